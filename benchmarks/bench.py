@@ -21,8 +21,8 @@ from pathlib import Path
 
 import stub
 
-from mores.bench.benchmark import Benchmark, Graded, Label
-from mores.bench.run import Run
+from mores.benchmark.benchmark import Benchmark, Graded, Label
+from mores.benchmark.run import Run
 from mores.engine import Store, open_asker
 from mores.engine.loop import run
 from mores.models import Message

@@ -23,7 +23,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import make_union
 
-from mores.train.pairs import Pair, group, name_of, read_pairs
+from mores.training.pairs import Pair, group, name_of, read_pairs
 
 FOLDER = Path(__file__).parent.parent / "examples" / "train"
 SIDES: dict[str, Callable[[Pair], str]] = {"claim": lambda pair: pair.claim, "passage": lambda pair: pair.evidence[0]}

@@ -34,7 +34,7 @@ from mores.culture import language, language_name
 from mores.errors import InputError
 from mores.language import check, detect, model_tag
 from mores.language.paper import LEFT_OUT, TABLE_13, check_as_paper, detect_as_paper
-from mores.longform.answers import REFUSED
+from mores.longanswer.answers import REFUSED
 
 MADE_UP = (
     "Why do people in my village plant rice before the first rain of the year?",

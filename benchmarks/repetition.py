@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from mores.longform.repetition import BATCH, TIMES, WINDOW, repeated_windows, repetitions
-from mores.longform.tokens import default_tokenizer, tokens
+from mores.longanswer.repetition import BATCH, TIMES, WINDOW, repeated_windows, repetitions
+from mores.longanswer.tokens import default_tokenizer, tokens
 
 TEXTS, LENGTH, LONGEST = 2_000, 400, 800_000
 WORDS = ["water", "river", "people", "village", "song", "bread", "stone", "light", "market", "winter", "elder", "dance"]

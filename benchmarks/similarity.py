@@ -31,7 +31,7 @@ from mores.factory.gold import Gold
 from mores.factory.items import Task
 from mores.factory.sources import exams
 from mores.factory.sources.calmqa import PERSON, read_entries
-from mores.meta.baselines.similarity import Similarity
+from mores.metaevaluation.baselines.similarity import Similarity
 from mores.types import Error, ErrorReport, Sample, Severity
 
 TEXTS = 800

@@ -22,11 +22,11 @@ import torch
 
 from mores.factory.gold import Gold
 from mores.io import read_records
-from mores.train.examples import Example, Examples
-from mores.train.network import TARGETS, load
-from mores.train.packing import steps
-from mores.train.recipe import Recipe
-from mores.train.tune import Progress, Training
+from mores.training.examples import Example, Examples
+from mores.training.network import TARGETS, load
+from mores.training.packing import steps
+from mores.training.recipe import Recipe
+from mores.training.tune import Progress, Training
 
 PEAK = 989e12
 """Dense bf16 operations a second of an H100 or H200, by its datasheet."""

@@ -39,8 +39,8 @@ TASK = "mores_quiz"
 BENCHMARK = '''
 """Made-up questions with four options."""
 import json
-from mores.bench.benchmark import Benchmark
-from mores.bench.choice import grade_letter
+from mores.benchmark.benchmark import Benchmark
+from mores.benchmark.choice import grade_letter
 from mores.types import Item
 
 def read(folder, on_bad):

@@ -18,8 +18,8 @@ from click.testing import CliRunner
 
 from mores import RECORDS
 from mores import __all__ as public_names
-from mores.bench import BENCHMARKS, benchmark
-from mores.bench.topics import read_topics
+from mores.benchmark import BENCHMARKS, benchmark
+from mores.benchmark.topics import read_topics
 from mores.calling import FUNCTIONS
 from mores.cli import mores
 from mores.engine import AskOptions
@@ -84,7 +84,7 @@ def test_python_examples_run(page: Path, working_folder: Path) -> None:
     """All examples of a page, one after the other: a later one may build on an earlier one."""
     blocks = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
     if any(BASE in block for block in blocks) and all(map(find_spec, ("torch", "transformers", "peft", "accelerate"))):
-        from tests.train.tiny import make_base
+        from tests.training.tiny import make_base
 
         make_base(working_folder / "tiny")
     else:

@@ -10,12 +10,12 @@ from time import process_time
 import pytest
 
 from mores import culture
-from mores.bench.blend import grade_short
-from mores.bench.choice import read_letter, read_truth
-from mores.bench.culturall import Judge
-from mores.bench.msqa.judge import FIRST, JUDGE, read_verdict
-from mores.bench.normad import grade as grade_normad
-from mores.diagnose import confidence, evidence, verdict
+from mores.benchmark.blend import grade_short
+from mores.benchmark.choice import read_letter, read_truth
+from mores.benchmark.culturall import Judge
+from mores.benchmark.msqa.judge import FIRST, JUDGE, read_verdict
+from mores.benchmark.normad import grade as grade_normad
+from mores.diagnosis import confidence, evidence, verdict
 from mores.errors import InputError
 from mores.factory.errors.model import _parse as read_modified
 from mores.factory.errors.rules import changes
@@ -24,12 +24,12 @@ from mores.factory.items import SourceItem, Task
 from mores.factory.statement import bare
 from mores.factory.subject import subject
 from mores.language.detect import detect
-from mores.longform.claims import read_claims, windows
-from mores.longform.collection import asking
-from mores.longform.relevance import read_relevance, relevance_request
-from mores.longform.tells import keyword_tells, tells
-from mores.longform.verify import read_verdict as read_support
-from mores.meta.prompted import KINDS
+from mores.longanswer.claims import read_claims, windows
+from mores.longanswer.collection import asking
+from mores.longanswer.relevance import read_relevance, relevance_request
+from mores.longanswer.tells import keyword_tells, tells
+from mores.longanswer.verify import read_verdict as read_support
+from mores.metaevaluation.prompted import KINDS
 from mores.metric.prompt import defuse
 from mores.metric.schema import parse_text
 from mores.models.written import without_thoughts

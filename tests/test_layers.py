@@ -14,18 +14,18 @@ import mores
 SOURCE = Path(mores.__file__).parent
 DEVELOPMENT = (Path(__file__).parents[1] / "docs" / "development.md").read_text("utf-8")
 LAYERS = [
-    {"types", "errors", "cache", "calling"},
+    {"types", "errors", "cache", "calling", "renamed"},
     {"culture", "extras", "reading", "signature"},
-    {"io", "stats", "language", "show", "plugins", "hub"},
+    {"io", "stats", "language", "formatting", "plugins", "hub"},
     {"models"},
     {"engine"},
     {"run"},
     {"search"},
     {"metric", "factory"},
-    {"rate"},
-    {"meta", "longform", "train"},
-    {"bench"},
-    {"diagnose", "gate", "harness"},
+    {"rating"},
+    {"metaevaluation", "longanswer", "training"},
+    {"benchmark"},
+    {"diagnosis", "gate", "harness"},
     {"report"},
     {"studio", "serve"},
     {"cli"},
@@ -75,7 +75,7 @@ def test_imports_point_to_earlier_layers(trees: dict[str, ast.Module]) -> None:
 
 
 COMMAND_LINES = {
-    "train/card.py": "the card of a model shows how it is used",
+    "training/card.py": "the card of a model shows how it is used",
     "models/pull.py": "the options of pip",
     "harness/export.py": "the README of an exported task shows how it is run",
     "studio/export.py": "the card of an exported benchmark shows how it is run",

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from mores.bench import benchmark
-from mores.bench.contract import correct_answer
+from mores.benchmark import benchmark
+from mores.benchmark.contract import correct_answer
 from tests.cli.conftest import Run, home, mores
 from tests.cli.test_diagnose import script
 from tests.test_docs import ROOT, check_options

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mores.bench.culturall.xlsx import read_xlsx
+from mores.benchmark.culturall.xlsx import read_xlsx
 from mores.errors import InputError
 from mores.factory.sources.files import read
 from mores.io import packed, read_samples

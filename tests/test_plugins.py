@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mores import plugins
-from mores.bench import BENCHMARKS, benchmark, names
+from mores.benchmark import BENCHMARKS, benchmark, names
 from mores.engine.loop import run
 from mores.errors import ConfigError
 from mores.factory import sources
@@ -139,7 +139,10 @@ BROKEN = {
     [
         ("absent", "No module named 'no_such_module'; pip install no_such_module; correct or uninstall it"),
         ("attribute", "AttributeError: module 'plain' has no attribute 'MISSING'"),
-        ("kind", "plain:NUMBER of the package broken 0.1 is of type int; expected a mores.bench.benchmark.Benchmark"),
+        (
+            "kind",
+            "plain:NUMBER of the package broken 0.1 is of type int; expected a mores.benchmark.benchmark.Benchmark",
+        ),
         ("crash", "crashing.py:2: ZeroDivisionError: division by zero; correct or uninstall it"),
         ("renamed", "has the name 'proverbs'; give the entry point the same name"),
     ],

@@ -21,7 +21,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 from jinja2.ext import babel_extract
 
-from mores.meta.juice.data import THICK, THIN
+from mores.metaevaluation.juice.data import THICK, THIN
 from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.campaigns.culturall.settings import paper_topics
 from mores.studio.campaigns.marking.settings import MQM

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mores.calling import FUNCTIONS, blocking, load
+from mores.renamed import accept_old_names
 
 if TYPE_CHECKING:
     from mores import aio as aio
@@ -69,7 +70,7 @@ __all__ = ["__version__", *MODULES, *RECORDS, *FUNCTIONS]
 
 
 def __dir__() -> list[str]:
-    """The public names, also those that are not imported yet."""
+    """Return the public names, also those that are not imported yet."""
     return sorted({*globals(), *__all__})
 
 
@@ -81,6 +82,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(RECORDS[name]), name)
     if name not in FUNCTIONS:
         raise AttributeError(f"module 'mores' has no attribute {name!r}")
-    if FUNCTIONS[name].partition(":")[0] == f"mores.{name}.api":
-        return import_module(f"mores.{name}")  # a package that can be called
-    return blocking(load(name))
+    globals()[name] = function = blocking(load(name))
+    return function
+
+
+accept_old_names()

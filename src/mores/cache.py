@@ -9,15 +9,15 @@ from platformdirs import user_cache_path
 
 
 def cache_folder() -> Path:
-    """The folder of everything that Mores keeps."""
+    """Return the folder of everything that Mores keeps."""
     return Path(os.environ.get("MORES_CACHE") or user_cache_path("mores"))
 
 
 def models_folder() -> Path:
-    """The folder of GGUF files."""
+    """Return the folder of GGUF files."""
     return cache_folder() / "models"
 
 
 def store_path() -> Path:
-    """The response store that is used when none is named."""
+    """Return the response store that is used when none is named."""
     return cache_folder() / "responses.db"

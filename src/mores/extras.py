@@ -43,5 +43,5 @@ def require(fix: str, *modules: str) -> None:
 
 
 def extra_of(module: str) -> str | None:
-    """The extra that brings a module."""
+    """Return the extra that brings a module."""
     return next((extra for extra, modules in _EXTRAS.items() if module.partition(".")[0] in modules), None)

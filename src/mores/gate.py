@@ -16,11 +16,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from mores.bench.board import Entry, compare_runs, read_runs
+from mores.benchmark.board import Entry, compare_runs, read_runs
 from mores.errors import ConfigError, GateError
+from mores.formatting import SIGNIFICANT, count, number, p_value, percent, points
 from mores.metric.summary import Summary, errors, summarise
 from mores.run import Run
-from mores.show import SIGNIFICANT, count, number, p_value, percent, points
 from mores.stats.resampling import adjust_p_values
 from mores.types import Judgement, Severity
 
@@ -67,7 +67,7 @@ class TextGate:
         _fail([*problems, *self._unjudged.problems(unjudged, total, "texts")], self._causes(judgements))
 
     def _causes(self, judgements: Iterable[Judgement]) -> Iterator[str]:
-        """Each forbidden error, and each text that could not be judged, with its place."""
+        """Yield each forbidden error, and each text that could not be judged, with its place."""
         for judgement in judgements:
             if judgement.failure:
                 yield f"{judgement.sample_id}: not judged: {judgement.failure.reason}"
@@ -115,7 +115,7 @@ class BenchGate:
         _fail(problems + self._worse(entries))
 
     def _worse(self, entries: Sequence[Entry]) -> list[str]:
-        """Where a run is significantly worse than its baseline, or cannot be compared with it."""
+        """Return where a run is significantly worse than its baseline, or cannot be compared with it."""
         if not self._baseline:
             return []
         gaps = [(entry.result.benchmark, compare_runs(entry, self._earlier(entry))) for entry in entries]
@@ -129,7 +129,7 @@ class BenchGate:
         return problems
 
     def _earlier(self, entry: Entry) -> Entry:
-        """The one run of the baseline that asks the same."""
+        """Return the one run of the baseline that asks the same."""
         name = entry.result.name
         same = [earlier for earlier in self._baseline if earlier.result.name == name]
         if len(same) == 1:
@@ -152,14 +152,14 @@ class _Limit:
             self._most = _share(value, "max_unjudged", "a number or a share; give one such as 3 or 5%")
 
     def problems(self, number: int, total: int, what: str) -> list[str]:
-        """What to say where more than that could not be judged."""
+        """Return what to say where more than that could not be judged."""
         if self._most is None or number <= (self._most if isinstance(self._most, int) else self._most * total):
             return []
         return [f"{number:,} of {total:,} {what} could not be judged; at most {self._value} may be"]
 
 
 def _share(value: float | str, setting: str, expected: str = "a share; give one such as 0.6 or 60%") -> float:
-    """A share between 0 and 1, also from a text such as 0.6 or 60%."""
+    """Return a share between 0 and 1, also from a text such as 0.6 or 60%."""
     if isinstance(value, str):
         parts = re.fullmatch(r"(\d{1,3}(?:\.\d+)?|\.\d+)(%?)", value)
         share = float(parts[1]) / (100 if parts[2] else 1) if parts else math.nan

@@ -52,7 +52,7 @@ class Upload:
         return f"https://huggingface.co/{'datasets/' if self.kind == 'dataset' else ''}{self.repository}"
 
     def sizes(self) -> dict[str, int]:
-        """The bytes of each file."""
+        """Return the bytes of each file."""
         return {
             name: len(data) if isinstance(data, bytes) else data.stat().st_size
             for name, data in sorted(self.files.items())
@@ -89,13 +89,13 @@ def push(upload: Upload) -> str:
 
 
 def with_fields(card: str, fields: Mapping[str, Any]) -> bytes:
-    """A card with the fields that the Hub reads, as YAML, of which JSON is a part."""
+    """Return a card with the fields that the Hub reads, as YAML, of which JSON is a part."""
     lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items() if value]
     return f"---\n{''.join(lines)}---\n\n{card}".encode()
 
 
 def licence_name(licences: Iterable[str]) -> str:
-    """The Hub's name of a licence; `other` for several, and for those that it has no name for."""
+    """Return the Hub's name of a licence; `other` for several, and for those that it has no name for."""
     names = {licence.lower() for licence in licences}
     return names.pop() if len(names) == 1 and names <= LICENCES else "other"
 

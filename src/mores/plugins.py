@@ -2,7 +2,7 @@
 
 | group | what an entry point names |
 | --- | --- |
-| `mores.benchmarks` | a `mores.bench.benchmark.Benchmark` |
+| `mores.benchmarks` | a `mores.benchmark.benchmark.Benchmark` |
 | `mores.sources` | a `mores.factory.items.Source` |
 | `mores.models` | a function that takes a model's name and `mores.models.Options` and returns a `mores.models.Model` |
 
@@ -31,7 +31,10 @@ _OURS = Path(__file__).parent
 
 @cache
 def installed(group: str) -> tuple[EntryPoint, ...]:
-    """The entry points of a group. Scanning all packages takes some 20 ms, so this happens once, when it is needed."""
+    """Return the entry points of a group.
+
+    Scanning all packages takes some 20 ms, so this happens once, when it is needed.
+    """
     return tuple(sorted(entry_points(group=group), key=lambda point: (point.name, owner(point))))
 
 
@@ -41,7 +44,7 @@ def all_names(group: str, ours: Collection[str]) -> list[str]:
 
 
 def find_plugin(group: str, name: str, ours: Collection[str]) -> EntryPoint | None:
-    """The entry point of a name; None where no package has one. ConfigError where the name is taken."""
+    """Return the entry point of a name; None where no package has one. ConfigError where the name is taken."""
     points = [point for point in installed(group) if point.name == name]
     owners = [*(["Mores"] if name in ours else []), *map(owner, points)]
     if points and len(owners) > 1:
@@ -51,7 +54,7 @@ def find_plugin(group: str, name: str, ours: Collection[str]) -> EntryPoint | No
 
 
 def load_plugin(point: EntryPoint, kind: Any, wanted: str) -> Any:
-    """What an entry point names; ConfigError where it cannot be loaded or is not an instance of `kind`."""
+    """Return what an entry point names; ConfigError where it cannot be loaded or is not an instance of `kind`."""
     place = f"{point.name}: {point.value} of {owner(point)}"
     try:
         value = point.load()
@@ -63,12 +66,15 @@ def load_plugin(point: EntryPoint, kind: Any, wanted: str) -> Any:
 
 
 def owner(point: EntryPoint) -> str:
-    """The package that an entry point comes from, with its version."""
+    """Return the package that an entry point comes from, with its version."""
     return f"the package {point.dist.name} {point.dist.version}" if point.dist else "a package"
 
 
 def import_folder(folder: Path) -> ModuleType:
-    """The Python package in a folder, which may lie anywhere. It is executed anew at each call, with its modules."""
+    """Return the Python package in a folder, which may lie anywhere.
+
+    It is executed anew at each call, with its modules.
+    """
     folder = folder.resolve()
     name = f"mores_folder_{sha256(str(folder).encode()).hexdigest()[:16]}"
     for loaded in [loaded for loaded in sys.modules if loaded == name or loaded.startswith(f"{name}.")]:
@@ -86,7 +92,7 @@ def import_folder(folder: Path) -> ModuleType:
 
 
 def explain(error: BaseException, folder: Path | None = None) -> str:
-    """An error in code of others, in one line: the last file and line that is theirs, the error, and a fix."""
+    """Return an error in code of others, in one line: the last file and line that is theirs, the error, and a fix."""
     words = " ".join(str(error).split())
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}: {error.msg}; correct the syntax"

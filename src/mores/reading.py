@@ -30,12 +30,12 @@ _DENIED = re.compile(r"(?:\bnot|n['’]t|\bnever|\bneither)\s+(?:\w+\s+){0,2}(?:
 
 
 def without_thoughts(text: str) -> str:
-    """The text after the model's thoughts; empty if the thoughts were cut off."""
+    """Return the text after the model's thoughts; empty if the thoughts were cut off."""
     return _THOUGHT.sub("", text).strip()
 
 
 def chosen_letter(text: str, count: int) -> str | None:
-    """The one letter that an answer chooses of the first `count`."""
+    """Return the one letter that an answer chooses of the first `count`."""
     letter = _letter(without_thoughts(text))
     return letter if letter and letter in ascii_uppercase[:count] else None
 

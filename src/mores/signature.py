@@ -9,6 +9,6 @@ from mores.types import Signature
 
 
 def sign(fields: Mapping[str, object]) -> Signature:
-    """A signature with these fields and, last, the version of Mores."""
+    """Return a signature with these fields and, last, the version of Mores."""
     clean = {name: str(value).replace("|", "/") for name, value in fields.items() if name != "mores"}
     return Signature(clean | {"mores": __version__})

@@ -142,7 +142,7 @@ class Sample(Record):
     """What was looked up about it, for the metric to judge by."""
 
     def side(self, side: Side) -> str:
-        """The instruction or the text."""
+        """Return the instruction or the text."""
         return self.instruction if side == "instruction" else self.text
 
 
@@ -229,11 +229,11 @@ class Judgement(Record):
 
     @classmethod
     def of(cls, sample: Sample, **fields: Any) -> Self:
-        """A judgement that repeats its sample."""
+        """Return a judgement that repeats its sample."""
         return cls(sample_id=sample.id, **fields).repeat(sample)
 
     def repeat(self, sample: Sample | None) -> Self:
-        """The judgement with its sample; with None, without it."""
+        """Return the judgement with its sample; with None, without it."""
         names = ("language", "region", "instruction", "text")
         return self.model_copy(update={name: getattr(sample, name, None) for name in names})
 
@@ -246,7 +246,7 @@ class Judgement(Record):
         return Sample(id=self.sample_id, instruction=self.instruction or "", text=self.text, **fields)
 
     def _repr_html_(self) -> str:
-        """The text with its errors marked, in a notebook."""
+        """Return the text with its errors marked, in a notebook."""
         from mores.report.score import as_html
 
         return as_html(self)

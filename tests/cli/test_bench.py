@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from mores.bench import BENCHMARKS, benchmark, score
-from mores.bench.api import open_session
-from mores.bench.benchmark import Label, Verdict
-from mores.bench.choice import grade_letter, shuffle
-from mores.bench.folder import open_bench_run
-from mores.bench.score import BenchResult
-from mores.bench.topics import TopicsRun
+from mores.benchmark import BENCHMARKS, benchmark, score
+from mores.benchmark.api import open_session
+from mores.benchmark.benchmark import Label, Verdict
+from mores.benchmark.choice import grade_letter, shuffle
+from mores.benchmark.folder import open_bench_run
+from mores.benchmark.score import BenchResult
+from mores.benchmark.topics import TopicsRun
 from mores.errors import ConfigError
 from mores.io import read_records
 from mores.run import open_run

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from mores.bench.benchmark import Label
+from mores.benchmark.benchmark import Label
 from mores.cli.board import board
 from mores.errors import ConfigError
-from tests.bench.test_board import put, result, verdict
+from tests.benchmark.test_board import put, result, verdict
 
 Call = Callable[..., Result]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mores.io import read_records
-from mores.longform.collection import Collected, Collection
+from mores.longanswer.collection import Collected, Collection
 from tests.cli.conftest import Run
 from tests.engine.server import Server
 

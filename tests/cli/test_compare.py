@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from mores.meta.records import Versus
+from mores.metaevaluation.records import Versus
 from mores.types import Signature
 from tests.cli.conftest import Run
 from tests.cli.test_meta import put
-from tests.meta.golds import labelled
+from tests.metaevaluation.golds import labelled
 
 GOLDS = [labelled(f"s{i}", i % 2 == 0, source="ab"[i % 3 == 0], language="de") for i in range(60)]
 LINES = "".join(gold.model_dump_json() + "\n" for gold in GOLDS)

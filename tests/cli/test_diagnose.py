@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from mores.bench import benchmark, culturalbench
-from mores.bench.folder import RESPONSES, VERDICTS, open_bench_run, write_items
-from mores.bench.run import Run as BenchRun
+from mores.benchmark import benchmark, culturalbench
+from mores.benchmark.folder import RESPONSES, VERDICTS, open_bench_run, write_items
+from mores.benchmark.run import Run as BenchRun
 from mores.cli import main
-from mores.diagnose.confidence import form_of
+from mores.diagnosis.confidence import form_of
 from mores.engine import Asker
 from mores.models.base import Completion
 from mores.models.fake import FakeModel
 from tests.cli.conftest import Run
-from tests.diagnose.runs import finish
+from tests.diagnosis.runs import finish
 from tests.engine.server import Server
 
 SAMPLES = Path(culturalbench.__file__).parents[1]

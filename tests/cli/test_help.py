@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mores as package
-from mores.bench import BENCHMARKS, benchmark
+from mores.benchmark import BENCHMARKS, benchmark
 from tests.cli.conftest import Run
 from tests.cli.test_diagnose import write_stories
 from tests.engine.server import Server
@@ -81,7 +81,7 @@ def test_a_dry_run_counts_calls_and_cost_and_asks_nothing(mores: Run, home: Path
 
 
 def test_a_dry_run_counts_the_judge(mores: Run, home: Path) -> None:
-    sample = Path(package.__file__).parent / "bench" / "msqa" / "sample"
+    sample = Path(package.__file__).parent / "benchmark" / "msqa" / "sample"
     (home / "data").mkdir()
     (home / "data" / "msqa").symlink_to(sample)
     done = mores("bench", "msqa", "--data", "data", "--model", "fake:clean", "--judge", "fake:silent", "--dry-run")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mores.bench import score
-from mores.bench.benchmark import Verdict
-from mores.bench.judge_check import REFUSE, JudgeCheck
+from mores.benchmark import score
+from mores.benchmark.benchmark import Verdict
+from mores.benchmark.judge_check import REFUSE, JudgeCheck
 from mores.io import read_records
 from mores.run import open_run
 from tests.cli.conftest import Run

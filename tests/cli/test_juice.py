@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from mores.meta.juice.records import Juice
+from mores.metaevaluation.juice.records import Juice
 from tests.cli.conftest import Run
-from tests.meta.test_juice import EXAMPLE, US, write_judge
+from tests.metaevaluation.test_juice import EXAMPLE, US, write_judge
 
 DATA = ("meta", "--data", f"juice:{EXAMPLE}")
 

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from mores.bench import calmqa
-from mores.bench.benchmark import Verdict
-from mores.bench.score import BenchResult
+from mores.benchmark import calmqa
+from mores.benchmark.benchmark import Verdict
+from mores.benchmark.score import BenchResult
 from mores.io import read_records
-from mores.longform.records import Appraisal, LongAnswer
-from mores.longform.summary import Summary
+from mores.longanswer.records import Appraisal, LongAnswer
+from mores.longanswer.summary import Summary
 from mores.types import FailureKind, Result
 from tests.cli.conftest import Run
 from tests.engine.server import Server

@@ -14,12 +14,12 @@ import pytest
 from mores.factory.gold import Gold
 from mores.factory.items import SourceItem, Task
 from mores.io import JsonlWriter, read_records
-from mores.meta.baselines import ALL
-from mores.meta.records import STATISTICS, Meta
+from mores.metaevaluation.baselines import ALL
+from mores.metaevaluation.records import STATISTICS, Meta
 from mores.types import Judgement, Signature
 from tests.cli.conftest import Done, Run, run_in_process
 from tests.engine.server import Server
-from tests.meta.golds import DISHES, NAMES
+from tests.metaevaluation.golds import DISHES, NAMES
 
 FAST = "always,never,majority,words"
 CLEAN = '{"errors": [], "explanation": "Fine."}'

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mores.meta.people.records import People
-from mores.meta.records import Versus
+from mores.metaevaluation.people.records import People
+from mores.metaevaluation.records import Versus
 from tests.cli.conftest import Run
-from tests.meta.test_people import PEOPLE, simulate, write_csv, write_marks
+from tests.metaevaluation.test_people import PEOPLE, simulate, write_csv, write_marks
 
 RATINGS = ("--data", "ratings:people.csv")
 

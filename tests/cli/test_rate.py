@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from mores.rate.records import Study
+from mores.rating.records import Study
 from mores.run import open_run
 from tests.cli.conftest import Run
-from tests.rate.made_up import rating, write
+from tests.rating.made_up import rating, write
 
 THEIRS = "q,system,who,overall,lang,kind\n" + "".join(
     f"q{n},{system},{who},{1 + (n * 3 + place + len(who)) % 5},fi,{'cult' if n % 2 else 'non-cult'}\n"

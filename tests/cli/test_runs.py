@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mores.bench import score
-from mores.bench.benchmark import Verdict
-from mores.bench.folder import open_bench_run
+from mores.benchmark import score
+from mores.benchmark.benchmark import Verdict
+from mores.benchmark.folder import open_bench_run
 from mores.io import read_records
 from mores.report.runs import REPORTS
 from mores.run import KINDS

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mores.longform.tokens import default_tokenizer
+from mores.longanswer.tokens import default_tokenizer
 from mores.run import Status, read_manifest
 from tests.cli.conftest import Run, command
 from tests.cli.test_score import keys, put, wait_for

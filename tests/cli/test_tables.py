@@ -13,27 +13,27 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from mores.bench import BENCHMARKS, benchmark, score
-from mores.bench.benchmark import Label
+from mores.benchmark import BENCHMARKS, benchmark, score
+from mores.benchmark.benchmark import Label
 from mores.cli import mores as command
 from mores.report.base.grid import Grid, print_tables
 from mores.report.bench import tables
 from mores.report.diagnose import grids
 from mores.report.meta import breakdown, headline, votes
 from mores.report.train import tables as trained_tables
-from mores.train.records import Trained
+from mores.training.records import Trained
 from mores.types import Result, Signature
-from tests.bench.test_board import put as put_run
-from tests.bench.test_board import result, verdict
+from tests.benchmark.test_board import put as put_run
+from tests.benchmark.test_board import result, verdict
 from tests.cli.test_collect import ROWS
 from tests.cli.test_compare import GOLDS, LINES, SIGNED
 from tests.cli.test_diagnose import play, sure, write_stories
 from tests.cli.test_meta import put
 from tests.factory.test_build import put as put_items
 from tests.factory.test_build import survey
-from tests.meta.test_juice import EXAMPLE
-from tests.meta.test_people import simulate as write_people
-from tests.rate import made_up as made_up_ratings
+from tests.metaevaluation.test_juice import EXAMPLE
+from tests.metaevaluation.test_people import simulate as write_people
+from tests.rating import made_up as made_up_ratings
 from tests.report.diagnose_samples import everything
 from tests.report.meta_samples import made_up
 

@@ -11,8 +11,8 @@ from mores.factory.gold import Gold
 from mores.io import JsonlWriter
 from mores.types import Judgement
 from tests.cli.conftest import Run
-from tests.meta.golds import dishes
-from tests.train.tiny import make_base
+from tests.metaevaluation.golds import dishes
+from tests.training.tiny import make_base
 
 
 def write(folder: Path, **splits: list[Gold]) -> None:

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 from fastapi import HTTPException
 
 from mores import culture
-from mores.bench import BENCHMARKS, benchmark, choice, labels, topics
-from mores.bench.culturall.xlsx import read_xlsx
-from mores.bench.judge_check import Labelled
-from mores.bench.msqa import judge as msqa
+from mores.benchmark import BENCHMARKS, benchmark, choice, labels, topics
+from mores.benchmark.culturall.xlsx import read_xlsx
+from mores.benchmark.judge_check import Labelled
+from mores.benchmark.msqa import judge as msqa
 from mores.cli.options import read_price
-from mores.diagnose import confidence, errors, verdict
+from mores.diagnosis import confidence, errors, verdict
 from mores.errors import InputError
 from mores.factory import folder as build
 from mores.factory import manifest, sources
@@ -31,12 +31,12 @@ from mores.factory.wrap import Templates
 from mores.io import check_samples, read_records, read_samples
 from mores.io.source import read_text
 from mores.language import detect
-from mores.longform import answers, claims, relevance, verify
-from mores.longform.collection import asking
-from mores.meta.juice.data import JuiceData
-from mores.meta.pairs import Pairs
-from mores.meta.people.answers import read_people
-from mores.meta.prompted import KINDS as PROMPTED
+from mores.longanswer import answers, claims, relevance, verify
+from mores.longanswer.collection import asking
+from mores.metaevaluation.juice.data import JuiceData
+from mores.metaevaluation.pairs import Pairs
+from mores.metaevaluation.people.answers import read_people
+from mores.metaevaluation.prompted import KINDS as PROMPTED
 from mores.metric.lines import open_lines
 from mores.metric.mqm_tsv import read_mqm_tsv
 from mores.metric.schema import parse_text
@@ -46,8 +46,8 @@ from mores.models.fake import fake
 from mores.models.hf.files import adapter_folder, tuned_style
 from mores.models.http import Key, read_wait
 from mores.models.openai import read_completion, read_error, read_names
-from mores.rate.codes import read_schema
-from mores.rate.ratings import read_ratings
+from mores.rating.codes import read_schema
+from mores.rating.ratings import read_ratings
 from mores.run import open_run
 from mores.search.passages import Document, read_passages
 from mores.search.replay import Replay
@@ -63,19 +63,19 @@ from mores.studio.marks import parse_marks
 from mores.studio.store.campaigns import parse_campaign, read_settings
 from mores.studio.store.items import Campaign
 from mores.studio.workflow import Flow
-from mores.train import recipe as train_recipe
-from mores.train.pairs import read_pairs
+from mores.training import recipe as train_recipe
+from mores.training.pairs import read_pairs
 from mores.types import Judgement, Severity
-from tests.bench.test_culturall import sheet
+from tests.benchmark.test_culturall import sheet
 from tests.engine.server import CLEAN, completion
 from tests.factory.test_sources import WRITERS
 from tests.harness.test_logs import inspect_sample, lm_eval_sample, write_eval, write_json
-from tests.meta.golds import error
-from tests.meta.golds import gold as make_gold
+from tests.metaevaluation.golds import error
+from tests.metaevaluation.golds import gold as make_gold
 from tests.runs import write_manifest
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES, BENCH = ROOT / "examples", ROOT / "src" / "mores" / "bench"
+EXAMPLES, BENCH = ROOT / "examples", ROOT / "src" / "mores" / "benchmark"
 
 
 class Parser(NamedTuple):
@@ -256,7 +256,7 @@ PARSERS: dict[str, Parser] = {
     "ratings of people": file("r.csv", lambda path: read_people("ratings", path), RATING),
     "codes": file("c.yaml", read_schema, "facts: {title: Facts, keywords: [wrong*], patterns: [a+]}\nstyle: Style\n"),
     "juice": file("j.json", lambda path: JuiceData(path).answers,
-                  (ROOT / "src/mores/meta/juice/example.json").read_bytes()),
+                  (ROOT / "src/mores/metaevaluation/juice/example.json").read_bytes()),
     "long answers": file("a.jsonl", lambda path: list(answers.read_answers(path, ignore)),
                          [{"question": "q", "answer": "a", "language": "en", "kind": "specific", "region": "KE"}]),
     "passages": file("p.jsonl", lambda path: list(read_passages(Document(path, "p"))), EXAMPLES / "passages.jsonl"),

@@ -7,9 +7,9 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from mores.bench.benchmark import Benchmark, Graded
-from mores.bench.contract import correct_answer
-from mores.bench.session import Asking, Session
+from mores.benchmark.benchmark import Benchmark, Graded
+from mores.benchmark.contract import correct_answer
+from mores.benchmark.session import Asking, Session
 from mores.engine import Asker
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel

@@ -14,14 +14,14 @@ import pytest
 
 import mores
 from mores import reading
-from mores.bench import BENCHMARKS, benchmark
-from mores.bench.session import read_items
+from mores.benchmark import BENCHMARKS, benchmark
+from mores.benchmark.session import read_items
 from mores.engine import Asker
 from mores.engine.progress import SILENT
 from mores.errors import ConfigError, InputError
 from mores.harness import figures, grading
 from mores.harness.figures import figure
-from mores.longform.tokens import default_tokenizer
+from mores.longanswer.tokens import default_tokenizer
 from tests.cli.conftest import Run
 from tests.cli.conftest import home as home
 from tests.cli.conftest import mores as command  # noqa: F401
@@ -118,7 +118,7 @@ def test_a_judge_that_is_not_named_is_missed_before_anything_is_asked(monkeypatc
 
 
 OWN = """
-from mores.bench.benchmark import Benchmark, Graded, Label
+from mores.benchmark.benchmark import Benchmark, Graded, Label
 from mores.types import Item
 
 def read(folder, on_bad):

@@ -241,7 +241,7 @@ def test_logs_that_inspect_writes(kind: Any, tmp_path: Path, monkeypatch: pytest
 def test_samples_that_lm_eval_writes(tmp_path: Path) -> None:
     from lm_eval.loggers import EvaluationTracker
 
-    from mores.bench import benchmark
+    from mores.benchmark import benchmark
     from tests.harness.test_tasks import lm_eval_results
 
     folder = mores.export_task("culturalbench-easy", "lm-eval", tmp_path / "task", data=_sample_rows(tmp_path))

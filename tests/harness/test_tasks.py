@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import mores
-from mores.bench import BENCHMARKS, benchmark
-from mores.bench.benchmark import Benchmark
-from mores.bench.session import read_items
+from mores.benchmark import BENCHMARKS, benchmark
+from mores.benchmark.benchmark import Benchmark
+from mores.benchmark.session import read_items
 from mores.engine import Asker
 from mores.engine.progress import SILENT
 from mores.harness import grading

@@ -16,7 +16,7 @@ import pytest
 from mores.culture import language
 from mores.language import check, detect
 from mores.language.paper import LEFT_OUT, TABLE_13, check_as_paper
-from mores.longform.answers import REFUSED
+from mores.longanswer.answers import REFUSED
 
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data") / "calmqa"
 pytestmark = pytest.mark.skipif(

@@ -15,7 +15,7 @@ from mores.metric.quotes import report_grammar
 from mores.metric.schema import report_schema
 from mores.models.base import Explanations, Part
 from mores.models.embedded import EXPLANATIONS
-from mores.train.pair_samples import contradiction
+from mores.training.pair_samples import contradiction
 from mores.types import Evidence, Sample
 from tests.metric.test_quotes import TEXT, allows, sampled, wander
 

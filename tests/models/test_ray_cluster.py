@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from mores import score_file
-from mores.bench import benchmark
+from mores.benchmark import benchmark
 from mores.engine import Store
 from mores.io import read_records
 from mores.metric.folder import JUDGEMENTS

@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from mores.bench.benchmark import Label, Verdict
-from mores.bench.board import Entry
-from mores.bench.score import BenchResult
-from mores.diagnose.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, Calibration, calibrate
-from mores.diagnose.confidence import agreement
-from mores.diagnose.errors import (
+from mores.benchmark.benchmark import Label, Verdict
+from mores.benchmark.board import Entry
+from mores.benchmark.score import BenchResult
+from mores.diagnosis.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, Calibration, calibrate
+from mores.diagnosis.confidence import agreement
+from mores.diagnosis.errors import (
     ErrorsResult,
     LabelledError,
     TypeCheck,
@@ -24,16 +24,16 @@ from mores.diagnose.errors import (
     diagnose_errors,
     type_names,
 )
-from mores.diagnose.evidence import open_runs
-from mores.diagnose.locality import Locality, Ran, locality
-from mores.diagnose.paired import open_run
-from mores.diagnose.retrieval import RetrievalResult, diagnose_retrieval
-from mores.diagnose.stability import Stability, stability
-from mores.diagnose.subject import Subject
-from mores.diagnose.translation import TranslationResult, diagnose_translation, open_versions
+from mores.diagnosis.evidence import open_runs
+from mores.diagnosis.locality import Locality, Ran, locality
+from mores.diagnosis.paired import open_run
+from mores.diagnosis.retrieval import RetrievalResult, diagnose_retrieval
+from mores.diagnosis.stability import Stability, stability
+from mores.diagnosis.subject import Subject
+from mores.diagnosis.translation import TranslationResult, diagnose_translation, open_versions
 from mores.search.base import Evidence, Found, Query
 from mores.types import Failure, FailureKind, Item, Record, Result, Signature
-from tests.diagnose.runs import BENCH, GARBLED, SEARCH_FOUND, UNSURE, make_run
+from tests.diagnosis.runs import BENCH, GARBLED, SEARCH_FOUND, UNSURE, make_run
 
 LANGUAGES = ("ar", "th", "ko", "fr", "zh")
 TOPICS = ("food", "history", "festivals")

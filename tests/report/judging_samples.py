@@ -5,19 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from mores.bench.judge_check import RESULT, JudgeCheckRun
-from mores.bench.labels import TOPICS, QuestionLabels
-from mores.bench.topics import TopicsRun
+from mores.benchmark.judge_check import RESULT, JudgeCheckRun
+from mores.benchmark.labels import TOPICS, QuestionLabels
+from mores.benchmark.topics import TopicsRun
 from mores.io import JsonlWriter, write_text
-from mores.meta.juice.data import JuiceData
-from mores.meta.juice.score import score_baseline, score_detectors, summarise
-from mores.meta.juice.session import RESULT as JUICE
-from mores.meta.juice.session import JuiceRun
-from mores.meta.people.answers import read_people
-from mores.meta.people.judges import TableJudge, read_table_judge
-from mores.meta.people.measure import study
-from mores.meta.people.session import RESULT as PEOPLE
-from mores.meta.people.session import PeopleRun
+from mores.metaevaluation.juice.data import JuiceData
+from mores.metaevaluation.juice.score import score_baseline, score_detectors, summarise
+from mores.metaevaluation.juice.session import RESULT as JUICE
+from mores.metaevaluation.juice.session import JuiceRun
+from mores.metaevaluation.people.answers import read_people
+from mores.metaevaluation.people.judges import TableJudge, read_table_judge
+from mores.metaevaluation.people.measure import study
+from mores.metaevaluation.people.session import RESULT as PEOPLE
+from mores.metaevaluation.people.session import PeopleRun
 from mores.metric.audit import audit
 from mores.metric.audit.run import RESULT as AUDIT
 from mores.metric.audit.run import AuditRun
@@ -25,9 +25,9 @@ from mores.report import audit as audit_report
 from mores.report import judge_check, juice, people, topics
 from mores.run import read_manifest
 from mores.types import Failure, FailureKind
-from tests.bench.test_judge_check import judged, never_not_attempted
-from tests.meta.test_juice import EXAMPLE
-from tests.meta.test_people import simulate
+from tests.benchmark.test_judge_check import judged, never_not_attempted
+from tests.metaevaluation.test_juice import EXAMPLE
+from tests.metaevaluation.test_people import simulate
 from tests.metric.test_audit import CARRIERS, INJECTIONS, JUDGEMENTS
 from tests.runs import write_manifest
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mores.factory.gold import Gold
 from mores.factory.items import Task
-from mores.meta.records import (
+from mores.metaevaluation.records import (
     STATISTICS,
     Bars,
     Comparison,

@@ -13,9 +13,9 @@ from typing import Any
 import pycountry
 import pytest
 
-from mores.bench.benchmark import Label, Verdict
-from mores.bench.board import Entry, make_board
-from mores.bench.score import BenchResult
+from mores.benchmark.benchmark import Label, Verdict
+from mores.benchmark.board import Entry, make_board
+from mores.benchmark.score import BenchResult
 from mores.report.base.page import draw
 from mores.report.base.shapes import Profile, Radar, Ranks, Shades, World, shades, tiles
 from mores.report.bench import BenchRun, board_page

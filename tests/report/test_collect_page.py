@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mores.longform.collection import Collected, Stage, Status, add_up, categories, mark_near
+from mores.longanswer.collection import Collected, Stage, Status, add_up, categories, mark_near
 from mores.report.collect import html as pages
 from mores.report.collect import page as collection_page
 from mores.types import Failure, FailureKind, Signature

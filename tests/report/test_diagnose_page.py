@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from mores.bench.benchmark import Label, Verdict
-from mores.diagnose.calibration import SOURCES, VERBALISED, Calibration, calibrate
-from mores.diagnose.change import Uncertain, change_of
-from mores.diagnose.errors import ErrorsResult, compare_models, type_names
-from mores.diagnose.evidence import NAMES
-from mores.diagnose.locality import Locality, locality
-from mores.diagnose.retrieval import RetrievalResult
-from mores.diagnose.stability import Stability, stability
-from mores.diagnose.subject import Subject
-from mores.diagnose.translation import TranslationResult
+from mores.benchmark.benchmark import Label, Verdict
+from mores.diagnosis.calibration import SOURCES, VERBALISED, Calibration, calibrate
+from mores.diagnosis.change import Uncertain, change_of
+from mores.diagnosis.errors import ErrorsResult, compare_models, type_names
+from mores.diagnosis.evidence import NAMES
+from mores.diagnosis.locality import Locality, locality
+from mores.diagnosis.retrieval import RetrievalResult
+from mores.diagnosis.stability import Stability, stability
+from mores.diagnosis.subject import Subject
+from mores.diagnosis.translation import TranslationResult
 from mores.errors import InputError
 from mores.report.base.charts import Intervals, Part, Row, Stack, Stacks
 from mores.report.base.page import draw
@@ -31,7 +31,7 @@ from mores.report.diagnose import items
 from mores.report.diagnose import page as diagnose_page
 from mores.types import Item, Record, Result, Signature
 from tests.browser import Browser
-from tests.diagnose.runs import BENCH
+from tests.diagnosis.runs import BENCH
 from tests.report import diagnose_samples as samples
 from tests.report.conftest import assert_fits, showing
 from tests.report.markup import read_markup

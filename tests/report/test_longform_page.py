@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.longform.records import Appraisal, Claim, Kind, LanguageCheck, LongAnswer, Repetition
-from mores.longform.summary import Counting, summarise
+from mores.longanswer.records import Appraisal, Claim, Kind, LanguageCheck, LongAnswer, Repetition
+from mores.longanswer.summary import Counting, summarise
 from mores.report.base.names import is_web_address
 from mores.report.longform import html as pages
 from mores.report.longform import page as longform_page

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from mores.meta.records import (
+from mores.metaevaluation.records import (
     GROUPINGS,
     Advice,
     Bars,

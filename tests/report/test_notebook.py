@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mores.bench.board import make_board, read_runs
-from mores.bench.folder import open_bench_run
+from mores.benchmark.board import make_board, read_runs
+from mores.benchmark.folder import open_bench_run
 from mores.report.score import as_html
 from mores.run import open_run
 from mores.types import Error, ErrorReport, Failure, FailureKind, Judgement, Sample, Severity
-from tests.bench.test_board import put, result
+from tests.benchmark.test_board import put, result
 from tests.runs import write_manifest
 
 

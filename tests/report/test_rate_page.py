@@ -9,16 +9,16 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from mores.io import write_text
-from mores.rate.folder import RESULT, RateRun
-from mores.rate.ratings import Rating
-from mores.rate.records import Annotator, Annotators, Sign
-from mores.rate.study import analyse
+from mores.rating.folder import RESULT, RateRun
+from mores.rating.ratings import Rating
+from mores.rating.records import Annotator, Annotators, Sign
+from mores.rating.study import analyse
 from mores.report import rate
 from mores.report.base.figures import write_figures
 from mores.report.rate.sheets import careless_people
 from mores.run import read_manifest
 from tests.browser import Browser
-from tests.rate.made_up import rating, study
+from tests.rating.made_up import rating, study
 from tests.report.markup import read_markup
 from tests.runs import write_manifest
 

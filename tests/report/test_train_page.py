@@ -9,8 +9,8 @@ from mores.report.runs import page as page_of
 from mores.report.runs import tables as tables_of
 from mores.report.train import page
 from mores.run import open_run
-from mores.train.folder import RESULT
-from mores.train.records import Trained
+from mores.training.folder import RESULT
+from mores.training.records import Trained
 from mores.types import Result, Signature
 from tests.runs import write_manifest
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mores.bench.folder import BenchRun, find_bench_runs, open_bench_run
+from mores.benchmark.folder import BenchRun, find_bench_runs, open_bench_run
 from mores.engine.progress import Silent
 from mores.errors import ConfigError, InputError, ModelError
 from mores.run import KINDS, MANIFEST, Plan, Run, Status, find_runs, open_run, read_manifest, start_run

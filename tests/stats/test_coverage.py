@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from mores.bench.msqa.figures import FIGURES
-from mores.longform.figures import NOT_DUE, UNDECIDED, Part, decided, figure
-from mores.meta.evaluate import COUNTED, counted_interval
+from mores.benchmark.msqa.figures import FIGURES
+from mores.longanswer.figures import NOT_DUE, UNDECIDED, Part, decided, figure
+from mores.metaevaluation.evaluate import COUNTED, counted_interval
 from mores.stats.agreement import cohen_kappa_interval
 from mores.stats.classification import Floats
 from mores.stats.influence import Influenced, area, kendall_b, tie_accuracy

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from mores.cli import mores
 from mores.io import read_records
-from mores.meta.juice.records import Juice
+from mores.metaevaluation.juice.records import Juice
 from mores.studio.data.exports import write_export
 from mores.studio.records import Role, Status
 from mores.studio.store.database import Database

@@ -11,7 +11,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from mores.bench import benchmark
+from mores.benchmark import benchmark
 from mores.studio.records import Role, Status
 from mores.studio.store.database import Database
 from mores.studio.store.people import invite, sign_in

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from mores.cli import mores
-from mores.rate.ratings import read_ratings
+from mores.rating.ratings import read_ratings
 from mores.studio.records import Role, Status
 from mores.studio.store.database import Database
 from mores.studio.store.people import invite, sign_in

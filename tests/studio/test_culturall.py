@@ -10,8 +10,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from mores.bench.culturall import CULTURALL
-from mores.bench.folder import find_bench_runs
+from mores.benchmark.culturall import CULTURALL
+from mores.benchmark.folder import find_bench_runs
 from mores.cli import main
 from mores.errors import InputError
 from mores.studio.campaigns.culturall.forms import CRITERIA, REQUIREMENTS, create_form

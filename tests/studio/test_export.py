@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mores.bench import BENCHMARKS, all_in, benchmark
-from mores.bench.contract import check
+from mores.benchmark import BENCHMARKS, all_in, benchmark
+from mores.benchmark.contract import check
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import Settings, slug
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mores.bench.contract import check
+from mores.benchmark.contract import check
 from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.data.exports import make_files, write_export
 from mores.studio.data.snapshot import read_snapshot

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from mores.cli import mores
 from mores.errors import InputError
 from mores.io import read_records
-from mores.meta.juice.data import JuiceData
-from mores.meta.juice.records import Juice
+from mores.metaevaluation.juice.data import JuiceData
+from mores.metaevaluation.juice.records import Juice
 from mores.metric.mqm_tsv import read_mqm_tsv
 from mores.studio.campaigns.marking import KIND
 from mores.studio.campaigns.marking.errors import agreed, found_in, group

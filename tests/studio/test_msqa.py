@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import mores
-from mores.bench import benchmark
-from mores.bench.contract import check as check_folder
+from mores.benchmark import benchmark
+from mores.benchmark.contract import check as check_folder
 from mores.errors import InputError
 from mores.studio.campaigns.msqa.export import export, method, row, summarise
 from mores.studio.campaigns.msqa.forms import CATEGORIES, PRINCIPLES, inspect_form, validate_form, write_form

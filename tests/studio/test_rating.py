@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from mores.cli import mores
 from mores.errors import InputError
-from mores.longform.records import LongAnswer
-from mores.rate.ratings import open_ratings
+from mores.longanswer.records import LongAnswer
+from mores.rating.ratings import open_ratings
 from mores.studio.campaigns import open_kind
 from mores.studio.campaigns.rating.content import admit, join, read_answers
 from mores.studio.campaigns.rating.export import export, read_judgements, read_ratings

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from mores.bench.culturalbench import COMPOUND
+from mores.benchmark.culturalbench import COMPOUND
 from mores.errors import InputError
 from mores.models import Completion
 from mores.studio.campaigns.culturalteaming import KIND

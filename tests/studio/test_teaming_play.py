@@ -14,7 +14,7 @@ from zipfile import ZipFile
 import pytest
 from starlette.testclient import TestClient
 
-from mores.bench.folder import open_bench_run
+from mores.benchmark.folder import open_bench_run
 from mores.studio import app
 from mores.studio.campaigns import open_kind
 from mores.studio.demo import fill

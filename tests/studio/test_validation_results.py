@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from mores.factory.gold import Gold
-from mores.meta.votes import vote_tables
+from mores.metaevaluation.votes import vote_tables
 from mores.report.base.grid import Grid
 from mores.stats.distributions import share_of
 from mores.studio.campaigns.validation.agreement import measure

@@ -85,7 +85,7 @@ class _Commands(click.Group):
 
 
 def _options(command: click.Command) -> set[str]:
-    """The options of a command and of its subcommands, as settings are spelled."""
+    """Return the options of a command and of its subcommands, as settings are spelled."""
     options = (parameter for parameter in command.params if isinstance(parameter, click.Option))
     names = {name.removeprefix("--").replace("-", "_") for option in options for name in option.opts}
     inner = command.commands.values() if isinstance(command, click.Group) else ()

@@ -8,8 +8,8 @@ import click
 
 from mores.cli import options
 from mores.errors import ConfigError
-from mores.longform.appraise import MEDIAN
-from mores.longform.lid import CHECKERS
+from mores.longanswer.appraise import MEDIAN
+from mores.longanswer.lid import CHECKERS
 
 long_options = options.several([
     click.option("--lid", type=click.Choice(list(CHECKERS)), default="mores", show_default=True,
@@ -22,7 +22,7 @@ long_options = options.several([
 
 
 def facts_of(given: dict[str, Any]) -> str | None:
-    """What facts are checked against, of --facts and --corpus."""
+    """Return what facts are checked against, of --facts and --corpus."""
     facts, corpus = given.pop("facts"), given.pop("corpus")
     if facts and corpus:
         raise ConfigError("--facts and --corpus both name a search; give one")
@@ -30,7 +30,7 @@ def facts_of(given: dict[str, Any]) -> str | None:
 
 
 def read_k(given: str | None) -> int | Literal["median"] | None:
-    """The number of claims of a full answer; `MEDIAN` where the run decides."""
+    """Return the number of claims of a full answer; `MEDIAN` where the run decides."""
     if given is None or given == MEDIAN:
         return MEDIAN if given else None
     if not given.isascii() or not given.isdecimal() or not 1 <= int(given) < 2**31:

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import click
 
-from mores.bench import all_in, benchmarks
-from mores.bench.api import BenchOptions, open_session
+from mores.benchmark import all_in, benchmarks
+from mores.benchmark.api import BenchOptions, open_session
 from mores.cli import options
 from mores.cli.appraise import facts_of, long_options
 from mores.cli.bench_check import show_checks
@@ -127,7 +127,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
 
 
 def bench_options(given: dict[str, Any]) -> BenchOptions:
-    """How a benchmark is asked and graded, and how the model is reached; taken out of `given`."""
+    """Return how a benchmark is asked and graded, and how the model is reached; taken out of `given`."""
     if "facts" in given:
         given["facts"] = facts_of(given)
     asking = options.asking(given)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from mores.bench.contract import check
+from mores.benchmark.contract import check
 from mores.errors import ConfigError
 from mores.report.base.grid import plain_console
 from mores.report.bench import check_table

@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
-from mores.bench.benchmark import Benchmark
-from mores.bench.session import Session
+from mores.benchmark.benchmark import Benchmark
+from mores.benchmark.session import Session
 from mores.cli.estimate import print_estimates
 from mores.engine.estimate import Estimate
+from mores.formatting import money
 from mores.io.source import read_text
 from mores.search import search_cost
-from mores.show import money
 
 
 def show_info(benchmarks: Sequence[Benchmark], as_json: bool) -> None:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from mores.bench.board import make_board, read_runs
+from mores.benchmark.board import make_board, read_runs
 from mores.cli.options import FOLDER, NEW_FILE, figures_option, json_option
+from mores.formatting import count
 from mores.io import write_text
 from mores.report.base.figures import write_figures
 from mores.report.base.grid import print_tables
 from mores.report.base.links import link_runs
 from mores.report.bench import board_page, board_sections, board_tables
-from mores.show import count
 
 
 @click.command()

@@ -137,7 +137,7 @@ def ground(folder: Path, out: Path, as_json: bool, **given: Any) -> None:
     test-reworded.jsonl with answers and facts in other words.
     """
     from mores.report.train import grounded_table
-    from mores.train.ground import Grounding, ground_dataset
+    from mores.training.ground import Grounding, ground_dataset
 
     grounded = ground_dataset(folder, out, Grounding(**given), Terminal().track)
     click.echo(f"wrote {out}", err=True)

@@ -14,8 +14,8 @@ from mores.cli.push import push_options, take_push
 from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.io import write_text
-from mores.longform.api import open_collect
-from mores.longform.collection import Stage, undecided
+from mores.longanswer.api import open_collect
+from mores.longanswer.collection import Stage, undecided
 from mores.report.base.grid import print_tables
 from mores.report.collect import run_page, run_tables
 

@@ -10,8 +10,8 @@ from mores.cli.options import DATA, JUDGE, json_option, people_options
 from mores.cli.rate import read_aliases, read_columns
 from mores.engine.loop import run
 from mores.factory.split import SPLITS
-from mores.meta.api import compare as compare_judgements
-from mores.meta.records import GROUPINGS
+from mores.metaevaluation.api import compare as compare_judgements
+from mores.metaevaluation.records import GROUPINGS
 from mores.report.base.grid import print_tables
 from mores.report.meta import versus_tables
 

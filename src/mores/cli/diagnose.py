@@ -14,10 +14,10 @@ from mores.cli import options
 from mores.cli.bench import asking_options, bench_options, search_options
 from mores.cli.figures import write_run_figures
 from mores.cli.progress import Terminal
-from mores.diagnose.api import FOLDER, Kind, open_diagnosis, run_diagnosis
-from mores.diagnose.calibrating import FROM
-from mores.diagnose.locality import LANGUAGE
-from mores.diagnose.session import Diagnosis
+from mores.diagnosis.api import FOLDER, Kind, open_diagnosis, run_diagnosis
+from mores.diagnosis.calibrating import FROM
+from mores.diagnosis.locality import LANGUAGE
+from mores.diagnosis.session import Diagnosis
 from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.io import write_text
@@ -44,7 +44,7 @@ def _samples(default: int) -> Callable[[F], F]:
 
 
 def _target(function: F) -> F:
-    """The targets, and the options of new runs."""
+    """Return the targets, and the options of new runs."""
     target = click.argument("names", nargs=-1, required=True, metavar="RUN_OR_BENCH...")
     return target(asking_options(_out(_MODEL(options.judged_options(function)))))
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import click
 
 from mores.engine.estimate import Estimate
-from mores.show import money
+from mores.formatting import money
 
 
 def print_estimate(estimate: Estimate) -> None:

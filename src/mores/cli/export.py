@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from mores.cli.options import FOLDER, NEW_FILE
-from mores.show import megabytes, percent
-from mores.train.api import export_tuned
+from mores.formatting import megabytes, percent
+from mores.training.api import export_tuned
 
 TYPES = ("q8_0", "q5_0", "q4_1", "q4_0", "f16", "f32")
 

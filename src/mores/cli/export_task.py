@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from mores.bench import benchmark
-from mores.bench.session import Asking
+from mores.benchmark import benchmark
+from mores.benchmark.session import Asking
 from mores.cli.options import NEW_FOLDER, data_option, limit_option
 from mores.cli.progress import Terminal
 from mores.harness.export import HARNESSES, write_task

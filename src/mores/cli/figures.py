@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from mores.errors import InputError
+from mores.formatting import count
 from mores.report import runs as reports
 from mores.report.base.figures import write_figures
 from mores.run import Run
-from mores.show import count
 
 
 def write_run_figures(run: Run, folder: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from mores.bench import benchmark
-from mores.bench.api import check_judge
+from mores.benchmark import benchmark
+from mores.benchmark.api import check_judge
 from mores.cli import options
 from mores.cli.figures import write_run_figures
 from mores.engine.loop import run

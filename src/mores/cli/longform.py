@@ -15,9 +15,9 @@ from mores.cli.figures import write_run_figures
 from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.io import write_text
-from mores.longform.api import open_longform
-from mores.longform.evaluate import RESULTS
-from mores.longform.summary import unjudged_figures
+from mores.longanswer.api import open_longform
+from mores.longanswer.evaluate import RESULTS
+from mores.longanswer.summary import unjudged_figures
 from mores.report.base.grid import print_tables
 from mores.report.longform import run_page, run_tables
 

@@ -15,11 +15,11 @@ from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.factory.split import SPLITS
 from mores.io import write_text
-from mores.meta.api import open_session, run_session
-from mores.meta.baselines import BASELINES
-from mores.meta.folder import JUDGEMENTS, MetaRun
-from mores.meta.juice.records import THRESHOLD
-from mores.meta.records import GROUPINGS
+from mores.metaevaluation.api import open_session, run_session
+from mores.metaevaluation.baselines import BASELINES
+from mores.metaevaluation.folder import JUDGEMENTS, MetaRun
+from mores.metaevaluation.juice.records import THRESHOLD
+from mores.metaevaluation.records import GROUPINGS
 from mores.report import meta as report
 from mores.report import runs as reports
 from mores.report.base.grid import print_tables

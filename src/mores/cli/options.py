@@ -34,7 +34,7 @@ class DataType(click.ParamType[str]):
     name = "text"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The value unchanged, if it exists."""
+        """Return the value unchanged, if it exists."""
         kind, colon, file = str(value).partition(":")
         if colon and kind in KINDS_OF_DATA:
             FILE.convert(file, param, ctx)
@@ -53,7 +53,7 @@ class JudgeType(click.ParamType[str]):
     name = "text"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The value unchanged, if the file exists."""
+        """Return the value unchanged, if the file exists."""
         file = str(value).rpartition(":")[0]
         if not (file and Path(file).is_file()):
             click.Path(exists=True).convert(value, param, ctx)
@@ -64,7 +64,7 @@ JUDGE = JudgeType()
 
 
 def people_options(function: F) -> F:
-    """How people's ratings, and tables of scores, are read."""
+    """Return how people's ratings, and tables of scores, are read."""
     columns = click.option(
         "--columns",
         multiple=True,
@@ -90,7 +90,7 @@ class NumberType(click.ParamType[float | str | None]):
         self._kind, self._words = kind, words
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str | None:
-        """The value of a word, or the number."""
+        """Return the value of a word, or the number."""
         if value in self._words:
             return self._words[value]
         try:
@@ -111,7 +111,7 @@ class _Seconds(click.FloatRange):
 
 
 def read_price(text: str) -> Price:
-    """The price that a user gives as `IN,OUT`."""
+    """Return the price that a user gives as `IN,OUT`."""
     try:
         price = Price(*(float(part) for part in text.split(",")))
     except (TypeError, ValueError):
@@ -202,7 +202,7 @@ _RUNNING = [
 
 
 def several(decorators: Sequence[Callable[[Any], Any]]) -> Callable[[F], F]:
-    """One decorator for several options, which the help lists in this order."""
+    """Return one decorator for several options, which the help lists in this order."""
 
     def decorate(function: F) -> F:
         for option in reversed(decorators):
@@ -262,28 +262,28 @@ figures_option = click.option(
 
 
 def take(given: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Some of the options, taken out of `given`."""
+    """Return some of the options, taken out of `given`."""
     return {name: given.pop(name) for name in names if name in given}
 
 
 def metric(given: dict[str, Any]) -> Metric:
-    """The metric that the options describe; they are taken out of `given`."""
+    """Return the metric that the options describe; they are taken out of `given`."""
     chosen = settings(given)
     return open_metric(given.pop("model"), chosen, **asking(given))
 
 
 def settings(given: dict[str, Any]) -> Settings:
-    """How a model is asked for reports; taken out of `given`."""
+    """Return how a model is asked for reports; taken out of `given`."""
     return Settings(**take(given, *Settings.__dataclass_fields__))
 
 
 def served(given: dict[str, Any]) -> Asker:
-    """The model as it is, not as the metric, as the options say; they are taken out of `given`."""
+    """Return the model as it is, not as the metric, as the options say; they are taken out of `given`."""
     return open_asker(given.pop("model"), **asking(given))
 
 
 def asking(given: dict[str, Any]) -> AskOptions:
-    """How a model is asked; taken out of `given`."""
+    """Return how a model is asked; taken out of `given`."""
     store, no_store = given.pop("store"), given.pop("no_store")
     named = take(given, *AskOptions.__annotations__)
     store = None if no_store else store or store_path()

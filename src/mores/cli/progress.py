@@ -14,8 +14,8 @@ from rich.progress import TimeRemainingColumn as TimeLeftColumn
 
 from mores.engine import Counts
 from mores.engine.cost import Price
+from mores.formatting import duration, money
 from mores.report.base.grid import plain, plain_console
-from mores.show import duration, money
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ class Terminal:
             print_line()
 
     def track(self, name: str, things: Iterable[T], total: int | None = None) -> Iterator[T]:
-        """A bar while things pass."""
+        """Yield a bar while things pass."""
         started = printed = time.monotonic()
         done = 0
         with self.bars(TimeElapsedColumn()) as bars:
@@ -95,7 +95,7 @@ class Terminal:
 
 
 def _describe(counts: Counts, price: Price | None) -> str:
-    """What was called, what it cost, and what is waited for."""
+    """Return what was called, what it cost, and what is waited for."""
     rate = counts.calls / max(1e-9, time.monotonic() - counts.started)
     parts = [f"{counts.calls} calls ({rate:.1f}/s)" if counts.calls else "no calls"]
     parts += [f"{counts.cached} known already"] if counts.cached else []

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from mores.formatting import megabytes
 from mores.models import pull as models
-from mores.show import megabytes
 
 
 @click.command()

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from mores.cli.options import several
+from mores.formatting import count
 from mores.hub import Upload, check_access, check_name, push
-from mores.show import count
 
 push_options = several([
     click.option("--push-to-hub", metavar="OWNER/NAME",
@@ -43,7 +43,7 @@ class Push:
 
 
 def take_push(given: dict[str, Any]) -> Push:
-    """The options, checked before any work: whether the name can be one, and the Hub knows the user."""
+    """Return the options, checked before any work: whether the name can be one, and the Hub knows the user."""
     asked = Push(given.pop("push_to_hub"), given.pop("push_dry_run"))
     if asked.dry_run and not asked.repository:
         raise click.UsageError("--push-dry-run needs --push-to-hub OWNER/NAME")

@@ -14,8 +14,8 @@ from mores.engine.loop import run
 from mores.errors import ConfigError
 from mores.io import write_text
 from mores.io.private import make_folder
-from mores.rate import api
-from mores.rate.ratings import COLUMNS
+from mores.rating import api
+from mores.rating.ratings import COLUMNS
 from mores.report.base.grid import print_tables
 from mores.report.rate import files, run_page, run_tables
 
@@ -103,7 +103,7 @@ def read_aliases(texts: Iterable[str]) -> dict[str, dict[str, str]]:
 
 
 def read_scale(text: str | None) -> tuple[float, float] | None:
-    """The lowest and the highest rating."""
+    """Return the lowest and the highest rating."""
     if text is None:
         return None
     try:

@@ -17,6 +17,7 @@ from mores.cli.estimate import print_estimate
 from mores.cli.segments import print_segments, segment_options
 from mores.engine.loop import run
 from mores.errors import ConfigError, GateError, InputError, ModelError
+from mores.formatting import money
 from mores.gate import TextGate
 from mores.io import FORMATS, split_log, write_text
 from mores.metric import Metric
@@ -26,7 +27,6 @@ from mores.metric.texts import Lookup, Texts, check_style, estimate_texts, open_
 from mores.report.base.grid import print_tables
 from mores.report.score import run_page, run_tables
 from mores.search import search_or_corpus
-from mores.show import money
 
 
 @click.command()

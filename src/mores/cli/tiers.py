@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mores.bench.tiers import RULES, label_tiers
+from mores.benchmark.tiers import RULES, label_tiers
 from mores.cli.options import FOLDER, NEW_FILE
 
 

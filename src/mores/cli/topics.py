@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from mores.bench import benchmark
-from mores.bench.labels import TOPICS
-from mores.bench.topics import label_topics, read_topics
+from mores.benchmark import benchmark
+from mores.benchmark.labels import TOPICS
+from mores.benchmark.topics import label_topics, read_topics
 from mores.cli import options
 from mores.cli.figures import write_run_figures
 from mores.engine.loop import run

@@ -14,17 +14,17 @@ from mores.cli.progress import Terminal
 from mores.cli.push import push_options, take_push
 from mores.engine.loop import run
 from mores.errors import ConfigError
-from mores.meta.leave_one_out import NONE
+from mores.formatting import number
+from mores.metaevaluation.leave_one_out import NONE
 from mores.report.base.grid import print_tables
 from mores.report.train import tables
-from mores.show import number
-from mores.train.api import EMBEDDED, join_team, sources_of
-from mores.train.api import train as tune
-from mores.train.folder import TrainRun
-from mores.train.recipe import read_recipe
+from mores.training.api import EMBEDDED, join_team, sources_of
+from mores.training.api import train as tune
+from mores.training.folder import TrainRun
+from mores.training.recipe import read_recipe
 
 if TYPE_CHECKING:
-    from mores.train.tune import Progress as Step
+    from mores.training.tune import Progress as Step
 
 
 @click.command()

@@ -42,7 +42,7 @@ _QUALIFIED = re.compile(r"([^(),]+)[(,]([^()]+)(?:\)\s*)?")
 
 @lru_cache(maxsize=4096)
 def language(value: str) -> str:
-    """The canonical BCP 47 tag of a tag, an ISO 639 code, an English name or an autonym.
+    """Return the canonical BCP 47 tag of a tag, an ISO 639 code, an English name or an autonym.
 
     Canonical is what CLDR says: `iw` is `he`, `cmn` is `zh`, `tl` is `fil`, `en-Latn` is `en`.
     """
@@ -66,7 +66,7 @@ OWN_NAMES = {"bal": "Balochi", "rn": "Kirundi"}
 
 @lru_cache(maxsize=4096)
 def language_name(tag: str) -> str:
-    """The English name of a language, for example `Portuguese (Brazil)`."""
+    """Return the English name of a language, for example `Portuguese (Brazil)`."""
     parsed = Language.get(language(tag))
     details = [parsed.script_name()] if parsed.script else []
     details += [territory_name(parsed.territory)] if parsed.territory else []
@@ -76,7 +76,7 @@ def language_name(tag: str) -> str:
 
 @lru_cache(maxsize=4096)
 def is_rtl(tag: str | None) -> bool:
-    """Whether a language is written from right to left, by its script or its likely script; False if unknown."""
+    """Return whether a language is written from right to left, by its script or its likely script; False if unknown."""
     if tag is None:
         return False
     return script(tag) in RTL_SCRIPTS.split()
@@ -89,7 +89,7 @@ def script(tag: str) -> str | None:
 
 
 def local_region_name(region: str, tag: str) -> str | None:
-    """The name of a country in a language (CLDR), for example `中国` for `CN` in `zh`; None where it has none."""
+    """Return a country's name in a language (CLDR), for example `中国` for `CN` in `zh`; None where it has none."""
     name = str(Language.get(f"und-{region}").territory_name(language(tag))) if "-" not in region else ""
     is_english = name.isascii() and script(tag) != "Latn"  # what langcodes gives where CLDR has no name
     return None if is_english else name
@@ -97,7 +97,7 @@ def local_region_name(region: str, tag: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def macrolanguage(tag: str) -> str | None:
-    """The macrolanguage of a language, such as `no` for `nn` and `ku` for `ckb`, or None."""
+    """Return the macrolanguage of a language, such as `no` for `nn` and `ku` for `ckb`, or None."""
     base = language(tag).partition("-")[0]
     name = None if base in SEPARATE else MACROLANGUAGES.get(base)
     return language(name) if name else None
@@ -105,7 +105,7 @@ def macrolanguage(tag: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def accepts(expected: str, actual: str) -> bool:
-    """Whether a text in the language `actual` counts as being in the `expected` one.
+    """Return whether a text in the language `actual` counts as being in the `expected` one.
 
     A macrolanguage accepts its members (ISO 639-3), and a tag without a script any script; regions do not matter.
     """
@@ -135,7 +135,7 @@ def _from_name(value: str) -> str | None:
 
 
 def _from_qualified(name: str) -> str | None:
-    """A name followed by its script or region, as `language_name` writes it: `Chinese (Traditional, Taiwan)`."""
+    """Return a name followed by its script or region, as `language_name` writes it: `Chinese (Traditional, Taiwan)`."""
     match = _QUALIFIED.fullmatch(name) if len(name) <= LONGEST else None
     base = code_of("language", match[1]) if match else None
     if match is None or base is None:
@@ -145,12 +145,12 @@ def _from_qualified(name: str) -> str | None:
 
 
 def _looks_like_code(value: str) -> bool:
-    """Whether it is too short for a name and not capitalised like one: "ua" is not a language, but Ua is."""
+    """Return whether it is too short for a name and not capitalised like one: "ua" is not a language, but Ua is."""
     return len(value.strip()) <= 3 and value.isascii() and not _capitalised(value)
 
 
 def _capitalised(value: str) -> bool:
-    """Whether it is capitalised like a name: "Mon" may be the language Mon, not the code of Mongolian."""
+    """Return whether it is capitalised like a name: "Mon" may be the language Mon, not the code of Mongolian."""
     return value[:1].isupper() and not value.isupper()
 
 

@@ -30,7 +30,7 @@ class Mention(NamedTuple):
 
 
 def mentions(text: str) -> Iterator[Mention]:
-    """The countries that a text names, in its order."""
+    """Yield the countries that a text names, in its order."""
     known = _known()
     for match in _pattern().finditer(text):
         if mention := known[match[1]]:
@@ -38,7 +38,7 @@ def mentions(text: str) -> Iterator[Mention]:
 
 
 def mentions_country(text: str, code: str) -> bool:
-    """Whether a text names a country or a part of it."""
+    """Return whether a text names a country or a part of it."""
     if any(code in mention.countries for mention in mentions(text)):
         return True
     parts = _parts_pattern(code)
@@ -47,7 +47,7 @@ def mentions_country(text: str, code: str) -> bool:
 
 @cache
 def _known() -> dict[str, Mention | None]:
-    """What each word means; None where it names no country."""
+    """Return what each word means; None where it names no country."""
     known: dict[str, Mention | None] = {}
     for country in pycountry.countries:
         of_iso = (country.name, getattr(country, "common_name", country.name))
@@ -83,5 +83,5 @@ def _parts_pattern(code: str) -> re.Pattern[str] | None:
 
 
 def _any_of(names: dict[str, Mention | None] | set[str]) -> str:
-    """An expression for any of the names, the longest first."""
+    """Return an expression for any of the names, the longest first."""
     return "|".join(map(re.escape, sorted(names, key=lambda name: (-len(name), name))))

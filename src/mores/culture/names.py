@@ -19,7 +19,7 @@ LONGEST = 80
 
 
 def key(name: str) -> str:
-    """A name in the form that the tries use."""
+    """Return a name in the form that the tries use."""
     return str(name_data.normalize_name(" ".join(unicodedata.normalize("NFC", name).split())))
 
 
@@ -30,7 +30,7 @@ def trie(kind: str, language: str) -> Any:
 
 
 def code_of(kind: str, name: str) -> str | None:
-    """The code of an exact English name, or of a name in any language that is unambiguous."""
+    """Return the code of an exact English name, or of a name in any language that is unambiguous."""
     normalised = key(name)
     if re.search(r"[\0\ud800-\udfff]", normalised):  # the tries cannot look these up
         return None

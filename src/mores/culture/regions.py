@@ -87,7 +87,7 @@ class Part(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def region(value: str) -> str:
-    """The code of a country, a part of one or a cultural region, from a code or an English name.
+    """Return the code of a country, a part of one or a cultural region, from a code or an English name.
 
     Countries have ISO 3166-1 alpha-2 (and XK for Kosovo), also from alpha-3 and numeric codes. Parts of countries have
     ISO 3166-2, or a longer code of ours where no standard has them; also from "Punjab, Pakistan" and "Kano State".
@@ -115,19 +115,19 @@ def region_name(value: str) -> str:
 
 @lru_cache(maxsize=8192)
 def countries(value: str) -> tuple[str, ...]:
-    """The codes of the countries that a region is or lies in."""
+    """Return the codes of the countries that a region is or lies in."""
     code = region(value)
     return _parts()[code].countries if "-" in code else (code,)
 
 
 def country(value: str) -> str:
-    """The code of the country that a region is or lies in, or the region's code if it lies in several."""
+    """Return the code of the country that a region is or lies in, or the region's code if it lies in several."""
     codes = countries(value)
     return codes[0] if len(codes) == 1 else region(value)
 
 
 def roll_up(value: str) -> tuple[str, str | None]:
-    """The group of a region in a breakdown by country, and the region itself if it is a part of that country.
+    """Return the group of a region in a breakdown by country, and the region itself if it is a part of that country.
 
     An unknown region is its own group: a name in the data must not cost a result.
     """
@@ -139,13 +139,16 @@ def roll_up(value: str) -> tuple[str, str | None]:
 
 
 def find_country(name: str) -> str | None:
-    """The code of the only country that a name may mean or lie in, or None."""
+    """Return the code of the only country that a name may mean or lie in, or None."""
     codes = {code for part in _find(name) for code in countries(part)}
     return codes.pop() if len(codes) == 1 else None
 
 
 def fold(name: str) -> str:
-    """A region's name without case, accents, dots and short words: `St. Kitts & Nevis` is `saint kitts nevis`."""
+    """Return a region's name without case, accents, dots and short words: `St.
+
+    Kitts & Nevis` is `saint kitts nevis`.
+    """
     words: list[str] = re.findall(r"\w+", re.sub(r"[.'’ʻ‘]", "", _plain(name).casefold()))
     if len(words) == 1:  # perhaps a code: AND is Andorra, ST São Tomé, 76 Brazil
         return words[0].zfill(3) if words[0].isdecimal() else words[0]
@@ -157,7 +160,7 @@ def _plain(name: str) -> str:
 
 
 def _find(value: str) -> list[str]:
-    """The codes of all regions that a value may mean; a country takes precedence over parts of the same name."""
+    """Return the codes of all regions that a value may mean; a country takes precedence over parts of the same name."""
     if code := _from_code(value):
         return [code]
     name = fold(value)
@@ -176,13 +179,13 @@ def _from_code(value: str) -> str | None:
 
 
 def _units(name: str) -> list[str]:
-    """The units of a folded name; of a unit and its part with the same name, the unit."""
+    """Return the units of a folded name; of a unit and its part with the same name, the unit."""
     codes = [] if VAGUE.issuperset(name.split()) else _codes_by_name().get(name, [])
     return [code for code in codes if _parts()[code].parent not in codes]
 
 
 def _qualified(value: str) -> list[str]:
-    """The parts of `Punjab, Pakistan` or `La Rioja (ES-LO)`."""
+    """Return the parts of `Punjab, Pakistan` or `La Rioja (ES-LO)`."""
     match = _QUALIFIED.fullmatch(value)
     if match is None:
         return []
@@ -196,7 +199,7 @@ def _qualified(value: str) -> list[str]:
 
 @cache
 def country_names() -> dict[str, str]:
-    """Every folded code and name of a country, and its alpha-2 code."""
+    """Return every folded code and name of a country, and its alpha-2 code."""
     names = trie("territory", "en")
     codes = {country.alpha_2 for country in pycountry.countries} | {"XK"}
     codes_by_name = {fold(name): names[name][0].decode() for name in names.keys()}  # noqa: SIM118 - a trie is no dict
@@ -208,7 +211,7 @@ def country_names() -> dict[str, str]:
 
 @cache
 def _parts() -> dict[str, Part]:
-    """Every part of a country, and every region in several countries."""
+    """Return every part of a country, and every region in several countries."""
     parts = {}
     for unit in pycountry.subdivisions:
         if unit.code not in TWICE:
@@ -222,7 +225,7 @@ def _parts() -> dict[str, Part]:
 
 
 def parts_of(code: str) -> Iterator[str]:
-    """The names of the parts of a country."""
+    """Return the names of the parts of a country."""
     return (name for part in _parts().values() if part.countries == (code,) for name in part.names)
 
 
@@ -236,7 +239,7 @@ def _table() -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
 
 
 def _spellings(name: str, country: str) -> Iterator[str]:
-    """The names in a name of ISO: `Asturias, Principado de` and `Catalunya [Cataluña]` have two each."""
+    """Yield the names in a name of ISO: `Asturias, Principado de` and `Catalunya [Cataluña]` have two each."""
     for spelling in filter(None, re.split(r"[\[\]()]", name)):
         first, _, rest = _ENDS.sub("", spelling.strip()).partition(", ")
         # Transcriptions of other scripts are shown without diacritics: Bihār, Eşfahān.
@@ -251,13 +254,13 @@ def _is_latin(country: str) -> bool:
 
 @cache
 def _table_codes() -> dict[str, str]:
-    """The code of every folded name of our table."""
+    """Return the code of every folded name of our table."""
     return {fold(name): code for code, names, _ in _table() for name in names}
 
 
 @cache
 def _codes_by_name() -> dict[str, list[str]]:
-    """The codes of every folded name of a part."""
+    """Return the codes of every folded name of a part."""
     codes: dict[str, list[str]] = defaultdict(list)
     for code, part in _parts().items():
         for name in {fold(name) for name in part.names}:

@@ -24,10 +24,10 @@ from mores.engine.progress import SILENT, Progress
 from mores.engine.runner import RunOptions, run
 from mores.engine.store import Store, opened
 from mores.errors import ConfigError
+from mores.formatting import money
 from mores.io import JsonlWriter
 from mores.models import Model, Options, Precision, Request, on_ray, open_model, takes_address, takes_precision
 from mores.models.written import without_thoughts
-from mores.show import money
 from mores.types import Failure, FailureKind, Record
 
 T = TypeVar("T")
@@ -118,7 +118,7 @@ class Asker:
         in_order: bool = True,
         on_open: Callable[[], object] | None = None,
     ) -> AsyncGenerator[Answer, None]:
-        """The answer to every job, in order or as they come; `follow` may ask one more question after an answer.
+        """Yield the answer to every job, in order or as they come; `follow` may ask one more question after an answer.
 
         With `on_open` the model is opened at once, and it is called then.
         """
@@ -190,7 +190,7 @@ class Asker:
 
 
 def open_asker(model: str | Model = "embedded", **options: Unpack[AskOptions]) -> Asker:
-    """The model of that name with these options; all have sensible defaults."""
+    """Return the model of that name with these options; all have sensible defaults."""
     known = AskOptions.__annotations__
     if unknown := next((name for name in options if name not in known), None):
         raise TypeError(f"unexpected option {unknown!r}; there are {', '.join(known)}")
@@ -217,7 +217,7 @@ _LIMITS = {entry.name for entry in fields(Limits)}
 
 
 def _jobs(tasks: Iterable[tuple[T, Sequence[Request]]], constrained: bool) -> Iterator[Job]:
-    """The calls to make, each with the number of later calls about the same thing."""
+    """Yield the calls to make, each with the number of later calls about the same thing."""
     for number, (thing, requests) in enumerate(tasks):
         wanted = requests if constrained else [request._replace(schema=None) for request in requests]
         several: Sequence[Request | Failure] = wanted or (_NO_CALL,)
@@ -226,7 +226,7 @@ def _jobs(tasks: Iterable[tuple[T, Sequence[Request]]], constrained: bool) -> It
 
 
 def read_reply(answer: Answer) -> Reply:
-    """What a model wrote after thinking aloud; a failure where it wrote nothing, was cut off or was filtered."""
+    """Return what a model wrote after thinking aloud; a failure where it wrote nothing, was cut off or was filtered."""
     completion = answer.completion
     if completion is None:
         return answer.failure or Failure(kind=FailureKind.MODEL, reason="the model did not answer")
@@ -240,6 +240,6 @@ def read_reply(answer: Answer) -> Reply:
 
 
 def unread(text: str, expected: str) -> Failure:
-    """The failure of a reply that is not what was asked for."""
+    """Return the failure of a reply that is not what was asked for."""
     shown = text if len(text) <= SHOWN else text[:SHOWN] + "…"
     return Failure(kind=FailureKind.PARSE, reason=f"expected {expected}, found {shown!r}")

@@ -18,13 +18,13 @@ class Price(NamedTuple):
 
 
 def price_of(model: str) -> Price | None:
-    """What a model costs: nothing on this machine, else the list price; None when that is not known."""
+    """Return what a model costs: nothing on this machine, else the list price; None when that is not known."""
     return Price(0.0, 0.0) if model.startswith(("embedded", "hf:", "vllm:", "fake:")) else list_price(model)
 
 
 @cache
 def list_price(model: str) -> Price | None:
-    """The list price of an `openai:NAME`, from the data of `genai-prices`, without a network.
+    """Return the list price of an `openai:NAME`, from the data of `genai-prices`, without a network.
 
     NAME may begin with a provider, as gateways write it: `openai:anthropic/claude-sonnet-4-5`. A model that its maker
     lists as free counts as unknown, since others ask money for it.

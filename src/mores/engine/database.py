@@ -58,7 +58,7 @@ def checksum(*values: str | bytes | float | None) -> bytes:
 
 @contextmanager
 def explained(path: Path, layout: Layout) -> Iterator[None]:
-    """Turns errors of SQLite and of decoding into ours, which name the file and the fix."""
+    """Turn errors of SQLite and of decoding into ours, which name the file and the fix."""
     try:
         yield
     except (sqlite3.Error, OSError, ValueError) as exc:

@@ -60,7 +60,7 @@ def estimate(asker: Asker, jobs: Iterable[Job], max_tokens: int) -> Estimate:
 
 
 def _unknown(asker: Asker, requests: list[tuple[Request, int]], store: Store | None) -> list[Request]:
-    """The requests that the store has no answer to; the second answer to a question is a different request."""
+    """Return the requests that the store has no answer to; the second answer to a question is a different request."""
     if store is None or asker.fresh:
         return [request for request, _ in requests]
     keys = [request_key(asker.model.identity, request, sample).key for request, sample in requests]

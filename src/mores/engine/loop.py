@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """The coroutine's result; Ctrl-C cancels it and waits for its clean-up."""
+    """Return the coroutine's result; Ctrl-C cancels it and waits for its clean-up."""
     if _is_running():
         return _run_in_thread(coroutine)
     with asyncio.Runner(loop_factory=_factory()) as runner:

@@ -44,7 +44,7 @@ class Patience:
         self._counts.problem = ""
 
     async def another(self, tries: Tries, problem: Transient) -> bool:
-        """Whether to try again, after the wait for it. A try that began during an outage does not count."""
+        """Return whether to try again, after the wait for it. A try that began during an outage does not count."""
         now = time.monotonic()
         tries.failed += 1
         self._counts.problem = str(problem)

@@ -24,10 +24,10 @@ class Progress(Protocol):
     def stage(
         self, name: str, total: int, price: Price | None = None, counts: Counts | None = None
     ) -> AbstractAsyncContextManager[Counts]:
-        """A block of work that asks a model or a search, and counts in the object that it gets."""
+        """Return a block of work that asks a model or a search, and counts in the object that it gets."""
 
     def track(self, name: str, things: Iterable[T], total: int | None = None) -> Iterator[T]:
-        """The same things, counted as they pass."""
+        """Return the same things, counted as they pass."""
 
 
 class Silent:
@@ -48,7 +48,7 @@ class Silent:
         yield counts or Counts()
 
     def track(self, name: str, things: Iterable[T], total: int | None = None) -> Iterator[T]:  # noqa: ARG002
-        """Only the things."""
+        """Return only the things."""
         return iter(things)
 
 

@@ -172,7 +172,7 @@ class _Runner:
         await asyncio.sleep(0)
 
     def _next_chunk(self, jobs: Iterator[Job]) -> list[Job]:
-        """The jobs that arrive within a moment, so that a slow stream does not hold up jobs that are ready."""
+        """Return the jobs that arrive within a moment, so that a slow stream does not hold up jobs that are ready."""
         chunk: list[Job] = []
         enough = time.monotonic() + _MOMENT
         for job in jobs:
@@ -238,7 +238,10 @@ class _Runner:
                 self._keep(ticket, outcome)
 
     def _claim(self, ticket: _Ticket) -> bool:
-        """Whether to ask. Another process may have the answer meanwhile, or be asking: then we come back to it."""
+        """Return whether to ask.
+
+        Another process may have the answer meanwhile, or be asking: then we come back to it.
+        """
         if self.store is None or self.options.fresh:
             return True
         key = ticket.key.key
@@ -310,7 +313,7 @@ class _Runner:
             self.options.on_open()
 
     async def _ask(self, request: Request) -> Completion | Failure | Rejected:
-        """One answer, with retries; raises only what stops the run."""
+        """Return one answer, with retries; raises only what stops the run."""
         guess = self._guess(request) if self.limits.tokens_per_minute else 0
         tries, asked_again = Tries(), False
         while True:

@@ -62,7 +62,7 @@ class Key(NamedTuple):
 
 
 def request_key(identity: str, request: Request, sample: int = 0) -> Key:
-    """The key of one answer: the same for the same model, request and sample index, on every machine."""
+    """Return the key of one answer: the same for the same model, request and sample index, on every machine."""
     messages = orjson.dumps([tuple(m) for m in request.messages])  # orjson takes no named tuples
     body = orjson.dumps((identity, *_settings(request)), option=orjson.OPT_SORT_KEYS)
     prompt = blake2b(messages, digest_size=16).digest()
@@ -122,7 +122,7 @@ class Store:
         self.claims.close()
 
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, Outcome]:
-        """The known answers and refusals, by key."""
+        """Return the known answers and refusals, by key."""
         outcomes: dict[bytes, Outcome] = {}
         with explained(self.path, LAYOUT):
             for start in range(0, len(keys), _CHUNK):
@@ -244,5 +244,5 @@ def _unpack(blob: bytes | None) -> tuple[float, ...] | None:
 
 
 def opened(store: Store | str | Path | None) -> AbstractContextManager[Store | None]:
-    """A context manager: the store at a path, which is closed at the end, an open store, or none."""
+    """Return a context manager: the store at a path, which is closed at the end, an open store, or none."""
     return Store(store) if isinstance(store, str | Path) else nullcontext(store)

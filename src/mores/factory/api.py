@@ -25,9 +25,9 @@ from mores.factory.gold import Gold
 from mores.factory.output import write
 from mores.factory.recipe import EDITION, Recipe, read_recipe
 from mores.factory.work import Work
+from mores.formatting import count, duration, first_problems, number, show_failures
 from mores.models import Model
 from mores.run import WORK, Plan, start_run
-from mores.show import count, duration, first_problems, number, show_failures
 from mores.signature import sign
 
 SHOWN = 20

@@ -55,7 +55,7 @@ def audit_texts(
     folds: Sequence[int],
     parts: Mapping[str, Integers],
 ) -> dict[str, dict[str, Shortcut]]:
-    """What each classifier finds in each part, which is given by the places of its texts."""
+    """Return what each classifier finds in each part, which is given by the places of its texts."""
     results: dict[str, dict[str, Shortcut]] = {}
     labels, fold_of = np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64)
     for name, auditor in auditors:
@@ -65,12 +65,12 @@ def audit_texts(
 
 
 def some(rows: Integers) -> Integers:
-    """At most `MOST` of the rows, evenly spaced."""
+    """Return at most `MOST` of the rows, evenly spaced."""
     return rows[np.arange(min(len(rows), MOST)) * len(rows) // max(1, min(len(rows), MOST))]
 
 
 def word_counts(texts: Sequence[str]) -> Any:
-    """How often each text has each word."""
+    """Return how often each text has each word."""
     return token_counts(texts, lambda text: re.findall(r"\w+", text.lower()))
 
 
@@ -90,7 +90,7 @@ def _log(numbers: Integers) -> Integers:
 
 
 def characters_and_shape(texts: Sequence[str]) -> Any:
-    """Runs of one to three characters and the classes of a text's shape, as ones."""
+    """Run of one to three characters and the classes of a text's shape, as ones."""
     from scipy.sparse import hstack
 
     runs = char_ngrams(list(map(plain, texts)), (1, 2, 3), 16)
@@ -135,12 +135,12 @@ def _best_columns(columns: Any, slopes: Integers, leaf: Integers, leaves: int) -
 
 
 def trigrams(texts: Sequence[str]) -> Any:
-    """Runs of three characters, as ones."""
+    """Run of three characters, as ones."""
     return char_ngrams(list(map(plain, texts)), (3,), 20)
 
 
 def nearest_neighbours(rows: Any, correct: Labels, others: Any) -> Integers:
-    """How many more of the most similar texts are correct than wrong; similar are texts that share rare runs."""
+    """Return how many more of the most similar texts are correct than wrong; similar are texts that share rare runs."""
     counts = np.bincount(rows.indices, minlength=rows.shape[1])
     rare = np.flatnonzero((counts > 1) & (counts * COMMON <= rows.shape[0]))
     weight = _log(np.array([rows.shape[0]])) - _log(counts[rare])

@@ -38,7 +38,7 @@ Folds = Mapping[str, int]
 
 
 def paper(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:  # noqa: ARG001 - one signature for all
-    """One correct and one wrong answer of each item that has both."""
+    """Return one correct and one wrong answer of each item that has both."""
     chosen: list[Draft] = []
     for _, of_item in _by(drafts, lambda d: d.item.id):
         wrong = _drawn((d for d in of_item if not d.correct), seed)
@@ -48,7 +48,7 @@ def paper(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:  # n
 
 
 def shortcut_free(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:
-    """As many correct as wrong answers, which cannot be told apart without the instruction."""
+    """Return as many correct as wrong answers, which cannot be told apart without the instruction."""
     matched = [d for _, of_fold in _by(drafts, lambda d: str(_fold(d, folds))) for d in _match_texts(of_fold, seed)]
     used = {d.key for d in matched}
     busy = {d.item.id for d in matched if not d.correct}
@@ -101,7 +101,7 @@ def _match_looks(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft
 
 
 def _caliper(odds: Integers, cells: int) -> int:
-    """The largest difference of a pair: a part of the standard deviation of the odds."""
+    """Return the largest difference of a pair: a part of the standard deviation of the odds."""
     values = odds.tolist()  # integers of any size, so that no sum is rounded
     count = len(values)
     variance = (count * sum(value * value for value in values) - sum(values) ** 2) // count**2
@@ -138,7 +138,7 @@ def _taken(draft: Draft, busy: set[str]) -> bool:
 
 
 def see_drafts(drafts: Sequence[Draft], folds: Folds) -> Seen:
-    """What the shortcut audit reads: answers, whether they are correct, and folds."""
+    """Return what the shortcut audit reads: answers, whether they are correct, and folds."""
     return see([d.answer for d in drafts], [d.correct for d in drafts], [_fold(d, folds) for d in drafts])
 
 
@@ -147,7 +147,7 @@ def _fold(draft: Draft, folds: Folds) -> int:
 
 
 def _option(draft: Draft) -> int:
-    """The place of the answer among the options, which an output may name: sources do not shuffle them well."""
+    """Return the place of the answer among the options, which an output may name: sources do not shuffle them well."""
     options = draft.item.options
     return options.index(draft.answer) if draft.task is Task.QA and draft.answer in options else 0
 
@@ -164,7 +164,7 @@ def _drawn(drafts: Iterable[Draft], seed: int) -> list[Draft]:
 
 
 def _one_each(drafts: Iterable[Draft]) -> list[Draft]:
-    """The first of each item."""
+    """Return the first of each item."""
     first: dict[str, Draft] = {}
     for draft in drafts:
         first.setdefault(draft.item.id, draft)

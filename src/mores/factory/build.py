@@ -45,7 +45,7 @@ class Progress(Protocol):
 
 
 def quiet(stage: str, steps: Iterable[T], total: int | None = None) -> Iterable[T]:  # noqa: ARG001 - a Progress
-    """A `Progress` that shows nothing."""
+    """Return a `Progress` that shows nothing."""
     return steps
 
 
@@ -94,14 +94,14 @@ class Golds:
             yield gold.model_copy(update=place)
 
     def texts(self) -> Iterator[tuple[Draft, str]]:
-        """Each draft with its output text."""
+        """Yield each draft with its output text."""
         wrapper = _wrapper(self._recipe)
         for draft in self._chosen:
             worded = draft.worded
             yield draft, worded.sample.text if worded else wrapper.wrap(draft.item, draft.answer, task=draft.task).text
 
     def facts(self) -> Facts:
-        """What is correct about the items that they are made of, where it is a fact."""
+        """Return what is correct about the items that they are made of, where it is a fact."""
         split_of = {name: SPLIT_OF[fold] for name, fold in self._fold_of.items()}
         told = (item for draft in self._chosen for item in draft.parts or (draft.item,))
         items = (item for item in told if datasets.has_facts(item.source))
@@ -183,7 +183,7 @@ def build(recipe: Recipe, data: Path | None, commercial: bool = False, session: 
 def _grouped(
     recipe: Recipe, items: list[SourceItem], built: Built, session: Session
 ) -> tuple[dict[str, str], dict[str, int]]:
-    """The group and the fold of each item."""
+    """Return the group and the fold of each item."""
     twins = near_twins(session.progress("grouping", items, len(items)))
     group_of = groups(items, ((pair.first[0], pair.second[0]) for pair in twins))
     fold_of_group = folds(items, group_of, recipe.seed)
@@ -202,7 +202,7 @@ def _wrapper(recipe: Recipe) -> Wrapper:
 
 
 def revisions(recipe: Recipe, data: Path | None, commercial: bool) -> dict[str, str]:
-    """The revision of every source that a build reads, and of the user's own templates."""
+    """Return the revision of every source that a build reads, and of the user's own templates."""
     there = _there(recipe, data)
     names = [name for line in recipe.sources if (name := first_there(line, there))]
     templates = {"templates": datasets.revision_of(Path(recipe.templates))} if recipe.templates else {}
@@ -249,7 +249,7 @@ def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, ses
 
 
 def _there(recipe: Recipe, data: Path | None) -> list[str]:
-    """The sources that a recipe names and that are available."""
+    """Return the sources that a recipe names and that are available."""
     in_recipe = [name for name in datasets.names() if any(name in map(str.strip, s.split("|")) for s in recipe.sources)]
     if data is None:
         return [name for name in in_recipe if datasets.source(name).hub is not None]
@@ -273,7 +273,7 @@ def _read(name: str, recipe: Recipe, data: Path | None, commercial: bool, proble
 
 
 def _own_items(path: str) -> Iterator[SourceItem]:
-    """A user's own items with codes for names: `zh-CN` for "zh_CN", `fa` for "Persian", `IR` for "Iran"."""
+    """Yield a user's own items with codes for names: `zh-CN` for "zh_CN", `fa` for "Persian", `IR` for "Iran"."""
     for item in read_records(path, SourceItem):
         try:
             codes = {
@@ -338,14 +338,14 @@ def _choose(
 def _kept_choice(
     stage: str, drafts: list[Draft], fold_of: dict[str, int], sample: Callable[[], list[Draft]], work: Work
 ) -> list[Draft]:
-    """The drafts that a sampling chooses; what is kept of them are their keys."""
+    """Return the drafts that a sampling chooses; what is kept of them are their keys."""
     by_key = {draft.key: draft for draft in drafts}
     inputs = _inputs(drafts, fold_of)
     return [by_key[key] for key in work.keep(stage, inputs, list[str], lambda: [draft.key for draft in sample()])]
 
 
 def _inputs(drafts: Iterable[Draft], fold_of: dict[str, int]) -> Iterator[str]:
-    """What balancing and audits depend on."""
+    """Return what balancing and audits depend on."""
     return (f"{draft.key} {fold_of[f'{draft.item.source}/{draft.item.id}']}" for draft in drafts)
 
 
@@ -360,7 +360,7 @@ def _audits(chosen: list[Draft], fold_of: dict[str, int], stage: str, session: S
 
 
 def _audit_texts(golds: Golds, fold_of: dict[str, int], session: Session) -> dict[str, dict[str, Shortcut]]:
-    """What the classifiers find in whole texts that nothing was balanced with."""
+    """Return what the classifiers find in whole texts that nothing was balanced with."""
     if not len(golds):
         return {}
     chosen, texts = zip(*golds.texts(), strict=True)
@@ -374,7 +374,7 @@ def _audit_texts(golds: Golds, fold_of: dict[str, int], session: Session) -> dic
 
 
 def _parts(chosen: Sequence[Draft]) -> dict[str, Integers]:
-    """The places of each source's drafts, and of all."""
+    """Return the places of each source's drafts, and of all."""
     places: dict[str, list[int]] = defaultdict(list)
     for place, draft in enumerate(chosen):
         places[draft.item.source].append(place)

@@ -106,14 +106,14 @@ def facts(built: Built, recipe: Recipe, tally: Tally) -> dict[str, Any]:
 
 
 def render(about: dict[str, Any]) -> str:
-    """The card in Markdown."""
+    """Return the card in Markdown."""
     loader = PackageLoader("mores.factory", "cards")
     environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return environment.get_template("card.md.j2").render(about | {"of_errors": OF_ERRORS})
 
 
 def _groups(sizes: Counter[str]) -> dict[str, Any]:
-    """How many groups never share a split with another, and which is the largest."""
+    """Return how many groups never share a split with another, and which is the largest."""
     largest = min(sizes, key=lambda group: (-sizes[group], group), default="")
     return {"count": len(sizes), "largest": largest, "samples": sizes[largest]}
 

@@ -27,11 +27,11 @@ class Components:
             self._sizes[kept] += self._sizes.pop(other, 0)
 
     def size(self, name: str) -> int:
-        """How many names are in the group of a name."""
+        """Return how many names are in the group of a name."""
         return self._sizes[self._root(name)]
 
     def by_first(self, names: Iterable[str]) -> dict[str, str]:
-        """The group of each name, called after the first of these names that is in it."""
+        """Return the group of each name, called after the first of these names that is in it."""
         first: dict[str, str] = {}
         return {name: first.setdefault(self._root(name), name) for name in names}
 

@@ -60,7 +60,7 @@ class Text:
     """What stands before each fact."""
 
     def told(self, told: Sequence[str]) -> tuple[str, list[int]]:
-        """The text with these wordings of its facts, and where each starts."""
+        """Return the text with these wordings of its facts, and where each starts."""
         text, starts = "", []
         for joint, words in zip(self.joints, told, strict=True):
             starts.append(len(text) + len(joint))
@@ -89,14 +89,14 @@ def compose(items: Iterable[SourceItem], fold_of: Mapping[str, int], seed: int, 
 
 
 def text_drafts(text: Text, pool: Pool, seed: int, most: int) -> Iterator[Draft]:
-    """The text without errors, and with one, two and so on up to `most`."""
+    """Yield the text without errors, and with one, two and so on up to `most`."""
     parts = tuple(fact.item for fact in text.facts)
     yield Draft(text.item, text.item.task, text.item.answer, "correct", form="composed", parts=parts)
     yield from soft(text.item, text.item.task, text_changes(text, pool, seed, most), "composed", parts)
 
 
 def text_changes(text: Text, pool: Pool, seed: int, most: int) -> Iterator[Change]:
-    """The text with one error, with two and so on up to `most`, each in another fact."""
+    """Yield the text with one error, with two and so on up to `most`, each in another fact."""
     by_fact = [list(changes(fact, pool, seed, RULES)) for fact in text.facts]
     changeable = [place for place, options in enumerate(by_fact) if options]
     order = sorted(changeable, key=lambda place: draw(seed, "fact", text.item.id, str(place)))
@@ -123,7 +123,7 @@ def _joined(text: Text, chosen: Mapping[int, Change]) -> Change:
 
 
 def _fact(item: SourceItem, seed: int) -> Statement | None:
-    """The item as a sentence to tell beside others."""
+    """Return the item as a sentence to tell beside others."""
     if item.task is not Task.GENERATION:
         return sentence(item, draw(seed, "sentence", item.id))
     whole = _SENTENCE_END.search(item.answer) and "\n" not in item.answer and len(item.answer) <= LONGEST_FACT
@@ -131,7 +131,7 @@ def _fact(item: SourceItem, seed: int) -> Statement | None:
 
 
 def _by_topic(facts: Iterable[Statement]) -> list[tuple[str, list[Statement]]]:
-    """The facts of a region by topic; texts about a topic of the source keep it."""
+    """Return the facts of a region by topic; texts about a topic of the source keep it."""
     by_topic: dict[str, list[Statement]] = defaultdict(list)
     for fact in facts:
         by_topic[fact.item.question if fact.item.task is Task.GENERATION else _topic(fact.item.question)].append(fact)
@@ -147,7 +147,7 @@ def _topic(question: str) -> str:
 
 
 def _portions(facts: Sequence[Statement], seed: int) -> Iterator[Sequence[Statement]]:
-    """The facts in portions of two to five; one that is left over joins the last."""
+    """Yield the facts in portions of two to five; one that is left over joins the last."""
     start = 0
     while len(facts) - start >= SIZES[0]:
         size = SIZES[draw(seed, "size", facts[start].item.id)[0] % len(SIZES)]
@@ -177,7 +177,7 @@ def _text(facts: Sequence[Statement], topic: str, seed: int, use: int) -> Text:
 
 
 def _joints(facts: Sequence[Statement], chance: bytes) -> tuple[str, ...]:
-    """What stands before each fact: nothing, a space, a connective, or the mark of a line in a list."""
+    """Return what stands before each fact: nothing, a space, a connective, or the mark of a line in a list."""
     language = (facts[0].item.language or "").split("-")[0]
     if chance[2] % 8 == 0:
         return tuple("- " if place == 0 else "\n- " for place in range(len(facts)))
@@ -190,7 +190,7 @@ def _joints(facts: Sequence[Statement], chance: bytes) -> tuple[str, ...]:
 
 
 def _place(region: str) -> str:
-    """The region as English has it after a preposition."""
+    """Return the region as English has it after a preposition."""
     name = region_name(region)
     return f"the {name}" if region in data("swap")["english"]["article"] else name
 

@@ -61,7 +61,7 @@ class Draft:
 
 
 def drafts(item: SourceItem, make: Maker | None = None, seed: int = 0) -> Iterator[Draft]:
-    """All correct and wrong texts of one item.
+    """Yield all correct and wrong texts of one item.
 
     An answer that rules can change has soft errors where it is asked without options, and hard ones with them only.
     """
@@ -88,7 +88,7 @@ def soft(
 
 
 def word(draft: Draft, wrapper: Wrapper) -> Gold:
-    """The draft as an instruction-text pair with its gold report."""
+    """Return the draft as an instruction-text pair with its gold report."""
     if draft.worded is not None:
         return draft.worded
     wrapped = wrapper.wrap(draft.item, draft.answer, task=draft.task)
@@ -115,7 +115,7 @@ def word(draft: Draft, wrapper: Wrapper) -> Gold:
 
 
 def _original(draft: Draft, wrapped: Wrapped) -> Original | None:
-    """The same words around the correct answer, where a rule has changed it."""
+    """Return the same words around the correct answer, where a rule has changed it."""
     if draft.change is None:
         return None
     before, after = wrapped.text[: wrapped.answer_start], wrapped.text[wrapped.answer_end :]
@@ -142,7 +142,7 @@ def _report(draft: Draft, wrapped: Wrapped) -> ErrorReport:
 
 
 def _hard(draft: Draft) -> Mistake:
-    """A wrong answer of the source: severity major, and an explanation that names the correct one."""
+    """Return a wrong answer of the source: severity major, and an explanation that names the correct one."""
     explanation = f"The answer should be “{draft.item.answer}”, not “{draft.answer}”."
     return Mistake(0, len(draft.answer), "source", Severity.MAJOR, "incorrect answer", explanation)
 
@@ -174,7 +174,7 @@ def cap(
 
 
 def limit(chosen: Mapping[Stratum, Sequence[Draft]], *, most: int, seed: int) -> list[Draft]:
-    """At most `most` drafts of a source, in the pairs that a sampling made, in equal shares for its strata.
+    """Return at most `most` drafts of a source, in the pairs that a sampling made, in equal shares for its strata.
 
     What a stratum leaves of its share goes to those with soft errors, of which there are fewer.
     """
@@ -193,7 +193,7 @@ def limit(chosen: Mapping[Stratum, Sequence[Draft]], *, most: int, seed: int) ->
 
 
 def pairs_of(drafts: Sequence[Draft]) -> Iterator[tuple[Draft, Draft]]:
-    """The pairs of a sampling, which returns them one after the other."""
+    """Return the pairs of a sampling, which returns them one after the other."""
     return zip(drafts[::2], drafts[1::2], strict=True)
 
 
@@ -202,5 +202,5 @@ def _has_soft(pairs: Iterable[tuple[Draft, Draft]]) -> bool:
 
 
 def draw(seed: int, *parts: str) -> bytes:
-    """A random but reproducible place in an order."""
+    """Return a random but reproducible place in an order."""
     return blake2b("\0".join((str(seed), *parts)).encode("utf-8", "surrogatepass"), digest_size=8).digest()

@@ -47,7 +47,7 @@ class Fact(Record):
 
 
 def tell(item: SourceItem) -> str:
-    """The fact that an item is about: what was asked, and what is correct."""
+    """Return the fact that an item is about: what was asked, and what is correct."""
     if item.task is Task.GENERATION:
         return _joined(f"{item.question}:", item.answer)
     answer = "; ".join(_answers(item))
@@ -74,7 +74,7 @@ def _joined(*parts: str) -> str:
 
 
 def _end(text: str, longest: int) -> str:
-    """The last words of a text: where it asks."""
+    """Return the last words of a text: where it asks."""
     text = _joined(text)
     if len(text) <= longest:
         return text
@@ -84,7 +84,7 @@ def _end(text: str, longest: int) -> str:
 
 
 def _start(text: str, longest: int) -> str:
-    """The first words of a text."""
+    """Return the first words of a text."""
     text = _joined(text)
     if len(text) <= longest:
         return text
@@ -115,6 +115,6 @@ class Facts:
 
 
 def once(items: Iterable[SourceItem]) -> list[SourceItem]:
-    """Each item once, by source and id."""
+    """Return each item once, by source and id."""
     by_name = {(item.source, item.id): item for item in items}
     return [by_name[name] for name in sorted(by_name)]

@@ -25,7 +25,7 @@ FILES = {**{f"{split}.jsonl": "Gold" for split in SPLITS}, MANIFEST: "Entry", FA
 
 
 def read_about(path: Path) -> dict[str, Any]:
-    """What a `recipe.json` says; InputError if another edition of the data factory wrote it."""
+    """Return what a `recipe.json` says; InputError if another edition of the data factory wrote it."""
     fix = "build the dataset again with this version of mores"
     try:
         about: dict[str, Any] = load_json(path.read_bytes())
@@ -49,19 +49,19 @@ class BuildRun(Run):
         return read_about(self.file(ABOUT))
 
     def golds(self, split: str = "test") -> Iterator[Gold]:
-        """The pairs of a split: `train`, `dev` or `test`."""
+        """Return the pairs of a split: `train`, `dev` or `test`."""
         return self.records(f"{split}.jsonl", Gold)
 
     def facts(self) -> Iterator[Fact]:
-        """What is correct about each item of the dataset."""
+        """Return what is correct about each item of the dataset."""
         return self.records(FACTS, Fact)
 
     def entries(self) -> Iterator[Entry]:
-        """The manifest: what each sample is, and the sum of its record."""
+        """Return the manifest: what each sample is, and the sum of its record."""
         return self.records(MANIFEST, Entry)
 
     def upload(self, repository: str) -> Upload:
-        """What a dataset of the Hub gets: the files of the dataset and its card; `mores.hub.push` sends it."""
+        """Return what a dataset of the Hub gets: the files of the dataset and its card; `mores.hub.push` sends it."""
         names = [line.split(maxsplit=1)[1] for line in self.file(SUMS).read_text("utf-8").splitlines()]
         spoken = [name for name in self.about["tables"].get("language of the text", {}) if name != "unknown"]
         splits = [("train", "train"), ("validation", "dev"), ("test", "test")]

@@ -48,7 +48,7 @@ class Difference(Record):
 
 
 def enter(gold: Gold, line: bytes) -> Entry:
-    """The entry of a sample that is written as this line."""
+    """Return the entry of a sample that is written as this line."""
     return Entry(
         id=gold.sample.id,
         split=gold.split,
@@ -61,7 +61,7 @@ def enter(gold: Gold, line: bytes) -> Entry:
 
 
 def read_entries(place: Path) -> dict[str, Entry]:
-    """The samples of a dataset by id, from its folder or from its manifest alone."""
+    """Return the samples of a dataset by id, from its folder or from its manifest alone."""
     path = place / MANIFEST if place.is_dir() else place
     if not path.is_file():
         raise InputError(f"{place}: no {MANIFEST} in it; build the dataset again with this version of mores")
@@ -74,7 +74,7 @@ def read_entries(place: Path) -> dict[str, Entry]:
 
 
 def compare(before: Path, after: Path) -> list[Difference]:
-    """What was added, removed and changed from one dataset to another: by source, and last of `all`."""
+    """Return what was added, removed and changed from one dataset to another: by source, and last of `all`."""
     old, new = read_entries(before), read_entries(after)
     ids = old.keys() | new.keys()
     source_of = {name: (new.get(name) or old[name]).source for name in ids}
@@ -97,6 +97,6 @@ def _compare(source: str, ids: list[str], old: dict[str, Entry], new: dict[str, 
 
 
 def sum_of(path: Path) -> str:
-    """The SHA-256 sum of a file."""
+    """Return the SHA-256 sum of a file."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()

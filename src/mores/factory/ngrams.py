@@ -20,7 +20,7 @@ _MIX = np.uint64(0xD6E8FEB86659FD93)
 
 
 def char_ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> Any:
-    """Which n-grams each text has, in a matrix with 2^bits columns; a text begins and ends with a space."""
+    """Return which n-grams each text has, in a matrix with 2^bits columns; a text begins and ends with a space."""
     padded = [f" {text} " for text in texts]
     points = np.frombuffer("".join(padded).encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
     text_of = np.repeat(np.arange(len(texts), dtype=np.int64), [len(text) for text in padded])
@@ -51,7 +51,7 @@ def token_counts(texts: Iterable[str], tokens: Callable[[str], Iterable[str]]) -
 
 
 def presence(rows: Integers, hashes: Hashes, count: int, bits: int) -> Any:
-    """A matrix of ones where a row has a hash, of `count` rows and 2^bits columns."""
+    """Return a matrix of ones where a row has a hash, of `count` rows and 2^bits columns."""
     from scipy.sparse import csr_matrix
 
     mixed = hashes * _MIX

@@ -96,7 +96,7 @@ class _Split:
         self._part.unlink(missing_ok=True)
 
     def write(self, gold: Gold) -> bytes:
-        """Adds a sample, and returns its line."""
+        """Add a sample, and returns its line."""
         self._rows.append(_flat(gold))
         if len(self._rows) == ROWS:
             self._flush()
@@ -111,7 +111,7 @@ class _Split:
 
 
 def read_split(folder: Path, split: str, *, only: str | None = None, without: str | None = None) -> Iterator[Gold]:
-    """The pairs of a split, of one source only, or without one: `train` without and `test` only leave one out."""
+    """Yield the pairs of a split, of one source only, or without one: `train` without and `test` only leave one out."""
     for gold in read_records(folder / f"{split}.jsonl", Gold):
         if only in (None, gold.sample.source) and (without is None or gold.sample.source != without):
             yield gold

@@ -48,7 +48,7 @@ def built_in() -> list[str]:
 
 
 def read_recipe(name: str) -> Recipe:
-    """The recipe of that name, or in that file."""
+    """Return the recipe of that name, or in that file."""
     if name in built_in():
         data = files("mores.factory").joinpath("recipes", f"{name}.yaml").read_bytes()
     elif Path(name).is_file():
@@ -71,6 +71,6 @@ def _load(data: bytes, name: str) -> Any:
 
 
 def first_there(line: str, there: Iterable[str]) -> str | None:
-    """The first source of a line of a recipe that is available."""
+    """Return the first source of a line of a recipe that is available."""
     have = set(there)
     return next((name for name in map(str.strip, line.split("|")) if name in have or name.endswith(".jsonl")), None)

@@ -54,7 +54,7 @@ class Seen(NamedTuple):
     folds: Integers
 
     def take(self, at: Integers) -> Seen:
-        """Some of the texts."""
+        """Return some of the texts."""
         return Seen(self.rows[at], self.correct[at], self.folds[at])
 
 
@@ -76,7 +76,7 @@ def looks(texts: Sequence[str]) -> Any:
 
 
 def plain(text: str) -> str:
-    """The text without case and forms of the same letters."""
+    """Return the text without case and forms of the same letters."""
     return unicodedata.normalize("NFKC", text).casefold()
 
 
@@ -86,7 +86,7 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 def shape(text: str) -> Iterator[str]:
-    """What a text looks like from afar: its length, digits, capitals, signs and sentences, each as a class."""
+    """Yield what a text looks like from afar: its length, digits, capitals, signs and sentences, each as a class."""
     words = text.split()
     counts = {
         "characters": len(text),
@@ -104,7 +104,7 @@ def shape(text: str) -> Iterator[str]:
 
 
 def _size(count: int) -> int:
-    """A class of numbers: 0 to 7 are one each, then there are four for each doubling."""
+    """Return a class of numbers: 0 to 7 are one each, then there are four for each doubling."""
     extra = max(0, count.bit_length() - 3)
     return (extra << 3) + (count >> extra)
 
@@ -118,7 +118,7 @@ def _unit_length(rows: Any) -> Any:
 
 
 def out_of_fold(seen: Seen, classify: Classify | None = None) -> Integers:
-    """The log-odds that each text is correct, from a guesser that was fitted on the other folds."""
+    """Return the log-odds that each text is correct, from a guesser that was fitted on the other folds."""
     rows, correct, fold = seen.rows, seen.correct, seen.folds // 2  # two at a time: half the work
     odds = np.zeros(len(correct), np.int64)
     for number in np.unique(fold):
@@ -144,7 +144,7 @@ def regress(rows: Any, correct: Labels, others: Any) -> Integers:
 
 
 def probability(odds: Integers) -> Integers:
-    """The logistic function of log-odds, both in units of `ONE`."""
+    """Return the logistic function of log-odds, both in units of `ONE`."""
     return _PROBABILITY[np.clip(odds * 64 // ONE, -1024, 1024) + 1024]
 
 
@@ -155,7 +155,7 @@ def _class_weights(correct: Labels) -> Integers:
 
 
 def gain(odds: Integers, correct: Labels) -> Shortcut:
-    """How much better than chance the guesser does; 2 times balanced accuracy, less 1."""
+    """Return how much better than chance the guesser does; 2 times balanced accuracy, less 1."""
     hit = (odds > 0) == correct
     counts = [int((correct == label).sum()) for label in (True, False)]
     hits = [int(hit[correct == label].sum()) for label in (True, False)]
@@ -165,5 +165,5 @@ def gain(odds: Integers, correct: Labels) -> Shortcut:
 
 
 def audit(seen: Seen, classify: Classify | None = None) -> Shortcut:
-    """How much the texts alone tell."""
+    """Return how much the texts alone tell."""
     return gain(out_of_fold(seen, classify), seen.correct)

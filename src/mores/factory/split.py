@@ -24,12 +24,12 @@ _NOT_WORD = re.compile(r"[\W_]+")
 
 
 def normalise(question: str) -> str:
-    """The question without case, punctuation and forms of the same letters."""
+    """Return the question without case, punctuation and forms of the same letters."""
     return _NOT_WORD.sub(" ", unicodedata.normalize("NFKC", question).casefold()).strip()
 
 
 def groups(items: Iterable[SourceItem], alike: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
-    """The group of each item, `source/id` to a name: one for items of a unit, with the same question, or alike.
+    """Return the group of each item, `source/id` to a name: one for items of a unit, with the same question, or alike.
 
     `alike` are pairs of names, the most alike first. A pair is not joined if the group became larger than one item in
     a hundred (and `LARGEST`): a chain of pairs would otherwise join what has little in common.
@@ -47,7 +47,7 @@ def groups(items: Iterable[SourceItem], alike: Iterable[tuple[str, str]] = ()) -
 
 
 def _keys(item: SourceItem) -> Iterator[str]:
-    """What an item shares with those that must stay with it."""
+    """Yield what an item shares with those that must stay with it."""
     yield f"{item.source}\0{item.unit or item.id}"
     # A topic is no question: many different texts are written about one.
     text = item.answer if item.task is Task.GENERATION else item.question
@@ -56,7 +56,7 @@ def _keys(item: SourceItem) -> Iterator[str]:
 
 
 def folds(items: Iterable[SourceItem], group_of: Mapping[str, str], seed: int) -> dict[str, int]:
-    """The fold of each group: ten of equal size, also within each source.
+    """Return the fold of each group: ten of equal size, also within each source.
 
     Large groups go first, each to where its sources lack most; groups of one size are drawn by the seed.
     """
@@ -74,5 +74,5 @@ def folds(items: Iterable[SourceItem], group_of: Mapping[str, str], seed: int) -
 
 
 def _fullness(group: Counter[str], filled: Counter[str], totals: Counter[str]) -> float:
-    """How full a fold is in the sources of a group."""
+    """Return how full a fold is in the sources of a group."""
     return sum(count * filled[source] / totals[source] for source, count in group.items())

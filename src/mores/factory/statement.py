@@ -69,12 +69,12 @@ class Statement:
         return self.around(self.stated.answer)
 
     def around(self, answer: str) -> str:
-        """The same words around another answer."""
+        """Return the same words around another answer."""
         return f"{self.before}{answer}{self.after}"
 
 
 def bare(item: SourceItem) -> Statement:
-    """The answer alone."""
+    """Return the answer alone."""
     return Statement(item, item)
 
 
@@ -92,7 +92,7 @@ def sentence(item: SourceItem, choice: bytes = b"\0") -> Statement | None:
 
 
 def norm_of(item: SourceItem, choice: bytes = b"\0") -> SourceItem | None:
-    """The norm that an item rests on, as a text about the conduct of its culture.
+    """Return the norm that an item rests on, as a text about the conduct of its culture.
 
     `choice` decides on one of four wordings with the same meaning: "It is polite to bow", "It is impolite not to bow",
     "It is impolite to forget to bow" and "It is polite not to forget to bow". A reversed norm has praise for blame, or
@@ -114,7 +114,7 @@ def norm_of(item: SourceItem, choice: bytes = b"\0") -> SourceItem | None:
 
 
 def _wording(match: re.Match[str], choice: int) -> str:
-    """The beginning of a norm that praises a conduct, or one that blames its contrary or omission."""
+    """Return the beginning of a norm that praises a conduct, or one that blames its contrary or omission."""
     begin, praise = match.groups()
     negates, omits, verb = choice % 2, choice // 2 % 2, _OMITS[choice // 4 % len(_OMITS)]
     verdict = praise if negates == omits else _PRAISE[praise]
@@ -126,7 +126,7 @@ def _filled(part: str, phrase: str) -> str:
 
 
 def _fitted(item: SourceItem, is_first: bool) -> SourceItem:
-    """The item with answers that fit into the middle of a sentence, or at its start."""
+    """Return the item with answers that fit into the middle of a sentence, or at its start."""
 
     def fit(answer: str) -> str:
         answer = answer.strip().rstrip(".").rstrip()

@@ -40,7 +40,7 @@ _RULES = tuple(
 
 
 def subject(question: str) -> str | None:
-    """The phrase, or None where the question is not one sentence of a kind that the rules know."""
+    """Return the phrase, or None where the question is not one sentence of a kind that the rules know."""
     text = _ASIDE.sub("", " ".join(question.split()))
     where = ""
     if first := _FIRST.fullmatch(text):

@@ -37,7 +37,7 @@ class Twins(NamedTuple):
 
 
 def near_twins(items: Iterable[SourceItem]) -> list[Twins]:
-    """All near twins among items whose texts differ, the most alike first."""
+    """Return all near twins among items whose texts differ, the most alike first."""
     names: dict[str, list[str]] = defaultdict(list)
     for item in items:
         names[_text(item)].append(f"{item.source}/{item.id}")
@@ -58,7 +58,7 @@ def near_twins(items: Iterable[SourceItem]) -> list[Twins]:
 
 
 def parted(twins: Iterable[Twins], split_of: Mapping[str, str]) -> int:
-    """How many items of the test split have a near twin in the training split."""
+    """Return how many items of the test split have a near twin in the training split."""
     in_test: set[str] = set()
     for pair in twins:
         for names, others in (pair, pair[::-1]):
@@ -73,7 +73,7 @@ def _text(item: SourceItem) -> str:
 
 
 def _distinctive(texts: Sequence[str], most: int) -> Any:
-    """The distinctive n-grams of each text, columns in order of how many texts have them."""
+    """Return the distinctive n-grams of each text, columns in order of how many texts have them."""
     from scipy.sparse import csr_matrix
 
     rows = char_ngrams(texts, (LENGTH,), _BITS)

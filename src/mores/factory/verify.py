@@ -17,7 +17,7 @@ from mores.io.source import numbered_lines
 
 
 def verify(folder: Path) -> list[str]:
-    """What is wrong with a dataset; empty when nothing is."""
+    """Return what is wrong with a dataset; empty when nothing is."""
     if not (folder / SUMS).is_file():
         raise InputError(f"{folder}: no {SUMS} in it; is it a folder that `mores build` wrote?")
     problems = list(_wrong_sums(folder))
@@ -43,7 +43,7 @@ def verify(folder: Path) -> list[str]:
 
 
 def _promised(path: Path) -> tuple[int, int, dict[str, int]]:
-    """The most errors in a text, the most samples of a source, and the size of each split, by `recipe.json`."""
+    """Return the most errors in a text, the most samples of a source, and the size of each split, by `recipe.json`."""
     match read_about(path):
         case {"recipe": {"errors": int(errors), "cap": int(most)}, "tables": {"split": dict(counted)}}:
             return errors, most, counted
@@ -51,7 +51,7 @@ def _promised(path: Path) -> tuple[int, int, dict[str, int]]:
 
 
 def _golds(path: Path) -> Iterator[tuple[Gold, bytes]]:
-    """The records of a split, each with its line."""
+    """Yield the records of a split, each with its line."""
     with path.open("rb") as file:
         lines = (line for _, line in numbered_lines(file) if line.strip())
         yield from zip(read_records(path, Gold), lines, strict=True)
@@ -75,7 +75,7 @@ def _unlisted(entry: Entry, listed: dict[str, Entry]) -> Iterator[str]:
 
 
 def _unsound(gold: Gold, most: int) -> Iterator[str]:
-    """What is wrong with a gold report, in which rules may put so many errors at most."""
+    """Yield what is wrong with a gold report, in which rules may put so many errors at most."""
     name, errors = gold.sample.id, gold.report.errors
     by_model = gold.maker.startswith("model:")  # it may change more words than it was asked to
     if (gold.kind == "correct") != (not errors) or (len(errors) > most and not by_model):

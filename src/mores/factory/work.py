@@ -36,7 +36,7 @@ class Work:
         self._signature = signature
 
     def keep(self, stage: str, inputs: Iterable[str], kind: type[T] | Any, make: Callable[[], T]) -> T:
-        """The result of a stage, as an earlier build with the same inputs left it, or made now.
+        """Return the result of a stage, as an earlier build with the same inputs left it, or made now.
 
         `kind` is its type, which must go through JSON unchanged; `inputs` are all that it depends on besides the
         settings of the build.
@@ -63,7 +63,7 @@ class Work:
 
 @cache
 def _code() -> str:
-    """The sum of the factory's files, so that whoever changes a rule gets no result of the old one."""
+    """Return the sum of the factory's files, so that whoever changes a rule gets no result of the old one."""
     folder = Path(str(files("mores.factory")))
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
     return _digest(f"{path.relative_to(folder)} {blake2b(path.read_bytes()).hexdigest()}" for path in paths)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from mores.bench import benchmark as find_benchmark
-from mores.bench.benchmark import Benchmark
-from mores.bench.session import Asking
+from mores.benchmark import benchmark as find_benchmark
+from mores.benchmark.benchmark import Benchmark
+from mores.benchmark.session import Asking
 from mores.harness.export import write_task
 
 

@@ -20,21 +20,21 @@ from types import ModuleType
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mores import __version__, reading
-from mores.bench import names
-from mores.bench.appraise import MEASURES
-from mores.bench.benchmark import Benchmark
-from mores.bench.choice import grade_last_letter, grade_letter, grade_truth
-from mores.bench.run import data_hash
-from mores.bench.session import Asking, read_items
+from mores.benchmark import names
+from mores.benchmark.appraise import MEASURES
+from mores.benchmark.benchmark import Benchmark
+from mores.benchmark.choice import grade_last_letter, grade_letter, grade_truth
+from mores.benchmark.run import data_hash
+from mores.benchmark.session import Asking, read_items
 from mores.engine import Progress
 from mores.engine.progress import SILENT
 from mores.errors import ConfigError, InputError
+from mores.formatting import count
 from mores.harness import figures
 from mores.io import write_text
 from mores.io.private import make_folder
-from mores.longform.summary import JUDGED
+from mores.longanswer.summary import JUDGED
 from mores.reading import chosen_letter, chosen_truth, last_letter
-from mores.show import count
 from mores.types import Item
 
 INSTALL = "pip install mores"
@@ -95,7 +95,7 @@ def write_task(chosen: Benchmark, to: str, folder: Path, asking: Asking, progres
 
 
 def reading_of(benchmark: Benchmark) -> str | None:
-    """The function of `mores.reading` that reads the answers, where a task can grade them without Mores."""
+    """Return the function of `mores.reading` that reads the answers, where a task can grade them without Mores."""
     known = ((grade_letter, chosen_letter), (grade_last_letter, last_letter), (grade_truth, chosen_truth))
     return next((read.__name__ for grade, read in known if benchmark.grade is grade), None)
 
@@ -160,12 +160,12 @@ def _write_task(benchmark: Benchmark, items: Sequence[Item], harness: Harness, f
 def _copy_code(benchmark: Benchmark, folder: Path) -> None:
     """The code of a user's benchmark, without its data, which the task has."""
     if benchmark.folder is None:
-        raise ConfigError(f"{benchmark.name}: its folder is not known; load it with mores.bench.benchmark")
+        raise ConfigError(f"{benchmark.name}: its folder is not known; load it with mores.benchmark.benchmark")
     shutil.copytree(benchmark.folder, folder, ignore=shutil.ignore_patterns("data", "sample", "__pycache__", ".*"))
 
 
 def _code_of(module: ModuleType) -> str:
-    """The code of a module, without its docstring and imports."""
+    """Return the code of a module, without its docstring and imports."""
     source = Path(str(module.__file__)).read_text("utf-8")
     last = max(node.end_lineno or 0 for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom))
     return "\n".join(source.splitlines()[last:]).strip() + "\n"

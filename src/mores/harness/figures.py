@@ -1,4 +1,4 @@
-"""A figure of a benchmark from labels, as `mores.bench.score` has it.
+"""A figure of a benchmark from labels, as `mores.benchmark.score` has it.
 
 Only the standard library is used: every exported task has a copy of this code (`mores.harness.export`).
 """
@@ -15,7 +15,7 @@ Answer = tuple[str, int, int, str | None]
 
 
 def figure(answers: Iterable[Answer], above: tuple[float, ...], below: tuple[float, ...]) -> float:
-    """A ratio of sums of the labels of questions, each with its weight; nan where no question has a label.
+    """Return a ratio of sums of the labels of questions, each with its weight; nan where no question has a label.
 
     A question is correct when all its parts are. One with a part that is unread, or missing, is left out.
     """

@@ -8,16 +8,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mores.bench import benchmark
-from mores.bench.appraise import appraise
-from mores.bench.benchmark import Verdict
-from mores.bench.run import Run, Said
+from mores.benchmark import benchmark
+from mores.benchmark.appraise import appraise
+from mores.benchmark.benchmark import Verdict
+from mores.benchmark.run import Run, Said
 from mores.engine import Asker, open_asker
 from mores.engine.loop import run
 from mores.engine.progress import SILENT
 from mores.errors import ConfigError
 from mores.io import JsonlWriter, read_records
-from mores.longform.appraise import Appraising
+from mores.longanswer.appraise import Appraising
 from mores.models.fake import fake
 from mores.types import Item, Response
 
@@ -41,7 +41,7 @@ class Grader:
             Appraising().check(None)
 
     def grade(self, rows: Sequence[Mapping[str, Any]], answers: Sequence[Sequence[str]]) -> list[list[Verdict]]:
-        """The verdicts on the answers to each row's item; there may be several answers to one."""
+        """Return the verdicts on the answers to each row's item; there may be several answers to one."""
         items = [Item.model_validate(row["item"]) for row in rows]
         asker = Asker(fake("clean"), store=None)  # nobody is asked: the answers are here
         job = Run(self.benchmark, items, asker, self.judges)

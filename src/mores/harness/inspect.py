@@ -16,9 +16,9 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Ge
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from mores.bench import benchmark
-from mores.bench.benchmark import Graded, Judging
-from mores.bench.run import JUDGE_TOKENS
+from mores.benchmark import benchmark
+from mores.benchmark.benchmark import Graded, Judging
+from mores.benchmark.run import JUDGE_TOKENS
 from mores.harness.live import LiveMetric
 from mores.io.logs import instruction_of, place_of
 from mores.metric import open_metric
@@ -61,7 +61,7 @@ def excam(
 
 
 def score_of(judgement: Judgement) -> Score:
-    """A judgement as a score; what could not be judged is unscored."""
+    """Return a judgement as a score; what could not be judged is unscored."""
     about = {"judge": judgement.judge, "signature": str(judgement.signature), "notes": list(judgement.notes)}
     if judgement.score is None or judgement.report is None:
         reason = judgement.failure.reason if judgement.failure else "there is no report"
@@ -86,7 +86,7 @@ class InspectGrader:
         self.benchmark = benchmark(name)
 
     async def grade(self, item: Mapping[str, Any], answer: str) -> tuple[str | None, str | None, str]:
-        """What was read in the answer, its label, and the reason; no label where it could not be graded."""
+        """Return what was read in the answer, its label, and the reason; no label where it could not be graded."""
         judging, asked = self.benchmark.judging, Item.model_validate(item)
         if judging:
             graded = await _judge(judging, asked, answer)
@@ -99,7 +99,7 @@ class InspectGrader:
 
 
 async def _judge(judging: Judging, item: Item, answer: str) -> Graded | Failure:
-    """As `mores.bench.run` asks a judge: once, or twice where its first reply asks for it."""
+    """As `mores.benchmark.run` asks a judge: once, or twice where its first reply asks for it."""
     question = judging.ask(item, answer)
     if isinstance(question, Graded):
         return question

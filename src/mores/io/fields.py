@@ -40,7 +40,7 @@ class Row(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def complain(keys: tuple[str, ...]) -> str | None:
-    """What is wrong with the names of a row's fields; None if nothing is."""
+    """Return what is wrong with the names of a row's fields; None if nothing is."""
     if not _has(keys, "text"):
         if near := _near(keys, "text", cutoff=0.6):
             return f"no field 'text', but {near!r}; rename it to 'text'"
@@ -56,7 +56,7 @@ def _has(keys: Iterable[str], field: str) -> bool:
 
 
 def _near(keys: tuple[str, ...], field: str, cutoff: float) -> str | None:
-    """The key that was perhaps meant to be a field."""
+    """Return the key that was perhaps meant to be a field."""
     keys_by_form = {key.casefold().strip(): key for key in keys if key not in KNOWN}
     for name in (field, *FIELDS[field]):
         matches = get_close_matches(name, keys_by_form, n=1, cutoff=cutoff)
@@ -66,7 +66,7 @@ def _near(keys: tuple[str, ...], field: str, cutoff: float) -> str | None:
 
 
 def to_sample(source: Source, row: Row) -> Sample:
-    """The sample in a row; InputError with the row's place when there is none."""
+    """Return the sample in a row; InputError with the row's place when there is none."""
     # A column of a spreadsheet may well have this name, but no cell is a list of passages.
     values = row.values
     if source.format in ("csv", "tsv"):
@@ -78,7 +78,7 @@ def to_sample(source: Source, row: Row) -> Sample:
 
 
 def sample_from(values: Mapping[str, object], default_id: str) -> Sample:
-    """The sample in a mapping of fields by our names or their aliases."""
+    """Return the sample in a mapping of fields by our names or their aliases."""
     problem = complain(tuple(values))
     if problem:
         raise InputError(problem)
@@ -97,14 +97,14 @@ def sample_from(values: Mapping[str, object], default_id: str) -> Sample:
 
 
 def _instruction(values: Mapping[str, object]) -> str:
-    """The instruction, with the `input` that it is about where a row has both, as in Alpaca's format."""
+    """Return the instruction, with the `input` that it is about where a row has both, as in Alpaca's format."""
     instruction = _string(values, "instruction") or DEFAULT_INSTRUCTION
     about = values.get("input") if values.get("instruction") else None
     return f"{instruction}\n{about}" if isinstance(about, str) and about.strip() else instruction
 
 
 def _string(values: Mapping[str, object], field: str) -> str | None:
-    """A field's string; None when it is missing, null or blank."""
+    """Return a field's string; None when it is missing, null or blank."""
     name = _name(values, field)
     value = values.get(name)
     if field == "id" and isinstance(value, int) and not isinstance(value, bool):
@@ -115,7 +115,7 @@ def _string(values: Mapping[str, object], field: str) -> str | None:
 
 
 def _passages(value: object) -> Iterator[Evidence]:
-    """The evidence in a row; passages are texts, or objects with the fields of Evidence."""
+    """Yield the evidence in a row; passages are texts, or objects with the fields of Evidence."""
     if not isinstance(value, list | tuple):
         if value is not None:
             raise InputError(f"'evidence' is {_kind(value)}, not an array; write [{{\"text\": …}}]")
@@ -134,14 +134,14 @@ def _passages(value: object) -> Iterator[Evidence]:
 
 
 def _fields(entry: object) -> object:
-    """The fields of a passage; null stands for one that it does not have, as in tables."""
+    """Return the fields of a passage; null stands for one that it does not have, as in tables."""
     if isinstance(entry, str):
         return {"text": entry}
     return {name: value for name, value in entry.items() if value is not None} if isinstance(entry, dict) else entry
 
 
 def _name(values: Mapping[str, object], field: str) -> str:
-    """The name under which a row holds a field: ours before any alias."""
+    """Return the name under which a row holds a field: ours before any alias."""
     if values.get(field) is not None:
         return field
     names = [name for name in FIELDS[field] if values.get(name) not in (None, "")]
@@ -163,7 +163,7 @@ def _kind(value: object) -> str:
 
 
 def _coded(values: Mapping[str, object], field: str) -> str | None:
-    """The code of the language or region that a row names."""
+    """Return the code of the language or region that a row names."""
     value = _string(values, field)
     if value is None:
         return None

@@ -32,7 +32,7 @@ _NOT_JSON = (ValueError, RecursionError)
 
 
 def read_inspect(source: Source) -> Rows:
-    """The answers in a log of Inspect AI, `.eval` or `.json`."""
+    """Yield the answers in a log of Inspect AI, `.eval` or `.json`."""
     with source.open() as file:
         packed = file.read(2) == b"PK"
         file.seek(0)
@@ -94,7 +94,7 @@ def _why(error: ValueError | RecursionError) -> str:
 
 
 def _unpacked(source: Source, log: ZipFile, info: ZipInfo) -> bytes:
-    """The content of a file in a log; what is packed with Zstandard is unpacked here."""
+    """Return the content of a file in a log; what is packed with Zstandard is unpacked here."""
     if info.compress_type != _ZSTANDARD or sys.version_info >= (3, 14):
         return log.read(info)
     require("pip install 'mores[parquet]', or use Python 3.14", "pyarrow")
@@ -149,14 +149,14 @@ def _inspect_values(sample: Mapping[str, Any], about: Mapping[str, Any]) -> dict
 
 
 def instruction_of(messages: Sequence[Mapping[str, str]]) -> str:
-    """What a model was asked: the messages before its last one."""
+    """Return what a model was asked: the messages before its last one."""
     own = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
     asked = messages[: own[-1]] if own else messages
     return _conversation((message["role"], message["content"]) for message in asked)
 
 
 def _content(content: Any) -> str:
-    """The text of a message; thoughts, pictures and calls of tools are left out."""
+    """Return the text of a message; thoughts, pictures and calls of tools are left out."""
     if isinstance(content, str):
         return content
     return "\n".join(part["text"] for part in content if part.get("type") == "text")
@@ -208,7 +208,7 @@ def _lm_eval_values(sample: Mapping[str, Any]) -> Iterator[dict[str, object]]:
 
 
 def _prompt(argument: Any) -> str:
-    """What the model was asked: a text, or messages as JSON in a list where it is a chat model."""
+    """Return what the model was asked: a text, or messages as JSON in a list where it is a chat model."""
     text = argument[0] if isinstance(argument, list) else argument
     try:
         messages = json.loads(text)
@@ -218,7 +218,7 @@ def _prompt(argument: Any) -> str:
 
 
 def place_of(values: Mapping[str, Any]) -> dict[str, str]:
-    """The language and region among metadata, where they are such: a language may also be one to program in."""
+    """Return the language and region among metadata, where they are such: a language may also be one to program in."""
     from mores import culture  # 0.1 s of tables
 
     known: dict[str, Callable[[str], str]] = {"language": culture.language, "region": culture.region}
@@ -237,7 +237,7 @@ LOGS: dict[str, Callable[[Source], Rows]] = {"inspect": read_inspect, "lm-eval":
 
 
 def split_log(name: str) -> tuple[str, str]:
-    """The path and the format of a log that is named like `inspect:run.eval`."""
+    """Return the path and the format of a log that is named like `inspect:run.eval`."""
     kind, colon, path = name.partition(":")
     if kind not in LOGS or not (colon and path):
         fix = "write inspect:LOG.eval or lm-eval:SAMPLES.jsonl"

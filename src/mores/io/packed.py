@@ -35,7 +35,7 @@ class Room:
             raise InputError(f"{self._path}: unpacks to more than {limit}; check it, unpack it or split it")
 
     def read(self, file: IO[bytes] | GzipFile) -> bytes:
-        """All bytes of an unpacked file."""
+        """Return all bytes of an unpacked file."""
         data = file.read(self._left + 1)
         self.take(len(data))
         return data

@@ -27,13 +27,13 @@ def import_parquet() -> Any:
 
 
 def column_names(path: Path) -> list[str]:
-    """The names of a file's columns."""
+    """Return the names of a file's columns."""
     with import_parquet().ParquetFile(path) as file:
         return list(file.schema_arrow.names)
 
 
 def parquet_values(path: Path, columns: Sequence[str] | None = None) -> Iterator[Values | None]:
-    """The rows of a file; None for one whose strings are not UTF-8.
+    """Yield the rows of a file; None for one whose strings are not UTF-8.
 
     Equal strings are stored once. Read as a dictionary they also are in memory once, so that a small file cannot
     become gigabytes before a single row is seen.
@@ -49,7 +49,7 @@ def parquet_values(path: Path, columns: Sequence[str] | None = None) -> Iterator
 
 
 def _text_columns(path: Path) -> list[str]:
-    """The columns of strings, also those inside of others."""
+    """Return the columns of strings, also those inside of others."""
     with import_parquet().ParquetFile(path) as file:
         columns = [file.schema.column(place) for place in range(len(file.schema))]
     return [column.path for column in columns if column.logical_type.type == "STRING"]

@@ -20,12 +20,12 @@ def make_folder(path: Path) -> None:
 
 
 def open_private(path: Path, flags: int) -> int:
-    """The descriptor of a file, which is created if it does not exist."""
+    """Return the descriptor of a file, which is created if it does not exist."""
     return os.open(path, flags | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0), 0o600)
 
 
 def make_part(path: Path) -> Path:
-    """A new, empty file for a library to write: whatever had this name, perhaps a link, is removed first."""
+    """Return a new, empty file for a library to write: whatever had this name, perhaps a link, is removed first."""
     path.unlink(missing_ok=True)
     os.close(open_private(path, os.O_WRONLY | os.O_EXCL | NO_LINK))
     return path

@@ -16,7 +16,7 @@ T = TypeVar("T", bound=Record)
 
 
 def read_records(path: str | Path, type_: type[T]) -> Iterator[T]:
-    """The records of one type in a file, one at a time; the first line that is not one raises InputError."""
+    """Yield the records of one type in a file, one at a time; the first line that is not one raises InputError."""
     source = Source(to_path(path), "jsonl", stdin=str(path) == STDIN)
     with source.open() as file:
         for number, line in numbered_lines(file):
@@ -25,7 +25,7 @@ def read_records(path: str | Path, type_: type[T]) -> Iterator[T]:
 
 
 def read_record(path: Path, type_: type[T], fix: str) -> T:
-    """The single record in a JSON file; otherwise InputError with the place and the fix."""
+    """Return the single record in a JSON file; otherwise InputError with the place and the fix."""
     try:
         return type_.model_validate_json(path.read_bytes())
     except ValidationError as error:
@@ -43,7 +43,7 @@ def _record(source: Source, number: int, line: bytes, type_: type[T]) -> T:
 
 
 def _problem(error: ValidationError) -> str:
-    """The first field that is wrong, and why."""
+    """Return the first field that is wrong, and why."""
     first = error.errors(include_url=False)[0]
     field = ".".join(map(str, first["loc"]))
     return f"{field}: {first['msg']}" if field else first["msg"]

@@ -29,7 +29,7 @@ LONGEST_CELL = 2**26
 
 
 def read_rows(source: Source) -> Rows:
-    """The rows of a source of texts, in constant memory."""
+    """Yield the rows of a source of texts, in constant memory."""
     yield from _read(source, _check_columns, KNOWN)
 
 
@@ -46,7 +46,7 @@ def read_table(source: Source, empty: str) -> tuple[list[Row], list[str]]:
 
 
 def _read(source: Source, check: Check, wanted: frozenset[str] | None) -> Rows:
-    """The rows of a source; of a Parquet file only the wanted columns, or all if that is None."""
+    """Yield the rows of a source; of a Parquet file only the wanted columns, or all if that is None."""
     if source.format == "parquet":
         yield from _parquet(source, check, wanted)
         return
@@ -60,7 +60,7 @@ def _read(source: Source, check: Check, wanted: frozenset[str] | None) -> Rows:
 
 
 def _sniff(lines: Lines) -> tuple[str, Lines]:
-    """Whether standard input is JSON Lines or plain text, by the first character that is not blank."""
+    """Return whether standard input is JSON Lines or plain text, by the first character that is not blank."""
     seen = []
     for number, line in lines:
         seen.append((number, line))
@@ -148,7 +148,7 @@ def _csv(source: Source, lines: Lines, check: Check, delimiter: str) -> Rows:
 
 
 def _records(source: Source, lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str] | InputError]]:
-    """The records of a CSV file, each with the line that it starts on."""
+    """Yield the records of a CSV file, each with the line that it starts on."""
     csv.field_size_limit(LONGEST_CELL)  # the default of 128 KB is less than a long text
     decoder = _Decoder(source, lines)
     reader = csv.reader(decoder, delimiter=delimiter, strict=True)

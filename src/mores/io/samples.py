@@ -38,7 +38,7 @@ def read_samples(
     format: str | None = None,  # noqa: A002 - the option's name
     on_bad: Callable[[InputError], None] | None = None,
 ) -> Iterator[Sample]:
-    """The samples of a file, or of standard input for `-`, one at a time.
+    """Return the samples of a file, or of standard input for `-`, one at a time.
 
     A bad row is given to `on_bad` and left out; without `on_bad` it is raised.
     """
@@ -64,7 +64,7 @@ def _placed(source: Source, on_bad: Callable[[InputError], None] | None) -> Iter
 
 
 def check_samples(path: str | Path, *, format: str | None = None) -> Checked:  # noqa: A002 - the option's name
-    """Reads a whole file and says what is in it and what is wrong; standard input is used up."""
+    """Read a whole file and says what is in it and what is wrong; standard input is used up."""
     if str(path) == STDIN:
         with spool(STDIN) as spooled:
             return check_samples(spooled, format=format)
@@ -111,7 +111,7 @@ class _Ids:
         self._buckets[code & 255].append(code)
 
     def repeated(self) -> tuple[list[int], int]:
-        """The hashes that come more than once, and how many rows repeat an earlier one."""
+        """Return the hashes that come more than once, and how many rows repeat an earlier one."""
         hashes: list[int] = []
         rows = 0
         for bucket in self._buckets:

@@ -48,7 +48,7 @@ class Source:
         return {"parquet": "row", "inspect": "sample"}.get(self.format or "", "line")
 
     def error(self, problem: str, line: int | None = None) -> InputError:
-        """An error that says where: `texts.jsonl:17: …`."""
+        """Return an error that says where: `texts.jsonl:17: …`."""
         place = "" if line is None else f" sample {line}:" if self.format == "inspect" else f"{line}:"
         return InputError(f"{self.label}:{place} {problem}")
 
@@ -66,7 +66,7 @@ class Source:
 
 
 def find_source(path: str | Path, format: str | None = None) -> Source:  # noqa: A002 - the option's name
-    """The source that a path and a format, or else the path's suffix, stand for."""
+    """Return the source that a path and a format, or else the path's suffix, stand for."""
     if format is not None and format not in FORMATS:
         raise ConfigError(f"unknown format {format!r}; use one of {', '.join(FORMATS)}")
     place = to_path(path)
@@ -85,7 +85,7 @@ def _stdin_bytes() -> IO[bytes]:
 
 
 def to_path(path: str | Path) -> Path:
-    """A path that the system accepts."""
+    """Return a path that the system accepts."""
     if "\0" in str(path):
         raise InputError(f"{str(path)!r}: no file has NUL in its name; check the path")
     return Path(path)
@@ -113,13 +113,13 @@ def why_unreadable(error: OSError) -> str:
 
 
 def numbered_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file, counted from 1, without a byte order mark; only a line feed ends a line."""
+    """Yield the lines of a file, counted from 1, without a byte order mark; only a line feed ends a line."""
     for number, line in enumerate(file, 1):
         yield number, line.removeprefix(BOM) if number == 1 else line
 
 
 def read_text(path: Path) -> str:
-    """The text of a small file; InputError says where it is none."""
+    """Return the text of a small file; InputError says where it is none."""
     source, lines = Source(path, "text"), []
     with source.open() as file:
         for number, line in numbered_lines(file):
@@ -131,7 +131,7 @@ def read_text(path: Path) -> str:
 
 
 def not_utf8(source: Source, number: int, error: UnicodeDecodeError) -> InputError:
-    """The error for a line that is not UTF-8, with the character column of its first bad byte."""
+    """Return the error for a line that is not UTF-8, with the character column of its first bad byte."""
     column = len(error.object[: error.start].decode()) + 1
     byte = error.object[error.start]
     return source.error(f"not valid UTF-8 (byte 0x{byte:02x} at column {column}); save the file as UTF-8", number)

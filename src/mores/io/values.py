@@ -16,19 +16,19 @@ from mores.extras import require
 
 
 def load_json(data: str | bytes) -> Any:
-    """The value of a JSON text."""
+    """Return the value of a JSON text."""
     with as_value_error():
         return json.loads(data)
 
 
 def load_toml(data: bytes) -> dict[str, Any]:
-    """The values of a TOML file."""
+    """Return the values of a TOML file."""
     with as_value_error():
         return tomllib.loads(data.decode())
 
 
 def load_yaml(data: bytes, fix: str) -> Any:
-    """The value of a YAML file; `fix` installs the library where it is missing."""
+    """Return the value of a YAML file; `fix` installs the library where it is missing."""
     require(fix, "yaml")
     import yaml
 
@@ -41,7 +41,7 @@ def load_yaml(data: bytes, fix: str) -> Any:
 
 @contextmanager
 def as_value_error() -> Iterator[None]:
-    """Turns what else a parser may raise into a ValueError."""
+    """Turn what else a parser may raise into a ValueError."""
     try:
         yield
     except RecursionError as error:

@@ -45,7 +45,7 @@ class JsonlWriter:
         return self
 
     def write(self, record: Record) -> bytes:
-        """Adds a record, and returns its line."""
+        """Add a record, and returns its line."""
         line = json_line(record)
         self._output.write(line)
         return line
@@ -57,13 +57,13 @@ class JsonlWriter:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Writes a text file as UTF-8, whole or not at all."""
+    """Write a text file as UTF-8, whole or not at all."""
     with _Output(path) as output:
         output.write(_utf8(text))
 
 
 def json_line(record: Record) -> bytes:
-    """A record as one line of JSON; files and services write the same."""
+    """Return a record as one line of JSON; files and services write the same."""
     try:
         return record.model_dump_json().encode() + b"\n"
     except PydanticSerializationError:  # half an emoji from a model: no reason to lose the other answers
@@ -137,7 +137,7 @@ class _Output:
 
 
 def _open_alone(path: Path) -> IO[bytes]:
-    """An empty file that no other process writes; BlockingIOError when one does."""
+    """Return an empty file that no other process writes; BlockingIOError when one does."""
     file = os.fdopen(open_private(path, os.O_WRONLY | os.O_APPEND | NO_LINK), "ab")
     try:
         if fcntl is not None:
@@ -154,7 +154,7 @@ def _open_alone(path: Path) -> IO[bytes]:
 
 @contextmanager
 def explain_writing(path: Path) -> Iterator[None]:
-    """Turns the system's errors on writing into ours, with the fix."""
+    """Turn the system's errors on writing into ours, with the fix."""
     try:
         yield
     except BrokenPipeError:  # the reader stopped early (`| head`): the command line ends quietly
@@ -183,5 +183,5 @@ def _unwritable(path: Path, error: OSError) -> MoresError:
 
 
 def file_name(text: str) -> str:
-    """The name of a metric, benchmark or model as the name of a file or folder."""
+    """Return the name of a metric, benchmark or model as the name of a file or folder."""
     return re.sub(r"[^\w.+-]+", "_", text).strip("_")

@@ -29,6 +29,6 @@ EVERYWHERE = ("en",)
 
 
 def confusions(tag: str) -> tuple[str, ...]:
-    """The languages that a language is confused with, English last."""
+    """Return the languages that a language is confused with, English last."""
     near = (*ALSO.get(tag, "").split(), *shipped().confusions.get(tag, ()), *EVERYWHERE)
     return tuple(dict.fromkeys(name for name in near if name != tag))

@@ -76,7 +76,7 @@ class Check:
 
 
 def check(texts: Sequence[str], expected: Sequence[str]) -> list[Check]:
-    """Whether each text is in its expected language."""
+    """Return whether each text is in its expected language."""
     return [_check(detection) for detection in detect(texts, expected)]
 
 
@@ -85,7 +85,7 @@ def detect(
     expected: Sequence[str | None] | None = None,
     candidates: Collection[str] | None = None,
 ) -> list[Detection]:
-    """The language of each text, among all languages or the candidates, perhaps with one expected."""
+    """Return the language of each text, among all languages or the candidates, perhaps with one expected."""
     for place, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"text {place} is {type(text).__name__}, not a string; leave out rows without a text")
@@ -103,14 +103,14 @@ def detect(
 
 
 def model_tag(tag: str) -> str | None:
-    """The tag under which the model knows a language: `pt` for `pt-BR`, `ar` for `arz`; None if it does not."""
+    """Return the tag under which the model knows a language: `pt` for `pt-BR`, `ar` for `arz`; None if it does not."""
     candidates = (tag_of(tag), macrolanguage(tag))
     return next((name for name in candidates if name in languages()), None)
 
 
 @cache
 def languages() -> tuple[str, ...]:
-    """All languages that the model knows, sorted."""
+    """Return all languages that the model knows, sorted."""
     tags = {tag for block in shipped().blocks.values() for tag in block.languages}
     return tuple(sorted(tags | set(EAST_ASIAN) | {rule.language for rule in RULES}))
 
@@ -186,7 +186,7 @@ class _Batch:
         }
 
     def detections(self) -> list[Detection]:
-        """The detection of each text."""
+        """Return the detection of each text."""
         logits = np.full((len(self.cut.starts), len(languages())), _NEVER)
         for scores in self.scores:
             columns = self.columns[scores.script]
@@ -208,7 +208,7 @@ class _Batch:
         return logits + prior
 
     def _label(self, logits: Floats) -> Ints:
-        """The language of each segment, smoothed over those of its text; -1 if none is possible."""
+        """Return the language of each segment, smoothed over those of its text; -1 if none is possible."""
         best = np.where(logits.max(axis=1, initial=_NEVER) > _NEVER / 2, logits.argmax(axis=1), -1)
         bounds = np.searchsorted(self.cut.text, np.arange(self.cut.texts + 1))
         same = (self.cut.text[1:] != self.cut.text[:-1]) | (best[1:] == best[:-1])
@@ -224,7 +224,7 @@ class _Batch:
         return best
 
     def _speak(self, labels: Ints, weights: Floats) -> list[Detection]:
-        """A detection for each text, from the segments in the language with the largest share."""
+        """Return a detection for each text, from the segments in the language with the largest share."""
         main = weights.argmax(axis=1)
         detections = [Detection()] * self.cut.texts
         for scores in self.scores:
@@ -256,7 +256,7 @@ class _Batch:
     def _say(
         self, script: str, chances: Floats, rank: Ints, weights: Floats, text: int, needs: tuple[float, bool]
     ) -> Detection:
-        """The detection of a text; `needs` are the probability for certainty, and whether nothing is certain."""
+        """Return the detection of a text; `needs` are the probability for certainty, and whether nothing is certain."""
         names, columns = languages(), self.columns[script]
         (tag, chance), *others = [(names[columns[at]], float(chances[at])) for at in rank if chances[at] > 0]
         present = np.flatnonzero(weights)
@@ -286,7 +286,7 @@ def _softmax(logits: Floats) -> Floats:
 
 
 def _walk(emitted: Floats) -> Ints:
-    """The states of the best path, where each change costs `SWITCH`."""
+    """Return the states of the best path, where each change costs `SWITCH`."""
     total, came = emitted[0], []
     for step in emitted[1:]:
         stay, best = total, int(total.argmax())

@@ -16,7 +16,7 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 def keys(segments: Segments, order: int) -> tuple[Keys, Ints]:
-    """The n-grams of the segments and the segment of each; none holds the space between two words.
+    """Return the n-grams of the segments and the segment of each; none holds the space between two words.
 
     Four characters of 16 bits make one number. Two scripts beyond 16 bits lose their upper bits, which do not matter:
     their n-grams are never compared with those of other scripts.
@@ -49,7 +49,7 @@ class Vocabulary:
     probes: int
 
     def find(self, grams: Keys) -> npt.NDArray[np.int32]:
-        """The index of each n-gram; -1 if it is not in the list."""
+        """Return the index of each n-gram; -1 if it is not in the list."""
         mask = len(self.slots) - 1
         slot = _hash(grams, mask)
         indices = np.where(self.slots[slot] == grams, self.indices[slot], np.int32(-1))
@@ -65,7 +65,7 @@ class Vocabulary:
 
 
 def vocabulary(listed: Keys) -> Vocabulary:
-    """A vocabulary of n-grams, none of which occurs twice."""
+    """Return a vocabulary of n-grams, none of which occurs twice."""
     size = 1 << max(4, int(len(listed) * 4 - 1).bit_length())
     slots, indices = np.zeros(size, np.uint64), np.full(size, -1, np.int32)
     slot, open_, probes = _hash(listed, size - 1), np.arange(len(listed)), 0

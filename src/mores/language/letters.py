@@ -124,5 +124,5 @@ def count_east_asian(codes: npt.NDArray[np.uint32], segment: npt.NDArray[np.int6
 
 
 def rules_of(script: str) -> tuple[tuple[str, Callable[[str], float]], ...]:
-    """The languages of a script that have rules, each with the function that weighs the letters of a text."""
+    """Return the languages of a script that have rules, each with the function that weighs the letters of a text."""
     return tuple((rule.language, partial(Rule.evidence, rule)) for rule in RULES if rule.script == script)

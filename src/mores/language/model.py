@@ -37,7 +37,7 @@ class Block:
         return self.counts.astype(np.float32) / np.float32(STEP)
 
     def is_unusual(self, column: int, nats: float, total: float) -> bool:
-        """Whether a text fits a language so badly that it is probably in one that the model does not know."""
+        """Return whether a text fits a language so badly that it is probably in one that the model does not know."""
         if column >= len(self.usual) or not total:  # a language with rules alone, or a script with one language
             return False
         return bool(nats < total * self.usual[column])
@@ -58,13 +58,13 @@ class Calibration:
     """Numbers of n-grams, and the probability from which on the language of such a text is certain."""
 
     def needed(self, grams: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """The probability from which on the language of texts is certain, by their number of n-grams."""
+        """Return the probability from which on the language of texts is certain, by their number of n-grams."""
         lengths, thresholds = np.array(self.sure).T
         needed: npt.NDArray[np.float64] = np.interp(grams, lengths, thresholds)
         return needed
 
     def temperature(self, grams: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """The divisor of the scores of texts, by their number of n-grams."""
+        """Return the divisor of the scores of texts, by their number of n-grams."""
         temperatures: npt.NDArray[np.float64] = np.maximum(1.0, self.scale * np.maximum(grams, 1.0) ** self.power)
         return temperatures
 
@@ -80,7 +80,7 @@ class Model:
 
 
 def read_model(content: bytes) -> Model:
-    """The model of a file's bytes."""
+    """Return the model of a file's bytes."""
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         scripts = [name.removesuffix(".languages") for name in arrays if name.endswith(".languages")]
         blocks = {script: _block(arrays, script) for script in scripts}
@@ -100,5 +100,5 @@ def _block(arrays: Mapping[str, npt.NDArray[np.generic]], script: str) -> Block:
 
 @cache
 def shipped() -> Model:
-    """The model in the package."""
+    """Return the model in the package."""
     return read_model((files(__package__) / FILE).read_bytes())

@@ -34,13 +34,13 @@ def detect_as_paper(texts: Sequence[str], expected: Sequence[str]) -> list[str |
 
 
 def check_as_paper(texts: Sequence[str], expected: Sequence[str]) -> list[bool]:
-    """Whether each text is in its expected language, as the paper counts."""
+    """Return whether each text is in its expected language, as the paper counts."""
     tags = detect_as_paper(texts, expected)
     return [is_expected(tag, want) for tag, want in zip(tags, expected, strict=True)]
 
 
 def is_expected(detected: str | None, expected: str) -> bool:
-    """Whether the detected language is the expected one; the detectors know some only as their macrolanguage."""
+    """Return whether the detected language is the expected one; the detectors know some only as their macrolanguage."""
     return detected is not None and (accepts(_base(language(expected)), detected) or accepts(detected, expected))
 
 

@@ -11,7 +11,7 @@ FILE = "quantities.txt"
 
 
 def quantities(text: str) -> set[str]:
-    """The numbers, months, weekdays and seasons that a text names, without regard to case."""
+    """Return the numbers, months, weekdays and seasons that a text names, without regard to case."""
     return {key for key in vocabulary(text) if key in _listed() or any(sign.isdigit() for sign in key)}
 
 

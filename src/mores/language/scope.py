@@ -32,7 +32,7 @@ LEFT_OUT = {variety for varieties in VARIETIES.values() for variety in varieties
 
 
 def tag_of(code: str) -> str:
-    """The tag of a language in the model: without script and region, and `ms` for `zlm`."""
+    """Return the tag of a language in the model: without script and region, and `ms` for `zlm`."""
     tag = language(code)
     base = tag.partition("-")[0]
     return tag if tag in LEFT_OUT else SAME.get(base, base)

@@ -41,7 +41,7 @@ class Scores:
 
 
 def score(segments: Segments, model: Model) -> Iterator[Scores]:
-    """The scores of segments, script by script."""
+    """Yield the scores of segments, script by script."""
     for number in np.unique(segments.script):
         chosen = np.flatnonzero(segments.script == number)
         script = NAMES[number]
@@ -78,7 +78,7 @@ def _weigh_spelling(segments: Segments, chosen: Ints, script: str, languages: tu
 
 
 def _add_up(segments: Segments, chosen: Ints, block: Block) -> tuple[Floats, Floats, Floats]:
-    """The sums of the rows of each segment's n-grams, the number of these, and of all its n-grams."""
+    """Return the sums of the rows of each segment's n-grams, the number of these, and of all its n-grams."""
     part = _only(segments, chosen)
     grams = [keys(part, order) for order in ORDERS]
     segment_of = np.concatenate([segment for _, segment in grams])
@@ -97,7 +97,7 @@ def _add_up(segments: Segments, chosen: Ints, block: Block) -> tuple[Floats, Flo
 
 
 def _only(segments: Segments, chosen: Ints) -> Segments:
-    """Some of the segments."""
+    """Return some of the segments."""
     if len(chosen) == len(segments.starts):
         return segments
     ends = np.append(segments.starts[1:], len(segments.codes) - 1)

@@ -93,7 +93,7 @@ class Tables:
 
 @cache
 def tables() -> Tables:
-    """The tables of all code points, made once."""
+    """Return the tables of all code points, made once."""
     script = np.zeros(0x110000, np.uint8)
     for name, blocks in BLOCKS.items():
         for first, last in blocks:

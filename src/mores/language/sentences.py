@@ -46,7 +46,7 @@ _QUOTED_ON = re.compile("[とっはがをにのもでや、，,：:;；]")
 
 
 def sentences(text: str) -> list[Span]:
-    """The sentences of a text, as spans."""
+    """Return the sentences of a text, as spans."""
     spans: list[Span] = []
     for start, end in _lines(text):
         spans += _trimmed(text, start, end)
@@ -64,7 +64,7 @@ def _lines(text: str) -> Iterator[Span]:
 
 
 def _goes_on(text: str, start: int, gap: re.Match[str]) -> bool:
-    """Whether a line was only wrapped: one break, no mark before it, and a small letter after it."""
+    """Return whether a line was only wrapped: one break, no mark before it, and a small letter after it."""
     if not _WRAPPED.match(text, gap.start()):
         return False
     return text[gap.end()].islower() and text[start] not in "#|" and not _MARKER.match(text, gap.end())
@@ -100,7 +100,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _ends(text: str, start: int, match: re.Match[str], end: int) -> bool:
-    """Whether a sentence that began at `start` ends with this mark."""
+    """Return whether a sentence that began at `start` ends with this mark."""
     match match.lastgroup:
         case "bullet":
             return True
@@ -122,7 +122,7 @@ def _half_ends(text: str, start: int, match: re.Match[str], end: int) -> bool:
 
 
 def _stays_inside(text: str, start: int, dot: int, following: str) -> bool:
-    """Whether a full stop belongs to a number, an initial or an abbreviation."""
+    """Return whether a full stop belongs to a number, an initial or an abbreviation."""
     match = _WORD.search(text, max(start, dot - 30), dot)
     word = match[0].casefold() if match else ""
     lists = _words()
@@ -137,7 +137,7 @@ def _stays_inside(text: str, start: int, dot: int, following: str) -> bool:
 
 
 def _is_initial(text: str, dot: int) -> bool:
-    """One letter, as in `J. R. R. Tolkien` or `د. أحمد`, but not a unit behind a number, as in `1867 г.`."""
+    """Return one letter, as in `J. R. R. Tolkien` or `د. أحمد`, but not a unit behind a number, as in `1867 г.`."""
     match = _INITIAL.search(text, max(0, dot - 4), dot)
     if match is None:
         return False

@@ -28,7 +28,7 @@ class Pair:
     patterns: tuple[tuple[str, ...], tuple[str, ...]]
 
     def lead(self, text: str) -> int:
-        """How many more marks of the first language than of the second a text has."""
+        """Return how many more marks of the first language than of the second a text has."""
         first, second = (len(mark.findall(text)) for mark in self._marks)
         return first - second
 

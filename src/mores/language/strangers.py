@@ -22,7 +22,7 @@ Pairs = Mapping[str, tuple[tuple[frozenset[str], frozenset[str]], ...]]
 
 
 def is_strange(language: str, letters: str) -> bool:
-    """Whether a text in a known language by its letters has more words of a stranger than of its own."""
+    """Return whether a text in a known language by its letters has more words of a stranger than of its own."""
     pairs = shipped().get(language)
     if not pairs:
         return False
@@ -35,18 +35,18 @@ def is_strange(language: str, letters: str) -> bool:
 
 
 def words(letters: str) -> list[str]:
-    """The words of a text that was reduced to letters; what an apostrophe cuts off is a word of its own."""
+    """Return the words of a text that was reduced to letters; what an apostrophe cuts off is a word of its own."""
     return re.split("[ ']+", letters)
 
 
 @cache
 def shipped() -> Pairs:
-    """The lists in the package."""
+    """Return the lists in the package."""
     return read_pairs((files(__package__) / FILE).read_bytes())
 
 
 def read_pairs(content: bytes) -> Pairs:
-    """The lists of a file's bytes; a line is `es ast: nun ye | una y`."""
+    """Return the lists of a file's bytes; a line is `es ast: nun ye | una y`."""
     pairs: dict[str, list[tuple[frozenset[str], frozenset[str]]]] = defaultdict(list)
     for line in lzma.decompress(content).decode("utf-8").splitlines():
         names, _, lists = line.partition(": ")

@@ -47,13 +47,13 @@ class Segments:
     texts: int
 
     def letters(self, index: int) -> str:
-        """The letters of a segment, with a space before each word."""
+        """Return the letters of a segment, with a space before each word."""
         end = self.starts[index + 1] if index + 1 < len(self.starts) else len(self.codes)
         return self.codes[self.starts[index] : end].tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def segments(texts: Sequence[str]) -> Segments:
-    """The segments of some texts; a text without letters has none."""
+    """Return the segments of some texts; a text without letters has none."""
     codes = _codes(texts)
     properties = tables()
     breaks = codes == 0
@@ -87,7 +87,7 @@ def _elided(codes: npt.NDArray[np.uint32], script: npt.NDArray[np.uint8]) -> npt
 def _cut(
     codes: npt.NDArray[np.uint32], breaks: npt.NDArray[np.bool_], text: Ints, weight: npt.NDArray[np.float32]
 ) -> tuple[Ints, Ints]:
-    """The segment of each character, and the text of each segment."""
+    """Return the segment of each character, and the text of each segment."""
     letters_so_far = np.cumsum(weight, dtype=np.float64)
     before = letters_so_far[breaks][text] if len(codes) else letters_so_far
     part = ((letters_so_far - before) // SEGMENT).astype(np.int64)
@@ -104,7 +104,7 @@ def _cut(
 def _main_scripts(
     segment: Ints, script: npt.NDArray[np.uint8], weight: npt.NDArray[np.float32], count: int
 ) -> tuple[Ints, npt.NDArray[np.float64]]:
-    """The main script of each segment, and the number of its letters in it."""
+    """Return the main script of each segment, and the number of its letters in it."""
     cells = np.bincount(segment * len(NAMES) + script, weights=weight, minlength=count * len(NAMES))
     by_script = cells.reshape(count, len(NAMES))
     return by_script.argmax(axis=1), by_script.max(axis=1, initial=0)

@@ -40,22 +40,22 @@ class Unit(NamedTuple):
 
 @lru_cache(maxsize=64)  # an answer is read many times in a row while its errors are made
 def units(text: str) -> tuple[Unit, ...]:
-    """All units of a text in order; punctuation and white space belong to none."""
+    """Return all units of a text in order; punctuation and white space belong to none."""
     return tuple(_units(text))
 
 
 def keys(text: str) -> list[str]:
-    """What is compared of a text."""
+    """Return what is compared of a text."""
     return [unit.key for unit in units(text)]
 
 
 def vocabulary(text: str) -> set[str]:
-    """The units of a text without regard to case, each once."""
+    """Return the units of a text without regard to case, each once."""
     return {key.casefold() for key in keys(text)}
 
 
 def nearest_sentence(passage: str, known: set[str]) -> str:
-    """The sentence of a passage that shares most units with a vocabulary."""
+    """Return the sentence of a passage that shares most units with a vocabulary."""
     parts = [passage[start:end] for start, end in sentences(passage)] or [passage]
     return max(parts, key=lambda part: len(known & vocabulary(part))).strip()
 
@@ -74,7 +74,7 @@ def kind(character: str) -> str:
 
 
 def in_word(character: str) -> bool:
-    """Whether it is part of a spaced word: a letter, a digit or a mark."""
+    """Return whether it is part of a spaced word: a letter, a digit or a mark."""
     return kind(character) in "wm"
 
 

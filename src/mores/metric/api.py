@@ -27,7 +27,7 @@ async def score(
     settings: Settings | None = None,
     **options: Unpack[AskOptions],
 ) -> list[Judgement]:
-    """The cultural errors of every text, with a score; texts come as `Sample`s, strings, pairs or mappings."""
+    """Return the cultural errors of every text, with a score; texts come as `Sample`s, strings, pairs or mappings."""
     metric = open_metric(model, settings, **options)
     return [judgement async for _, judgement in metric.stream(samples)]
 

@@ -37,13 +37,13 @@ def checked(error: Error, sample: Sample, explanations: Explanations) -> Error:
 
 
 def corrects(correction: str, quote: str) -> bool:
-    """Whether words may stand in place of a quote: they say something, and a number or time replaces another."""
+    """Return whether words may stand in place of a quote: they say something, and a number or time replaces another."""
     says_something = any(word not in function_words() for word in words(correction))
     return says_something and bool(quantities(correction)) == bool(quantities(quote))
 
 
 def disagreeing_sentence(passage: str, quote: str, text: str) -> str:
-    """The sentence of a passage that says something else than a quote of the text.
+    """Return the sentence of a passage that says something else than a quote of the text.
 
     For a number or time, it is one with another number or time, if there is any: the sentence with most words of the
     text is often the one that agrees with it. Of several, it is the one with most content words of the text.

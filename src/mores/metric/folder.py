@@ -18,11 +18,11 @@ class ScoreRun(Run):
     """A run of the metric over a file of texts."""
 
     def judgements(self) -> Iterator[Judgement]:
-        """Every judgement, with its text."""
+        """Return every judgement, with its text."""
         return self.records(JUDGEMENTS, Judgement)
 
     def pairs(self) -> Iterator[tuple[Sample, Judgement]]:
-        """Each text with its judgement."""
+        """Yield each text with its judgement."""
         for judgement in self.judgements():
             assert judgement.sample is not None, "the metric repeats the sample"
             yield judgement.sample, judgement
@@ -34,7 +34,7 @@ class ScoreRun(Run):
 
 
 def open_score_run(path: Path | str) -> ScoreRun:
-    """The run of the metric in a folder."""
+    """Return the run of the metric in a folder."""
     run = open_run(path)
     if not isinstance(run, ScoreRun):
         raise InputError(f"{path}: it is a run of mores {run.kind}; give one of mores score")
@@ -42,5 +42,5 @@ def open_score_run(path: Path | str) -> ScoreRun:
 
 
 def judgements_file(path: Path | str) -> Path:
-    """A file of judgements, which may be given by the folder of a run of the metric."""
+    """Return a file of judgements, which may be given by the folder of a run of the metric."""
     return open_score_run(path).file(JUDGEMENTS) if Path(path).is_dir() else Path(path)

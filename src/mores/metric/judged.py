@@ -13,7 +13,7 @@ from mores.types import Judgement, Sample
 def read_judged(
     judgements: Path | str, texts: Path | str | None = None, format_: str | None = None
 ) -> Iterator[tuple[Sample, Judgement]]:
-    """Each text with its judgement; the file of `texts` is needed where the judgements do not repeat them.
+    """Yield each text with its judgement; the file of `texts` is needed where the judgements do not repeat them.
 
     InputError where a text has no judgement, has two, or has changed since.
     """

@@ -85,7 +85,7 @@ class Metric:
         return self.asker.model
 
     def judge(self, samples: Iterable[SampleLike]) -> list[Judgement]:
-        """The judgement of every sample, in order."""
+        """Return the judgement of every sample, in order."""
 
         async def collect() -> list[Judgement]:
             return [judgement async for _, judgement in self.stream(samples)]
@@ -95,7 +95,7 @@ class Metric:
     async def stream(
         self, samples: Iterable[SampleLike], counts: Counts | None = None
     ) -> AsyncGenerator[tuple[Sample, Judgement], None]:
-        """Each sample with its judgement, in order, as they come, in constant memory."""
+        """Yield each sample with its judgement, in order, as they come, in constant memory."""
         async with aclosing(self.answers(self.jobs(samples), counts)) as answers:
             async for answer in answers:
                 yield answer.job.data, self.read(answer)
@@ -108,12 +108,12 @@ class Metric:
         in_order: bool = True,
         on_open: Callable[[], object] | None = None,
     ) -> AsyncGenerator[Answer, None]:
-        """What the model answers to calls of `jobs`, for `read`; a service makes them as texts come."""
+        """Return what the model answers to calls of `jobs`, for `read`; a service makes them as texts come."""
         follow = self._repair if self.settings.repair else None
         return self.asker.ask(jobs, follow=follow, counts=counts, in_order=in_order, on_open=on_open)
 
     def jobs(self, samples: Iterable[SampleLike]) -> Iterator[Job]:
-        """The calls to make."""
+        """Yield the calls to make."""
         if isinstance(samples, str | Mapping):
             raise InputError("samples is a single sample; put it in a list: [sample]")
         for number, value in enumerate(samples, 1):
@@ -121,7 +121,7 @@ class Metric:
             yield Job(sample.id, self.unsendable(sample) or self.request(sample), data=sample)
 
     def request(self, sample: Sample) -> Request:
-        """What the model is asked about one sample."""
+        """Return what the model is asked about one sample."""
         s = self.settings
         asked = messages(sample, self.style)
         same = shared(asked[-1].content, sample, self.style)
@@ -129,7 +129,7 @@ class Metric:
         return self._constrained(request, sample) if self._constrain else request
 
     def read(self, answer: Answer) -> Judgement:
-        """The judgement in an answer."""
+        """Return the judgement in an answer."""
         sample: Sample = answer.job.data
         if answer.completion is None:
             return self.failed(sample, answer.failure)
@@ -155,7 +155,7 @@ class Metric:
         )
 
     def signature(self, with_logprobs: bool = True, with_evidence: bool = False) -> Signature:
-        """What must be the same for two scores to be comparable."""
+        """Return what must be the same for two scores to be comparable."""
         s = self.settings
         with_evidence = with_evidence or bool(s.evidence)  # also where the search found nothing
         evidence = {"evidence": s.evidence or "given"} if with_evidence else {}
@@ -246,7 +246,7 @@ class Metric:
         return weakness_uncovered(self.model) if is_uncovered else ""
 
     def failed(self, sample: Sample, failure: Failure | None) -> Judgement:
-        """The judgement of a sample that could not be judged."""
+        """Return the judgement of a sample that could not be judged."""
         return Judgement.of(
             sample,
             judge=self.model.name,
@@ -262,7 +262,7 @@ def no_evidence(failure: Failure) -> Failure:
 
 
 def as_sample(value: SampleLike, number: int) -> Sample:
-    """A sample from what people naturally pass."""
+    """Return a sample from what people naturally pass."""
     if isinstance(value, Sample):
         return value
     if isinstance(value, str):

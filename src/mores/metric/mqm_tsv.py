@@ -73,7 +73,7 @@ class Segment(NamedTuple):
 
     @classmethod
     def of(cls, sample_id: str, system: str = "") -> Segment:
-        """The segment of a sample: what `id` wrote, or a document of one segment for any other id."""
+        """Return the segment of a sample: what `id` wrote, or a document of one segment for any other id."""
         parts = [part.replace("%2F", "/").replace("%25", "%") for part in sample_id.split("/")]
         if len(parts) == len(cls._fields) and not system:
             return cls(*map(_one_line, parts))
@@ -125,7 +125,7 @@ class _Rating:
 
 
 def read_mqm_tsv(file: Path | str) -> list[Judgement]:
-    """The judgements of an MQM TSV file, given as a path or as its text, in the order of their first rows.
+    """Return the judgements of an MQM TSV file, given as a path or as its text, in the order of their first rows.
 
     InputError with file and line for a row that cannot be read, such as one with an unknown severity.
     """
@@ -152,7 +152,10 @@ def _file_lines(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def _rows(source: Source, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, dict[str, str]]]:
-    """The cells of each row by column; Marot's order where there is no header. Quotation marks have no meaning."""
+    """Yield the cells of each row by column; Marot's order where there is no header.
+
+    Quotation marks have no meaning.
+    """
     names: tuple[str, ...] = COLUMNS
     first = True
     for number, line in lines:
@@ -200,7 +203,7 @@ def _add(ratings: dict[tuple[str, str], _Rating], source: Source, line: int, row
 
 
 def _metadata(source: Source, line: int, cell: str) -> tuple[dict[str, Any], Extra]:
-    """The JSON object of the last column, and what we wrote there; in older files it is a note."""
+    """Return the JSON object of the last column, and what we wrote there; in older files it is a note."""
     if not cell.lstrip().startswith("{"):
         return {"note": cell}, Extra()
     try:
@@ -296,7 +299,7 @@ def _judgement(rating: _Rating) -> Judgement:
 
 
 def write_mqm_tsv(judgements: Iterable[Judgement], *, systems: Mapping[str, str] | None = None) -> str:
-    """The judgements as MQM TSV with Marot's columns; `systems` says which model wrote each sample, by its id.
+    """Return the judgements as MQM TSV with Marot's columns; `systems` says which model wrote each sample, by its id.
 
     InputError for a judgement that does not repeat its text, and for a second one by the same judge.
     """
@@ -312,7 +315,7 @@ def write_mqm_tsv(judgements: Iterable[Judgement], *, systems: Mapping[str, str]
 
 
 def _written(judgement: Judgement, system: str) -> Iterator[str]:
-    """A row for each error, or one that says that there is none."""
+    """Yield a row for each error, or one that says that there is none."""
     if judgement.text is None:
         problem = f"the judgement of {judgement.sample_id!r} does not repeat its text"
         raise InputError(f"{problem}; MQM TSV needs it: add it with `judgement.repeat(sample)`")

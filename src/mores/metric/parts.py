@@ -25,7 +25,7 @@ Writing = Generator[Part, str, str]
 
 
 def report_parts(grammar: str, sample: Sample, most: int, explanations: Explanations | None = None) -> Parts:
-    """The parts of a report of so many errors and without a summary, by the grammar of `report_grammar`."""
+    """Return the parts of a report of so many errors and without a summary, by the grammar of `report_grammar`."""
     return partial(_report, grammar, sample, most, explanations)
 
 
@@ -48,7 +48,7 @@ def _report(grammar: str, sample: Sample, most: int, explanations: Explanations 
 
 
 def _reason(given: str, sample: Sample, side: Side, quote: str, explanations: Explanations) -> Writing:
-    """The type of an error, the passage that shows it and the explanation, but for its last quotation mark."""
+    """Yield the type of an error, the passage that shows it and the explanation, but for its last quotation mark."""
     passages = {f"{n}]": evidence.text for n, evidence in enumerate(sample.evidence, 1) if units(evidence.text)}
     compared = {type_ for type_, form in explanations.cited.items() if "{sentence}" in form}
     type_, given = yield from _choice(given, [name for name in explanations.cited if passages or name not in compared])
@@ -72,7 +72,7 @@ def _reason(given: str, sample: Sample, side: Side, quote: str, explanations: Ex
 
 
 def _choice(given: str, options: Sequence[Text]) -> Generator[Part, str, tuple[Text, str]]:
-    """One of several texts, of which the model writes only what decides; and what is then still to be given."""
+    """Yield one of several texts, of which the model writes only what decides; and what is then still to be given."""
     written = ""
     while len(left := [option for option in options if option.startswith(written)]) > 1:
         written += yield Part(given, _starting(" | ".join(json.dumps(option[len(written) :]) for option in left)), 1)
@@ -83,6 +83,6 @@ def _choice(given: str, options: Sequence[Text]) -> Generator[Part, str, tuple[T
 
 
 def _starting(start: str, grammar: str = "%llguidance {}\n") -> str:
-    """A grammar with the same rules and another start."""
+    """Return a grammar with the same rules and another start."""
     head, _, rules = grammar.partition("\n")
     return "\n".join([head, f"start: {start}", *rules.split("\n")[1:]])  # a text may hold other line ends

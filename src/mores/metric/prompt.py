@@ -33,7 +33,7 @@ _JOINER = "\u2060"
 
 
 def messages(sample: Sample, style: Style) -> tuple[Message, ...]:
-    """What the judge is asked about one sample."""
+    """Return what the judge is asked about one sample."""
     system, report = _text("system"), _text("report")
     if style == "paper":
         if sample.evidence:
@@ -57,7 +57,7 @@ def _listed(evidence: Sequence[Evidence]) -> str:
 
 
 def shared(question: str, sample: Sample, style: Style) -> int:
-    """How many characters of the question come before the sample's text: they are the same for its sibling's.
+    """Return how many characters of the question come before the sample's text: they are the same for its sibling's.
 
     The mark is in nothing that is judged, so that the last one that opens is the text's.
     """
@@ -77,13 +77,13 @@ def shared_mark(sample: Sample) -> str:
 
 
 def fence_mark(sample: Sample) -> str:
-    """A code that occurs nowhere in it, so that nothing can close the fence; the same for the same sample."""
+    """Return a code that occurs nowhere in it, so that nothing can close the fence; the same for the same sample."""
     whole = "\0".join([sample.instruction, sample.text, *([_listed(sample.evidence)] if sample.evidence else [])])
     return _code(whole, whole)
 
 
 def _code(seed: str, whole: str) -> str:
-    """The first code made from the seed that is not in what the fence has to keep in."""
+    """Return the first code made from the seed that is not in what the fence has to keep in."""
     code, tries = "", 0
     while not code or code in whole.lower():
         digest = blake2b(f"{tries}{seed}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
@@ -105,7 +105,7 @@ def prompt_hash(style: Style, evidence: bool = False) -> str:
 
 
 def fill(template: str, instruction: str, text: str) -> str:
-    """A prompt with both slots filled in one pass: what is put in is not looked at again."""
+    """Return a prompt with both slots filled in one pass: what is put in is not looked at again."""
     return _SLOT.sub(lambda slot: instruction if slot[1] == "Instruction" else text, template)
 
 

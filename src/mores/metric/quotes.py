@@ -25,7 +25,7 @@ _ANY = r'([^"\\\x00-\x1f]|\\["\\bfnrt]|\\u00[01][0-9a-f])'
 
 
 def report_grammar(schema: Mapping[str, Any], sample: Sample) -> str | None:
-    """The grammar of the reports that fit a schema of `mores.metric.schema` and quote the sample.
+    """Return the grammar of the reports that fit a schema of `mores.metric.schema` and quote the sample.
 
     None for a sample that is too long.
     """
@@ -46,7 +46,7 @@ def words_grammar(passage: str, longest: int, end: str) -> str:
 
 
 def chunks(text: str, longest: int | None = None) -> Iterator[str]:
-    """A text in the smallest parts that a quote may begin and end with, as they stand inside a JSON string.
+    """Yield a text in the smallest parts that a quote may begin and end with, as they stand inside a JSON string.
 
     What is too long for a quote is cut anywhere, but not inside an escape sequence.
     """
@@ -63,7 +63,7 @@ def chunks(text: str, longest: int | None = None) -> Iterator[str]:
 
 
 def _report(schema: Mapping[str, Any], sides: list[str]) -> Iterator[str]:
-    """The rules of a report with errors on these sides."""
+    """Yield the rules of a report with errors on these sides."""
     properties = dict(schema["properties"])
     errors = properties.pop("errors")
     most = errors.get("maxItems")
@@ -94,7 +94,7 @@ def _fields(properties: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _quotes(words: Mapping[str, list[str]], longest: int | None, limits: str = "") -> Iterator[str]:
-    """What may be quoted of each text."""
+    """Yield what may be quoted of each text."""
     limits += rf" & /(?s:.{{1,{longest}}})/" if longest else ""
     for text, parts in words.items():
         name, regex = text.upper(), {"substring_chunks": parts}
@@ -103,7 +103,7 @@ def _quotes(words: Mapping[str, list[str]], longest: int | None, limits: str = "
 
 
 def escaped(text: str) -> str:
-    """A text inside a JSON string, as `mores.metric.write` writes it."""
+    """Return a text inside a JSON string, as `mores.metric.write` writes it."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 

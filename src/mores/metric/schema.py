@@ -54,7 +54,7 @@ LONGEST_TUNED = 400
 
 @cache
 def report_schema(most: int | None = None, *, longest: int = LONGEST, evidence: int = 0) -> dict[str, Any]:
-    """The JSON schema that constrains a model, which may cite `evidence` passages.
+    """Return the JSON schema that constrains a model, which may cite `evidence` passages.
 
     With `most`, the number of errors and all lengths are limited, and there are no corrections and no summary, so that
     a small model cannot ramble on. Without, it has only what the strict mode of hosted servers knows.
@@ -94,7 +94,10 @@ def schema_hash(schema: dict[str, Any] | None) -> str:
 
 
 def parse(completion: Completion) -> WrittenReport | Failure:
-    """The report in an answer, or why there is none. A code fence around the whole answer is allowed, no more."""
+    """Return the report in an answer, or why there is none.
+
+    A code fence around the whole answer is allowed, no more.
+    """
     if completion.stop == "content_filter":
         return Failure(kind=FailureKind.FILTERED, reason="the provider's content filter withheld the report")
     failure = parse_text(completion.text)
@@ -105,5 +108,5 @@ def parse(completion: Completion) -> WrittenReport | Failure:
 
 
 def parse_text(text: str) -> WrittenReport | Failure:
-    """The report in a text."""
+    """Return the report in a text."""
     return read_written(text, WrittenReport, "an error report")

@@ -20,6 +20,6 @@ def certainty(logprobs: Sequence[float] | None) -> float | None:
 
 
 def score(report: ErrorReport) -> float:
-    """The sum of the severities (minor -1, major -5); without errors p(R), or 0 if p(R) is unknown."""
+    """Return the sum of the severities (minor -1, major -5); without errors p(R), or 0 if p(R) is unknown."""
     total = sum(error.severity.weight for error in report.errors)
     return float(total) if total < 0 else (report.certainty or 0.0)

@@ -51,12 +51,12 @@ def align(errors: Iterable[WrittenError], sample: Sample, *, share: bool = False
 
 
 def find(quote: str, text: str, nth: int = 1) -> tuple[int, int] | None:
-    """The half-open span of the nth occurrence; None when there is none."""
+    """Return the half-open span of the nth occurrence; None when there is none."""
     return _nth(candidates(quote, text), nth)
 
 
 def candidates(quote: str, text: str) -> Iterator[list[tuple[int, int]]]:
-    """Where the quote may be, most trusted first: exact matches before normalised ones, whole words before parts.
+    """Yield where the quote may be, most trusted first: exact matches before normalised ones, whole words before parts.
 
     The text is normalised only if there is no exact match: most quotes have one, and normalising is costly.
     """
@@ -90,12 +90,12 @@ def _nth(places: Iterable[list[tuple[int, int]]], nth: int) -> tuple[int, int] |
 
 
 def _whole(spans: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
-    """The spans that do not cut a word: a quoted `he` is not the one in `The`."""
+    """Return the spans that do not cut a word: a quoted `he` is not the one in `The`."""
     return [(start, end) for start, end in spans if not cuts(text, start) and not cuts(text, end)]
 
 
 def cuts(text: str, position: int) -> bool:
-    """Whether this position is inside a word, an accented letter or an emoji."""
+    """Return whether this position is inside a word, an accented letter or an emoji."""
     if not 0 < position < len(text) or text[position - 1].isspace():
         return False
     before, after = text[position - 1], text[position]
@@ -137,7 +137,7 @@ def _normalised(quote: str, text: str) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=64)
 def _fold(text: str) -> tuple[str, dict[int, int], dict[int, int]]:
-    """The normalised text, and where its units begin and end in the original, by position in the normalised."""
+    """Return the normalised text, and where its units begin and end in the original, by position in the normalised."""
     parts: list[str] = []
     starts: dict[int, int] = {}
     ends: dict[int, int] = {}

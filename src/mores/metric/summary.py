@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from mores.show import count, number
+from mores.formatting import count, number
 from mores.types import Error, FailureKind, Judgement, Record, Severity, Signature
 
 WEAK = "weak verdict: "
@@ -71,7 +71,7 @@ class Tally:
             self._unlocated += not error.located
 
     def summary(self) -> Summary:
-        """The counts so far."""
+        """Return the counts so far."""
         judged = self._states["errors"] + self._states["clean"]
         return Summary(
             n=judged + self._states["failed"],
@@ -88,7 +88,7 @@ class Tally:
 
 
 def summarise(judgements: Iterable[Judgement]) -> Summary:
-    """The counts of all judgements."""
+    """Return the counts of all judgements."""
     tally = Tally()
     for judgement in judgements:
         tally.add(judgement)
@@ -96,19 +96,19 @@ def summarise(judgements: Iterable[Judgement]) -> Summary:
 
 
 def errors(judgement: Judgement) -> tuple[Error, ...]:
-    """The errors of a judgement; none where there is no report."""
+    """Return the errors of a judgement; none where there is no report."""
     return judgement.report.errors if judgement.report else ()
 
 
 def state(judgement: Judgement) -> State:
-    """Whether the text was judged, and whether anything is wrong with it."""
+    """Return whether the text was judged, and whether anything is wrong with it."""
     if judgement.score is None:
         return "failed"
     return "errors" if errors(judgement) or judgement.score < 0 else "clean"
 
 
 def lacks_certainty(judgement: Judgement) -> bool:
-    """Whether the text has no errors and the judge gave no p(R)."""
+    """Return whether the text has no errors and the judge gave no p(R)."""
     certainty = judgement.report.certainty if judgement.report else None
     return state(judgement) == "clean" and certainty is None
 

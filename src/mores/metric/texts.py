@@ -14,6 +14,7 @@ from mores.engine import Counts, Progress
 from mores.engine.estimate import Estimate, estimate
 from mores.engine.progress import SILENT
 from mores.errors import ConfigError, InputError
+from mores.formatting import count, first_problems, money
 from mores.io import JsonlWriter, check_samples, read_records, read_samples, spool
 from mores.metric.metric import Metric
 from mores.metric.prompt import NO_PLACE
@@ -21,7 +22,6 @@ from mores.search import Options as SearchOptions
 from mores.search import Search, ground, open_search, search_cost
 from mores.search.ground import CHARACTERS, searches_sentences
 from mores.search.languages import language_note
-from mores.show import count, first_problems, money
 from mores.types import Evidence, Sample
 
 
@@ -39,7 +39,7 @@ class Texts:
     """The same texts with what was looked up about them."""
 
     def samples(self) -> Iterator[Sample]:
-        """The texts that were there at the check, also when the file has grown since."""
+        """Return the texts that were there at the check, also when the file has grown since."""
         if self.grounded:
             return read_records(self.grounded, Sample)
         on_bad = (lambda _: None) if self.bad else None
@@ -88,7 +88,7 @@ class Lookup:
         return search_cost(self.name, self.searches(texts), self.k)
 
     def searches(self, texts: Texts) -> int:
-        """One for each text that brings no evidence."""
+        """Return one for each text that brings no evidence."""
         return sum(not sample.evidence for sample in texts.samples())
 
     @asynccontextmanager
@@ -116,7 +116,7 @@ class Grounding:
     counts: Counts
 
     async def ground(self, metric: Metric, texts: Texts, path: Path) -> Texts:
-        """The texts with what the search finds about them; those for which it fails are not judged."""
+        """Return the texts with what the search finds about them; those for which it fails are not judged."""
         progress, lookup = metric.asker.progress, self.lookup
         if note := language_note(self.search, texts.samples()):
             progress.note(note)
@@ -157,7 +157,7 @@ async def judge_texts(metric: Metric, texts: Texts, paths: Sequence[str | Path],
 
 
 async def estimate_texts(metric: Metric, texts: Texts, lookup: Lookup | None) -> Estimate:
-    """What judging the texts would send and cost, without what a search costs.
+    """Return what judging the texts would send and cost, without what a search costs.
 
     A search that costs nothing is made, so that the counts are true; for others, the most that they may find counts.
     """
@@ -171,7 +171,7 @@ async def estimate_texts(metric: Metric, texts: Texts, lookup: Lookup | None) ->
 
 
 def _with_blanks(texts: Texts, k: int) -> Iterator[Sample]:
-    """The texts with as much evidence as a search may find, to count its tokens."""
+    """Yield the texts with as much evidence as a search may find, to count its tokens."""
     blank = Evidence(text="word " * (CHARACTERS // 5))
     for sample in texts.samples():
         yield sample if sample.evidence else sample.model_copy(update={"evidence": (blank,) * k})

@@ -11,7 +11,7 @@ from mores.types import Error, ErrorReport, Sample
 
 
 def write_report(report: ErrorReport, sample: Sample, *, summary: bool = True) -> str:
-    """A report in JSON, without blanks, as the schema constraint of the embedded model has it.
+    """Return a report in JSON, without blanks, as the schema constraint of the embedded model has it.
 
     `parse_text` and `align` make the same report of it again, but for its summary.
     """
@@ -30,7 +30,7 @@ def _written(error: Error, sample: Sample) -> dict[str, Any]:
 
 
 def _occurrence(error: Error, text: str) -> int | None:
-    """Which of several places is meant; None for the first, and for a quote that is not there."""
+    """Return which of several places is meant; None for the first, and for a quote that is not there."""
     expected = (error.start, error.end)
     for nth in count(1):
         span = find(error.quote, text, nth)

@@ -105,17 +105,17 @@ LOCAL = ("embedded", "hf", "vllm", "fake")
 
 
 def takes_address(name: str) -> bool:
-    """Whether a model of this name may be given the address of a server."""
+    """Return whether a model of this name may be given the address of a server."""
     return name.partition(":")[0] not in LOCAL
 
 
 def takes_precision(name: str) -> bool:
-    """Whether a model of this name may be told what numbers to compute with."""
+    """Return whether a model of this name may be told what numbers to compute with."""
     return name.partition(":")[0] in ("hf", "vllm")
 
 
 def open_model(name: str, options: Options | None = None) -> Model:
-    """The model that the user named, for example `embedded`, `openai:gpt-4.1-mini` or `hf:PATH`."""
+    """Return the model that the user named, for example `embedded`, `openai:gpt-4.1-mini` or `hf:PATH`."""
     kind, _, rest = name.partition(":")
     plugin = plugins.find_plugin(plugins.MODELS, kind, KINDS)
     if plugin is None and kind not in KINDS:
@@ -136,14 +136,14 @@ def open_model(name: str, options: Options | None = None) -> Model:
 
 
 def on_ray(model: str | Model, options: Options) -> Model:
-    """The same model in the processes of a Ray cluster; servers are called from here, which is fast enough."""
+    """Return the same model in the processes of a Ray cluster; servers are called from here, which is fast enough."""
     from mores.models.ray import RayModel
 
     return RayModel(model, options)
 
 
 def metric_adapter(name: str, adapter: str | None) -> str | None:
-    """The adapter of a model that judges texts: the default model does it with the one that comes with Mores."""
+    """Return the adapter of a model that judges texts: the default model does it with the one that comes with Mores."""
     if name != "embedded" or adapter:
         return adapter
     from mores.models.embedded import TUNED

@@ -21,7 +21,7 @@ _ROUNDING = 1e-6
 
 
 def is_logprob(value: float) -> bool:
-    """Whether a number can be a log-probability: not above 0, except for rounding."""
+    """Return whether a number can be a log-probability: not above 0, except for rounding."""
     return -math.inf < value <= _ROUNDING
 
 
@@ -91,7 +91,7 @@ class Request(NamedTuple):
 
 
 def greedy(text: str, max_tokens: int, schema: Mapping[str, Any] | None = None) -> Request:
-    """One question to a model, answered greedily and without log-probabilities."""
+    """Return one question to a model, answered greedily and without log-probabilities."""
     return Request((Message("user", text),), max_tokens=max_tokens, logprobs=False, schema=schema)
 
 
@@ -152,12 +152,12 @@ class Model(Protocol):
 
 
 def follows_grammars(model: Model) -> bool:
-    """Whether a request to it may have a grammar: its kind says `grammars = True`."""
+    """Return whether a request to it may have a grammar: its kind says `grammars = True`."""
     return bool(getattr(model, "grammars", False))
 
 
 def weakness(model: Model) -> str:
-    """How little its verdicts without evidence are worth, where its kind says so in `weak_without_evidence`."""
+    """Return how little its verdicts without evidence are worth, where its kind says so in `weak_without_evidence`."""
     return getattr(model, "weak_without_evidence", None) or ""
 
 
@@ -167,5 +167,5 @@ def weakness_uncovered(model: Model) -> str:
 
 
 def taught_explanations(model: Model) -> Explanations | None:
-    """How it was taught to explain errors, where its kind says so in `explanations`; None for a free choice."""
+    """Return how it was taught to explain errors, where its kind says so in `explanations`; None for a free choice."""
     return getattr(model, "explanations", None)

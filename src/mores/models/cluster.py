@@ -60,7 +60,7 @@ def connect(address: str | bool | None) -> list[Mapping[str, float]]:
 
 
 def _listens(place: str | None) -> bool:
-    """Whether something listens where Ray would look for a cluster; true too if it would not look for any."""
+    """Return whether something listens where Ray would look for a cluster; true too if it would not look for any."""
     services: Any = import_module("ray._private.services")
     found = services.canonicalize_bootstrap_address(place)
     if found is None:
@@ -88,7 +88,10 @@ def _same_signals() -> Iterator[None]:
 
 
 async def is_there() -> bool:
-    """Whether the cluster answers. If not, Ray ends this process after a minute, without a word about the run."""
+    """Return whether the cluster answers.
+
+    If not, Ray ends this process after a minute, without a word about the run.
+    """
     import ray
 
     loop = asyncio.get_running_loop()

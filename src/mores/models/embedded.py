@@ -198,7 +198,7 @@ class EmbeddedModel(OpenAIModel):
         return completion
 
     def _died(self, exc: Exception) -> ModelError:
-        """A server that has ended does not come back: the run stops."""
+        """Return a server that has ended does not come back: the run stops."""
         if self._process is not None and self._process.returncode is not None:
             return ModelError(f"the embedded server has stopped by itself (exit code {self._process.returncode})")
         return exc if isinstance(exc, ModelError) else Transient(f"embedded server: {exc}")
@@ -333,7 +333,7 @@ def available_cores(group: Path = Path("/sys/fs/cgroup")) -> int:
 
 
 def _worth_keeping(request: Request) -> str:
-    """The beginning of the last message that is read apart: a shared one that makes up two thirds of it.
+    """Return the beginning of the last message that is read apart: a shared one that makes up two thirds of it.
 
     Reading in two steps costs about 6% more where no other request follows; a short beginning does not repay that.
     """
@@ -342,13 +342,13 @@ def _worth_keeping(request: Request) -> str:
 
 
 def _state_name(system: Sequence[Message], shared: str) -> str:
-    """The file of the state after these messages and the shared beginning of the next."""
+    """Return the file of the state after these messages and the shared beginning of the next."""
     content = orjson.dumps([*map(tuple, system), *([shared] if shared else [])])
     return hashlib.blake2b(content, digest_size=8).hexdigest() + ".kv"
 
 
 def _environment() -> dict[str, str]:
-    """The variables that the server's process needs; it gets no keys and tokens."""
+    """Return the variables that the server's process needs; it gets no keys and tokens."""
     return {name: value for name, value in os.environ.items() if name.upper().startswith(_NEEDED)}
 
 

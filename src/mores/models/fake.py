@@ -51,7 +51,7 @@ class FakeModel:
 
 
 def fake(name: str) -> FakeModel:
-    """The fake model of that name, or one scripted by a file."""
+    """Return the fake model of that name, or one scripted by a file."""
     name = name or "clean"
     if name.endswith(".jsonl"):
         return FakeModel(name, _scripted(Path(name)))

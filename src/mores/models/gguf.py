@@ -38,13 +38,13 @@ class Header(NamedTuple):
 
 
 def is_gguf(path: Path) -> bool:
-    """Whether a file begins as GGUF files do."""
+    """Return whether a file begins as GGUF files do."""
     with path.open("rb") as file:
         return file.read(4) == b"GGUF"
 
 
 def read_text(path: Path, key: str) -> str | None:
-    """A text among the file's metadata; None where it has none under this key."""
+    """Return a text among the file's metadata; None where it has none under this key."""
     try:
         return _find(path, key)
     except _DAMAGED as exc:
@@ -52,7 +52,7 @@ def read_text(path: Path, key: str) -> str | None:
 
 
 def read_header(path: Path) -> Header:
-    """The metadata and the places of the weights."""
+    """Return the metadata and the places of the weights."""
     try:
         with path.open("rb") as file:
             return _header(file)
@@ -61,7 +61,7 @@ def read_header(path: Path) -> Header:
 
 
 def is_cut(path: Path) -> bool:
-    """Whether a file ends before one of its weights begins, as after a broken download."""
+    """Return whether a file ends before one of its weights begins, as after a broken download."""
     size = path.stat().st_size
     return any(weight.start >= size for weight in read_header(path).tensors)
 
@@ -91,7 +91,7 @@ def _place(file: BinaryIO) -> Tensor:
 
 
 def aligned(size: int, values: Mapping[str, float]) -> int:
-    """The next place at which a file with these values may have a weight."""
+    """Return the next place at which a file with these values may have a weight."""
     step = int(values.get("general.alignment", 32))
     return -(-size // step) * step
 

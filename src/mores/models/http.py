@@ -21,7 +21,7 @@ _SHORTEST_WORD = 20
 
 
 async def read_body(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """The body of an answer; what is longer than `most` bytes is not read to its end."""
+    """Return the body of an answer; what is longer than `most` bytes is not read to its end."""
     body = bytearray()
     if (response.content_length or 0) <= most:
         async for chunk in response.content.iter_chunked(1 << 16):
@@ -36,7 +36,10 @@ async def read_body(response: aiohttp.ClientResponse, most: int) -> bytes:
 
 
 def read_json(body: bytes) -> Any:
-    """The JSON in a body. NaN and infinity, which Python's servers write and JSON does not know, are read as null."""
+    """Return the JSON in a body.
+
+    NaN and infinity, which Python's servers write and JSON does not know, are read as null.
+    """
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -76,11 +79,11 @@ class Key:
         self._json = orjson.dumps(self._text)[1:-1]
 
     def masked(self, text: str) -> str:
-        """A text without the key."""
+        """Return a text without the key."""
         return text.replace(self._text, MASK) if self._text else text
 
     def masked_body(self, body: bytes) -> bytes:
-        """A body without the key, also where JSON spells it with escapes."""
+        """Return a body without the key, also where JSON spells it with escapes."""
         if not self._text:
             return body
         if b"\\" in body:

@@ -22,12 +22,12 @@ import numpy as np
 
 from mores.cache import models_folder
 from mores.errors import ConfigError, MoresError
+from mores.formatting import megabytes
 from mores.io import write_text
 from mores.io.private import make_folder, make_part
 from mores.models.gguf import Header, Tensor, aligned, read_header
 from mores.models.pull import sha256, state_of
 from mores.models.quants import F32, Bytes, Floats, stored_bytes, to_floats
-from mores.show import megabytes
 
 VERSION = "f32.1"
 """Part of the model's identity; another way to merge or to round is another version."""
@@ -40,7 +40,7 @@ _UNUSED = 7 * 24 * 3600.0
 
 
 def is_faster() -> bool:
-    """Whether llama.cpp runs on an ARM processor alone, and without dot products of bytes."""
+    """Return whether llama.cpp runs on an ARM processor alone, and without dot products of bytes."""
     import xllamacpp
 
     features = xllamacpp.get_system_info()
@@ -99,7 +99,7 @@ class _Writing:
 
 
 def _new_header(model: Header, maps: set[str]) -> bytes:
-    """The file's beginning, up to its first weight: only types and places are others than in the base."""
+    """Return the file's beginning, up to its first weight: only types and places are others than in the base."""
     header = bytearray(b"GGUF" + struct.pack("<IQQ", 3, len(model.tensors), model.entries) + model.metadata)
     place = 0
     for tensor in model.tensors:
@@ -111,7 +111,7 @@ def _new_header(model: Header, maps: set[str]) -> bytes:
 
 
 def _change(adapter: Path, lora: Header, changes: Mapping[str, Tensor], tensor: Tensor) -> Floats | float:
-    """What the LoRA adds to a weight."""
+    """Return what the LoRA adds to a weight."""
     if f"{tensor.name}.lora_a" not in changes:
         return 0.0
     sides = (changes[f"{tensor.name}.lora_{side}"] for side in "ab")
@@ -131,7 +131,7 @@ def _read(path: Path, tensor: Tensor) -> Bytes:
 
 
 def _is_whole(path: Path, note: Path) -> bool:
-    """Whether the file is as it was written: hashed again only after a change of its size or time."""
+    """Return whether the file is as it was written: hashed again only after a change of its size or time."""
     if not (path.is_file() and note.is_file()):
         return False
     state, _, digest = note.read_text("utf-8", "replace").rpartition(" ")

@@ -107,7 +107,7 @@ class OpenAIModel:
             self._session = None
 
     async def complete(self, request: Request) -> Completion:
-        """One attempt; see `mores.errors` for what it raises."""
+        """Return one attempt; see `mores.errors` for what it raises."""
         sent = self.body(request)
         status, headers, body = await self._post(orjson.dumps(sent))
         if status == 200:
@@ -118,7 +118,7 @@ class OpenAIModel:
         raise self._refusal(status, headers, problem)
 
     def body(self, request: Request) -> dict[str, Any]:
-        """The request as the protocol writes it."""
+        """Return the request as the protocol writes it."""
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [{"role": role, "content": content} for role, content in request.messages],
@@ -210,7 +210,7 @@ class OpenAIModel:
 
 
 def read_completion(body: bytes) -> Completion:
-    """The answer in a 200 body; anything else in it is an error that may pass."""
+    """Return the answer in a 200 body; anything else in it is an error that may pass."""
     try:
         data = read_json(body)
         if data.get("error"):
@@ -238,7 +238,7 @@ def read_completion(body: bytes) -> Completion:
 
 
 def _logprobs(block: Any, text: str | None) -> tuple[float, ...] | None:
-    """The tokens' log-probabilities; with `text`, only from where it begins: thoughts may precede it."""
+    """Return the tokens' log-probabilities; with `text`, only from where it begins: thoughts may precede it."""
     try:
         tokens = block["content"]
         if text is not None:
@@ -250,7 +250,7 @@ def _logprobs(block: Any, text: str | None) -> tuple[float, ...] | None:
 
 
 def _alternatives(block: Any) -> tuple[tuple[str, float], ...] | None:
-    """What else the first token could have been; None where the server does not say."""
+    """Return what else the first token could have been; None where the server does not say."""
     try:
         rows = block["content"][0]["top_logprobs"]
         pairs = tuple((str(row["token"]), float(row["logprob"])) for row in rows)
@@ -260,7 +260,7 @@ def _alternatives(block: Any) -> tuple[tuple[str, float], ...] | None:
 
 
 def _start(tokens: list[dict[str, Any]], text: str) -> int:
-    """The last token from which the tokens spell the text; ValueError when there is none."""
+    """Return the last token from which the tokens spell the text; ValueError when there is none."""
     parts = [bytes(token["bytes"]) if token.get("bytes") else token["token"].encode() for token in tokens]
     wanted = text.encode()
     for start in range(len(parts) - 1, -1, -1):
@@ -274,7 +274,7 @@ def _count(value: Any) -> int:
 
 
 def read_names(body: bytes) -> list[str]:
-    """The models that a server lists; none where it says something else."""
+    """Return the models that a server lists; none where it says something else."""
     try:
         return [str(model["id"]) for model in orjson.loads(body)["data"]]
     except (orjson.JSONDecodeError, KeyError, TypeError, RecursionError):
@@ -282,7 +282,7 @@ def read_names(body: bytes) -> list[str]:
 
 
 def read_error(body: bytes) -> dict[str, Any]:
-    """The error object of a body in any of the usual shapes, always with a message."""
+    """Return the error object of a body in any of the usual shapes, always with a message."""
     try:
         error = orjson.loads(body)
         error = error.get("error", error.get("detail", error))

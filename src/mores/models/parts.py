@@ -19,7 +19,7 @@ Call = Callable[[str, dict[str, Any]], Awaitable[bytes]]
 
 
 async def write_parts(request: Request, call: Call, slot: int) -> Completion:
-    """The answer to a request that has parts; the server's slot keeps what it has read from one to the next."""
+    """Return the answer to a request that has parts; the server's slot keeps what it has read from one to the next."""
     assert request.parts is not None
     messages = [message._asdict() for message in request.messages]
     prompt = orjson.loads(await call("/apply-template", {"messages": messages}))["prompt"]
@@ -58,5 +58,5 @@ def _completion(request: Request, text: str, logprobs: list[float | None], stop:
 
 
 async def _count(text: str, call: Call) -> int:
-    """The tokens of a text."""
+    """Return the tokens of a text."""
     return len(orjson.loads(await call("/tokenize", {"content": text}))["tokens"]) if text else 0

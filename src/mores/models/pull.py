@@ -18,11 +18,11 @@ from pathlib import Path
 
 from mores.cache import models_folder
 from mores.errors import ConfigError, InputError, ModelError, MoresError
+from mores.formatting import megabytes
 from mores.io import write_text
 from mores.io.packed import BAD_ZIP
 from mores.io.private import make_folder, make_part
 from mores.models.gguf import is_gguf
-from mores.show import megabytes
 
 
 @dataclass(frozen=True)
@@ -48,17 +48,17 @@ DEFAULT = Wheel(
 
 
 def default_path() -> Path:
-    """Where the default model's file is, or will be."""
+    """Return where the default model's file is, or will be."""
     return models_folder() / f"{DEFAULT.name}.gguf"
 
 
 def pulled() -> list[Path]:
-    """The GGUF files in the cache."""
+    """Return the GGUF files in the cache."""
     return sorted((models_folder()).glob("*.gguf"))
 
 
 def resolve(name: str) -> Path:
-    """The file of an embedded model: the default for an empty name, a path, or a file that was pulled."""
+    """Return the file of an embedded model: the default for an empty name, a path, or a file that was pulled."""
     if not name:
         return checked_default() if default_path().exists() else pull_default()
     for path in (Path(name), models_folder() / name, models_folder() / f"{name}.gguf"):
@@ -112,17 +112,17 @@ def pull_default() -> Path:
 
 
 def announcement() -> str:
-    """What is about to be downloaded."""
+    """Return what is about to be downloaded."""
     return f"getting {DEFAULT.name} ({megabytes(DEFAULT.size)}, {DEFAULT.licence}) from {DEFAULT.requirement}"
 
 
 def state_of(path: Path) -> str:
-    """Its size and time: what is noted of a file that was checked, so that it need not be hashed again."""
+    """Return its size and time: what is noted of a file that was checked, so that it need not be hashed again."""
     return f"{path.stat().st_size} {path.stat().st_mtime_ns}"
 
 
 def sha256(path: Path) -> str:
-    """The file's SHA-256 in hexadecimal."""
+    """Return the file's SHA-256 in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -19,7 +19,7 @@ _BLOCKS = {F32: (1, 4), F16: (1, 2), Q4_0: (32, 18), Q4_1: (32, 20), Q5_0: (32, 
 
 
 def stored_bytes(shape: Sequence[int], kind: int) -> int:
-    """The bytes of a weight in a file."""
+    """Return the bytes of a weight in a file."""
     if kind not in _BLOCKS:
         raise ConfigError(f"a weight of llama.cpp's type {kind}; those that can be read are {sorted(_BLOCKS)}")
     numbers, size = _BLOCKS[kind]
@@ -27,7 +27,7 @@ def stored_bytes(shape: Sequence[int], kind: int) -> int:
 
 
 def to_floats(stored: Bytes, shape: Sequence[int], kind: int) -> Floats:
-    """A weight in single precision."""
+    """Return a weight in single precision."""
     if kind in (F32, F16):
         return stored.view("<f4" if kind == F32 else "<f2").astype(np.float32).reshape(shape)
     blocks = stored.reshape(-1, _BLOCKS[kind][1])

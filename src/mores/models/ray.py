@@ -69,7 +69,7 @@ class _Seat:
     ended: bool = False
 
     def may_take(self, call: _Call) -> bool:
-        """Whether a request may be handed to it now; one that is to be alone waits until it has nothing else."""
+        """Return whether a request may be handed to it now; one that is to be alone waits until it has nothing else."""
         return not self.ended and not any(other.alone for other in self.held) and not (call.alone and self.held)
 
 
@@ -195,7 +195,7 @@ class RayModel:
         await asyncio.gather(*self._keepers, return_exceptions=True)
 
     async def complete(self, request: Request) -> Completion:
-        """One attempt, by one worker after the other while they die."""
+        """Return one attempt, by one worker after the other while they die."""
         reason = ""
         for life in range(LIVES):
             if self._problem:
@@ -246,7 +246,7 @@ class RayModel:
             await asyncio.sleep(min(_LONGEST_WAIT, 2.0**failed - 2))  # the first replacement starts at once
 
     def _is_final(self, problem: _Lost | MoresError, failed: int) -> bool:
-        """Whether another worker would do no better: a wrong setting, or a model that no worker can load."""
+        """Return whether another worker would do no better: a wrong setting, or a model that no worker can load."""
         if isinstance(problem, _Lost):
             return failed >= LIVES and not self._up.is_set()
         return not isinstance(problem, ModelError) or not self._up.is_set()
@@ -292,7 +292,7 @@ class RayModel:
                 return outcomes
 
     def _next_batch(self, seat: _Seat) -> list[_Call]:
-        """The next requests for a worker: as many as the model takes at once, or one that is to be alone."""
+        """Return the next requests for a worker: as many as the model takes at once, or one that is to be alone."""
         batch: list[_Call] = []
         while self._calls and len(batch) < self._card.concurrency and seat.may_take(self._calls[0]):
             call = self._calls.popleft()
@@ -321,7 +321,7 @@ class RayModel:
 
 
 async def _settled(reference: Any) -> Any:
-    """What a worker returned, or how it failed."""
+    """Return what a worker returned, or how it failed."""
     import ray
 
     try:
@@ -333,7 +333,7 @@ async def _settled(reference: Any) -> Any:
 
 
 def _as_lost(problem: _Lost | MoresError) -> _Lost | MoresError:
-    """What those hear who wait for a worker that ended; only with a model that broke, others may do better."""
+    """Return what those hear who wait for a worker that ended; only with a model that broke, others may do better."""
     return _Lost(str(problem)) if isinstance(problem, ModelError) else problem
 
 

@@ -173,7 +173,7 @@ class VLLMModel:
     # -- calls --------------------------------------------------------------------------------------------
 
     async def complete(self, request: Request) -> Completion:
-        """One attempt; vLLM puts it into a batch with what else is asked."""
+        """Return one attempt; vLLM puts it into a batch with what else is asked."""
         assert self._engine is not None, "the model is entered before it is asked"
         loop = asyncio.get_running_loop()
         ids = await loop.run_in_executor(self._thread, encode, self.name, self._tokenizer, request.messages)
@@ -231,7 +231,7 @@ class VLLMModel:
         )
 
     def _alternatives(self, place: Mapping[int, Any], most: int) -> tuple[tuple[str, float], ...] | None:
-        """The likeliest first tokens; under a constraint, those that it allows."""
+        """Return the likeliest first tokens; under a constraint, those that it allows."""
         pairs = sorted(((token, float(value.logprob)) for token, value in place.items()), key=lambda pair: -pair[1])
         return tuple((self._decode([token]), value) for token, value in pairs[:most] if is_logprob(value)) or None
 

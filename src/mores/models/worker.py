@@ -65,7 +65,7 @@ class Opening:
         return cls(model, options, str(Path.cwd()))
 
     def open(self) -> Model:
-        """The model, not entered yet."""
+        """Return the model, not entered yet."""
         if Path(self.folder).is_dir():
             os.chdir(self.folder)
         if not isinstance(self.model, str):
@@ -76,7 +76,7 @@ class Opening:
         return open_model(self.model, options)
 
     def describe(self) -> Card | MoresError:
-        """What the model is where this is called, or why it cannot be opened there."""
+        """Return what the model is where this is called, or why it cannot be opened there."""
         try:
             return describe(self.open())
         except MoresError as exc:
@@ -87,7 +87,7 @@ _OWN = "<own>"
 
 
 def describe(model: Model) -> Card:
-    """The card of a model."""
+    """Return the card of a model."""
     from mores import __version__
 
     return Card(
@@ -122,7 +122,7 @@ class Worker:
         return None
 
     async def answer(self, requests: Sequence[Request]) -> list[Outcome] | MoresError:
-        """One outcome for each request; an error if the model cannot go on."""
+        """Return one outcome for each request; an error if the model cannot go on."""
         try:
             return list(await asyncio.gather(*map(self._complete, requests)))
         except MoresError as exc:

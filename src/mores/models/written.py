@@ -18,7 +18,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def read_written(text: str, kind: type[M], expected: str) -> M | Failure:
-    """The record in a text, or why there is none. Only a code fence around the whole is allowed."""
+    """Return the record in a text, or why there is none. Only a code fence around the whole is allowed."""
     text = _unfenced(text.strip())
     try:
         data = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
@@ -36,7 +36,7 @@ def read_written(text: str, kind: type[M], expected: str) -> M | Failure:
 
 
 def _unfenced(text: str) -> str:
-    """The content of a code fence around the whole text; without one, the text itself."""
+    """Return the content of a code fence around the whole text; without one, the text itself."""
     opening, _, rest = text.partition("\n")
     inside, newline, closing = rest.rpartition("\n")
     fenced = opening.rstrip() in ("```", "```json") and newline and closing.lstrip() == "```"
@@ -55,13 +55,13 @@ def _no_constant(name: str) -> Any:
 
 
 def object_schema(**properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON schema of an object with these properties, in this order, and no others."""
+    """Return the JSON schema of an object with these properties, in this order, and no others."""
     names = list(properties)
     return {"type": "object", "properties": properties, "required": names, "additionalProperties": False}
 
 
 def read_object(text: str, *names: str) -> dict[str, Any] | None:
-    """The JSON object with exactly these properties that a reply is, as a constrained model writes it."""
+    """Return the JSON object with exactly these properties that a reply is, as a constrained model writes it."""
     try:
         value = orjson.loads(text) if text.startswith("{") else None
     except orjson.JSONDecodeError:

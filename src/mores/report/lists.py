@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from mores.factory.sources import COUNTS
+from mores.formatting import count
 from mores.report.base.grid import Grid
 from mores.run import Run
-from mores.show import count
 
 
 def runs_table(runs: Sequence[Run]) -> Grid:
-    """What each run is, how far it has come, and its result."""
+    """Return what each run is, how far it has come, and its result."""
     manifests = [(str(run.path), run.manifest) for run in runs]
     rows = [(path, each.kind, each.status.value, each.headline or each.error) for path, each in manifests]
     columns = ("folder", "kind", "status", "result")

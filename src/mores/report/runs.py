@@ -35,25 +35,25 @@ REPORTS = {
 
 
 def tables(run: Run) -> list[RenderableType]:
-    """What is printed about a run, the headline last."""
+    """Return what is printed about a run, the headline last."""
     shown: list[RenderableType] = _load(run, "run_tables")(run)
     return shown
 
 
 def page(run: Run) -> str:
-    """The run as one HTML file."""
+    """Return the run as one HTML file."""
     shown: str = _load(run, "run_page")(run)
     return shown
 
 
 def sections(run: Run) -> list[Section]:
-    """The charts and tables of the page, for a paper; a run of judged texts has none."""
+    """Return the charts and tables of the page, for a paper; a run of judged texts has none."""
     shown: list[Section] = _load(run, "run_sections")(run)
     return shown
 
 
 def as_data(run: Run) -> dict[str, Any]:
-    """The manifest of a run with its result, or with its tables where it has no such record."""
+    """Return the manifest of a run with its result, or with its tables where it has no such record."""
     data: dict[str, Any] = run.manifest.model_dump(mode="json")
     result = getattr(run, "result", None)
     if isinstance(result, Record):
@@ -64,7 +64,7 @@ def as_data(run: Run) -> dict[str, Any]:
 
 
 def as_html(run: Run) -> str:
-    """The run's tables, for notebooks; a run that has no result yet is shown by its status."""
+    """Return the run's tables, for notebooks; a run that has no result yet is shown by its status."""
     manifest = run.manifest
     try:
         shown = tables(run)

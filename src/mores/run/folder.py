@@ -31,20 +31,20 @@ WORK = ".work"
 """Finished parts of a run that is not complete, for those that keep some."""
 
 KINDS = {
-    "bench": "mores.bench.folder:BenchRun",
-    "judge-check": "mores.bench.judge_check:JudgeCheckRun",
-    "topics": "mores.bench.topics:TopicsRun",
-    "diagnose": "mores.diagnose.folder:DiagnoseRun",
+    "bench": "mores.benchmark.folder:BenchRun",
+    "judge-check": "mores.benchmark.judge_check:JudgeCheckRun",
+    "topics": "mores.benchmark.topics:TopicsRun",
+    "diagnose": "mores.diagnosis.folder:DiagnoseRun",
     "score": "mores.metric.folder:ScoreRun",
     "audit": "mores.metric.audit.run:AuditRun",
-    "meta": "mores.meta.folder:MetaRun",
-    "juice": "mores.meta.juice.session:JuiceRun",
-    "people": "mores.meta.people.session:PeopleRun",
-    "longform": "mores.longform.folder:LongformRun",
+    "meta": "mores.metaevaluation.folder:MetaRun",
+    "juice": "mores.metaevaluation.juice.session:JuiceRun",
+    "people": "mores.metaevaluation.people.session:PeopleRun",
+    "longform": "mores.longanswer.folder:LongformRun",
     "build": "mores.factory.folder:BuildRun",
-    "collect": "mores.longform.folder:CollectRun",
-    "train": "mores.train.folder:TrainRun",
-    "rate": "mores.rate.folder:RateRun",
+    "collect": "mores.longanswer.folder:CollectRun",
+    "train": "mores.training.folder:TrainRun",
+    "rate": "mores.rating.folder:RateRun",
 }
 """Every kind of run, and the class that reads it."""
 
@@ -69,22 +69,22 @@ class Run:
         return self.manifest.signature
 
     def file(self, name: str) -> Path:
-        """A file of the run; InputError where it is missing."""
+        """Return a file of the run; InputError where it is missing."""
         path = self.path / name
         if not path.is_file():
             raise InputError(f"{self.path}: the run has no {name}; it is {self.manifest.status}: run it again")
         return path
 
     def records(self, name: str, kind: type[R]) -> Iterator[R]:
-        """The records of a file of JSON lines."""
+        """Return the records of a file of JSON lines."""
         return read_records(self.file(name), kind)
 
     def record(self, name: str, kind: type[R]) -> R:
-        """The record that a JSON file holds."""
+        """Return the record that a JSON file holds."""
         return read_record(self.file(name), kind, "run it again")
 
     def _repr_html_(self) -> str:
-        """The result, in a notebook."""
+        """Return the result, in a notebook."""
         from mores.report.runs import as_html
 
         return as_html(self)
@@ -196,7 +196,7 @@ def _locked(path: Path) -> Iterator[bool]:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """What `run.json` says; InputError where there is none or it cannot be read."""
+    """Return what `run.json` says; InputError where there is none or it cannot be read."""
     try:
         return read_record(path / MANIFEST, Manifest, "run the command that made it again")
     except FileNotFoundError:
@@ -204,7 +204,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def open_run(path: Path | str) -> Run:
-    """The run in a folder, whatever its kind."""
+    """Return the run in a folder, whatever its kind."""
     folder = Path(path)
     manifest = read_manifest(folder)
     if manifest.kind not in KINDS:
@@ -215,7 +215,7 @@ def open_run(path: Path | str) -> Run:
 
 
 def find_runs(folder: Path | str, kind: str | None = None) -> list[Run]:
-    """All runs in a folder and below, in order; InputError where there is none."""
+    """Return all runs in a folder and below, in order; InputError where there is none."""
     paths = [path.parent for path in sorted(Path(folder).rglob(MANIFEST))]
     runs = [open_run(path) for path in paths]
     if kind:

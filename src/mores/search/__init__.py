@@ -109,7 +109,7 @@ READS_FILES = ("corpus", "dense", "fused", "replay")
 
 
 def open_search(name: str, options: Options | None = None) -> Search:
-    """The search that the user named: one of KINDS, for example `corpus:PATH`."""
+    """Return the search that the user named: one of KINDS, for example `corpus:PATH`."""
     options = options or Options()
     kind, _, rest = name.partition(":")
     if kind not in KINDS:

@@ -36,7 +36,7 @@ class Search(Protocol):
     """What must be the same for two searches to return the same, for signatures and the cache."""
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """At most k results for each query, in the order of the queries."""
+        """Return at most k results for each query, in the order of the queries."""
 
     async def close(self) -> None:
         """Close connections."""

@@ -43,12 +43,12 @@ _LOOKS = 600
 
 
 def searches_path() -> Path:
-    """Where results are kept when no other file is named."""
+    """Return where results are kept when no other file is named."""
     return cache_folder() / "searches.db"
 
 
 def search_key(identity: str, query: Query, k: int) -> bytes:
-    """The same for the same backend, query and number of results, on every machine."""
+    """Return the same for the same backend, query and number of results, on every machine."""
     return blake2b(orjson.dumps([identity, *query, k]), digest_size=16).digest()
 
 
@@ -79,7 +79,7 @@ class Cached:
         self._asked: dict[bytes, asyncio.Task[Found]] = {}
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """What is known from the file, the rest from the backend, one by one, so that a kill loses none."""
+        """Return what is known from the file, the rest from the backend, one by one, so that a kill loses none."""
         queries = [writable(query) for query in queries]
         keys = [search_key(self.identity, query, k) for query in queries]
         known = {} if self._fresh else self._known(keys)

@@ -23,12 +23,12 @@ _HIDDEN = re.compile(
 
 
 def writable(query: Query) -> Query:
-    """The query with U+FFFD for lone surrogates (half an emoji from a model), which no file takes."""
+    """Return the query with U+FFFD for lone surrogates (half an emoji from a model), which no file takes."""
     return query._replace(text=query.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def clean(value: object, longest: int) -> str:
-    """A text without invisible signs and in one line, at most so long; nothing when it is no text."""
+    """Return a text without invisible signs and in one line, at most so long; nothing when it is no text."""
     if not isinstance(value, str):
         return ""
     text = " ".join(_HIDDEN.sub("", value[: 4 * longest]).split())
@@ -36,7 +36,7 @@ def clean(value: object, longest: int) -> str:
 
 
 def web_address(value: object) -> str:
-    """An address that a page may link to; nothing when it is not one of the web, for example `javascript:`."""
+    """Return an address that a page may link to; nothing when it is not one of the web, for example `javascript:`."""
     address = clean(value, LONGEST_SOURCE + 1)
     try:
         parts = urlsplit(address)
@@ -47,7 +47,7 @@ def web_address(value: object) -> str:
 
 
 def evidence(text: object, title: object = "", source: str = "", date: Any = "") -> Evidence | None:
-    """One piece of evidence, cleaned; None when there is nothing to read in it."""
+    """Return one piece of evidence, cleaned; None when there is nothing to read in it."""
     body = clean(text, LONGEST_TEXT)
     if not body:
         return None

@@ -27,24 +27,24 @@ _OF_TEXT = 2 / 3
 
 
 def content_words(text: str) -> list[str]:
-    """The words of a text in their order, without function words."""
+    """Return the words of a text in their order, without function words."""
     return [word for word in words(text) if is_content(word)]
 
 
 def is_content(word: str) -> bool:
-    """Whether a word, as `words` gives it, says something about what a text is about."""
+    """Return whether a word, as `words` gives it, says something about what a text is about."""
     return word not in function_words() and not _EMPTY.fullmatch(word)
 
 
 @cache
 def function_words() -> frozenset[str]:
-    """The words of the list, as `words` gives them."""
+    """Return the words of the list, as `words` gives them."""
     lines = (files(__package__) / FILE).read_text("utf-8").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in words(line))
 
 
 def coverage(text: str, passages: Iterable[str]) -> float:
-    """How much the best of the passages has in common with a text, from 0 to 1.
+    """Return how much the best of the passages has in common with a text, from 0 to 1.
 
     It counts which share of the text's content words is in the passage and, with half the weight, which share of the
     passage's is in the text: a fact is short, and a text about it may be long. A text without content words is covered.
@@ -58,7 +58,7 @@ def coverage(text: str, passages: Iterable[str]) -> float:
 
 @lru_cache(maxsize=256)
 def _stems(text: str) -> frozenset[str]:
-    """The beginnings of the content words of a text; of a Korean word, the noun or the stem of the verb."""
+    """Return the beginnings of the content words of a text; of a Korean word, the noun or the stem of the verb."""
     stems = set()
     for part in text.split():
         first = words(part)
@@ -75,7 +75,7 @@ def _stem(word: str) -> str:
 
 
 def _is_inflected(word: str) -> bool:
-    """Whether it is a word of letters, of which the end may differ, and no number or pair of characters."""
+    """Return whether it is a word of letters, of which the end may differ, and no number or pair of characters."""
     return len(word) >= _SHORTEST_STEM and not word.isdigit() and word < "\u3000"
 
 

@@ -57,15 +57,15 @@ class Corpus:
         self._index = self._open(self.folder)
 
     def __len__(self) -> int:
-        """The number of passages."""
+        """Return the number of passages."""
         return len(self._index)
 
     def text(self, place: int) -> str:
-        """What of a passage is searched."""
+        """Return what of a passage is searched."""
         return _searched(self._index.passage(place))
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """The best k passages for each query; what names its region in English counts up to twice.
+        """Return the best k passages for each query; what names its region in English counts up to twice.
 
         A question about a country needs a passage about that country, but above all an answer: a passage that shares
         only the region or function words with the query is not returned. The language makes no difference.
@@ -80,7 +80,7 @@ class Corpus:
         return [Found(evidence=self._best(of_query, k)) for of_query in scores]
 
     def _scores_of(self, text: str) -> index.Floats:
-        """How well each passage matches a text; 0 without a content word of it, if it has any."""
+        """Return how well each passage matches a text; 0 without a content word of it, if it has any."""
         asked = words.words(text)
         content = " ".join(word for word in asked if is_content(word))
         if not content:
@@ -90,7 +90,7 @@ class Corpus:
         return np.where(scores > 0, scores + others, np.float32(0))
 
     def _best(self, scores: index.Floats, k: int) -> tuple[Evidence, ...]:
-        """The passages with the highest scores, as evidence."""
+        """Return the passages with the highest scores, as evidence."""
         return tuple(self._evidence(hit.passage) for hit in (self._index.hits(scores, k) if k > 0 else ()))
 
     def _evidence(self, passage: dict[str, Any]) -> Evidence:
@@ -136,7 +136,7 @@ class Corpus:
 
 
 def names(region: str | None) -> tuple[str, ...]:
-    """The name of a region, then that of its country, for a corpus that does not name the region."""
+    """Return the name of a region, then that of its country, for a corpus that does not name the region."""
     return () if region is None else tuple(region_name(code) for code in dict.fromkeys((region, country(region))))
 
 

@@ -59,7 +59,7 @@ class DenseCorpus(Corpus):
         self._vectors = open_vectors(file, self._encoder, len(self), self.text, progress)
 
     def _find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """Some queries at a time, so that memory is bounded; an empty query finds nothing."""
+        """Return some queries at a time, so that memory is bounded; an empty query finds nothing."""
         asked = [query for query in queries if query.text.strip()]
         step = max(1, _AT_ONCE // len(self))
         batches = (asked[start : start + step] for start in range(0, len(asked), step))
@@ -67,7 +67,7 @@ class DenseCorpus(Corpus):
         return [next(results) if query.text.strip() else Found() for query in queries]
 
     def _find_some(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """A text that the encoder cannot read costs its own result alone."""
+        """Return a text that the encoder cannot read costs its own result alone."""
         try:
             scores = self._scores(queries)
         except ModelError as error:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from mores.errors import ConfigError, ModelError, MoresError
 from mores.extras import require
-from mores.show import count
+from mores.formatting import count
 
 LANGUAGES = frozenset(["ar", "de", "en", "es", "fr", "id", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh"])
 """Those between which `use` finds meanings: its own, and Indonesian, which it was found to know."""
@@ -36,7 +36,7 @@ class Encoder(Protocol):
     """Numbers in a vector."""
 
     def encode(self, texts: Sequence[str]) -> npt.ArrayLike:
-        """A row for each text, of any length above 0."""
+        """Return a row for each text, of any length above 0."""
 
 
 class Use:
@@ -89,14 +89,14 @@ ENCODERS: dict[str, Callable[[], Encoder]] = {"use": Use, "minilm": MiniLM}
 
 @cache
 def open_encoder(name: str) -> Encoder:
-    """The encoder of a name, loaded once; ConfigError where it is unknown or not installed."""
+    """Return the encoder of a name, loaded once; ConfigError where it is unknown or not installed."""
     if name not in ENCODERS:
         raise ConfigError(f"encoder {name!r}: unknown; there are {', '.join(ENCODERS)}")
     return ENCODERS[name]()
 
 
 def unit_vectors(encoder: Encoder, texts: Sequence[str]) -> Floats:
-    """A row of length 1 for each text, or of zeros where the encoder gives zeros; ModelError where it fails."""
+    """Return a row of length 1 for each text, or of zeros where the encoder gives zeros; ModelError where it fails."""
     try:
         rows: Floats = np.asarray(encoder.encode(texts), dtype=np.float32)
     except MoresError:

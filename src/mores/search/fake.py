@@ -18,7 +18,7 @@ class FakeSearch:
         self._answer = answer
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """What the function returns for each."""
+        """Return what the function returns for each."""
         self.asked += queries
         results = [self._answer(query) for query in queries]
         return [result.model_copy(update={"evidence": result.evidence[:k]}) for result in results]
@@ -44,7 +44,7 @@ FAKES: dict[str, Callable[[Query], Found]] = {"echo": _echo, "none": _none, "fai
 
 
 def fake(name: str) -> FakeSearch:
-    """The fake of that name."""
+    """Return the fake of that name."""
     if name not in FAKES:
         raise ConfigError(f"fake:{name}: no such search; there are {', '.join(f'fake:{known}' for known in FAKES)}")
     return FakeSearch(name, FAKES[name])

@@ -33,7 +33,7 @@ _JOINER = "\u200d"
 async def ground(
     samples: Iterable[Sample], search: Search, k: int, *, characters: int = CHARACTERS, counts: Counts | None = None
 ) -> AsyncGenerator[tuple[Sample, Failure | None], None]:
-    """Each sample with passages about it, in order; where the search failed, without any and why.
+    """Yield each sample with passages about it, in order; where the search failed, without any and why.
 
     A text has at most k passages and, where documents are searched and it has several sentences, the best one for each
     of these. A sample with evidence keeps it and is not searched for. The search is not closed.
@@ -57,12 +57,12 @@ async def ground(
 
 
 def searches_sentences(search: Search) -> bool:
-    """Whether each sentence of a text is searched for too: in documents, where a search costs nothing."""
+    """Return whether each sentence of a text is searched for too: in documents, where a search costs nothing."""
     return bool(getattr(search, "is_local", False))
 
 
 def query_of(sample: Sample) -> Query:
-    """What is looked up about a whole sample; nothing for one that has its evidence."""
+    """Return what is looked up about a whole sample; nothing for one that has its evidence."""
     if sample.evidence:
         return Query("")
     instruction = "" if sample.instruction == DEFAULT_INSTRUCTION else cut(sample.instruction, LONGEST_QUERY // 2, "")
@@ -71,7 +71,7 @@ def query_of(sample: Sample) -> Query:
 
 
 def queries_of(sample: Sample) -> list[Query]:
-    """What is looked up about a sample: the whole, then each of its first sentences if there are several."""
+    """Return what is looked up about a sample: the whole, then each of its first sentences if there are several."""
     whole = query_of(sample)
     parts = [sample.text[start:end] for start, end in sentences(sample.text)] if whole.text else []
     parts = [part for part in parts if len(part) >= SHORTEST_SENTENCE][:MOST_SENTENCES]
@@ -98,21 +98,21 @@ def merged(results: Sequence[Found], k: int) -> Found:
 
 
 def with_found(sample: Sample, result: Found, characters: int = CHARACTERS) -> Sample:
-    """The sample with what was found as its evidence, unless it has some."""
+    """Return the sample with what was found as its evidence, unless it has some."""
     if sample.evidence or not result.evidence:
         return sample
     return sample.model_copy(update={"evidence": tuple(shorten(piece, characters) for piece in result.evidence)})
 
 
 def shorten(evidence: Evidence, characters: int) -> Evidence:
-    """The same passage with a text of at most so many characters, cut at the end of a word."""
+    """Return the same passage with a text of at most so many characters, cut at the end of a word."""
     if len(evidence.text) <= characters:
         return evidence
     return evidence.model_copy(update={"text": cut(evidence.text, characters)})
 
 
 def cut(text: str, longest: int, sign: str = "…") -> str:
-    """The beginning of a text, at most so long including the sign that it continues."""
+    """Return the beginning of a text, at most so long including the sign that it continues."""
     if len(text) <= longest:
         return text
     end = max(0, longest - len(sign))
@@ -125,7 +125,7 @@ def cut(text: str, longest: int, sign: str = "…") -> str:
 
 
 def _goes_on(char: str) -> bool:
-    """Whether it belongs to the letter or emoji before it: an accent, a joiner, a colour of the skin."""
+    """Return whether it belongs to the letter or emoji before it: an accent, a joiner, a colour of the skin."""
     return unicodedata.category(char) in ("Mn", "Mc", "Me", "Cf", "Sk")
 
 
@@ -137,7 +137,7 @@ class _Asking:
         self._search = search
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """What the search finds for the queries that ask something; for the others nothing."""
+        """Return what the search finds for the queries that ask something; for the others nothing."""
         nonempty = [query for query in queries if query.text]
         results = iter(await self._search.find(nonempty, k) if nonempty else ())
         return [next(results) if query.text else Found() for query in queries]

@@ -74,7 +74,7 @@ def weigh(passages: Iterable[Sequence[str]]) -> Postings:
 
 
 def _rarity(passages: int, holding: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """What words are worth that so many of the passages hold, after Lucene."""
+    """Return what words are worth that so many of the passages hold, after Lucene."""
     return np.log1p((passages - holding + 0.5) / (holding + 0.5))
 
 
@@ -87,7 +87,7 @@ class Scorer:
         self._rows = dict(self._frequent())
 
     def scores(self, query: Iterable[str]) -> Floats:
-        """The score of every passage; a repeated word counts twice."""
+        """Return the score of every passage; a repeated word counts twice."""
         wanted = [self._numbers[word] for word in query if word in self._numbers]
         parts = [self._part(number) for number in wanted if number not in self._rows]
         scores: Floats = np.zeros(self._postings.size, np.float32)
@@ -158,15 +158,15 @@ class Index:
         return len(self._places) - 1
 
     def scores(self, text: str) -> Floats:
-        """How well each passage matches the words of a text."""
+        """Return how well each passage matches the words of a text."""
         return self._scorer.scores(words(text))
 
     def ceiling(self, text: str) -> float:
-        """The score that no passage can exceed."""
+        """Return the score that no passage can exceed."""
         return self._scorer.ceiling(words(text))
 
     def hits(self, scores: Floats, k: int) -> list[Hit]:
-        """The k passages with the highest scores above 0, the best first; of equal ones the earlier first."""
+        """Return the k passages with the highest scores above 0, the best first; of equal ones the earlier first."""
         return [Hit(self.passage(place), float(scores[place])) for place in best(scores, k)]
 
     def search(self, text: str, k: int, favoured: Sequence[str] = ()) -> list[Hit]:

@@ -44,7 +44,7 @@ def language_note(search: Search, samples: Iterable[Sample]) -> str | None:
 
 
 def _languages(texts: Sequence[str]) -> list[str | None]:
-    """The language of each text without script and country, where it is certain."""
+    """Return the language of each text without script and country, where it is certain."""
     return [_primary(detection.detected) for detection in detect(texts)] if texts else []
 
 

@@ -51,7 +51,7 @@ class Document:
 
 
 def find_documents(path: str | Path) -> list[Document]:
-    """The files of a corpus: one file, or all of a folder and its folders that can be read, by name."""
+    """Return the files of a corpus: one file, or all of a folder and its folders that can be read, by name."""
     place = to_path(path)
     if place.is_dir():
         documents = [_document(file, place) for file in _files(place) if file.suffix.lower() in ROWS + TEXTS]
@@ -76,7 +76,7 @@ def _document(file: Path, folder: Path) -> Document:
 
 
 def read_passages(document: Document) -> Iterator[Passage]:
-    """The passages of a file; a bad row raises InputError."""
+    """Yield the passages of a file; a bad row raises InputError."""
     source = Source(document.path, "jsonl" if document.path.suffix.lower() in ROWS else "text")
     if source.format == "text":
         yield from _from_text(source)
@@ -124,13 +124,13 @@ def _from_row(source: Source, line: int, values: Mapping[str, object]) -> Iterat
 
 
 def split(text: str) -> Iterator[Part]:
-    """The passages of a text, in order; white space at their ends is left out."""
+    """Yield the passages of a text, in order; white space at their ends is left out."""
     for start, end in _joined(list(_paragraphs(text))):
         yield from _cut(text, start, end)
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    """Where the lines between two blank ones begin and end."""
+    """Yield where the lines between two blank ones begin and end."""
     start: int | None = None
     place = stop = 0
     for line in text.split("\n"):
@@ -146,7 +146,7 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _joined(paragraphs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """A heading or another very short paragraph goes with what follows."""
+    """Yield a heading or another very short paragraph goes with what follows."""
     held: int | None = None
     for place, (start, end) in enumerate(paragraphs):
         begin = start if held is None else held
@@ -166,7 +166,7 @@ def _cut(text: str, start: int, end: int) -> Iterator[Part]:
 
 
 def _last_end(text: str, low: int, high: int) -> int:
-    """The last good place to cut between two others; the higher one when there is none, as in Chinese."""
+    """Return the last good place to cut between two others; the higher one when there is none, as in Chinese."""
     for pattern in _ENDS:
         stops = [match.end() for match in pattern.finditer(text, low, high)]
         if stops:

@@ -48,7 +48,7 @@ class Recorded(Record):
         return self.k is None or len(self.evidence) < self.k
 
     def gives(self, k: int) -> bool:
-        """Whether the best k are in it."""
+        """Return whether the best k are in it."""
         return self.whole or len(self.evidence) >= k
 
 
@@ -66,7 +66,7 @@ class Replay:
             _add(self._recorded, recorded)
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """The recorded results of each query."""
+        """Return the recorded results of each query."""
         return [self._find_one(writable(query), k) for query in queries]
 
     async def close(self) -> None:
@@ -98,7 +98,7 @@ class Recording:
         self._lock = asyncio.Lock()
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """What the other search finds, after it is written."""
+        """Return what the other search finds, after it is written."""
         results = await self._search.find(queries, k)
         async with self._lock:
             for query, result in zip(map(writable, queries), results, strict=True):

@@ -82,7 +82,7 @@ def gl_of(query: Query) -> str | None:
 
 
 def credits_for(k: int) -> int:
-    """What a query costs in Serper's credits: more than ten results cost double."""
+    """Return what a query costs in Serper's credits: more than ten results cost double."""
     return 1 if k <= 10 else 2
 
 
@@ -137,7 +137,7 @@ class Serper:
         return Found(evidence=tuple(outcome)[:k])
 
     async def _attempt(self, payload: bytes, tries: Tries) -> list[Evidence] | str | Transient:
-        """What was found, the reason for a refusal, or a problem that may pass; raises what stops the run."""
+        """Return what was found, the reason for a refusal, or a problem that may pass; raises what stops the run."""
         tries.started = await self._throttle.acquire(0)
         try:
             async with asyncio.timeout(self._timeout):
@@ -198,7 +198,7 @@ def _body(text: str, query: Query, k: int) -> dict[str, Any]:
 
 
 def read_results(body: bytes, boxes: bool) -> list[Evidence] | Transient:
-    """The results in an answer, with those in boxes beside them if wanted; anything else may pass."""
+    """Return the results in an answer, with those in boxes beside them if wanted; anything else may pass."""
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -218,7 +218,7 @@ def _evidence(answer: dict[str, Any], boxes: bool) -> Iterator[Evidence]:
 
 
 def _boxed(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The answer box and the knowledge graph in the form of a result."""
+    """Yield the answer box and the knowledge graph in the form of a result."""
     if isinstance(box := answer.get("answerBox"), dict):
         parts = [clean(box.get(part), 1_000) for part in ("answer", "snippet")]
         yield box | {"snippet": " ".join(filter(None, parts))}

@@ -56,7 +56,7 @@ def _chunks(wanted: Iterable[tuple[T, Query]]) -> Iterator[list[tuple[T, Query]]
 
 
 async def together(work: Iterable[Coroutine[Any, Any, R]]) -> list[R]:
-    """The results of all, in order; the first exception stops the others and is raised unchanged."""
+    """Return the results of all, in order; the first exception stops the others and is raised unchanged."""
     tasks = [asyncio.create_task(coroutine) for coroutine in work]
     try:
         return await asyncio.gather(*tasks)

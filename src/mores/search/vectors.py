@@ -47,7 +47,7 @@ class Vectors:
             raise _damaged(path, "it has numbers that no encoder writes")
 
     def cosines(self, queries: Floats) -> Floats:
-        """The cosine of each query, a row of length 1, with each passage."""
+        """Return the cosine of each query, a row of length 1, with each passage."""
         cosines: Floats = np.empty((len(queries), len(self._rows)), np.float32)
         for start in range(0, len(self._rows), _BLOCK):
             block = self._rows[start : start + _BLOCK].astype(np.float32)
@@ -58,7 +58,7 @@ class Vectors:
 def open_vectors(
     path: Path, encoder: Encoder, count: int, text: Callable[[int], str], progress: Progress = SILENT
 ) -> Vectors:
-    """The vectors in a file, which is made at the first use; `text` is that of the passage at a place."""
+    """Return the vectors in a file, which is made at the first use; `text` is that of the passage at a place."""
     try:
         if not path.exists():
             _encode(path, encoder, count, text, progress)
@@ -103,7 +103,7 @@ def _rows_in(part: Path, size: int) -> int:
 
 
 def _are_vectors(rows: npt.NDArray[np.float16]) -> npt.NDArray[np.bool_]:
-    """Whether each row has length 1, or is all zeros."""
+    """Return whether each row has length 1, or is all zeros."""
     lengths = np.linalg.norm(rows.astype(np.float32), axis=1)
     near: npt.NDArray[np.bool_] = (np.abs(lengths - 1) < _EXACT) | (lengths == 0)
     return near

@@ -31,7 +31,7 @@ _LAST_MARK = 0x1F000
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in their order."""
+    """Return the words of a text in their order."""
     if text.isascii():
         return _PLAIN.findall(text.lower())
     return list(_words(_fold(text)))
@@ -63,7 +63,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _marks() -> str:
-    """Every combining mark, as the inside of a character class."""
+    """Return every combining mark, as the inside of a character class."""
     codes = [code for code in range(0x300, _LAST_MARK) if unicodedata.category(chr(code))[0] == "M"]
     starts = [code for code in codes if unicodedata.category(chr(code - 1))[0] != "M"]
     ends = [code for code in codes if unicodedata.category(chr(code + 1))[0] != "M"]

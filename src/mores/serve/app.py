@@ -68,7 +68,7 @@ def serve_app(
 
 
 def app_of(service: Service, keys: Keys) -> FastAPI:
-    """The app of one service; it is `app.state.service`."""
+    """Yield the app of one service; it is `app.state.service`."""
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -122,7 +122,7 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
 
 
 async def _whole(request: Request, service: Service, batch: Batch, single: bool) -> Response:
-    """All judgements at once, in the order of the texts; when the client goes, the rest is withdrawn."""
+    """Return all judgements at once, in the order of the texts; when the client goes, the rest is withdrawn."""
 
     async def watch() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -142,7 +142,7 @@ async def _whole(request: Request, service: Service, batch: Batch, single: bool)
 
 
 async def _lines(service: Service, batch: Batch) -> AsyncIterator[bytes]:
-    """Each judgement as soon as it is there; when the client goes, the rest is withdrawn."""
+    """Yield each judgement as soon as it is there; when the client goes, the rest is withdrawn."""
     try:
         async for arrived in batch.arrivals():
             yield b"".join(json_line(judgement) for _, judgement in arrived)
@@ -151,7 +151,7 @@ async def _lines(service: Service, batch: Batch) -> AsyncIterator[bytes]:
 
 
 def _refuse(_request: Request, error: Exception) -> Response:
-    """What is wrong with a request, or when it may come again."""
+    """Return what is wrong with a request, or when it may come again."""
     if not isinstance(error, Busy):
         return JSONResponse({"detail": str(error)}, 422)
     return JSONResponse({"detail": str(error)}, 429 if error.own else 503, {"Retry-After": str(error.retry_after)})

@@ -8,9 +8,9 @@ import orjson
 from fastapi import HTTPException, Request
 
 from mores.errors import InputError
+from mores.formatting import first_problems
 from mores.io import sample_from
 from mores.serve.service import Bounds
-from mores.show import first_problems
 from mores.types import Sample
 
 SECONDS = 30.0
@@ -20,7 +20,7 @@ LINES = "application/x-ndjson"
 
 
 async def read_body(request: Request, longest: int) -> bytes:
-    """The whole body; HTTPException where it is packed, is too long or does not come."""
+    """Return the whole body; HTTPException where it is packed, is too long or does not come."""
     if (packed := request.headers.get("content-encoding", "identity").strip().lower()) != "identity":
         raise HTTPException(415, f"the Content-Encoding is {packed}; send the body unpacked")
     too_long = HTTPException(413, f"the body has more than {longest:,} bytes; send fewer or shorter texts")
@@ -59,7 +59,7 @@ def read_texts(body: bytes, media: str, bounds: Bounds) -> tuple[list[Sample], b
 
 
 def _samples(rows: list[object]) -> list[Sample]:
-    """The texts of a batch; one that cannot be read spoils it, so that nobody overlooks it."""
+    """Return the texts of a batch; one that cannot be read spoils it, so that nobody overlooks it."""
     samples, problems, places = [], [], dict[str, int]()
     for number, row in enumerate(rows, 1):
         try:

@@ -25,11 +25,11 @@ class Keys:
             self._hashes.append(sha256(key.encode()).digest())
 
     def __bool__(self) -> bool:
-        """Whether a key must be shown at all."""
+        """Return whether a key must be shown at all."""
         return bool(self._hashes)
 
     def client(self, key: str) -> str | None:
-        """A name for whoever shows this key, without the key in it; None for an unknown one."""
+        """Return a name for whoever shows this key, without the key in it; None for an unknown one."""
         shown, client = sha256(key.encode("utf-8", "surrogateescape")).digest(), None
         for known in self._hashes:  # all of them: the time does not tell which one it was
             if compare_digest(known, shown):

@@ -32,7 +32,7 @@ class Meter:
         self._seconds += seconds
 
     def page(self) -> str:
-        """The whole page."""
+        """Return the whole page."""
         service, done = self._service, self._service.counts
         labels = {"version": __version__, "model": service.metric.model.name}
         tokens = {"prompt": done.prompt_tokens, "completion": done.completion_tokens}

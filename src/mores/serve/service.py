@@ -287,7 +287,7 @@ class Service:
         self._asked.clear()
 
     async def _jobs(self) -> AsyncIterator[Job]:
-        """The next text whenever the model can take one, of each request in turn."""
+        """Yield the next text whenever the model can take one, of each request in turn."""
         most = self.metric.asker.limits.concurrency or self.metric.model.concurrency
         while True:
             while not self._turns or len(self._asked) >= most:
@@ -341,7 +341,7 @@ class Service:
 
 
 def _explain(error: Exception) -> str:
-    """What went wrong, in our own words, or the kind of a surprise, which is logged."""
+    """Return what went wrong, in our own words, or the kind of a surprise, which is logged."""
     if isinstance(error, MoresError):
         return str(error)
     _log.error("unexpected failure", exc_info=error)

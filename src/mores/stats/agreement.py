@@ -67,7 +67,7 @@ def count_votes(ratings: Ratings) -> Votes:
 
 
 def vote_distributions(data: Ratings | Votes) -> list[VoteDistribution]:
-    """Counts, shares, majority and entropy of each unit. Entropy: C. E. Shannon, Bell System Tech. J. 27 (1948)."""
+    """Count, shares, majority and entropy of each unit. Entropy: C. E. Shannon, Bell System Tech. J. 27 (1948)."""
     votes = data if isinstance(data, Votes) else count_votes(data)
     return [_distribution(row, votes.values) for row in _counts(votes).astype(np.int64)]
 
@@ -208,12 +208,12 @@ def _redraw(counts: _Array, resamples: int) -> tuple[_Array, _Array]:
 
 
 def _unlike(counts: _Array) -> float:
-    """How many units a coefficient rests on: those of which chance would not make the ratings alike."""
+    """Return how many units a coefficient rests on: those of which chance would not make the ratings alike."""
     return len(counts) * float(1 - ((counts.sum(axis=0) / counts.sum()) ** 2).sum())
 
 
 def _counts(votes: Votes) -> _Array:
-    """The counts, checked."""
+    """Return the counts, checked."""
     counts = np.asarray(votes.counts, dtype=np.float64)
     if counts.ndim != 2 or counts.shape[1] != len(votes.values):
         shape = " × ".join(map(str, counts.shape))
@@ -250,7 +250,7 @@ def _distances(values: Sequence[Label], totals: _Array, level: Level) -> _Array:
 
 
 def _positions(labels: Iterable[Label], levels: Sequence[Label] | None) -> npt.NDArray[np.intp]:
-    """The position of each label on the scale."""
+    """Return the position of each label on the scale."""
     labels = list(labels)
     if any(label is None or label != label for label in labels):
         raise ValueError("a label is missing; exclude the units that a rater did not label, and report how many")

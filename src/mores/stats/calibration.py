@@ -96,7 +96,7 @@ def reliability_curve(
 
 
 def _answers(confidence: npt.ArrayLike, correct: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Both as checked arrays of numbers."""
+    """Return both as checked arrays of numbers."""
     confidences, answers = np.asarray(confidence, dtype=np.float64), np.asarray(correct, dtype=np.float64)
     if confidences.ndim != 1 or confidences.shape != answers.shape:
         raise ValueError(
@@ -120,7 +120,7 @@ def _edges(bins: int) -> Floats:
 
 
 def _bins_of(confidence: Floats, bins: int) -> Indices:
-    """The bin of each confidence."""
+    """Return the bin of each confidence."""
     return np.minimum(np.searchsorted(_edges(bins), confidence, side="right") - 1, bins - 1)
 
 
@@ -128,7 +128,7 @@ def _bins_of(confidence: Floats, bins: int) -> Indices:
 
 
 def confidence_results(cells: Cells, unscored: int = 0) -> dict[str, Result]:
-    """Every figure with its interval; ECE is in percentage points."""
+    """Return every figure with its interval; ECE is in percentage points."""
     n = int(cells.n.sum())
     if not n:
         return {name: Result(name=name, value=None, unscored=unscored) for name in FIGURES}
@@ -148,7 +148,7 @@ def confidence_results(cells: Cells, unscored: int = 0) -> dict[str, Result]:
 
 
 def measure(samples: Ranked) -> dict[str, Floats]:
-    """Every figure of every sample; nan where it is undefined."""
+    """Return every figure of every sample; nan where it is undefined."""
     confidences, n, hits = samples
     total = n.sum(axis=1)
     covered, correct = samples.thresholds()
@@ -210,7 +210,7 @@ def _intervals(cells: Cells, value: Mapping[str, float], chance: float) -> dict[
 
 
 def _mean(cells: Cells, sums: Floats, mask: Bools) -> Interval:
-    """The interval of the mean of values from 0 to 1 over the answers in some cells, given their sum in each."""
+    """Return the interval of the mean of values from 0 to 1 over the answers in some cells, given their sum in each."""
     return ratio_interval(*(np.bincount(cells.unit[mask], weights=part[mask]) for part in (sums, cells.n)))
 
 
@@ -225,7 +225,7 @@ def _error_interval(value: float, resampled: Floats, chance: float, units: int) 
 
 
 def _error_by_chance(cells: Cells) -> Floats:
-    """Draws of the ECE of a perfectly calibrated model; answers to a question are drawn together."""
+    """Draw of the ECE of a perfectly calibrated model; answers to a question are drawn together."""
     rng, errors = np.random.default_rng(0), []
     for start, stop in blocks(RESAMPLES, len(cells.confidence)):
         luck = rng.random((stop - start, cells.units))[:, cells.unit]

@@ -94,7 +94,7 @@ def _log_choose(most: int) -> Floats:
 
 
 def _focused(size: int, sizes: Sequence[int]) -> tuple[int, ...]:
-    """A cluster and the others, the largest first."""
+    """Return a cluster and the others, the largest first."""
     others = sorted(filter(None, sizes), reverse=True)
     others.remove(size)
     return (size, *others)

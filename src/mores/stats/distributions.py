@@ -110,7 +110,7 @@ def _distances(first: _Array, second: _Array) -> _Array:
 
 
 def _shares(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[_Array, _Array] | None:
-    """Both divided by their sums; None when one sums to 0."""
+    """Return both divided by their sums; None when one sums to 0."""
     p, q = _numbers(first), _numbers(second)
     if len(p) != len(q):
         raise ValueError(f"{len(p)} outcomes and {len(q)}; give both over the same ones, with 0 for what did not occur")
@@ -125,7 +125,7 @@ def _shares(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[_Array, _Array
 def bhattacharyya_of_samples(
     first: npt.ArrayLike, second: npt.ArrayLike, bins: int | Sequence[float] = 10
 ) -> float | None:
-    """The coefficient of two samples' histograms on shared bins; None when one is empty.
+    """Return the coefficient of two samples' histograms on shared bins; None when one is empty.
 
     `bins` is how many there are between the lowest and the highest value of both, or their edges. The number depends on
     them: with ever more bins it goes to 0 for continuous values, so say which.
@@ -172,7 +172,7 @@ def summarise(values: npt.ArrayLike) -> Summary | None:
 
 
 def histogram(values: npt.ArrayLike, bins: int | Sequence[float] = 10) -> Histogram | None:
-    """Counts in equally wide bins from the lowest to the highest value, or between given edges."""
+    """Count in equally wide bins from the lowest to the highest value, or between given edges."""
     numbers = _numbers(values)
     if not len(numbers):
         return None

@@ -59,7 +59,7 @@ class Match(NamedTuple):
 
 
 def match_answer(explanation: str, answer: str) -> Match:
-    """Whether the explanation contains the answer, verbatim and normalised; white space around it is ignored."""
+    """Return whether the explanation contains the answer, verbatim and normalised; white space around it is ignored."""
     answer = answer.strip()
     if not answer:
         raise ValueError("the answer is empty; exclude items without one")
@@ -71,7 +71,7 @@ def match_answer(explanation: str, answer: str) -> Match:
 
 
 def _has(text: str, answer: str) -> bool:
-    """Whether the answer occurs in the text without cutting a word; an empty answer never does."""
+    """Return whether the answer occurs in the text without cutting a word; an empty answer never does."""
     start = text.find(answer) if answer else -1
     while start >= 0:
         end = start + len(answer)
@@ -82,7 +82,7 @@ def _has(text: str, answer: str) -> bool:
 
 
 def _cuts(text: str, position: int) -> bool:
-    """Whether a word or a grapheme cluster continues across this position."""
+    """Return whether a word or a grapheme cluster continues across this position."""
     if not 0 < position < len(text):
         return False
     before, after = text[position - 1], text[position]
@@ -94,13 +94,13 @@ def _cuts(text: str, position: int) -> bool:
 
 
 def _cuts_number(text: str, position: int) -> bool:
-    """Whether it is beside a point or comma that is between digits."""
+    """Return whether it is beside a point or comma that is between digits."""
     around = {text[position - 2 : position + 1], text[position - 1 : position + 2]}
     return any(len(s) == 3 and s[0].isdigit() and s[1] in _SEPARATORS and s[2].isdigit() for s in around)
 
 
 def _cuts_contraction(text: str, position: int) -> bool:
-    """Whether it is beside an apostrophe within a word, with too short a part on the side of the answer."""
+    """Return whether it is beside an apostrophe within a word, with too short a part on the side of the answer."""
     if text[position] in _APOSTROPHES and position + 1 < len(text) and _in_word(text[position + 1]):
         part = text[max(0, position - _SHORTEST_PART) : position]
     elif text[position - 1] in _APOSTROPHES and position > 1 and _in_word(text[position - 2]):
@@ -116,7 +116,7 @@ def _in_word(sign: str) -> bool:
 
 
 def _fold(text: str) -> str:
-    """A text without the differences that do not matter."""
+    """Return a text without the differences that do not matter."""
     plain = _without_marks(unicodedata.normalize("NFKC", text).casefold()).translate(_PLAIN)
     visible = "".join(_digit(sign) for sign in plain if unicodedata.category(sign) != "Cf")
     closed = _SPACE_BETWEEN_UNSPACED.sub("", visible)
@@ -139,7 +139,7 @@ def _without_marks(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _bare(sign: str) -> str:
-    """A composed letter without its marks, where these may be left out."""
+    """Return a composed letter without its marks, where these may be left out."""
     parts = unicodedata.normalize("NFD", sign)
     return parts[0] if len(parts) > 1 and _has_optional_marks(parts[0]) else sign
 

@@ -89,7 +89,7 @@ def pearson(human: npt.ArrayLike, metric: npt.ArrayLike) -> Influenced | None:
 
 
 def _alike(values: Floats) -> Floats:
-    """How many samples have each sample's value."""
+    """Return how many samples have each sample's value."""
     _, level, counts = np.unique(values, return_inverse=True, return_counts=True)
     return counts[level].astype(np.float64)
 
@@ -126,7 +126,10 @@ def tie_accuracy(human: npt.ArrayLike, metric: npt.ArrayLike, epsilon: float) ->
 
 
 def area(gold: npt.ArrayLike, scores: npt.ArrayLike) -> Influenced | None:
-    """The area under the ROC curve, with the influences of E. R. DeLong et al., Biometrics 44 (1988), 837-845."""
+    """Return the area under the ROC curve, with the influences of E.
+
+    R. DeLong et al., Biometrics 44 (1988), 837-845.
+    """
     truth, values = labels(gold, "gold"), vector(scores, "scores", finite=True)
     value = auc(truth, values)
     if value is None:
@@ -159,7 +162,7 @@ def compare(first: Influenced, second: Influenced, groups: npt.ArrayLike | None 
 
 
 def _independent(statistic: Influenced, groups: npt.ArrayLike | None) -> float:
-    """Its units, counting the samples of a group as one."""
+    """Return its units, counting the samples of a group as one."""
     n = statistic.influence.size
     return statistic.units * np.unique(group_codes(groups, n)).size / n
 
@@ -182,7 +185,7 @@ def _pair_up(human: npt.ArrayLike, metric: npt.ArrayLike) -> tuple[Floats, Float
 
 
 def _differences(x: Floats, y: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
-    """The differences of some samples to all, block by block."""
+    """Yield the differences of some samples to all, block by block."""
     step = max(1, BLOCK // max(1, x.size))
     for start in range(0, x.size, step):
         rows = slice(start, start + step)

@@ -147,7 +147,7 @@ def limits(
 
 @lru_cache(maxsize=16_384)
 def limits_of(value: float, variance: float, units: float) -> Interval:
-    """Both ends for one figure; on a page many figures are of the same counts."""
+    """Return both ends for one figure; on a page many figures are of the same counts."""
     low, high = limits(value, variance, units)
     return float(low), float(high)
 
@@ -167,7 +167,7 @@ def _upper(value: Floats, variance: Floats, units: Floats, tail: float) -> Float
 
 
 def beta_quantile(a: npt.ArrayLike, b: npt.ArrayLike, q: float) -> Floats:
-    """The quantile of beta distributions, to about four digits of its spread.
+    """Return the quantile of beta distributions, to about four digits of its spread.
 
     On the logit scale the density is smooth and falls off exponentially on both sides, so that sums over equal steps,
     with the first term of Euler and Maclaurin's correction, are nearly exact. From the nearest step on, the sum is

@@ -170,7 +170,7 @@ def trim(text: str, start: int, end: int) -> Interval | None:
 
 
 def covered(text: str, marks: Iterable[Mark]) -> list[Interval]:
-    """What a person marked, in order: marks that overlap, or have no word between them, are joined."""
+    """Return what a person marked, in order: marks that overlap, or have no word between them, are joined."""
     spans = sorted(span for mark in marks if (span := trim(text, mark.start, mark.end)))
     joined: list[Interval] = []
     for start, end in spans:
@@ -182,7 +182,7 @@ def covered(text: str, marks: Iterable[Mark]) -> list[Interval]:
 
 
 def is_gap(text: str) -> bool:
-    """Whether there is only white space and punctuation, or nothing."""
+    """Return whether there is only white space and punctuation, or nothing."""
     return all(category(char) in BLANK or category(char).startswith("P") for char in text)
 
 
@@ -229,7 +229,7 @@ def alpha_of(sums: Floats) -> Floats:
 
 
 def compare_pair(pair: tuple[str, str], rows: Floats, draws: Floats) -> PairAgreement:
-    """Two people; `rows` has a line of zeros for each text that one of them did not read."""
+    """Return two people; `rows` has a line of zeros for each text that one of them did not read."""
     both_read = rows[:, 4] > 0
     blank = int((both_read & (rows[:, 0] + rows[:, 1] == 0)).sum())
     marked = int(both_read.sum()) - blank
@@ -244,7 +244,7 @@ def compare_pair(pair: tuple[str, str], rows: Floats, draws: Floats) -> PairAgre
 
 
 def figure(statistic: Statistic, rows: Floats, draws: Floats, units: float, least: float = 0.0) -> Figure:
-    """A statistic of sums over texts, with the interval of its values when texts are drawn anew."""
+    """Return a statistic of sums over texts, with the interval of its values when texts are drawn anew."""
     value = defined(statistic(rows.sum(axis=0)))
     if value is None:
         return Figure(None)
@@ -305,7 +305,7 @@ def unitizing_alpha(length: int, units: Sequence[Sequence[Interval]]) -> float |
 
 
 def gaps_of(length: int, spans: Floats) -> Floats:
-    """What lies before, between and after the units."""
+    """Return what lies before, between and after the units."""
     edges = [0.0, *spans.ravel().tolist(), float(length)]
     holes = [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if end > start]
     if any(second[0] < first[1] for first, second in pairwise(spans)):
@@ -333,7 +333,7 @@ def within(units: Floats, gaps: Floats) -> float:
 
 
 def room_in(holes: Floats, sizes: Floats) -> Floats:
-    """How many places the gaps have for a unit of each size: Σ (gap - size + 1) over the gaps that hold it."""
+    """Return how many places the gaps have for a unit of each size: Σ (gap - size + 1) over the gaps that hold it."""
     ascending = np.sort(holes)
     first = np.searchsorted(ascending, sizes)
     beyond = np.concatenate([np.cumsum(ascending[::-1])[::-1], [0.0]])

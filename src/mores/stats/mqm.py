@@ -46,7 +46,7 @@ GOOGLE = Weights()
 
 
 def weigh(annotation: Annotation, weights: Weights = GOOGLE) -> float:
-    """What one error costs, 0 or more."""
+    """Return what one error costs, 0 or more."""
     category = annotation.category.casefold()
     match annotation.severity.casefold():
         case "major":

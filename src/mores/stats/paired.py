@@ -30,7 +30,7 @@ def paired_difference(
     most: float = 1.0,
     permutations: int = 1000,
 ) -> PairedDifference | None:
-    """The difference of two means with its 95% interval and `compare_means`; None without samples.
+    """Return the difference of two means with its 95% interval and `compare_means`; None without samples.
 
     Two values of a sample differ by at most `most`.
     """
@@ -42,7 +42,7 @@ def paired_difference(
 
 
 def mcnemar(first: int, second: int) -> float:
-    """Two-sided exact p-value, given how many samples are correct only in the first list and only in the second.
+    """Return two-sided exact p-value, given how many samples are correct only in the first list and only in the second.
 
     Either is equally likely for each of them: 2·P(X <= the fewer) of a fair coin, at most 1. Q. McNemar,
     Psychometrika 12 (1947), 153-157, in its exact form.

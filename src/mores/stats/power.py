@@ -73,7 +73,7 @@ def contrast_power(
     difference: float | None = None,
     power: float = POWER,
 ) -> Need:
-    """How many more ratings of the two models a contrast needs, if present proportions stay.
+    """Return how many more ratings of the two models a contrast needs, if present proportions stay.
 
     `size` is how many means are compared with each other, for `adjust` as in `contrasts`; `difference` is what is to
     be shown, in latent units, where that is not the estimate.
@@ -94,7 +94,7 @@ def contrast_power(
 
 
 def critical_value(size: int, adjust: Adjustment) -> float:
-    """The |z| beyond which one of the comparisons of so many means is significant at 5%."""
+    """Return the |z| beyond which one of the comparisons of so many means is significant at 5%."""
     count = size * (size - 1) // 2
     if count < 1:
         raise ValueError(f"{size} means; a comparison needs at least two")
@@ -104,7 +104,7 @@ def critical_value(size: int, adjust: Adjustment) -> float:
 
 
 def count_rows(result: Fit, contrast: Contrast) -> tuple[int, int]:
-    """The ratings in both cells of a contrast."""
+    """Return the ratings in both cells of a contrast."""
     counts = []
     for cell in (contrast.first, contrast.second):
         rows = np.ones(len(result.design.response.codes), dtype=bool)
@@ -118,7 +118,7 @@ def count_rows(result: Fit, contrast: Contrast) -> tuple[int, int]:
 
 
 def share_power(wins: int, n: int, *, share: float | None = None, power: float = POWER) -> Need:
-    """How many more decided comparisons the exact test of a win rate against 1/2 needs.
+    """Return how many more decided comparisons the exact test of a win rate against 1/2 needs.
 
     From the number that is returned on, no larger one has less power (one more comparison can lower it). Comparisons
     are independent; `share` is the win rate that is to be shown, where that is not wins / n.
@@ -141,7 +141,7 @@ def share_power(wins: int, n: int, *, share: float | None = None, power: float =
 
 
 def binomial_power(sizes: npt.NDArray[np.int64], rate: float) -> Floats:
-    """The power of the two-sided exact test of 1/2 with so many comparisons."""
+    """Return the power of the two-sided exact test of 1/2 with so many comparisons."""
     least = binom.ppf(TAIL, sizes, 0.5)
     last = np.where(binom.cdf(least, sizes, 0.5) <= TAIL, least, least - 1)
     return np.asarray(binom.cdf(last, sizes, rate) + binom.sf(sizes - last - 1, sizes, rate))

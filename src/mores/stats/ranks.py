@@ -26,7 +26,7 @@ def order(values: Floats) -> Ints:
 
 
 def significant_order(credit: Floats, comparisons: int) -> Ints:
-    """The order of models, as far as it is significant if that many comparisons must hold together; otherwise 0.
+    """Return the order of models, as far as it is significant if that many comparisons must hold together; otherwise 0.
 
     `credit` is questions × models, from 0 to 1 or nan; each model has some.
     """
@@ -48,7 +48,7 @@ def rank_range(signs: Ints) -> tuple[Ints, Ints]:
 
 
 def tau_range(first: Ints, second: Ints) -> tuple[float, float]:
-    """The lowest and the highest Kendall's tau of two orders of which only some pairs are significant.
+    """Return the lowest and the highest Kendall's tau of two orders of which only some pairs are significant.
 
     Every other pair may be in the same order in both or in the opposite one. Ties move tau-b no farther: what remains
     of a mean of ±1 when some of them are left out is reached too when those are all 1, or all -1.

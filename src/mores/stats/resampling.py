@@ -103,7 +103,7 @@ def permutation_test(
 
 
 def enumerates(units: int, permutations: int) -> bool:
-    """Whether there are few enough swaps to enumerate them."""
+    """Return whether there are few enough swaps to enumerate them."""
     return units <= EXACT_UNITS or 2**units <= permutations
 
 
@@ -189,7 +189,7 @@ def _draw_units(units: int, resamples: int, seed: int, width: int = 1) -> Iterat
 
 
 def percentiles(values: Floats, confidence: float = 0.95) -> tuple[float, float]:
-    """The interval of a statistic's resampled values, of those that are defined."""
+    """Return the interval of a statistic's resampled values, of those that are defined."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence:g}; expected a share between 0 and 1, such as 0.95")
     low, high = np.quantile(values[~np.isnan(values)], [(1 - confidence) / 2, (1 + confidence) / 2])
@@ -221,7 +221,7 @@ def adjust_p_values(p_values: npt.ArrayLike) -> Floats:
 
 
 def group_codes(groups: npt.ArrayLike | None, count: int) -> Indices:
-    """Each sample's group as a number from 0; without groups every sample is its own."""
+    """Return each sample's group as a number from 0; without groups every sample is its own."""
     if groups is None:
         return np.arange(count)
     array = np.asarray(groups)

@@ -11,7 +11,7 @@ from mores.types import Result
 
 
 def share_result(name: str, hits: int, n: int, unscored: int = 0) -> Result:
-    """The share hits/n of independent trials; no value where n is 0."""
+    """Return the share hits/n of independent trials; no value where n is 0."""
     low, high = share_interval(hits, n) if n else (None, None)
     return Result(name=name, value=hits / n if n else None, low=low, high=high, n=n, unscored=unscored)
 

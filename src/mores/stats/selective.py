@@ -40,11 +40,11 @@ class Cells(NamedTuple):
     units: int
 
     def whole(self) -> Ranked:
-        """The answers themselves."""
+        """Return the answers themselves."""
         return self.weighted(np.ones((1, self.units)))
 
     def weighted(self, times: Floats) -> Ranked:
-        """The answers of resamples, given how often each question is drawn."""
+        """Return the answers of resamples, given how often each question is drawn."""
         weights = times[:, self.unit]
         return self.ranked(weights * self.n, weights * self.hits)
 
@@ -60,7 +60,7 @@ class Cells(NamedTuple):
 
 
 def make_cells(confidence: Floats, correct: Bools, unit: Indices) -> Cells:
-    """The cells of answers; `unit` may have any numbers."""
+    """Return the cells of answers; `unit` may have any numbers."""
     codes = np.unique(unit, return_inverse=True)[1].ravel()
     keys, cell_of = np.unique(np.stack([-confidence, codes], axis=1), axis=0, return_inverse=True)
     cell_of = cell_of.ravel()
@@ -92,7 +92,7 @@ def selective(covered: Floats, correct: Floats, coverage: float) -> Floats:
 
 
 def area(covered: Floats, correct: Floats) -> Floats:
-    """The mean of the selective accuracy over all coverages, exactly: hits grow linearly among ties.
+    """Return the mean of the selective accuracy over all coverages, exactly: hits grow linearly among ties.
 
     Between coverages a and b the accuracy is (h + r (t - a)) / t, whose integral is r (b - a) + (h - r a) ln(b / a).
     """
@@ -119,7 +119,7 @@ class SelectivePoint(NamedTuple):
 
 
 def selective_curve(cells: Cells, coverages: Floats) -> list[SelectivePoint]:
-    """The selective accuracy at each coverage, with its interval."""
+    """Return the selective accuracy at each coverage, with its interval."""
     ranked = cells.whole()
     covered, correct = ranked.thresholds()
     indices = np.maximum((covered[0] < coverages[:, None] * covered[0, -1] - 1e-9).sum(axis=1), 1) - 1
@@ -132,7 +132,7 @@ def selective_curve(cells: Cells, coverages: Floats) -> list[SelectivePoint]:
 
 
 def selective_interval(cells: Cells, coverage: float) -> Interval:
-    """The interval of the accuracy of the most confident answers, where the cut-off is uncertain as well.
+    """Return the interval of the accuracy of the most confident answers, where the cut-off is uncertain as well.
 
     In other samples of the questions this cut-off covers another share: c within d = 1.96 standard errors. Where many
     answers have the same confidence, just above it they may be far better than just below, and resampled values lean

@@ -116,7 +116,7 @@ def overlapping(predicted: Sequence[Span], gold: Sequence[Span], credit: float =
 
 
 def intersection_over_union(first: Span, second: Span) -> float:
-    """The characters of both by the characters of either: 1 for the same span, 0 for spans apart."""
+    """Return the characters of both by the characters of either: 1 for the same span, 0 for spans apart."""
     both = max(0, min(first.end, second.end) - max(first.start, second.start))
     return both / (first.end - first.start + second.end - second.start - both)
 
@@ -124,7 +124,7 @@ def intersection_over_union(first: Span, second: Span) -> float:
 def match_errors(
     predicted: Sequence[Span], errors: Sequence[Sequence[Span]], threshold: float
 ) -> list[tuple[int, int]]:
-    """Which prediction finds which error, as pairs of their positions.
+    """Return which prediction finds which error, as pairs of their positions.
 
     An error is given by the spans of all who marked it, which differ by a word: a prediction may find it if its
     intersection over union with one of them is at least `threshold`, and above 0. Each finds, and is found, at most
@@ -160,7 +160,7 @@ def _units(
     sizes: npt.NDArray[np.int64],
     credit: float,
 ) -> Counts:
-    """Counts over units at these positions, each of which represents `size` units."""
+    """Count over units at these positions, each of which represents `size` units."""
     levels = sorted({span.severity for span in (*predicted, *gold)})
     by_prediction, by_gold = _covered(predicted, positions, levels), _covered(gold, positions, levels)
     identical = (by_prediction & by_gold).any(axis=1)
@@ -178,7 +178,7 @@ def _covered(spans: Sequence[Span], positions: npt.NDArray[np.int64], levels: Se
 
 
 def _assign(value: _Array) -> list[tuple[int, int]]:
-    """The pairs of rows and columns, each in at most one, that have the greatest sum.
+    """Return the pairs of rows and columns, each in at most one, that have the greatest sum.
 
     The Hungarian method with potentials: rows are added one by one, each along the shortest augmenting path.
     """

@@ -71,7 +71,7 @@ def calibrate_ties(
 def tie_accuracy(
     human: npt.ArrayLike, metric: npt.ArrayLike, epsilon: float, groups: npt.ArrayLike | None = None
 ) -> TieAccuracy | None:
-    """The accuracy at a given ε, for example one that was calibrated on other data. None without pairs."""
+    """Return the accuracy at a given ε, for example one that was calibrated on other data. None without pairs."""
     if not epsilon >= 0:
         raise ValueError(f"epsilon is {epsilon:g}; expected 0 or more")
     samples = _arrange(human, metric, groups)
@@ -215,12 +215,12 @@ class _Buckets:
     widest: float
 
     def place(self, gaps: Floats) -> Indices:
-        """Each gap's bucket; a larger gap is never in an earlier bucket."""
+        """Return each gap's bucket; a larger gap is never in an earlier bucket."""
         return (gaps * ((self.count - 1) / max(self.widest, 1e-300))).astype(np.intp)
 
 
 def _sweep(samples: _Samples, weights: Weights, buckets: _Buckets) -> tuple[float, int]:
-    """The best ε and its value, the summed weight of the pairs that it makes correct.
+    """Return the best ε and its value, the summed weight of the pairs that it makes correct.
 
     First gaps are counted in buckets. Inside a bucket the value cannot pass that at its start plus all its gains; only
     the buckets where this reaches the best value at any bucket's end, usually a few in a hundred, are sorted.
@@ -269,7 +269,7 @@ def _merge(gaps: Floats, steps: Weights) -> tuple[Floats, Weights]:
 
 
 def _best(gaps: Floats, values: Weights) -> tuple[float, int]:
-    """The smallest ε with the highest value, and that value; the value at a gap is that of its last pair."""
+    """Return the smallest ε with the highest value, and that value; the value at a gap is that of its last pair."""
     if not gaps.size:
         return 0.0, 0
     ends = np.append(np.flatnonzero(gaps[1:] != gaps[:-1]), gaps.size - 1)

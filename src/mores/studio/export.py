@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mores.bench import BENCHMARKS
+from mores.benchmark import BENCHMARKS
 from mores.studio.kind import ExportFile, Settings, slug
 
 
@@ -31,7 +31,7 @@ def bench_folder(
     sample: Mapping[str, bytes],
     about: str,
 ) -> Iterator[ExportFile]:
-    """A folder that `mores bench FOLDER` runs at once; a kind's `export` yields these files, then its own.
+    """Yield a folder that `mores bench FOLDER` runs at once; a kind's `export` yields these files, then its own.
 
         yield from bench_folder(settings, [Runnable("msqa:MSQA")], {"msqa.jsonl": rows}, {"msqa.jsonl": first}, "…")
 
@@ -50,14 +50,14 @@ def bench_folder(
 
 
 def _module(settings: Settings, named: Sequence[tuple[str, Runnable]]) -> str:
-    """The code of the folder: benchmarks of ours under new names."""
+    """Return the code of the folder: benchmarks of ours under new names."""
     modules = sorted({runnable.base.partition(":")[0] for _, runnable in named})
     lines = [
         f"{settings.title!r}  # the questions of a campaign; run them with `mores bench`",
         "",
         "from dataclasses import replace",
         "",
-        f"from mores.bench import {', '.join(modules)}",
+        f"from mores.benchmark import {', '.join(modules)}",
     ]
     for name, runnable in named:
         module, _, attribute = runnable.base.partition(":")

@@ -17,5 +17,5 @@ class Fence:
         self.mark = fence_mark(Sample(id="", instruction="", text="\n".join(texts)))
 
     def around(self, text: str, space: str = "\n") -> str:
-        """A text between the marks, without what a chat template would take for its own tokens."""
+        """Return a text between the marks, without what a chat template would take for its own tokens."""
         return f"<<<{self.mark}{space}{defuse(text)}{space}{self.mark}>>>"

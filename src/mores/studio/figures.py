@@ -118,7 +118,7 @@ def summarise_votes(
     written: Mapping[str, tuple[int, float]] | None = None,
     last_event: int = 0,
 ) -> Figures:
-    """The figures of a campaign; `written` says how many items each person has sent, and in how many seconds."""
+    """Return the figures of a campaign; `written` says how many items each person has sent, and in how many seconds."""
     judged = last_versions(vote for vote in votes if vote.correct is None)
     by_stage: dict[str, list[Given]] = defaultdict(list)
     for vote in judged:
@@ -134,7 +134,7 @@ def summarise_votes(
 
 
 def last_versions(votes: Iterable[Given]) -> list[Given]:
-    """The answers about the last version of each item that was judged at each stage."""
+    """Return the answers about the last version of each item that was judged at each stage."""
     known = list(votes)
     last: dict[tuple[str, str], int] = {}
     for vote in known:
@@ -144,7 +144,7 @@ def last_versions(votes: Iterable[Given]) -> list[Given]:
 
 
 def measure_agreement(votes: Sequence[Given]) -> Agreement | None:
-    """The agreement of one stage's answers; None where no item has two labels."""
+    """Return the agreement of one stage's answers; None where no item has two labels."""
     labels: dict[str, dict[str, str]] = defaultdict(dict)
     for vote in votes:
         if vote.label is not None:
@@ -201,7 +201,7 @@ def _figure(value: float | None, interval: Interval | None) -> Figure:
 def measure_people(
     votes: Sequence[Given], judged: Sequence[Given], written: Mapping[str, tuple[int, float]]
 ) -> dict[str, PersonFigures]:
-    """What each person did: how many answers, how often with the others, how many checks passed, how long."""
+    """Return what each person did: how many answers, how often with the others, how many checks passed, how long."""
     labelled = [(f"{vote.item}/{vote.stage}", vote.person, vote.label) for vote in judged if vote.label is not None]
     quality = annotator_quality(table_votes(labelled)) if labelled else {}
     mine: dict[str, list[Given]] = defaultdict(list)

@@ -84,7 +84,7 @@ class Form:
         return max((entry.step for entry in self.fields), default=1)
 
     def at(self, step: int) -> Form:
-        """What is asked in one step."""
+        """Return what is asked in one step."""
         return replace(self, fields=tuple(entry for entry in self.fields if entry.step == step))
 
 
@@ -97,7 +97,7 @@ class FormError(InputError):
 
 
 def read_form(form: Form, values: Mapping[str, Sequence[str]], *, draft: bool = False) -> Content:
-    """What was filled in; a draft may leave out anything but keeps the limits."""
+    """Return what was filled in; a draft may leave out anything but keeps the limits."""
     content: Content = {}
     problems: dict[str, str] = {}
     for entry in form.fields:
@@ -114,7 +114,7 @@ def read_form(form: Form, values: Mapping[str, Sequence[str]], *, draft: bool = 
 
 
 def is_complete(form: Form, content: Content) -> bool:
-    """Whether everything that a form asks for is in a content."""
+    """Return whether everything that a form asks for is in a content."""
     try:
         read_form(form, {name: as_sent(value) for name, value in content.items()})
     except FormError:
@@ -123,7 +123,7 @@ def is_complete(form: Form, content: Content) -> bool:
 
 
 def as_sent(value: Any) -> list[str]:
-    """A value as a browser would send it, for `read_form`."""
+    """Return a value as a browser would send it, for `read_form`."""
     values = value if isinstance(value, list) else [value]
     if any(isinstance(entry, dict) for entry in values):
         return [as_json(values)]
@@ -151,22 +151,22 @@ def shuffle(form: Form, seed: str) -> Form:
 
 
 def as_seen(form: Form, item: str, person: str) -> Form:
-    """The form as a person sees it about an item, whenever they come back to it."""
+    """Return the form as a person sees it about an item, whenever they come back to it."""
     return shuffle(form, f"{item}/{person}")
 
 
 def clean(text: str) -> str:
-    """A text as it is kept: line ends as `\\n`, no surrounding space, and nothing that no file can hold."""
+    """Return a text as it is kept: line ends as `\\n`, no surrounding space, and nothing that no file can hold."""
     return storable(text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
 def storable(text: str) -> str:
-    """A text without what no file and no database can hold: NUL and halves of characters."""
+    """Return a text without what no file and no database can hold: NUL and halves of characters."""
     return text.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
 
 
 def storable_values(value: Any) -> Any:
-    """The same of every text in a value, such as a model's answer."""
+    """Return the same of every text in a value, such as a model's answer."""
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, dict):
@@ -258,7 +258,7 @@ def _check_link(value: str) -> None:
 
 
 def matches(answer: Content, known: Content) -> bool:
-    """Whether an answer has the known values; the order of several does not matter."""
+    """Return whether an answer has the known values; the order of several does not matter."""
     return all(_same(answer.get(name), value) for name, value in known.items())
 
 

@@ -48,7 +48,7 @@ class Practice(BaseModel):
 
 
 def _read_each(read: Callable[[Iterable[str]], tuple[str, ...]], values: Iterable[str]) -> tuple[str, ...]:
-    """The codes of regions or languages; the first that is not known is a problem of the setting."""
+    """Return the codes of regions or languages; the first that is not known is a problem of the setting."""
     try:
         return read(values)
     except InputError as error:
@@ -105,7 +105,7 @@ class Settings(BaseModel):
 
 
 def slug(title: str) -> str:
-    """A title as a name of plain letters, digits and hyphens; empty where it has none of them."""
+    """Return a title as a name of plain letters, digits and hyphens; empty where it has none of them."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain)[:40].strip("-")
 
@@ -130,7 +130,7 @@ class Task(Generic[S]):
     """The form must be filled in before it is asked."""
 
     def kept(self, item: Item) -> Content:
-        """What is kept of an item with the question."""
+        """Return what is kept of an item with the question."""
         return {name: item.content[name] for name in self.keeps if name in item.content}
 
 
@@ -200,5 +200,5 @@ class Kind(Generic[S]):
     """What its own templates show besides the item."""
 
     def title_of(self, task: str) -> str:
-        """What people call something that is asked or looked up."""
+        """Return what people call something that is asked or looked up."""
         return (self.tasks.get(task) or self.lookups[task]).title or task

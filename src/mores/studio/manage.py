@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from mores.bench.folder import LONGFORM
+from mores.benchmark.folder import LONGFORM
 from mores.errors import InputError
 from mores.hub import Upload, push
 from mores.io.source import read_text
-from mores.longform.evaluate import ANSWERS
+from mores.longanswer.evaluate import ANSWERS
 from mores.studio.data.exports import hub_files, write_export
 from mores.studio.data.imports import LONGEST_FILE, Imported, import_items, read_items_files
 from mores.studio.data.snapshot import read_snapshot
@@ -34,7 +34,7 @@ def new_campaign(database: str | Path, file: Path) -> tuple[Campaign, str]:
 
 
 def owner_link(database: str | Path) -> str:
-    """The path of a link that signs the studio's organiser in, once."""
+    """Return the path of a link that signs the studio's organiser in, once."""
     store = open_database(database)
     path = link_of(store, owner_of(store), Role.ORGANISER)
     store.close()
@@ -58,7 +58,7 @@ def export_campaign(database: str | Path, campaign: str, folder: Path, form: str
 
 
 def campaign_upload(database: str | Path, campaign: str, repository: str, form: str = "folder") -> Upload:
-    """What a dataset of the Hub gets: an export of a campaign, with its card; `push_campaign` sends it."""
+    """Return what a dataset of the Hub gets: an export of a campaign, with its card; `push_campaign` sends it."""
     store = open_database(database)
     snapshot = read_snapshot(store, find_campaign(store, campaign))
     store.close()
@@ -96,7 +96,7 @@ def import_files(
 
 
 def find_answers(folder: Path) -> Path:
-    """The long answers in the folder of a run: of `mores longform`, or of a benchmark with long answers."""
+    """Return the long answers in the folder of a run: of `mores longform`, or of a benchmark with long answers."""
     places = (folder / ANSWERS, folder / LONGFORM / ANSWERS)
     found = next((path for path in places if path.is_file()), None)
     if found is None:
@@ -105,7 +105,7 @@ def find_answers(folder: Path) -> Path:
 
 
 def find_campaign(store: Database, name: str) -> Campaign:
-    """A campaign; an error that lists the campaigns where there is none of that name."""
+    """Return a campaign; an error that lists the campaigns where there is none of that name."""
     known = [campaign.id for campaign in all_campaigns(store)]
     if name not in known:
         raise InputError(f"no such campaign {name!r}; there are {', '.join(known) or 'none'}")

@@ -27,7 +27,7 @@ Mark = dict[str, Any]
 
 
 def parse_marks(text: str) -> list[Mark]:
-    """The marks of a field as they were sent; nothing is known about their values yet."""
+    """Return the marks of a field as they were sent; nothing is known about their values yet."""
     if len(text) > LONGEST:
         raise InputError(Phrase("Write at most {count} characters.", count=LONGEST))
     try:
@@ -42,7 +42,7 @@ def parse_marks(text: str) -> list[Mark]:
 
 
 def locate(mark: Mapping[str, Any], parts: Mapping[str, str], *, missing: bool) -> Mark:
-    """The place of a mark, checked against the text it is in: `parts[part][start:end] == quote` holds after."""
+    """Return the place of a mark, checked against the text it is in: `parts[part][start:end] == quote` holds after."""
     part, start, end = mark.get("part"), mark.get("start"), mark.get("end")
     text = parts.get(part) if isinstance(part, str) else None
     if text is None:
@@ -58,7 +58,7 @@ def locate(mark: Mapping[str, Any], parts: Mapping[str, str], *, missing: bool) 
 
 
 def overlap(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-    """Whether two marks share a character, or both say that something is missing in the same part."""
+    """Return whether two marks share a character, or both say that something is missing in the same part."""
     if first["part"] != second["part"]:
         return False
     if first["start"] is None or second["start"] is None:
@@ -82,7 +82,7 @@ def same_marks(given: Sequence[Mapping[str, Any]], known: Sequence[Mapping[str, 
 
 
 def to_marks(errors: Iterable[Error]) -> list[Mark]:
-    """The errors of a report as marks; one that was not located in its text becomes "missing"."""
+    """Return the errors of a report as marks; one that was not located in its text becomes "missing"."""
     return [
         {
             "part": error.side,
@@ -105,7 +105,7 @@ def to_errors(marks: Iterable[Mapping[str, Any]]) -> tuple[Error, ...]:
 
 
 def as_json(value: Sequence[Content] | Sequence[str] | str) -> str:
-    """A field of marks for the wire: what is kept, or what a draft or a form that was sent back has."""
+    """Return a field of marks for the wire: what is kept, or what a draft or a form that was sent back has."""
     if isinstance(value, str):
         return value
     if value and isinstance(value[0], str):

@@ -32,7 +32,7 @@ class Phrase(str):
 
 
 def keep_phrases(value: Any) -> Any:
-    """A value as it is kept in JSON: each phrase in it with its sentence and values, any other text as it is."""
+    """Return a value as it is kept in JSON: each phrase in it with its sentence and values, any other text as it is."""
     if isinstance(value, Phrase):
         return {"phrase": value.template, "values": keep_phrases(value.values)}
     if isinstance(value, dict):
@@ -41,7 +41,7 @@ def keep_phrases(value: Any) -> Any:
 
 
 def read_phrases(kept: Any) -> Any:
-    """A value from how it was kept."""
+    """Return a value from how it was kept."""
     if isinstance(kept, dict):
         values = {name: read_phrases(inner) for name, inner in kept.items()}
         return Phrase(values["phrase"], **values["values"]) if values.keys() == {"phrase", "values"} else values

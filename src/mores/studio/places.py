@@ -11,12 +11,12 @@ from mores.studio.phrase import Phrase
 
 
 def read_regions(values: Iterable[str]) -> tuple[str, ...]:
-    """The codes of regions, each once; InputError names the first that is not known."""
+    """Return the codes of regions, each once; InputError names the first that is not known."""
     return _read(region, values)
 
 
 def read_languages(values: Iterable[str]) -> tuple[str, ...]:
-    """The tags of languages, each once; InputError names the first that is not known."""
+    """Return the tags of languages, each once; InputError names the first that is not known."""
     return _read(language, values)
 
 

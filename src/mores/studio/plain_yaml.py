@@ -51,7 +51,7 @@ _Loader.add_constructor("tag:yaml.org,2002:float", _number)
 
 
 def read_yaml(text: str, place: str) -> Any:
-    """The values of a YAML text; InputError says where it cannot be read."""
+    """Return the values of a YAML text; InputError says where it cannot be read."""
     if len(text) > LONGEST:
         raise InputError(f"{place}: {len(text):,} characters; a campaign has at most {LONGEST:,}")
     try:

@@ -25,7 +25,7 @@ class Test:
 
     @classmethod
     def of(cls, settings: Settings, kept: Mapping[str, Any]) -> Test:
-        """A person's test, as the store keeps it."""
+        """Return a person's test, as the store keeps it."""
         done = {int(number): answer for number, answer in kept.items() if int(number) < len(settings.practice)}
         return cls(settings.practice, settings.pass_share, done)
 
@@ -45,7 +45,7 @@ class Test:
         return self.following is None
 
     def is_correct(self, number: int) -> bool:
-        """Whether one answer is correct."""
+        """Return whether one answer is correct."""
         return matches(self.done[number], self.items[number].answer)
 
     @property
@@ -59,9 +59,9 @@ class Test:
         return self.finished and bool(self.correct >= self.needed * self.asked)
 
     def answer(self, number: int, answer: Content) -> Test:
-        """The test with one more answer; the first answer to an item counts."""
+        """Return the test with one more answer; the first answer to an item counts."""
         return self if number in self.done else Test(self.items, self.needed, {**self.done, number: answer})
 
     def kept(self) -> dict[str, Content]:
-        """The answers, as the store keeps them."""
+        """Return the answers, as the store keeps them."""
         return {str(number): answer for number, answer in self.done.items()}

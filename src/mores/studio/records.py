@@ -191,16 +191,16 @@ class Item(Record):
     updated: datetime
 
     def votes_at(self, stage: str) -> list[Vote]:
-        """The votes of a stage about the present version."""
+        """Return the votes of a stage about the present version."""
         return [vote for vote in self.votes if vote.stage == stage and vote.version == self.version]
 
     def begun_by(self, person: str) -> Begun | None:
-        """The steps that a person has answered at the present stage, about the present version."""
+        """Return the steps that a person has answered at the present stage, about the present version."""
         place = (person, self.stage, self.version)
         return next((begun for begun in self.begun if (begun.person, begun.stage, begun.version) == place), None)
 
     def asks_of(self, task: str) -> list[Ask]:
-        """The questions of one task about the present version; of one that was asked again, only the last."""
+        """Return the questions of one task about the present version; of one that was asked again, only the last."""
         return [ask for ask in self.asks_now if ask.task == task]
 
     @property

@@ -40,7 +40,7 @@ def prepare(database: str | Path, *, demo: bool = False) -> Start:
 
 
 def owner_of(database: Database) -> str:
-    """Who may make campaigns in this database; made where there is nobody."""
+    """Return who may make campaigns in this database; made where there is nobody."""
     with database.write() as connection:
         owner = connection.execute(
             select(people.c.id)
@@ -51,14 +51,14 @@ def owner_of(database: Database) -> str:
 
 
 def has_signed_in(database: Database, person: str) -> bool:
-    """Whether someone was ever here."""
+    """Return whether someone was ever here."""
     query = select(audit.c.id).where(audit.c.person == person, audit.c.action == "signed in").limit(1)
     with database.read() as connection:
         return connection.execute(query).scalar() is not None
 
 
 def link_of(database: Database, person: str, role: Role) -> str:
-    """The path of a link that signs someone in, once."""
+    """Return the path of a link that signs someone in, once."""
     return f"/join/{link_back(database, person, person, role=role)}"
 
 

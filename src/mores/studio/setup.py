@@ -23,7 +23,7 @@ LONG = 1000
 
 
 def settings_form(kind: Kind[Any]) -> Form:
-    """The fields of a kind's settings, in their order: those of all kinds first."""
+    """Return the fields of a kind's settings, in their order: those of all kinds first."""
     return Form(tuple(_field(name, info) for name, info in kind.settings.model_fields.items()))
 
 
@@ -50,12 +50,12 @@ def _field(name: str, info: FieldInfo) -> Field:
 
 
 def _hint(about: str, hint: str) -> str:
-    """What a field is about, and how it is written."""
+    """Return what a field is about, and how it is written."""
     return Phrase.join([Phrase(text) for text in (about, hint) if text], " ")
 
 
 def _plain(annotation: Any) -> Any:
-    """A type without `| None`."""
+    """Return a type without `| None`."""
     if get_origin(annotation) in (Union, types.UnionType):
         others = [one for one in get_args(annotation) if one is not type(None)]
         return others[0] if len(others) == 1 else annotation
@@ -67,7 +67,7 @@ def _is_texts(kind: Any) -> bool:
 
 
 def show_settings(settings: BaseModel) -> dict[str, Any]:
-    """The values of the form's fields."""
+    """Return the values of the form's fields."""
     values: dict[str, Any] = {}
     for name, info in type(settings).model_fields.items():
         value = getattr(settings, name)
@@ -88,7 +88,7 @@ def _yaml(value: Any) -> str:
 
 
 def dump_campaign(kind: Kind[Any], settings: BaseModel) -> str:
-    """A campaign as the YAML file from which it can be made again."""
+    """Return a campaign as the YAML file from which it can be made again."""
     return _yaml({"kind": kind.name} | settings.model_dump(mode="json"))
 
 

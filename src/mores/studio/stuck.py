@@ -37,7 +37,7 @@ class Stuck(NamedTuple):
 
 
 def find_missing_people(flow: Flow, waiting: Iterable[Waiting], people: Collection[Person]) -> list[Stuck]:
-    """The groups of items for which there are fewer people than they need, those with the most items first."""
+    """Return the groups of items for which there are fewer people than they need, those with the most items first."""
     groups: dict[tuple[str, str, str], tuple[int, int]] = {}
     for group in waiting:
         stage = flow.stage(group.stage)
@@ -53,7 +53,7 @@ def find_missing_people(flow: Flow, waiting: Iterable[Waiting], people: Collecti
 
 
 def matches(stage: Stage, people: Collection[Person], region: str, language: str) -> Sequence[Person]:
-    """Who may judge items of a region and language at a stage."""
+    """Return who may judge items of a region and language at a stage."""
     return [
         person
         for person in people

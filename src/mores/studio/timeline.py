@@ -68,7 +68,7 @@ class Entry:
 
 
 def tell(flow: Flow, kind: Kind[Any], events: Iterable[Event]) -> list[Entry]:
-    """The entries of an item's life, in order."""
+    """Return the entries of an item's life, in order."""
     entries: list[Entry] = []
     item: Item | None = None
     for event in events:
@@ -112,7 +112,7 @@ def _entry(flow: Flow, kind: Kind[Any], before: Item | None, item: Item, event: 
 
 
 def all_fields(flow: Flow, item: Item) -> Form:
-    """The fields of every stage's form, by which contents and results are named."""
+    """Return the fields of every stage's form, by which contents and results are named."""
     return Form(tuple(field for stage in flow.stages for field in stage.form(item).fields))
 
 
@@ -139,7 +139,7 @@ def facts(form: Form, content: Content, names: Mapping[str, str] | None = None) 
 
 
 def _in_order(form: Form, content: Content) -> list[str]:
-    """The names in a content: what is about blocks in the order of the form, the rest as it stands."""
+    """Return the names in a content: what is about blocks in the order of the form, the rest as it stands."""
     places = {block: number for number, block in enumerate(form.blocks)}
     blocks = {field.name: places[field.block] for field in form.fields if field.block in places}
     about = sorted((name for name in content if name in blocks), key=blocks.__getitem__)
@@ -149,14 +149,14 @@ def _in_order(form: Form, content: Content) -> list[str]:
 
 
 def _title(form: Form, field: Field) -> str:
-    """A field's label, with the number of what it is about."""
+    """Return a field's label, with the number of what it is about."""
     if field.block not in form.blocks:
         return field.label
     return Phrase("{number}. {label}", number=form.blocks.index(field.block) + 1, label=field.label)
 
 
 def _mark(field: Field, mark: Content) -> str:
-    """A mark in words: what is marked, and what was answered about it."""
+    """Return a mark in words: what is marked, and what was answered about it."""
     given = [(detail, mark[detail.name]) for detail in field.details if mark.get(detail.name) not in (None, "", [])]
     details = [words(value, dict(detail.options)) for detail, value in given]
     place = f"“{mark['quote']}”" if mark.get("start") is not None else "–"
@@ -164,7 +164,7 @@ def _mark(field: Field, mark: Content) -> str:
 
 
 def _show(field: Field, value: object) -> str:
-    """The value of a field, with the texts of the options that were chosen."""
+    """Return the value of a field, with the texts of the options that were chosen."""
     labels = {
         option: label if field.native or number < field.written else Phrase(label)
         for number, (option, label) in enumerate(field.options)
@@ -180,7 +180,7 @@ def _show(field: Field, value: object) -> str:
 
 
 def words(value: object, names: Mapping[str, str] | None = None) -> str:
-    """A value as text; `names` are the words for what is kept as a code."""
+    """Return a value as text; `names` are the words for what is kept as a code."""
     called = names or {}
     if isinstance(value, bool):
         return Phrase("yes" if value else "no")
@@ -197,7 +197,7 @@ def words(value: object, names: Mapping[str, str] | None = None) -> str:
 
 
 def changes(form: Form, old: Content, new: Content) -> list[Change]:
-    """What a new version changed, field by field."""
+    """Return what a new version changed, field by field."""
     labels = {field.name: field.label for field in form.fields}
     found = []
     for name in dict.fromkeys((*old, *new)):
@@ -220,14 +220,14 @@ class Earlier(NamedTuple):
 
 
 def earlier_versions(form: Form, events: Iterable[Event]) -> list[Earlier]:
-    """The versions before the present one that differ from it, the newest first."""
+    """Return the versions before the present one that differ from it, the newest first."""
     *before, present = list_versions(events)
     differing = ((version, changes(form, present.content, version.content)) for version in reversed(before))
     return [Earlier(version.number, version.at, changed) for version, changed in differing if changed]
 
 
 def differences(old: str, new: str) -> list[Part]:
-    """Two texts as one, with the words that were removed and added."""
+    """Return two texts as one, with the words that were removed and added."""
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     if len(before) + len(after) > MOST_WORDS:
         return [Part("removed", old), Part("added", new)]

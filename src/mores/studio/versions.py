@@ -24,7 +24,7 @@ class Version(NamedTuple):
 
 
 def list_versions(events: Iterable[Event]) -> list[Version]:
-    """All versions of the items that events are about, in the order in which they were made."""
+    """Return all versions of the items that events are about, in the order in which they were made."""
     last: dict[str, Version] = {}
     versions: list[Version] = []
     for event in events:

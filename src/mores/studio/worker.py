@@ -69,7 +69,7 @@ class Lane:
         self.waiting.put_nowait(None)
 
     async def questions(self) -> AsyncIterator[Question]:
-        """Each question as soon as it is there; ends where none has come for a while."""
+        """Yield each question as soon as it is there; ends where none has come for a while."""
         while True:
             try:
                 question = await asyncio.wait_for(self.waiting.get(), IDLE)
@@ -196,7 +196,7 @@ class Worker:
                 await self._write(lane, question, None, f"The model cannot be asked: {error}")
 
     async def _jobs(self, lane: Lane) -> AsyncIterator[Job]:
-        """What a model is asked; a question that cannot be asked says why."""
+        """Yield what a model is asked; a question that cannot be asked says why."""
         async for question in lane.questions():
             campaign, item, ask = question
             try:
@@ -239,7 +239,7 @@ class Worker:
 
 
 async def look_up(search: Search, question: Question) -> tuple[Content | None, str]:
-    """What a search says to a question, or why it says nothing."""
+    """Return what a search says to a question, or why it says nothing."""
     campaign, item, ask = question
     lookup = campaign.kind.lookups[ask.task]
     try:
@@ -264,7 +264,7 @@ def usage_of(asker: Asker, answer: Answer) -> Content:
 
 
 def read(question: Question, answer: Answer) -> tuple[Content | None, str]:
-    """What a model's answer means to the campaign, or why it means nothing."""
+    """Return what a model's answer means to the campaign, or why it means nothing."""
     campaign, item, ask = question
     if answer.completion is None:
         reason = answer.failure.reason if answer.failure else "no answer"
@@ -277,5 +277,5 @@ def read(question: Question, answer: Answer) -> tuple[Content | None, str]:
 
 
 def explain(error: Exception) -> str:
-    """What went wrong, for people: our own words, or the kind of a surprise."""
+    """Return what went wrong, for people: our own words, or the kind of a surprise."""
     return str(error) if isinstance(error, MoresError) else f"unexpected {type(error).__name__}"

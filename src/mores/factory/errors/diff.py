@@ -41,7 +41,7 @@ def differences(original: str, modified: str) -> tuple[tuple[int, int], ...]:
 
 
 def blocks(before: Sequence[Unit], after: Sequence[Unit]) -> list[Block]:
-    """What was replaced, left out or put in, as indices of units."""
+    """Return what was replaced, left out or put in, as indices of units."""
     old, new = [unit.key for unit in before], [unit.key for unit in after]
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])  # difflib is quadratic, and most of a text is not changed
@@ -54,7 +54,7 @@ def blocks(before: Sequence[Unit], after: Sequence[Unit]) -> list[Block]:
 
 
 def _common(old: list[str], new: list[str]) -> int:
-    """How many units both begin with."""
+    """Return how many units both begin with."""
     return next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
 
 
@@ -79,7 +79,7 @@ def _joined(ranges: Iterable[tuple[int, int]], after: Sequence[Unit]) -> list[tu
 
 
 def _inside_word(run: Sequence[Unit]) -> bool:
-    """Whether the few units between two changed ones, given with both, are likely to be inside the same word."""
+    """Return whether the few units between two changed ones, given with both, are likely to be inside the same word."""
     touching = all(first.end == second.start for first, second in pairwise(run))
     return len(run) <= COINCIDENCE + 2 and touching and all(unit.unspaced and _phonetic(unit) for unit in run)
 

@@ -63,12 +63,12 @@ Made = Gold | Failure | None
 
 
 def requests(gold: Gold, settings: Settings | None = None) -> dict[Severity, Request]:
-    """What the model is asked about a pair: one request for minor and one for major errors."""
+    """Return what the model is asked about a pair: one request for minor and one for major errors."""
     return {severity: _request(gold, severity, settings or Settings()) for severity in Severity}
 
 
 def read(completion: Completion, gold: Gold, severity: Severity, name: str = "") -> Made:
-    """The pair with errors in an answer; `name` is that of the model."""
+    """Return the pair with errors in an answer; `name` is that of the model."""
     if completion.stop == "content_filter":
         return Failure(kind=FailureKind.FILTERED, reason="the provider's content filter withheld the answer")
     written = _parse(completion.text)
@@ -118,7 +118,7 @@ def _jobs(golds: Iterable[Gold], settings: Settings) -> Iterator[Job]:
 
 
 def _parse(text: str) -> Written | Failure:
-    """The JSON after the last `OUTPUT:`; a code fence around it is allowed, no more."""
+    """Return the JSON after the last `OUTPUT:`; a code fence around it is allowed, no more."""
     marks = list(_OUTPUT.finditer(text))
     if not marks:
         return Failure(kind=FailureKind.PARSE, reason=f"no 'OUTPUT:' with JSON after it; ends {text[-60:]!r}")

@@ -48,12 +48,12 @@ SHOWN = 3
 
 
 def names() -> list[str]:
-    """The names of all sources, those from outside last."""
+    """Return the names of all sources, those from outside last."""
     return plugins.all_names(plugins.SOURCES, SOURCES)
 
 
 def source(name: str) -> Source:
-    """The source of a name."""
+    """Return the source of a name."""
     if plugin := plugins.find_plugin(plugins.SOURCES, name, SOURCES):
         return plugins.load_plugin(plugin, Source, "a mores.factory.items.Source")  # type: ignore[no-any-return]
     if name not in SOURCES:
@@ -65,7 +65,7 @@ def source(name: str) -> Source:
 
 
 def sources(on_bad: Callable[[ConfigError], None]) -> Iterator[Source]:
-    """All sources; what is wrong with one of an installed package goes to the callback."""
+    """Yield all sources; what is wrong with one of an installed package goes to the callback."""
     for name in names():
         try:
             yield source(name)
@@ -74,7 +74,7 @@ def sources(on_bad: Callable[[ConfigError], None]) -> Iterator[Source]:
 
 
 def load(name: str, folder: Path, on_bad: Callable[[InputError], None]) -> Iterator[SourceItem]:
-    """The items of a source in a folder; a bad row goes to `on_bad`, with file and line, and is left out."""
+    """Return the items of a source in a folder; a bad row goes to `on_bad`, with file and line, and is left out."""
     dataset = source(name)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; put there {dataset.files} (from {dataset.homepage})")
@@ -82,12 +82,12 @@ def load(name: str, folder: Path, on_bad: Callable[[InputError], None]) -> Itera
 
 
 def has_facts(name: str) -> bool:
-    """Whether what items of a source say is a fact; that of a user's own items is."""
+    """Return whether what items of a source say is a fact; that of a user's own items is."""
     return name not in names() or source(name).no_facts is None
 
 
 def describe(source: Source) -> dict[str, Any]:
-    """What a source is, its licence and where to get it."""
+    """Return what a source is, its licence and where to get it."""
     return {
         "name": source.name,
         "task": source.task.value,
@@ -150,7 +150,7 @@ def revision_of(place: Path) -> str:
 
 
 def download(name: str, hub: str | None, revision: str | None, homepage: str) -> Path:
-    """A dataset of the Hub, at a commit or as it is now."""
+    """Return a dataset of the Hub, at a commit or as it is now."""
     if hub is None:
         raise ConfigError(f"{name} is not on the Hub; get it from {homepage} and name its folder", setting="data")
     try:

@@ -121,13 +121,13 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
 
 
 def read_answers(folder: Path, on_bad: OnBad) -> Iterator[Answers]:
-    """What people answered, question by question and region by region, where the authors count it."""
+    """Return what people answered, question by question and region by region, where the authors count it."""
     find(folder, "*_data.json")
     return (answers for answers in _annotations(folder, on_bad) if answers.votes and not answers.unanswered)
 
 
 def _annotations(folder: Path, on_bad: OnBad) -> Iterator[Answers]:
-    """The annotation files; the Hub has them in two shapes in two folders, of which the first will do."""
+    """Yield the annotation files; the Hub has them in two shapes in two folders, of which the first will do."""
     paths = sorted(folder.rglob("*_data.json"))
     paths = [path for path in paths if path.parent == paths[0].parent]
     yield from collect(read_all(paths), _answers, on_bad)
@@ -165,7 +165,7 @@ def _choices(folder: Path, on_bad: OnBad) -> Iterator[Choice]:
 
 
 def _newest(paths: list[Path]) -> list[Path]:
-    """The files of the newest version; where two folders have it, in two forms, the first will do."""
+    """Return the files of the newest version; where two folders have it, in two forms, the first will do."""
     newest = max(map(_version, paths), default=())
     paths = [path for path in paths if _version(path) == newest]
     return [path for path in paths if path.parent == paths[0].parent]
@@ -188,7 +188,7 @@ def _choice(row: Row) -> Choice:
 
 
 def _options(value: object) -> list[str]:
-    """The texts of an object by letter, which the release writes as JSON in a text."""
+    """Return the texts of an object by letter, which the release writes as JSON in a text."""
     try:
         choices = load_json(value) if isinstance(value, str) else value
     except ValueError:

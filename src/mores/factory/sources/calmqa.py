@@ -53,7 +53,7 @@ class Entry(NamedTuple):
 
 
 def read_entries(folder: Path, on_bad: OnBad) -> Iterator[Entry]:
-    """All questions, culturally specific and agnostic."""
+    """Yield all questions, culturally specific and agnostic."""
     paths = find(folder, "dataset-*-*.json*", "*.parquet")
     yield from collect((row for path in paths for row in read(path, depth=2)), _entry, on_bad)
 
@@ -63,7 +63,7 @@ def _entry(row: Row) -> Entry:
 
 
 def _released(row: Row) -> Entry:
-    """A row as on the Hub."""
+    """Return a row as on the Hub."""
     name, question, answer = _language(row), row.text("question"), row.maybe("answer")
     answers = (Answer(PERSON, answer, row.maybe("answer_english")),) if answer else ()
     specific = row.text("question_type") in SPECIFIC
@@ -81,7 +81,7 @@ def _language(row: Row) -> str:
 
 
 def _researched(row: Row) -> Entry:
-    """An entry of the authors' repository, with the answers of people and models in one list."""
+    """Return an entry of the authors' repository, with the answers of people and models in one list."""
     question_row, answers = row.having(row.mapping("question")), row.list("answers")
     specific = row.file.name.startswith("dataset-specific")
     # A question that is the same everywhere was written in English and translated; its answers say into what.

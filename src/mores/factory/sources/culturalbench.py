@@ -32,7 +32,7 @@ class Statement:
 
 
 def read_statements(folder: Path, on_bad: OnBad) -> dict[str, list[Statement]]:
-    """The statements of each question."""
+    """Return the statements of each question."""
     paths = find(folder, "hard_true_false.json", "CulturalBench-Hard*.csv", "*Hard*.parquet", "*Hard*/*.parquet")
     by_question: dict[str, list[Statement]] = {}
     for statement in collect(chain.from_iterable(read(path, depth=2) for path in paths), _statement, on_bad):

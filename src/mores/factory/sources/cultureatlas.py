@@ -45,7 +45,7 @@ def _item(row: Row) -> SourceItem | None:
 
 
 def _is_elsewhere(country: str, keyword: str, statement: str) -> bool:
-    """Whether a page or a statement is about another country than its row says.
+    """Return whether a page or a statement is about another country than its row says.
 
     A page about a language or a people may be about any country that its statement names; in a statement they alone
     say little about where it holds.

@@ -35,7 +35,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
 
 
 def _expand(row: Row) -> list[Row]:
-    """One row per reply and group; a row of the corpus is one already."""
+    """Return one row per reply and group; a row of the corpus is one already."""
     if "labels" not in row.values:
         return [row]
     groups = [(group, label) for group, label in row.mapping("labels").items() if group not in NO_GROUP]

@@ -86,7 +86,7 @@ def _stem(text: str) -> str:
 
 
 def _written(spoken: str, text: str) -> str:
-    """The language with its script, where it is not the usual one: Serbian in Latin letters."""
+    """Return the language with its script, where it is not the usual one: Serbian in Latin letters."""
     return "sr-Latn" if spoken == "sr" and not re.search("[\u0400-\u04ff]", text) else spoken
 
 
@@ -98,7 +98,7 @@ def _option(choice: Any) -> tuple[str, str]:
 
 
 def _tidy(option: str) -> str:
-    """An option without the label before it and the punctuation of a list behind it."""
+    """Return an option without the label before it and the punctuation of a list behind it."""
     return _LABEL.sub("", " ".join(option.split())).rstrip(" ;,").replace("\uf0e0", "→")
 
 

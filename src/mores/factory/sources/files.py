@@ -34,7 +34,7 @@ _DAMAGED = (*BAD_ZIP, tarfile.TarError, gzip.BadGzipFile, ValueError)
 
 
 def find(folder: Path, *patterns: str) -> list[Path]:
-    """The files of the first pattern that has any, anywhere under a folder, sorted."""
+    """Return the files of the first pattern that has any, anywhere under a folder, sorted."""
     for pattern in patterns:
         paths = sorted(path for path in folder.rglob(pattern) if path.is_file())
         if paths:
@@ -45,7 +45,7 @@ def find(folder: Path, *patterns: str) -> list[Path]:
 
 
 def read(path: Path, depth: int = 1) -> Rows:
-    """The rows of a file; `depth` is how many arrays and objects of a JSON file lie around its rows."""
+    """Yield the rows of a file; `depth` is how many arrays and objects of a JSON file lie around its rows."""
     if path.suffix.lower() == ".parquet":
         yield from _parquet(path)
         return
@@ -61,13 +61,13 @@ def read(path: Path, depth: int = 1) -> Rows:
 
 
 def read_all(paths: list[Path], depth: int = 1) -> Rows:
-    """The rows of several files, one file after the other."""
+    """Yield the rows of several files, one file after the other."""
     for path in paths:
         yield from read(path, depth)
 
 
 def _is_one_object(text: str) -> bool:
-    """Whether a .json file is one object; else it is JSON Lines under another name."""
+    """Return whether a .json file is one object; else it is JSON Lines under another name."""
     first = text.lstrip().split("\n", 1)[0]
     try:
         load_json(first)
@@ -77,7 +77,7 @@ def _is_one_object(text: str) -> bool:
 
 
 def _contents(path: Path) -> Iterator[tuple[str, bytes]]:
-    """The files in a file, each with the name that errors call it."""
+    """Yield the files in a file, each with the name that errors call it."""
     name = path.name.lower()
     with _explained(path):
         room = Room(path)
@@ -241,5 +241,5 @@ def _row(label: str, place: str, path: tuple[str, ...], values: Any) -> Row | In
 
 @lru_cache(maxsize=1)
 def _file(label: str) -> Path:
-    """The same for all rows of a file: to make a path takes longer than to read a row."""
+    """Return the same for all rows of a file: to make a path takes longer than to read a row."""
     return Path(label)

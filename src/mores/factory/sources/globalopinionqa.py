@@ -56,7 +56,7 @@ class Survey(NamedTuple):
 
 
 def read_surveys(folder: Path, on_bad: OnBad) -> Iterator[Survey]:
-    """Every question with several answers, once for each country."""
+    """Yield every question with several answers, once for each country."""
     yield from collect(_asked(folder, on_bad), _once(lambda survey: len(survey.answers) > 1), on_bad)
 
 
@@ -77,7 +77,7 @@ def _asked(folder: Path, on_bad: OnBad) -> list[Row]:
 
 
 def _once(is_wanted: Callable[[Survey], bool]) -> Callable[[Row], Survey | None]:
-    """Makes wanted surveys of rows, each question once for a country."""
+    """Make wanted surveys of rows, each question once for a country."""
     seen: set[tuple[str, str]] = set()
 
     def make(row: Row) -> Survey | None:
@@ -96,7 +96,7 @@ def _clear(survey: Survey) -> bool:
 
 
 def _expand(row: Row) -> list[Row]:
-    """One row per question and country; the Hub has one per question, with Python literals in its cells."""
+    """Return one row per question and country; the Hub has one per question, with Python literals in its cells."""
     if "attribute" in row.values:
         row.text("attribute")
         return [row]

@@ -35,7 +35,7 @@ class _Read(NamedTuple):
 
 
 def says(text: str, answer: str) -> bool:
-    """Whether a text gives an answer."""
+    """Return whether a text gives an answer."""
     return _says(_read(text), _read(answer))
 
 
@@ -67,7 +67,7 @@ def _lemmas(text: str) -> frozenset[str]:
 
 
 def _lemma(word: str) -> str:
-    """A word without the ending of a plural or a verb."""
+    """Return a word without the ending of a plural or a verb."""
     if len(word) > 3:
         word = next((word.removesuffix(end) + replacement for end, replacement in _ENDS if word.endswith(end)), word)
     stem = word.removesuffix("ing").removesuffix("ed")

@@ -27,7 +27,7 @@ OTHER = {"Yes": "No", "No": "Yes"}
 
 
 def is_corrected(rows: Sequence[Row]) -> bool:
-    """Whether these are the rows of the corrected release: by the name of its file, or by what they hold.
+    """Return whether these are the rows of the corrected release: by the name of its file, or by what they hold.
 
     A rule of thumb that stands with a neutral story and with another one is of the other one's country. The corrected
     release gives the neutral row the same country; in the first one, none of eleven such rows has it.

@@ -23,26 +23,26 @@ _GAP = re.compile(r"_{2,}|\.{3,}|…|\(\s*\)|<mask>")
 
 
 def needs_options(question: str, options: Iterable[str], language: str) -> bool:
-    """Whether a question is none without its options."""
+    """Return whether a question is none without its options."""
     is_fragment = not _QUESTION.search(question) or bool(_GAP.search(question))
     return is_fragment or _matches("needs_options", language, question) or refers_to_options(options, language)
 
 
 def refers_to_options(options: Iterable[str], language: str) -> bool:
-    """Whether one of the options stands for others: "all of the above", "A and B"."""
+    """Return whether one of the options stands for others: "all of the above", "A and B"."""
     kinds = ("any", language)
     return any(_matches("refers_to_options", kind, option) for option in options for kind in kinds)
 
 
 def without_full_stops(options: Iterable[str]) -> list[str]:
-    """The options without a full stop at the end, if one of them is too short for a sentence."""
+    """Return the options without a full stop at the end, if one of them is too short for a sentence."""
     texts = list(options)
     is_list = any(len(text.split()) <= FEW_WORDS for text in texts)
     return [_FULL_STOP.sub("", text) for text in texts] if is_list else texts
 
 
 def lacks_material(question: str, language: str) -> bool:
-    """Whether a question is about a picture, a map, a table or a text that is not part of it."""
+    """Return whether a question is about a picture, a map, a table or a text that is not part of it."""
     return _matches("missing", language, question)
 
 
@@ -53,7 +53,7 @@ def _matches(kind: str, language: str, text: str) -> bool:
 
 @cache
 def _pattern(kind: str, language: str) -> re.Pattern[str] | None:
-    """The expressions of a language as one, whatever its region."""
+    """Return the expressions of a language as one, whatever its region."""
     expressions = _data()[kind].get(_key(language))
     return re.compile("|".join(f"(?:{e})" for e in expressions), re.IGNORECASE | re.DOTALL) if expressions else None
 

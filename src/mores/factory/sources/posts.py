@@ -39,7 +39,7 @@ def clean_answer(text: str, language: str) -> str | None:
 
 
 def clean_question(text: str, language: str) -> str:
-    """A question without links and greetings; what writers say of themselves may be what they ask about."""
+    """Return a question without links and greetings; what writers say of themselves may be what they ask about."""
     paragraphs = [part for part in _paragraphs(text) if not _is_greeting(part, language)]
     return "\n".join(paragraphs) or text.strip()
 

@@ -29,18 +29,18 @@ class Row:
     values: Mapping[str, Any]
 
     def having(self, values: Mapping[str, Any]) -> Row:
-        """A row at the same place with other fields, for example those of an object inside it."""
+        """Return a row at the same place with other fields, for example those of an object inside it."""
         return Row(self.place, self.file, self.path, values)
 
     def text(self, *names: str) -> str:
-        """The field of the first of these names that is filled; InputError when none is."""
+        """Return the field of the first of these names that is filled; InputError when none is."""
         value = self.maybe(*names)
         if value is None:
             raise InputError(f"no {' or '.join(map(repr, names))}; expected the published columns")
         return value
 
     def maybe(self, *names: str) -> str | None:
-        """The same, or None. Numbers are given as text; blanks around a text are dropped."""
+        """Return the same, or None. Numbers are given as text; blanks around a text are dropped."""
         for name in names:
             value = self.values.get(name)
             if isinstance(value, str):
@@ -53,14 +53,14 @@ class Row:
         return None
 
     def list(self, name: str) -> list[Any]:
-        """A field that is a list."""
+        """Return a field that is a list."""
         value = self.values.get(name)
         if not isinstance(value, list):
             raise InputError(f"{name!r} is no list; expected the published columns")
         return value
 
     def mapping(self, name: str) -> dict[str, Any]:
-        """A field that is an object."""
+        """Return a field that is an object."""
         value = self.values.get(name)
         if not isinstance(value, dict):
             raise InputError(f"{name!r} is no object; expected the published columns")
@@ -89,7 +89,7 @@ def items(
     *,
     repeated: bool = False,
 ) -> Iterator[SourceItem]:
-    """The items of rows, each checked, and each id once; a second is an error, unless it may be repeated."""
+    """Return the items of rows, each checked, and each id once; a second is an error, unless it may be repeated."""
     seen: dict[str, str] = {}
 
     def checked(row: Row) -> SourceItem | None:
@@ -127,7 +127,7 @@ def check(item: SourceItem) -> None:
 
 @lru_cache(maxsize=32_768)
 def fold(text: str) -> str:
-    """The form in which two answers are compared: without case, outer punctuation, and width of blanks."""
+    """Return the form in which two answers are compared: without case, outer punctuation, and width of blanks."""
     return " ".join(text.casefold().split()).strip(" .,;:!?\"'“”‘’。")
 
 
@@ -141,12 +141,12 @@ def unique(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def digest(*parts: str) -> str:
-    """A short name for a content, the same in every run: the id of rows that have none."""
+    """Return a short name for a content, the same in every run: the id of rows that have none."""
     return hashlib.sha256("\x1f".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def letter(options: list[str], answer: str) -> str:
-    """The option that a letter or a number counted from 0 names."""
+    """Return the option that a letter or a number counted from 0 names."""
     short = len(answer) < 10  # Python refuses to read a number of thousands of digits
     place = int(answer) if answer.isdecimal() and short else ord(answer.upper()) - ord("A") if len(answer) == 1 else -1
     if not 0 <= place < len(options):
@@ -155,7 +155,7 @@ def letter(options: list[str], answer: str) -> str:
 
 
 def region_or_none(name: str) -> str | None:
-    """The region of a culture that is one; religions, peoples and jobs are none."""
+    """Return the region of a culture that is one; religions, peoples and jobs are none."""
     try:
         return region(name)
     except InputError:

@@ -77,7 +77,7 @@ class Template:
         return isinstance(following, str) and following.startswith("\n")
 
     def fill(self, values: Mapping[str, str]) -> tuple[str, dict[str, tuple[int, int]]]:
-        """The text and where each slot's value stands in it; one pass, so values are never read as template."""
+        """Return the text and where each slot's value stands in it; one pass, so values are never read as template."""
         text, spans = "", {}
         for part in self.parts:
             if isinstance(part, Slot):
@@ -90,7 +90,7 @@ _ENDS = re.compile("[\"'“”»’」]? ?([?.？。؟])")
 
 
 def _after(text: str, literal: str) -> str:
-    """The literal that follows a text, without a second mark where both end alike: “Why?”, not “Why?”?"""
+    """Return the literal that follows a text, without a second mark where both end alike: “Why?”, not “Why?”?"""
     repeated = _ENDS.match(literal)
     if repeated is None or not text.endswith(repeated[1]):
         return literal
@@ -102,7 +102,7 @@ _ESCAPES = {"n": "\n"} | {sign: sign for sign in "\\{}[]|#@"}
 
 
 def parse(line: str, where: str, slots: Slots) -> list[Template]:
-    """All templates that one written line stands for; `where` is its `file:line`."""
+    """Return all templates that one written line stands for; `where` is its `file:line`."""
     segments = _segments(line, where)
     if (count := prod(map(len, segments))) > MOST_PER_LINE:
         fail(where, f"expands to {count} templates, the limit is {MOST_PER_LINE}", "use fewer alternations")
@@ -115,7 +115,7 @@ def parse(line: str, where: str, slots: Slots) -> list[Template]:
 
 
 def _segments(line: str, where: str) -> list[list[list[str | Slot]]]:
-    """The line as a sequence of choices; what stands outside of alternations is a choice of one."""
+    """Return the line as a sequence of choices; what stands outside of alternations is a choice of one."""
     segments: list[list[list[str | Slot]]] = [[[]]]
     inside = False
     for token in _TOKEN.finditer(line):
@@ -150,7 +150,7 @@ def _part(token: re.Match[str], where: str) -> str | Slot:
 
 
 def _tidy(parts: list[str | Slot]) -> Template:
-    """Joins neighbouring literals and removes the spaces that an empty alternative leaves behind."""
+    """Join neighbouring literals and removes the spaces that an empty alternative leaves behind."""
     joined: list[str | Slot] = []
     for part in parts:
         if isinstance(part, str) and joined and isinstance(last := joined[-1], str):

@@ -27,7 +27,7 @@ class _File:
 
 
 def _read(path: Path) -> _File:
-    """Reads and checks one template file."""
+    """Read and checks one template file."""
     kind = path.name.removesuffix(".txt")
     seen: dict[Template, int] = {}
     extends = False
@@ -48,7 +48,7 @@ def _read(path: Path) -> _File:
 
 @cache
 def _read_built_in(path: Path) -> _File:
-    """The same for a file of the package, which does not change."""
+    """Return the same for a file of the package, which does not change."""
     return _read(path)
 
 
@@ -60,7 +60,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def needs(task: Task) -> list[str]:
-    """The template files without which a task cannot be wrapped in a language."""
+    """Return the template files without which a task cannot be wrapped in a language."""
     return [f"{task}.instruction", f"{task}.output", *([LINES[task]] if task in LINES else [])]
 
 
@@ -83,14 +83,14 @@ class Templates:
         return next((near for near in same_script if not self._missing(source, task, near)), FALLBACK)
 
     def get(self, source: str, kind: str, language: str) -> tuple[Template, ...]:
-        """The templates of the first level that has the file, and of the next ones while they say `@extend`."""
+        """Return the templates of the first level that has the file, and of the next ones while they say `@extend`."""
         key = (source, kind, language)
         if key not in self._looked_up:
             self._looked_up[key] = self._look_up(*key)
         return self._looked_up[key]
 
     def line(self, source: str, kind: str, language: str) -> Template:
-        """The form of one line of `{options}` or `{role}`."""
+        """Return the form of one line of `{options}` or `{role}`."""
         return self.get(source, kind, language)[0]
 
     def _look_up(self, source: str, kind: str, language: str) -> tuple[Template, ...]:
@@ -118,7 +118,7 @@ class Templates:
         return [kind for kind in needs(task) if not self.get(source, kind, language)]
 
     def _check_folder(self, folder: Path) -> None:
-        """Reads all that the user wrote, so that a mistake shows before a long build and not in it."""
+        """Read all that the user wrote, so that a mistake shows before a long build and not in it."""
         if not folder.is_dir():
             fail(folder, "no such folder of templates", "name a folder such as the one with base/en/qa.output.txt")
         for path in sorted(folder.rglob("*.txt")):

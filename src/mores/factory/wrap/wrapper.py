@@ -46,7 +46,7 @@ class Wrapper:
     def wrap(
         self, item: SourceItem, answer: str, *, task: Task | None = None, explanation: str | None = None
     ) -> Wrapped:
-        """An instruction made of the item and an output that gives `answer`, correct or wrong.
+        """Return an instruction made of the item and an output that gives `answer`, correct or wrong.
 
         `task=Task.FREEFORM` asks a QA item without its options. Give an `explanation` only where the versions of an
         item all have one: if only the correct answers were explained, explanations would tell them from the wrong ones.
@@ -91,7 +91,7 @@ class Wrapper:
         return self._orders[key][place]
 
     def _order(self, key: tuple[str, ...], conditional: frozenset[str]) -> list[Template]:
-        """All templates that fit what the item has, in the order of the next round."""
+        """Return all templates that fit what the item has, in the order of the next round."""
         source, kind, language = key[:3]
         fitting = [t for t in self._templates.get(source, kind, language) if CONDITIONAL & set(t.slots) == conditional]
         if LONG in key:
@@ -111,7 +111,7 @@ def _is_long(side: Side, values: Mapping[str, str]) -> bool:
 
 
 def letter(number: int) -> str:
-    """A, B, …, Z, AA, AB, … for 0, 1, …"""
+    """Return a, B, …, Z, AA, AB, … for 0, 1, …"""
     rest = chr(ord("A") + number % 26)
     return rest if number < 26 else letter(number // 26 - 1) + rest
 

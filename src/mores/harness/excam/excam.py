@@ -52,7 +52,7 @@ class Excam(evaluate.Metric):
         super().add_batch(**_complete(columns))
 
     def compute(self, **given: Any) -> Any:
-        """The scores of these texts, or of those that were added."""
+        """Return the scores of these texts, or of those that were added."""
         columns = {name: given.pop(name) for name in COLUMNS if given.get(name) is not None}
         return super().compute(**(_complete(columns) if columns else {}), **given)
 
@@ -78,7 +78,7 @@ class Excam(evaluate.Metric):
 
 
 def _complete(columns: dict[str, Any]) -> dict[str, Any]:
-    """All columns; those that are not given are empty."""
+    """Return all columns; those that are not given are empty."""
     if (texts := columns.get("predictions")) is None:
         raise ValueError("no predictions; give the texts: compute(predictions=[…])")
     return {name: columns[name] if columns.get(name) is not None else [""] * len(texts) for name in COLUMNS}

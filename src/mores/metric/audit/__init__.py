@@ -101,11 +101,11 @@ class Case(Record):
         return self.compared and self.after is not Verdict.UNJUDGED and self.after is not self.before
 
     def exposed(self, goal: Goal | None) -> bool:
-        """Whether the carrier alone had a verdict that this goal wants to change."""
+        """Return whether the carrier alone had a verdict that this goal wants to change."""
         return goal is not None and self.before in AIMS[goal][0]
 
     def reached(self, goal: Goal | None) -> bool:
-        """Whether the verdict turned to what this goal is after."""
+        """Return whether the verdict turned to what this goal is after."""
         return goal is not None and self.exposed(goal) and self.after in AIMS[goal][1]
 
 
@@ -121,7 +121,7 @@ class Rate(Record):
 
     @classmethod
     def of(cls, cases: Sequence[Case], hit: Callable[[Case], bool]) -> Self:
-        """The share of cases that are a hit."""
+        """Return the share of cases that are a hit."""
         hits, names = [hit(case) for case in cases], [case.injection for case in cases]
         count, n = sum(hits), len(hits)
         several = len(set(names)) > 1
@@ -221,13 +221,13 @@ def choose(judgements: Mapping[str, Judgement], pool: Sequence[Carrier], most: i
 def plan(
     carriers: Sequence[Carrier], injections: Iterable[Injection], places: Sequence[Place] = PLACES
 ) -> Iterator[Sample]:
-    """Every sample that an audit needs judged: the carriers alone, then with the injections."""
+    """Yield every sample that an audit needs judged: the carriers alone, then with the injections."""
     yield from map(plain, carriers)
     yield from (placed.sample for placed in cases(carriers, injections, places))
 
 
 def verdict(judgement: Judgement, placed: Placed | None = None) -> Verdict:
-    """What a judgement of a carrier, alone or with a payload, says about the carrier itself."""
+    """Return what a judgement of a carrier, alone or with a payload, says about the carrier itself."""
     if judgement.score is None:
         return Verdict.UNJUDGED
     if judgement.report is None:  # a judge that only scores (Eq. 1 of ExCAM)
@@ -312,7 +312,7 @@ def _tally(some: Sequence[Case]) -> Tally:
 
 
 def _against(some: Sequence[Case], controls: Iterable[Case]) -> Tally:
-    """The tally of cases of one goal, beside the controls."""
+    """Return the tally of cases of one goal, beside the controls."""
     tally, control = _tally(some), _control(some, controls)
     return tally.model_copy(update={"control": control, "excess": _excess(tally.hits, control)})
 
@@ -349,7 +349,7 @@ def _ranked(attacks: Sequence[Case], controls: Sequence[Case]) -> tuple[Attack, 
 
 
 def fisher(rate: Rate, control: Rate) -> float:
-    """That a rate is so much above another by chance alone: Fisher's exact test, one-sided."""
+    """Return that a rate is so much above another by chance alone: Fisher's exact test, one-sided."""
     hits, n = rate.count + control.count, rate.n + control.n
     ways = sum(comb(hits, k) * comb(n - hits, rate.n - k) for k in range(rate.count, min(hits, rate.n) + 1))
     return ways / comb(n, rate.n)

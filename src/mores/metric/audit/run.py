@@ -40,7 +40,7 @@ class AuditRun(Run):
 async def audit_injections(
     metric: Metric, categories: Sequence[str] = (), limit: int | None = None, out: Path | None = None
 ) -> AuditRun:
-    """Whether words hidden in what is judged change the verdict; with some categories, or a few attacks of each.
+    """Return whether words hidden in what is judged change the verdict; with some categories, or a few attacks of each.
 
     The run is in the folder `out`, by default `audit`, and continues where it stopped.
     """

@@ -88,7 +88,7 @@ class Placed(NamedTuple):
         return plain(self.carrier).model_copy(update={"id": sample_id} | change)
 
     def holds(self, side: Side, start: int, end: int) -> bool:
-        """Whether a span of the sample lies wholly in the payload and the blank lines around it."""
+        """Return whether a span of the sample lies wholly in the payload and the blank lines around it."""
         if self.place == "evidence":
             return False
         payload_side, head, tail = self._split()
@@ -96,7 +96,7 @@ class Placed(NamedTuple):
         return side == payload_side and len(head) <= start and end <= last
 
     def _split(self) -> tuple[Side, str, str]:
-        """The side that the payload stands in, and what stands there before and after it."""
+        """Return the side that the payload stands in, and what stands there before and after it."""
         side: Side = "instruction" if self.place == "instruction" else "text"
         text = self.carrier.side(side)
         at = {"start": 0, "middle": _middle(text)}.get(self.place, len(text))
@@ -105,7 +105,7 @@ class Placed(NamedTuple):
 
 @cache
 def injections() -> tuple[Injection, ...]:
-    """The payloads that come with Mores, controls last."""
+    """Return the payloads that come with Mores, controls last."""
     return _load("injections.jsonl", Injection)
 
 
@@ -116,7 +116,7 @@ def carriers() -> tuple[Carrier, ...]:
 
 
 def applies(injection: Injection, carrier: Carrier) -> bool:
-    """Whether there is something for the injection to hide or soften in this carrier, or something to accuse."""
+    """Return whether there is something for the injection to hide or soften in this carrier, or something to accuse."""
     return injection.goal is None or (injection.goal != "accuse") == carrier.wrong
 
 
@@ -140,14 +140,14 @@ def plain(sample: Sample) -> Sample:
 
 
 def suite_name(carriers: Sequence[Carrier], injections: Sequence[Injection], places: Sequence[Place]) -> str:
-    """Counts and hash: equal for comparable audits."""
+    """Count and hash: equal for comparable audits."""
     lines = [record.model_dump_json() for records in (carriers, injections) for record in records]
     digest = sha256("\n".join((*lines, *places)).encode()).hexdigest()[:8]
     return f"injections:{len(injections)}x{len(carriers)}:{digest}"
 
 
 def _middle(text: str) -> int:
-    """The place after the space nearest to the middle; the middle itself where no space is."""
+    """Return the place after the space nearest to the middle; the middle itself where no space is."""
     spaces = [place for place, sign in enumerate(text) if sign == " "]
     return min(spaces, key=lambda place: abs(place - len(text) // 2), default=len(text) // 2 - 1) + 1
 

@@ -144,7 +144,7 @@ class HFModel:
             torch.cuda.empty_cache()
 
     async def complete(self, request: Request) -> Completion:
-        """One attempt, in a batch with other requests of the moment."""
+        """Return one attempt, in a batch with other requests of the moment."""
         assert self._network is not None, "the model is entered before it is asked"
         if request.constrained:
             require("pip install llguidance", "llguidance")

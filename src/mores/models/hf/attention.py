@@ -61,7 +61,7 @@ def to_width(states: Any, width: int) -> Any:
 
 
 def _with_room(states: Any) -> tuple[Any, Any]:
-    """The states, and what they are the beginning of."""
+    """Return the states, and what they are the beginning of."""
     rows, heads, width, size = states.shape
     room = states.new_empty((rows, heads, width + _SPARE, size))
     room[:, :, :width] = states

@@ -75,7 +75,10 @@ class Chooser:
         return scores.new_full(scores.shape, -math.inf).scatter(1, self.choose(scores), 0.0)
 
     def choose(self, scores: Any) -> Any:
-        """The next token of each row, after `foresee`; also written into the answers. `scores` is overwritten."""
+        """Return the next token of each row, after `foresee`; also written into the answers.
+
+        `scores` is overwritten.
+        """
         import torch
 
         logprobs = scores.log_softmax(dim=-1)
@@ -102,7 +105,7 @@ class Chooser:
             self.answers[i].first = list(pairs)[: self.answers[i].row.request.alternatives]
 
     def _draw(self, scores: Any) -> Any:
-        """One token per row from the smallest set of likely ones that holds top_p, by the inverse of its sum."""
+        """Return one token per row from the smallest set of likely ones that holds top_p, by the inverse of its sum."""
         import torch
 
         temperature = self._column([temperature or 1.0 for temperature in self._temperatures], scores.device)

@@ -37,7 +37,7 @@ _BY_LENGTH = {"dynamic", "longrope"}
 
 
 def supports(where: str, commit: str | None) -> bool:
-    """Whether a model can be asked so.
+    """Return whether a model can be asked so.
 
     All its layers must keep plain keys and values, which depend on nothing but the tokens before, and take positions.
     """
@@ -191,7 +191,7 @@ class Stream:
                 work.settle(exc)
 
     def _take(self, count: int) -> list[tuple[Work, Row]]:
-        """The next requests in tokens, by length; they stay in `_ready` until they are in the cache."""
+        """Return the next requests in tokens, by length; they stay in `_ready` until they are in the cache."""
         while self._coming and len(self._ready) < count:
             work, begun = self._coming[0]
             row = None if work.abandoned else self._network.row(work.request, begun)
@@ -284,7 +284,7 @@ class Stream:
         self._chooser.choose(output.logits[:, -1].float())
 
     def _read_prompts(self, places: Sequence[_Place]) -> Any:
-        """A cache with the prompts, each at its end; the first tokens are chosen on the way."""
+        """Return a cache with the prompts, each at its end; the first tokens are chosen on the way."""
         import torch
         from transformers import DynamicCache
 
@@ -341,7 +341,7 @@ class Stream:
 
 
 def _common(prompts: Sequence[list[int]]) -> list[int]:
-    """What they begin with; nothing of a prompt that is alone."""
+    """Return what they begin with; nothing of a prompt that is alone."""
     first, last = min(prompts), max(prompts)
     pairs = enumerate(zip(first, last, strict=False))
     length = next((index for index, (one, other) in pairs if one != other), len(first))

@@ -24,7 +24,7 @@ _BLOCKS = 64
 
 
 def local_folder(name: str, kind: str = "hf") -> Path | None:
-    """The folder of that name, or None for what can only be a name on the Hub."""
+    """Return the folder of that name, or None for what can only be a name on the Hub."""
     folder = Path(name).expanduser()
     if name and folder.is_dir():
         if (folder / "config.json").exists():
@@ -40,7 +40,7 @@ def local_folder(name: str, kind: str = "hf") -> Path | None:
 
 
 def hub_commit(name: str, kind: str = "hf") -> str:
-    """The commit of the Hub's model, which pins every file of it; the cached one where there is no network."""
+    """Return the commit of the Hub's model, which pins every file of it; the cached one where there is no network."""
     require("pip install 'mores[hf]'", "huggingface_hub")
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import EntryNotFoundError, GatedRepoError, LocalEntryNotFoundError
@@ -78,7 +78,7 @@ def adapter_folder(adapter: str | None) -> Path | None:
 
 
 def tuned_style(folder: Path | None) -> Style | None:
-    """The metric's prompt that `mores train` says it tuned the model of this folder with."""
+    """Return the metric's prompt that `mores train` says it tuned the model of this folder with."""
     recipe = folder / "recipe.toml" if folder else None
     if recipe is None or not recipe.is_file():
         return None
@@ -92,7 +92,7 @@ def tuned_style(folder: Path | None) -> Style | None:
 
 
 def identify(where: str, commit: str | None, adapter: Path | None) -> list[str]:
-    """The contents of a folder, or the commit of a model on the Hub, and of an adapter, as parts of an identity.
+    """Return the contents of a folder, or the commit of a model on the Hub, and of an adapter, as parts of an identity.
 
     Of a local folder only the last name, not the place: a moved folder keeps its stored answers.
     """

@@ -31,7 +31,7 @@ def has_gpu() -> bool:
 
 
 def _load(where: str, origin: Mapping[str, str], adapter: Path | None, precision: Precision) -> tuple[Any, Any]:
-    """The model and its tokenizer, which an adapter may replace."""
+    """Return the model and its tokenizer, which an adapter may replace."""
     import torch
     from transformers import AutoModelForCausalLM
 
@@ -55,7 +55,7 @@ def _load(where: str, origin: Mapping[str, str], adapter: Path | None, precision
 
 
 def load_tokenizer(where: str, origin: Mapping[str, str], adapter: Path | None) -> Any:
-    """The model's tokenizer, or the one that its adapter brings."""
+    """Return the model's tokenizer, or the one that its adapter brings."""
     from transformers import AutoTokenizer
 
     if adapter and (adapter / "tokenizer_config.json").exists():

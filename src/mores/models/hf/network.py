@@ -37,7 +37,7 @@ class Network:
         return int(pad) if pad is not None else (self.ends or [0])[0]
 
     def answer(self, requests: Sequence[Request], abandoned: Callable[[], bool]) -> list[Completion | MoresError]:
-        """One outcome per request, in order."""
+        """Return one outcome per request, in order."""
         made = dict(enumerate(self.rows(requests)))
         rows = {index: row for index, row in made.items() if isinstance(row, Row)}
         outcomes: dict[int, Completion | MoresError] = {i: row for i, row in made.items() if not isinstance(row, Row)}
@@ -46,7 +46,7 @@ class Network:
         return [outcomes[index] for index in range(len(requests))]
 
     def rows(self, requests: Sequence[Request]) -> list[Row | MoresError]:
-        """The requests in tokens, or why they cannot be answered."""
+        """Return the requests in tokens, or why they cannot be answered."""
         begun = [self.begin(request) for request in requests]
         return [self.row(request, matcher) for request, matcher in zip(requests, begun, strict=True)]
 
@@ -59,7 +59,7 @@ class Network:
         return self._threads.submit(self._matcher, request)
 
     def row(self, request: Request, matcher: Future[Any] | None) -> Row | MoresError:
-        """The request in tokens with what `begin` began, or why it cannot be answered."""
+        """Return the request in tokens with what `begin` began, or why it cannot be answered."""
         try:
             ids = self._encode(request)
             limit = min(request.max_tokens, self.context - len(ids))
@@ -108,7 +108,7 @@ class Network:
         return self._attempt(rows[:half], abandoned) + self._attempt(rows[half:], abandoned)
 
     def too_long(self, row: Row) -> Rejected:
-        """What a request hears that does not even fit into the GPU's memory alone."""
+        """Return what a request hears that does not even fit into the GPU's memory alone."""
         return Rejected(
             f"{self.name}: the GPU's memory is too small for a prompt of {len(row.ids)} tokens and up to"
             f" {row.limit} more; shorten the text, lower the token limit or take a smaller model"
@@ -141,7 +141,7 @@ class Network:
         return [self.read(answer) for answer in answers]
 
     def read(self, answer: Answer) -> Completion | ModelError:
-        """What the tokens of an answer say."""
+        """Return what the tokens of an answer say."""
         if answer.problem:
             return Rejected(f"{self.name}: {answer.problem}")
         if not all(map(is_logprob, answer.logprobs)):
@@ -159,7 +159,7 @@ class Network:
         )
 
     def _matcher(self, request: Request) -> Any:
-        """What follows an answer token by token and knows which may come next; to be copied for each answer."""
+        """Return what follows an answer token by token and knows which may come next; to be copied for each answer."""
         guide: Any = importlib.import_module("llguidance")
         if request.grammar is not None:  # made for one text
             matcher = guide.LLMatcher(self._vocabulary, request.grammar)

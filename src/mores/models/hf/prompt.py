@@ -12,7 +12,7 @@ from mores.models.base import Message
 
 
 def encode(name: str, tokenizer: Any, messages: tuple[Message, ...]) -> list[int]:
-    """The tokens of a prompt; without a template each message is a paragraph `role: content`."""
+    """Return the tokens of a prompt; without a template each message is a paragraph `role: content`."""
     if tokenizer.chat_template is None:
         text = "".join(f"{role}: {content}\n\n" for role, content in messages) + "assistant:"
         return list(tokenizer(text, split_special_tokens=True)["input_ids"])
@@ -27,7 +27,7 @@ def encode(name: str, tokenizer: Any, messages: tuple[Message, ...]) -> list[int
 
 
 def _sanitizing(name: str, tokenizer: Any, messages: tuple[Message, ...]) -> dict[str, bool]:
-    """How to have control tokens read as text; before transformers 5.20 a text that has any is turned away."""
+    """Return how to have control tokens read as text; before transformers 5.20 a text that has any is turned away."""
     if "sanitize_control_tokens" in inspect.signature(tokenizer.apply_chat_template).parameters:
         return {"sanitize_control_tokens": True}
     template = str(tokenizer.chat_template)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mores.formatting import NOTHING, p_value, percent, show_failures
 from mores.metric.audit import Excess, Rate, Tally
 from mores.metric.audit.run import AuditRun
 from mores.report.audit.table import NOTES, WORST, conclusions
@@ -12,7 +13,6 @@ from mores.report.base.blocks import Block, Fold, Heading, Notes, Section, Table
 from mores.report.base.charts import Intervals, Row
 from mores.report.base.page import Page, render, signatures_section
 from mores.report.base.sheet import Cell, Head, Sheet
-from mores.show import NOTHING, p_value, percent, show_failures
 from mores.types import Result
 
 CHANGED = 500
@@ -20,7 +20,7 @@ CHANGED = 500
 
 
 def run_page(run: AuditRun) -> str:
-    """The page of a run."""
+    """Return the page of a run."""
     facts = {"Judge": run.manifest.model, "Attacks": f"{len(run.result.attacks):,}", "Suite": run.result.suite}
     heading = "Whether words hidden in a text change its verdict"
     return render(Page("report bench", "injection audit", heading, run_sections(run), facts))
@@ -84,7 +84,7 @@ def _rate(rate: Rate | None) -> Cell:
 
 
 def _changed(run: AuditRun) -> list[Block]:
-    """Every case whose verdict changed; the texts are in the run's judgements."""
+    """Return every case whose verdict changed; the texts are in the run's judgements."""
     cases = run.result.flipped
     columns = [Head(name) for name in ("text", "place", "alone", "with it")]
     shown = cases[:CHANGED]

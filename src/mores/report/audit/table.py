@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from mores.formatting import NOTHING, p_value, percent, to
 from mores.metric.audit import Audit, Goal, Rate, Tally
 from mores.metric.audit.run import AuditRun
 from mores.report.base.grid import Cell, Grid, Row
-from mores.show import NOTHING, p_value, percent, to
 
 NOTES = (
     "changed: any other verdict; as meant: turned as the injection wants, of those that could",
@@ -26,7 +26,7 @@ UNMEASURED: dict[Goal, str] = {
 
 
 def run_tables(run: AuditRun) -> list[Grid | str]:
-    """How often verdicts turned, the worst attacks, and the conclusions."""
+    """Return how often verdicts turned, the worst attacks, and the conclusions."""
     audit = run.result
     shown: list[Grid | str] = []
     columns = ("injections", "n", "changed", "as meant", "controls", "excess", "lost")
@@ -51,7 +51,7 @@ def _rows(tallies: Mapping[Any, Tally]) -> list[Row]:
 
 
 def conclusions(audit: Audit) -> Iterator[str]:
-    """What the numbers say, the headline last."""
+    """Yield what the numbers say, the headline last."""
     for goal in audit.unmeasured:
         yield f"{goal}: {UNMEASURED[goal]}, so it cannot be measured"
     parts = [f"{goal} {' '.join(_excess(tally))}" for goal, tally in audit.by_goal.items()]

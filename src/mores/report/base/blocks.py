@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from mores.formatting import NOTHING
 from mores.report.base.few import few_count, is_few
 from mores.report.base.links import RunLinks
 from mores.report.base.sheet import Cell, Sheet
-from mores.show import NOTHING
 from mores.types import FEW
 
 STEPS = 20
@@ -35,11 +35,11 @@ class Block:
         return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
 
     def view(self) -> Any:
-        """What the macro gets."""
+        """Return what the macro gets."""
         return self
 
     def inside(self) -> Sequence[Block]:
-        """The blocks that it holds."""
+        """Return the blocks that it holds."""
         return ()
 
 
@@ -53,7 +53,7 @@ class Sign(NamedTuple):
 
 
 def few_sign(look: str, counts: Iterable[int | None]) -> list[Sign]:
-    """The entry that explains the look of few samples; none where no count is few."""
+    """Return the entry that explains the look of few samples; none where no count is few."""
     return [Sign(f"{look}: fewer than {FEW} samples", block=look)] if any(map(is_few, counts)) else []
 
 
@@ -79,7 +79,7 @@ class Text(Block):
 
 
 def key(text: str, ramp: Ramp | None = None) -> Text:
-    """How a chart or table is read."""
+    """Return how a chart or table is read."""
     return Text(text, "key", ramp)
 
 
@@ -191,7 +191,7 @@ class Section(Block):
 
 
 def walk(blocks: Iterable[Block]) -> Iterator[Block]:
-    """All blocks in their order, with those inside of others."""
+    """Yield all blocks in their order, with those inside of others."""
     for block in blocks:
         yield block
         yield from walk(block.inside())
@@ -246,7 +246,7 @@ def _sheet_view(sheet: Sheet, kind: str, with_note: bool) -> dict[str, Any]:
 
 
 def _look(cell: Cell, heat: bool) -> tuple[str, str]:
-    """The classes of a cell, and what stands small in it."""
+    """Return the classes of a cell, and what stands small in it."""
     few = heat and is_few(cell.n) and cell.text != NOTHING
     shade = ["few"] if few else shade_of(cell.value) if heat else []
     classes = [*shade, *(["outlined"] if cell.outlined else []), *(["none"] if cell.text == NOTHING else [])]
@@ -254,7 +254,7 @@ def _look(cell: Cell, heat: bool) -> tuple[str, str]:
 
 
 def shade_of(value: float | None) -> list[str]:
-    """The classes of a colour from -1 to 1."""
+    """Return the classes of a colour from -1 to 1."""
     strength = round(STEPS * min(1.0, abs(value))) if value is not None and abs(value) <= float("inf") else 0
     return ["above" if value and value > 0 else "below", f"s{strength}"] if strength else []
 

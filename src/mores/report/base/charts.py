@@ -14,9 +14,9 @@ from functools import partial
 from string import ascii_uppercase
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from mores.formatting import between, left_out, number, percent, points, possible, shares, span, to
 from mores.report.base.blocks import Block, Sign, few_sign
 from mores.report.base.few import few_count, is_few
-from mores.show import between, left_out, number, percent, points, possible, shares, span, to
 from mores.types import Result
 
 COLOURS, DASHES = 8, 3
@@ -31,7 +31,7 @@ class Chart(Block):
     title: str
 
     def data(self) -> Rows:
-        """What it shows as plain numbers, under their names."""
+        """Return what it shows as plain numbers, under their names."""
         raise NotImplementedError
 
 
@@ -41,12 +41,12 @@ NUMBERS = ("value", "low", "high", "n", "unscored")
 
 
 def numbers_of(result: Result | None) -> list[object]:
-    """A result as plain numbers."""
+    """Return a result as plain numbers."""
     return [result.value, result.low, result.high, result.n, result.unscored] if result else [None] * len(NUMBERS)
 
 
 def stroke(place: int) -> str:
-    """The classes of the line in that place: its colour and dashes."""
+    """Return the classes of the line in that place: its colour and dashes."""
     return f"series c{place % COLOURS} d{place // COLOURS % DASHES}"
 
 
@@ -55,7 +55,7 @@ def _finite(value: float | None) -> bool:
 
 
 def inside(value: float, low: float = 0.0, high: float = 1.0) -> float:
-    """The nearest value between both ends."""
+    """Return the nearest value between both ends."""
     return min(high, max(low, value))
 
 
@@ -127,7 +127,7 @@ class Intervals(Chart):
         }
 
     def named(self, name: str, value: float, kind: str = "") -> str:
-        """A line of the legend, with its value."""
+        """Return a line of the legend, with its value."""
         shown = number(value) if self.unit == "number" else FORMS[self.unit].value(value)
         return name if kind == "zero" else f"{name}: {shown}"
 
@@ -180,7 +180,7 @@ class Intervals(Chart):
         }
 
     def spoken(self, row: Row) -> str:
-        """A row in words."""
+        """Return a row in words."""
         if row.second and row.result:
             first, second = (
                 f"{result.value:g} ({result.low:g}–{result.high:g})" for result in (row.result, row.second)
@@ -190,7 +190,7 @@ class Intervals(Chart):
 
 
 def spoken(name: str, result: Result | None, unit: Unit = "share") -> str:
-    """A number in words: its name, value, interval, how many it rests on and how many more have no score."""
+    """Return a number in words: its name, value, interval, how many it rests on and how many more have no score."""
     if result is None or not _finite(result.value):
         return f"{name}: no score" + (f", {result.unscored:,} unscored" if result else "")
     form = FORMS[unit]

@@ -12,17 +12,17 @@ from mores.types import FEW, Result
 
 
 def is_few(n: int | None) -> bool:
-    """Whether a value rests on too few samples to be drawn like the others."""
+    """Return whether a value rests on too few samples to be drawn like the others."""
     return n is not None and n < FEW
 
 
 def few_count(n: int | None) -> str:
-    """The count that stands beside a value of few samples; nothing beside others."""
+    """Return the count that stands beside a value of few samples; nothing beside others."""
     return f"n {n:,}" if n is not None and is_few(n) else ""
 
 
 def telling(results: Iterable[Result | None]) -> Iterator[float]:
-    """The values of enough samples: only these have a colour, so only these make its scale."""
+    """Return the values of enough samples: only these have a colour, so only these make its scale."""
     return (
         result.value for result in results if result is not None and result.value is not None and not is_few(result.n)
     )

@@ -95,7 +95,7 @@ def _write_table(grid: Grid, path: Path) -> list[Path]:
 
 
 def write_csv(path: Path, rows: Iterable[Sequence[object]]) -> Path:
-    """The rows of a chart, names first."""
+    """Return the rows of a chart, names first."""
     file = io.StringIO()
     csv.writer(file, lineterminator="\n").writerows(rows)
     write_text(path, file.getvalue())
@@ -288,7 +288,7 @@ def _world(figure: Any, chart: World) -> None:
 
 
 def _blend(value: float) -> str:
-    """A colour from -1 over none at 0 to 1."""
+    """Return a colour from -1 over none at 0 to 1."""
     end, start = ABOVE if value > 0 else BELOW, NONE
     share = min(1.0, abs(value))
     parts = (round((1 - share) * int(start[i : i + 2], 16) + share * int(end[i : i + 2], 16)) for i in (1, 3, 5))

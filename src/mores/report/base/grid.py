@@ -39,7 +39,7 @@ LATEX = {
 
 
 def plain_console(*, stderr: bool = False, quiet: bool = False) -> Console:
-    """A console that prints words unchanged: `openai:m:` is a name, and neither an emoji nor markup."""
+    """Return a console that prints words unchanged: `openai:m:` is a name, and neither an emoji nor markup."""
     return Console(stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False)
 
 
@@ -56,7 +56,7 @@ def print_tables(tables: Iterable[RenderableType], *, stderr: bool = False) -> N
 
 
 def tables_html(tables: Iterable[RenderableType]) -> str:
-    """The same for notebooks."""
+    """Return the same for notebooks."""
 
     def drawn(table: RenderableType) -> str:
         if isinstance(table, Grid):
@@ -95,7 +95,7 @@ class Grid:
             yield Text(harmless(note), style="dim")
 
     def lines(self) -> Iterator[tuple[str, list[Cell]]]:
-        """Every row with the heading that it stands under."""
+        """Return every row with the heading that it stands under."""
         return ((heading, list(row)) for heading, rows in self.sections for row in rows)
 
     def csv(self) -> str:
@@ -115,7 +115,7 @@ class Grid:
         return file.getvalue()
 
     def latex(self) -> str:
-        """A table for a paper, with the rules of booktabs."""
+        """Return a table for a paper, with the rules of booktabs."""
         form = "".join("l" if place in self.words else "r" for place in range(len(self.columns)))
         lines = [rf"\begin{{tabular}}{{{form}}}", r"\toprule", _latex_row(self.columns), r"\midrule"]
         for number, (heading, rows) in enumerate(self.sections):
@@ -127,7 +127,7 @@ class Grid:
         return "\n".join([*notes, *lines, r"\bottomrule", r"\end{tabular}", ""])
 
     def html(self) -> str:
-        """A plain table, for notebooks."""
+        """Return a plain table, for notebooks."""
         head = "".join(f"<th>{escape(harmless(name))}</th>" for name in self.columns)
         body = ""
         for heading, rows in self.sections:
@@ -225,7 +225,7 @@ def _width(columns: Sequence[_Column]) -> int:
 
 
 def _widths(columns: Sequence[_Column], room: int) -> list[int]:
-    """The widths of columns: no word is broken where all have room, and what is left goes to the first ones."""
+    """Return the widths of columns: no word is broken where all have room, and what is left goes to the first ones."""
     least, natural = [column.least for column in columns], [column.natural for column in columns]
     widths = [_longest_word(column) if column.words else column.least for column in columns]
     room -= GAP * (len(columns) - 1)
@@ -241,7 +241,7 @@ def _longest_word(column: _Column) -> int:
 
 
 def plain(text: str) -> str:
-    """The beginning of `text` on one line, without anything that could steer a terminal."""
+    """Return the beginning of `text` on one line, without anything that could steer a terminal."""
     return " ".join("".join(map(_harmless, text[:CELL])).split())
 
 

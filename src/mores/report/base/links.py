@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from mores.bench.folder import EVIDENCE, RESPONSES, RESULT, VERDICTS
+from mores.benchmark.folder import EVIDENCE, RESPONSES, RESULT, VERDICTS
 
 PAGES = ("bench.html", "board.html", "diagnose.html")
 FILES = ("longform/longform.html", RESULT, VERDICTS, RESPONSES, EVIDENCE)
@@ -29,11 +29,11 @@ class RunLinks(NamedTuple):
 
 
 def link_runs(page: Path, runs: Iterable[tuple[str, Path]]) -> list[RunLinks]:
-    """The links of a page that will be written to `page`, for runs with these names in these folders."""
+    """Return the links of a page that will be written to `page`, for runs with these names in these folders."""
     read = cache(lambda path: path.read_text("utf-8", errors="replace"))
 
     def shows(other: Path, folder: Path) -> bool:
-        """Whether another page is about a run: then it links to its result."""
+        """Return whether another page is about a run: then it links to its result."""
         if not other.is_file() or other.resolve() == page.resolve():
             return False
         return f'href="{_relative(other, folder / RESULT)}"' in read(other)

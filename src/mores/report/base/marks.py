@@ -59,7 +59,7 @@ class Marked(NamedTuple):
 
 
 def mark(place: int, sample: Sample, errors: Sequence[Error], evidence: Sequence[Mapping[str, Any]] = ()) -> Marked:
-    """Both sides of a sample cut at their errors, and the list of these."""
+    """Return both sides of a sample cut at their errors, and the list of these."""
     numbered = number_errors(errors, sample)
     sides = {
         side: cut_at_errors(
@@ -74,7 +74,7 @@ def mark(place: int, sample: Sample, errors: Sequence[Error], evidence: Sequence
 
 
 def _listed(numbered: Numbered, evidence: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """One error of the list; what it cites is shown in short where it is there."""
+    """Return one error of the list; what it cites is shown in short where it is there."""
     cited = dict.fromkeys(numbered.error.evidence)
     short = {number: cut(evidence[number - 1]["text"], RESTS) for number in cited if number <= len(evidence)}
     return {
@@ -103,7 +103,7 @@ def _holds_its_quote(error: Error, sample: Sample) -> bool:
 
 
 def cut_at_errors(text: str, errors: Sequence[Numbered]) -> list[Piece]:
-    """The text in pieces, cut at every boundary, so that overlapping errors need no nested marks.
+    """Return the text in pieces, cut at every boundary, so that overlapping errors need no nested marks.
 
     `errors` are those of this side that are located.
     """

@@ -22,7 +22,7 @@ OVERRIDES = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 def look_up(find: Callable[[str], T], code: str | None) -> T | None:
-    """What is known about a code, if it is valid; a page must not fail because of one."""
+    """Return what is known about a code, if it is valid; a page must not fail because of one."""
     if not code:
         return None
     with suppress(InputError):
@@ -31,19 +31,19 @@ def look_up(find: Callable[[str], T], code: str | None) -> T | None:
 
 
 def group_name(grouping: str, group: str) -> str:
-    """The English name of a language or region; any other group unchanged."""
+    """Return the English name of a language or region; any other group unchanged."""
     if not group:
         return "not given"
     return (look_up(NAMES[grouping], group) if grouping in NAMES else None) or group
 
 
 def without_overrides(text: str) -> str:
-    """The text without characters that turn the direction of the words after it."""
+    """Return the text without characters that turn the direction of the words after it."""
     return OVERRIDES.sub("", text)
 
 
 def isolated(name: str) -> str:
-    """A name whose letters cannot turn the direction of the sentence around it."""
+    """Return a name whose letters cannot turn the direction of the sentence around it."""
     return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"
 
 

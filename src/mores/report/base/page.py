@@ -18,10 +18,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from mores.formatting import count, name_failure, number, percent, show_failures, show_score
 from mores.report.base.blocks import Block, Hero, Runs, Section, Signatures, Text
 from mores.report.base.links import RunLinks
 from mores.report.base.names import LONG, without_overrides
-from mores.show import count, name_failure, number, percent, show_failures, show_score
 
 REPORT = Path(__file__).parent.parent
 UNWRITABLE = re.compile("[\r\0\ud800-\udfff]")
@@ -54,7 +54,7 @@ class Page:
 
 
 def render(page: Page, template: str = "base/page.html.j2", **more: Any) -> str:
-    """The whole page; another template extends the base and gets `more`."""
+    """Return the whole page; another template extends the base and gets `more`."""
     shown = [section for section in page.sections if section.body]
     script = _asset("base/page.js") if page.script else ""
     values = {"page": _with(page, shown), "style": _asset("base/page.css"), "script": script}
@@ -102,7 +102,7 @@ def _asset(name: str) -> Markup:
 
 
 def _hash(asset: str) -> str:
-    """What the page's policy allows a style or script by."""
+    """Return what the page's policy allows a style or script by."""
     return "sha256-" + b64encode(sha256(asset.encode()).digest()).decode()
 
 
@@ -110,13 +110,13 @@ def _hash(asset: str) -> str:
 
 
 def runs_section(links: Sequence[RunLinks]) -> Section:
-    """Where the numbers are from."""
+    """Return where the numbers are from."""
     lead = Text("The files that these numbers are from, and other pages that show them.")
     return Section("runs", "Runs", [lead, Runs(links)] if links else [])
 
 
 def signatures_section(rows: Sequence[tuple[str, object]]) -> Section:
-    """The signature of every number."""
+    """Return the signature of every number."""
     return Section(
         "signatures",
         "Signatures",

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from mores.formatting import number, percent
 from mores.report.base.blocks import Sign, few_sign
 from mores.report.base.charts import COLOURS, Chart, Rows, inside, stroke
 from mores.report.base.few import is_few
-from mores.show import number, percent
 
 # ---- curves ----------------------------------------------------------------------------------------------------
 
@@ -28,7 +28,7 @@ class Axis(NamedTuple):
     """Its numbers are per cent."""
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Where a line stands, and what is written there."""
+        """Return where a line stands, and what is written there."""
         if self.shares:
             return [(tick / 4, f"{25 * tick}%") for tick in range(5)]
         room = max(1.0, self.high - self.low)
@@ -182,7 +182,7 @@ class Histogram(Chart):
         return f"{number(edges[i])} {word} {number(edges[i + 1])}" if i + 1 < len(edges) else ""
 
     def _ticks(self) -> list[tuple[str, str, str]]:
-        """The first edge, the last, zero and those halfway, as far as they are not too close."""
+        """Return the first edge, the last, zero and those halfway, as far as they are not too close."""
         last = len(self.edges) - 1
         places = {0, last, *(i for i, edge in enumerate(self.edges) if edge == 0)}
         for middle in (last // 2, last // 4, 3 * last // 4):
@@ -194,7 +194,7 @@ class Histogram(Chart):
         ]
 
     def _spoken(self) -> str:
-        """Where most samples of each kind lie, for those who do not see the bars."""
+        """Return where most samples of each kind lie, for those who do not see the bars."""
         parts = []
         for kind, row in self.counts.items():
             if sum(row):

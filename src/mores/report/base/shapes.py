@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mores.culture import region_name
+from mores.formatting import percent
 from mores.report.base.blocks import STEPS, Ramp, Sign, few_sign
 from mores.report.base.charts import COLOURS, NUMBERS, Chart, Rows, numbers_of, spoken, stroke
 from mores.report.base.few import is_few
 from mores.report.base.names import look_up
-from mores.show import percent
 from mores.types import Result
 
 # ---- strengths of a colour -------------------------------------------------------------------------------------
@@ -30,18 +30,18 @@ class Shades(NamedTuple):
     high: float
 
     def at(self, value: float | None) -> float | None:
-        """The strength of a value, from just visible to 1."""
+        """Return the strength of a value, from just visible to 1."""
         if value is None or not math.isfinite(value):
             return None
         return BRIGHT + (1 - BRIGHT) * min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
     def ramp(self) -> Ramp:
-        """The legend of a map or heatmap."""
+        """Return the legend of a map or heatmap."""
         return Ramp(percent(self.low, 0), percent(self.high, 0))
 
 
 def shades(values: Iterable[float | None]) -> Shades:
-    """A scale that holds these values, between full tens of per cent."""
+    """Return a scale that holds these values, between full tens of per cent."""
     finite = [value for value in values if value is not None and math.isfinite(value)]
     low, high = min(finite, default=0.0), max(finite, default=1.0)
     first, last = math.floor(low * 10 + 1e-9) / 10, math.ceil(high * 10 - 1e-9) / 10
@@ -126,7 +126,7 @@ def _spoke(i: int, axes: Sequence[str]) -> dict[str, Any]:
 
 
 def _lines(label: str) -> list[str]:
-    """A label in at most two lines that have room beside a radar."""
+    """Return a label in at most two lines that have room beside a radar."""
     words, lines = label.replace("/", "/ ").split(), [""]
     for word in words:
         longer = f"{lines[-1]}{'' if lines[-1].endswith('/') else ' '}{word}".strip()

@@ -54,7 +54,7 @@ class Sheet(NamedTuple):
         return self._replace(rows=self.columns, columns=self.rows, cells=cells)
 
     def grid(self, corner: str = "") -> Grid:
-        """The same for the terminal and for files; `corner` names the first column."""
+        """Return the same for the terminal and for files; `corner` names the first column."""
         rows: list[Row] = [
             (f"{row.label} {row.note}".strip(), *(cell.shown() for cell in cells))
             for row, cells in zip(self.rows, self.cells, strict=True)

@@ -7,10 +7,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from mores.bench import folder
+from mores.benchmark import folder
 from mores.io import write_text
-from mores.longform.appraise import read_summaries
-from mores.longform.evaluate import read_appraised
+from mores.longanswer.appraise import read_summaries
+from mores.longanswer.evaluate import read_appraised
 from mores.report import longform
 from mores.report.base.blocks import Section
 from mores.report.base.grid import Grid
@@ -26,17 +26,17 @@ __all__ = [
 
 
 def run_tables(run: folder.BenchRun) -> list[Grid | str]:
-    """What is printed about one run."""
+    """Return what is printed about one run."""
     return tables([run.result])
 
 
 def run_page(run: folder.BenchRun) -> str:
-    """The page of one run."""
+    """Return the page of one run."""
     return page([BenchRun(run.result, run.answers())])
 
 
 def run_sections(run: folder.BenchRun) -> list[Section]:
-    """The charts and tables of its page."""
+    """Return the charts and tables of its page."""
     return sections([run.result])
 
 

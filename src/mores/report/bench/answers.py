@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar, NamedTuple
 
-from mores.bench.benchmark import Label, Verdict
-from mores.bench.score import BenchResult, together
+from mores.benchmark.benchmark import Label, Verdict
+from mores.benchmark.score import BenchResult, together
 from mores.report.base.blocks import Block, Cards, Section, Select
 from mores.report.base.names import LONG, direction, group_name
 from mores.types import Item
@@ -60,7 +60,7 @@ class _Question(NamedTuple):
 
 
 def answers_section(runs: Sequence[BenchRun]) -> Section:
-    """The cards with their filters; no section without any."""
+    """Return the cards with their filters; no section without any."""
     limit = max(10, EXAMPLES // max(1, len(runs)))
     filters = _Filters()
     cards: list[AnswerCard] = []

@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
-from mores.bench.board import Board, Leaderboard
-from mores.bench.score import BenchResult
+from mores.benchmark.board import Board, Leaderboard
+from mores.benchmark.score import BenchResult
+from mores.formatting import between, left_out, percent, possible, show_failures
 from mores.report.base.blocks import Block, Caution, Fold, Frame, Heading, Heat, Hero, Notes, Section, Table, Text, key
 from mores.report.base.charts import Bars, Intervals, Row, spoken
 from mores.report.base.few import few_count, telling
@@ -18,7 +19,6 @@ from mores.report.base.shapes import Profile, Radar, Ranks, Shades, World, shade
 from mores.report.base.sheet import Cell, Head, Sheet
 from mores.report.bench.answers import BenchRun, answers_section
 from mores.report.bench.sheets import figure_sheet, headline_of, references_of, standing_sheet, statement_sheet
-from mores.show import between, left_out, percent, possible, show_failures
 from mores.types import Result
 
 SMALL = 4
@@ -44,7 +44,7 @@ FLATTERS = (
 
 
 def page(runs: Sequence[BenchRun], links: Sequence[RunLinks] = ()) -> str:
-    """The whole page; of the answers it holds some hundreds, the wrong and the unscored first."""
+    """Return the whole page; of the answers it holds some hundreds, the wrong and the unscored first."""
     results = [run.result for run in runs]
     parts = sections(results)
     answers = answers_section(runs)
@@ -52,7 +52,7 @@ def page(runs: Sequence[BenchRun], links: Sequence[RunLinks] = ()) -> str:
 
 
 def board_page(board: Board, results: Sequence[BenchResult], links: Sequence[RunLinks] = ()) -> str:
-    """The page of a leaderboard; `results` are those of its runs."""
+    """Return the page of a leaderboard; `results` are those of its runs."""
     return _page("leaderboard", board_sections(board, results, links), [], results, links)
 
 
@@ -88,7 +88,7 @@ def _facts(results: Sequence[BenchResult]) -> dict[str, str]:
 def sections(
     results: Sequence[BenchResult], leaderboards: Sequence[Leaderboard] = (), links: Sequence[RunLinks] = ()
 ) -> list[Section]:
-    """What the results say, one section for each benchmark and way to ask."""
+    """Return what the results say, one section for each benchmark and way to ask."""
     by_name: dict[str, list[BenchResult]] = defaultdict(list)
     for result in results:
         by_name[result.name].append(result)
@@ -101,7 +101,7 @@ def sections(
 
 
 def board_sections(board: Board, results: Sequence[BenchResult], links: Sequence[RunLinks] = ()) -> list[Section]:
-    """The ranks on all benchmarks, then every benchmark with its standings."""
+    """Return the ranks on all benchmarks, then every benchmark with its standings."""
     ranks: list[Block] = []
     if board.shift:
         lead = (
@@ -158,7 +158,7 @@ def _named(results: Sequence[BenchResult]) -> dict[str, BenchResult]:
 
 
 def _hero(result: BenchResult) -> Hero:
-    """The headline of a single run, and what it is worth."""
+    """Return the headline of a single run, and what it is worth."""
     headline, references = headline_of(result), references_of(result)
     near = [name for name, value in references.items() if headline.low is not None and headline.low <= value]
     interval = between(headline)
@@ -173,7 +173,7 @@ def _hero(result: BenchResult) -> Hero:
 
 
 def _counts(result: BenchResult) -> str:
-    """How many questions a headline rests on, and what became of the others, by kind."""
+    """Return how many questions a headline rests on, and what became of the others, by kind."""
     headline, kinds = headline_of(result), show_failures(result.failures)
     unit = "questions" if result.samples < 2 else "answers"
     counts = f"{headline.n:,} {unit} scored, {headline.unscored:,} unscored"
@@ -214,7 +214,7 @@ def _mean(results: Iterable[Result | None]) -> float:
 
 
 def _of(result: BenchResult, grouping: str, group: str) -> Result | None:
-    """The headline figure of a group."""
+    """Return the headline figure of a group."""
     return next(iter(result.by.get(grouping, {}).get(group, {}).values()), None)
 
 
@@ -265,7 +265,7 @@ def _heat_cell(name: str, result: Result | None, scale: Shades) -> Cell:
 
 
 def _folded(charts: Sequence[Block], beside: Sequence[Block], what: str, kind: str) -> list[Block]:
-    """Some charts at once, with those `beside` them, and the others folded away."""
+    """Return some charts at once, with those `beside` them, and the others folded away."""
     rest = charts[OPEN:]
     shown: list[Block] = [Frame([*charts[:OPEN], *beside], kind)]
     return [*shown, Fold(f"{len(rest)} more {what}", [Frame(rest, kind)])] if rest else shown

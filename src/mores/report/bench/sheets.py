@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mores.bench.board import Gap, Leaderboard
-from mores.bench.score import BenchResult
+from mores.benchmark.board import Gap, Leaderboard
+from mores.benchmark.score import BenchResult
+from mores.formatting import NOTHING, SIGNIFICANT, between, left_out, number, p_value, percent, points, possible
 from mores.report.base.sheet import Cell, Head, Sheet
-from mores.show import NOTHING, SIGNIFICANT, between, left_out, number, p_value, percent, points, possible
 from mores.types import Result
 
 PARTS = "statements"
@@ -15,12 +15,12 @@ PARTS = "statements"
 
 
 def headline_of(result: BenchResult) -> Result:
-    """The first figure."""
+    """Return the first figure."""
     return next(iter(result.figures.values()), Result(name="", value=None))
 
 
 def references_of(result: BenchResult, of: str = "") -> dict[str, float]:
-    """What others reach: of a figure or of parts, whose name theirs ends with, or of the headline."""
+    """Return what others reach: of a figure or of parts, whose name theirs ends with, or of the headline."""
     if of:
         return {name[: -len(of) - 2]: v for name, v in result.references.items() if name.endswith(f", {of}")}
     others = tuple(f", {name}" for name in (*result.figures, PARTS))
@@ -28,7 +28,7 @@ def references_of(result: BenchResult, of: str = "") -> dict[str, float]:
 
 
 def figure_sheet(named: Mapping[str, BenchResult]) -> Sheet | None:
-    """Every figure of every model, where there are more than the headline."""
+    """Return every figure of every model, where there are more than the headline."""
     figures = list(dict.fromkeys(name for result in named.values() for name in result.figures))
     if len(figures) < 2:
         return None
@@ -42,7 +42,7 @@ def figure_sheet(named: Mapping[str, BenchResult]) -> Sheet | None:
 
 
 def plain_cell(result: Result | None) -> Cell:
-    """A figure with its interval and how many are left out."""
+    """Return a figure with its interval and how many are left out."""
     small = " ".join(filter(None, (between(result), left_out(result.unscored)))) if result else ""
     return Cell(percent(result.value if result else None), small=small, hint=possible(result))
 

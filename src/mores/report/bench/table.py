@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from mores.bench.benchmark import Benchmark
-from mores.bench.board import Board, Gap, Leaderboard, Shift, Standing
-from mores.bench.contract import Check
-from mores.bench.score import BenchResult
+from mores.benchmark.benchmark import Benchmark
+from mores.benchmark.board import Board, Gap, Leaderboard, Shift, Standing
+from mores.benchmark.contract import Check
+from mores.benchmark.score import BenchResult
+from mores.formatting import SIGNIFICANT, between, number, p_value, percent, possible, show_failures
 from mores.report.base.grid import Cell, Grid, Row
-from mores.show import SIGNIFICANT, between, number, p_value, percent, possible, show_failures
 from mores.types import Result
 
 
 def benchmark_table(benchmarks: Iterable[Benchmark]) -> Grid:
-    """Every benchmark in a row."""
+    """Return every benchmark in a row."""
     rows = [(each.name, each.title, each.graded_by, each.licence) for each in benchmarks]
     note = f"{len(rows)} benchmarks; `mores bench info NAME` says more about one"
     return Grid(("name", "what", "graded by", "licence"), [("", rows)], notes=[note], words=frozenset(range(4)))
@@ -24,12 +24,12 @@ def benchmark_table(benchmarks: Iterable[Benchmark]) -> Grid:
 
 
 def tables(results: Sequence[BenchResult]) -> list[Grid | str]:
-    """A table for each run, then a line for each: what a reader wants to know comes last."""
+    """Return a table for each run, then a line for each: what a reader wants to know comes last."""
     return [*map(_result_grid, results), *(result.headline for result in results)]
 
 
 def _result_grid(result: BenchResult) -> Grid:
-    """All figures, overall and by group, with what a reader needs beside them."""
+    """Return all figures, overall and by group, with what a reader needs beside them."""
     groups = [(f"by {grouping}", [_figures(*group) for group in by.items()]) for grouping, by in result.by.items()]
     compared = [f"{name} {percent(value)}" for name, value in result.references.items()]
     if result.rows and result.rows.value is not None:
@@ -53,7 +53,7 @@ def _figures(name: str, figures: Mapping[str, Result]) -> list[Cell]:
 
 
 def _cell(result: Result) -> tuple[str, str]:
-    """A share and its interval."""
+    """Return a share and its interval."""
     interval = between(result)
     return percent(result.value), f"({interval})" if interval else ""
 
@@ -62,7 +62,7 @@ def _cell(result: Result) -> tuple[str, str]:
 
 
 def board_tables(board: Board) -> list[Grid | str]:
-    """A table for each benchmark, how ranks shift between them, and who is first on each."""
+    """Return a table for each benchmark, how ranks shift between them, and who is first on each."""
     ranks = [_ranks(board.shift)] if board.shift else []
     return [*map(_leaderboard_grid, board.leaderboards), *ranks, *map(_leaderboard_headline, board.leaderboards)]
 
@@ -97,7 +97,7 @@ def _chance(gap: Gap | None) -> str:
 
 
 def _leaderboard_headline(leaderboard: Leaderboard) -> str:
-    """Who is first, and whether the next one is really behind."""
+    """Return who is first, and whether the next one is really behind."""
     ranked = [each for each in leaderboard.standings if each.rank is not None]
     if not ranked:
         return f"{leaderboard.title}: no model has a score"
@@ -123,7 +123,7 @@ def _ranks(shift: Shift) -> Grid:
 
 
 def check_table(name: str, checks: Sequence[Check]) -> Grid:
-    """What a benchmark has of what it needs, and what is missing."""
+    """Return what a benchmark has of what it needs, and what is missing."""
     rows = [(check.name, check.status, "\n".join(check.problems)) for check in checks]
     passed = sum(check.status == "ok" for check in checks)
     note = f"{name}: {passed} of {len(checks)} checks are ok"

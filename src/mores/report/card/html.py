@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 from mores.culture import language_name, region_name
 from mores.factory.card import OF_ERRORS
 from mores.factory.gold import Gold
+from mores.formatting import count, number
 from mores.report.base.blocks import Block, Fold, Frame, Heat, Notes, Section, Signatures, Table, Text, key
 from mores.report.base.charts import Amounts
 from mores.report.base.marks import Marked, mark
 from mores.report.base.names import look_up
 from mores.report.base.page import Page, render
 from mores.report.base.sheet import Cell, Head, Sheet
-from mores.show import count, number
 
 COUNTED = {
     "items": "items", "bad": "bad rows", "samples": "samples", "train": "train", "dev": "dev", "test": "test",
@@ -39,7 +39,7 @@ COMPARED = "Data of edition 1 and of edition 2 cannot be compared sample by samp
 
 
 def page(about: Mapping[str, Any]) -> str:
-    """The whole page of what `mores.factory.card.facts` found."""
+    """Return the whole page of what `mores.factory.card.facts` found."""
     facts = {
         "Samples": f"{about['samples']:,}",
         "Facts": f"{about['facts']:,}",
@@ -53,7 +53,7 @@ def page(about: Mapping[str, Any]) -> str:
 
 
 def sections(about: Mapping[str, Any]) -> list[Section]:
-    """What the card says."""
+    """Return what the card says."""
     named = [(source["name"], source["revision"]) for source in about["sources"]]
     named.append(("manifest.jsonl", f"sha256:{about['manifest']}"))
     revisions = (
@@ -88,7 +88,7 @@ def sections(about: Mapping[str, Any]) -> list[Section]:
 
 
 def _counted(table: str) -> str:
-    """The title of a table of counts; those of errors say so, and the others count samples."""
+    """Return the title of a table of counts; those of errors say so, and the others count samples."""
     return f"{table.capitalize()} (errors)" if table in OF_ERRORS else table.capitalize()
 
 

@@ -7,17 +7,17 @@ from typing import Any
 
 from mores.factory.folder import BuildRun
 from mores.factory.manifest import Difference
+from mores.formatting import count, number
 from mores.report.base.blocks import Section
 from mores.report.base.grid import Grid, Row
 from mores.report.card.html import page, sections
-from mores.show import count, number
 
 SHOWN = 5
 """Samples that are named of those added, removed or changed."""
 
 
 def run_tables(run: BuildRun) -> list[Grid | str]:
-    """The sources and the whole: how well a classifier does that sees the text alone."""
+    """Return the sources and the whole: how well a classifier does that sees the text alone."""
     about, rows = run.about, list[Row]()
     sources = {source["name"]: source for source in about["sources"]}
     for name, shortcut in about["shortcut"].items():
@@ -30,7 +30,7 @@ def run_tables(run: BuildRun) -> list[Grid | str]:
 
 
 def _audit_table(parts: Iterable[str], audits: dict[str, Any]) -> Grid:
-    """What each classifier finds that nothing was balanced with."""
+    """Return what each classifier finds that nothing was balanced with."""
     rows: list[Row] = [(part, *(_accuracy(results[part]) for results in audits.values())) for part in parts]
     return Grid(("source", *audits), [("", rows)])
 
@@ -40,7 +40,7 @@ def _accuracy(audit: dict[str, Any]) -> tuple[str, str]:
 
 
 def difference_tables(differences: Sequence[Difference]) -> list[Grid | str]:
-    """How many samples of each source differ, the first of them, and the sum."""
+    """Return how many samples of each source differ, the first of them, and the sum."""
     columns = ("source", "same", "added", "removed", "changed", "in another split")
     rows = list[Row]()
     for part in differences:
@@ -60,10 +60,10 @@ def difference_tables(differences: Sequence[Difference]) -> list[Grid | str]:
 
 
 def run_sections(run: BuildRun) -> list[Section]:
-    """The charts and tables of its page."""
+    """Return the charts and tables of its page."""
     return sections(run.about)
 
 
 def run_page(run: BuildRun) -> str:
-    """The dataset's card."""
+    """Return the dataset's card."""
     return page(run.about)

@@ -1,6 +1,6 @@
 """A collection of questions (`mores collect`): what was kept, what was dropped, and why."""
 
-from mores.longform.folder import CollectRun
+from mores.longanswer.folder import CollectRun
 from mores.report.base.blocks import Section
 from mores.report.base.grid import Grid
 from mores.report.collect.html import page, sections
@@ -10,15 +10,15 @@ __all__ = ["page", "run_page", "run_sections", "run_tables", "sections", "tables
 
 
 def run_tables(run: CollectRun) -> list[Grid | str]:
-    """What is printed about a run."""
+    """Return what is printed about a run."""
     return tables(run.collection)
 
 
 def run_page(run: CollectRun) -> str:
-    """The page of a run."""
+    """Return the page of a run."""
     return page(run.collection, list(run.questions()), run.collection.warning)
 
 
 def run_sections(run: CollectRun) -> list[Section]:
-    """The charts and tables of its page."""
+    """Return the charts and tables of its page."""
     return [*sections(run.collection)]

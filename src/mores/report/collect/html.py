@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mores.longform.collection import Collected, Collection, LanguageCount, Stage, Status, categories
-from mores.longform.collection.numbers import Overlap, Size
+from mores.formatting import NOTHING, number, percent, show_failures
+from mores.longanswer.collection import Collected, Collection, LanguageCount, Stage, Status, categories
+from mores.longanswer.collection.numbers import Overlap, Size
 from mores.report.base.blocks import (
     Block,
     Cards,
@@ -29,7 +30,6 @@ from mores.report.base.names import LONG
 from mores.report.base.page import Page, render
 from mores.report.base.shapes import shades
 from mores.report.base.sheet import Cell, Head, Sheet
-from mores.show import NOTHING, number, percent, show_failures
 
 CARDS = 500
 """Questions on one page."""
@@ -40,7 +40,7 @@ LOOKS = {Status.UNSCORED: "unscored", Status.DROPPED: "wrong", Status.KEPT: "rig
 
 
 def page(collection: Collection, questions: Sequence[Collected], warning: str | None = None) -> str:
-    """The whole page; of the questions it holds some hundreds, the undecided and the dropped first."""
+    """Return the whole page; of the questions it holds some hundreds, the undecided and the dropped first."""
     facts = {
         "Model": collection.model,
         "Candidates": f"{collection.candidates:,}",
@@ -62,7 +62,7 @@ def page(collection: Collection, questions: Sequence[Collected], warning: str | 
 
 
 def sections(collection: Collection) -> list[Section]:
-    """The numbers of a collection."""
+    """Return the numbers of a collection."""
     share = percent(collection.kept / collection.candidates if collection.candidates else None)
     words = (
         f"{collection.kept:,} of {collection.candidates:,} candidates are kept, {collection.dropped:,} dropped, "
@@ -135,7 +135,7 @@ def _size(size: Size) -> Cell:
 
 
 def _topic_sheet(collection: Collection) -> Sheet:
-    """Counts by category and language (Figure 5), coloured by their share of the language."""
+    """Count by category and language (Figure 5), coloured by their share of the language."""
     names = [category.name for category in categories() if collection.total.categories.get(category.name)]
     shown = [language for language in collection.languages.values() if language.labelled]
     cells = [[_topic(language, name) for name in names] for language in (*shown, collection.total)]
@@ -198,7 +198,7 @@ class Duplicates(Block):
 
 
 def _duplicates(questions: Sequence[Collected]) -> Section:
-    """The exact duplicates, which are dropped, and the near ones among what is kept."""
+    """Return the exact duplicates, which are dropped, and the near ones among what is kept."""
     by_id = {question.id: question for question in questions}
     exact = [question for question in questions if question.stage is Stage.DUPLICATE]
     near = [(question, question.near) for question in questions if question.near]
@@ -232,7 +232,7 @@ class QuestionCard(Block):
 
 
 def _answers(questions: Sequence[Collected]) -> Section:
-    """Some of the questions that a model was asked about, with its replies."""
+    """Return some of the questions that a model was asked about, with its replies."""
     judged = [question for question in questions if question.stage is not Stage.DUPLICATE]
     chosen = _choose(judged)
     if not chosen:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from mores.longform.collection import Collection
-from mores.longform.collection.numbers import Size
+from mores.formatting import NOTHING, number
+from mores.longanswer.collection import Collection
+from mores.longanswer.collection.numbers import Size
 from mores.report.base.grid import Grid, Row
-from mores.show import NOTHING, number
 
 
 def tables(collection: Collection) -> list[Grid | str]:
-    """What each stage did, the outcome for each language, the size of what is kept; the headline."""
+    """Return what each stage did, the outcome for each language, the size of what is kept; the headline."""
     stages: list[Row] = [
         (stage.stage, *(f"{n:,}" for n in (stage.asked, stage.passed, stage.dropped, stage.unscored)))
         for stage in collection.stages

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from mores.bench.benchmark import Label
-from mores.diagnose import calibration, stability
-from mores.diagnose.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, Calibration, Case
-from mores.diagnose.stability import ALWAYS, BEST, MAJORITY, MEAN, NEVER, PLURALITY, SOMETIMES, WORST, Stability
+from mores.benchmark.benchmark import Label
+from mores.diagnosis import calibration, stability
+from mores.diagnosis.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, Calibration, Case
+from mores.diagnosis.stability import ALWAYS, BEST, MAJORITY, MEAN, NEVER, PLURALITY, SOMETIMES, WORST, Stability
+from mores.formatting import percent, points, to
 from mores.report.base.blocks import Block, Fold, Frame, Table, key
 from mores.report.base.charts import Chart, Part, Stack, Stacks
 from mores.report.base.names import group_name
@@ -29,7 +30,6 @@ from mores.report.diagnose.items import (
     share_cell,
     unused,
 )
-from mores.show import percent, points, to
 from mores.stats.calibration import (
     ACCURACY,
     AT_90,
@@ -64,7 +64,7 @@ STATES = {Label.CORRECT: "right", Label.INCORRECT: "wrong", Label.NOT_ATTEMPTED:
 
 
 def calibration_part(results: Sequence[Calibration], limit: int) -> list[Block]:
-    """One model on one benchmark, with every kind of confidence side by side."""
+    """Return one model on one benchmark, with every kind of confidence side by side."""
     by_source = _by_source(results)
     others = [
         Fold(f"The same for {name}, in words", [paragraph(calibration.paragraph(result))])
@@ -93,7 +93,7 @@ def calibration_part(results: Sequence[Calibration], limit: int) -> list[Block]:
 
 
 def _by_source(results: Sequence[Calibration]) -> dict[str, Calibration]:
-    """The results by kind of confidence; a second result of the same kind has a number."""
+    """Return the results by kind of confidence; a second result of the same kind has a number."""
     times, by_source = Counter[str](), dict[str, Calibration]()
     for result in results:
         times[result.source] += 1
@@ -103,7 +103,7 @@ def _by_source(results: Sequence[Calibration]) -> dict[str, Calibration]:
 
 
 def _plots(charts: Sequence[Chart]) -> list[Block]:
-    """All charts of calibration, and how to read them."""
+    """Return all charts of calibration, and how to read them."""
     text = (
         "Dots: how often answers with this confidence are correct, with 95% intervals. Below the diagonal the model is "
         "overconfident. Columns: how many answers. The curve: how often answers are correct if the model gives only "
@@ -274,7 +274,7 @@ def _stability_curves(result: Stability) -> list[Block]:
 
 
 def _stability_bars(result: Stability, grouping: str) -> list[Block]:
-    """A bar for all questions and, if there are several groups, one for each."""
+    """Return a bar for all questions and, if there are several groups, one for each."""
     groups = result.by.get(grouping, {})
     largest_groups = largest({group: figures[ALWAYS].n for group, figures in groups.items()}) if len(groups) > 1 else []
     rows = [Stack("All questions", _kinds(result.figures))]

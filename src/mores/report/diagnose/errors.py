@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mores.diagnose import errors
-from mores.diagnose.errors import ErrorCase, ErrorsResult, ErrorTable, TypeCheck, compare_models
+from mores.diagnosis import errors
+from mores.diagnosis.errors import ErrorCase, ErrorsResult, ErrorTable, TypeCheck, compare_models
+from mores.formatting import name_failure
 from mores.report.base.blocks import Block, Fold, Heading, Heat, Table, key
 from mores.report.base.charts import Part, Stack, Stacks
 from mores.report.base.names import group_name
@@ -25,7 +26,6 @@ from mores.report.diagnose.items import (
     subjects,
     unused,
 )
-from mores.show import name_failure
 
 
 def errors_part(
@@ -108,7 +108,7 @@ def _error_card(case: ErrorCase) -> ItemCard:
 
 
 def _check(check: TypeCheck) -> list[Block]:
-    """The judge against people: a matrix whose diagonal is agreement."""
+    """Return the judge against people: a matrix whose diagonal is agreement."""
     names = [name for name in check.confusion if any(check.confusion[name].values())]
     types = [name for name in check.confusion if any(row.get(name, 0) for row in check.confusion.values())]
     rows = [Head(name, f"n {sum(check.confusion[name].values()):,}") for name in names]

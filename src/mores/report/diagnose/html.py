@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
-from mores.diagnose.calibration import SOURCES, Calibration
-from mores.diagnose.change import GAIN
-from mores.diagnose.errors import ErrorsResult, ErrorTable, TypeCheck
-from mores.diagnose.locality import Locality
-from mores.diagnose.retrieval import RetrievalResult
-from mores.diagnose.stability import BEST, MEAN, SOMETIMES, WORST, Stability
-from mores.diagnose.translation import TranslationResult
+from mores.diagnosis.calibration import SOURCES, Calibration
+from mores.diagnosis.change import GAIN
+from mores.diagnosis.errors import ErrorsResult, ErrorTable, TypeCheck
+from mores.diagnosis.locality import Locality
+from mores.diagnosis.retrieval import RetrievalResult
+from mores.diagnosis.stability import BEST, MEAN, SOMETIMES, WORST, Stability
+from mores.diagnosis.translation import TranslationResult
 from mores.errors import InputError
+from mores.formatting import NOTHING, between, number, percent, points, span, to
 from mores.report.base.blocks import Section
 from mores.report.base.links import RunLinks
 from mores.report.base.names import without_overrides
@@ -24,7 +25,6 @@ from mores.report.diagnose.answers import calibration_part, stability_part
 from mores.report.diagnose.errors import errors_part
 from mores.report.diagnose.items import subjects
 from mores.report.diagnose.pairs import locality_part, retrieval_part, translation_part
-from mores.show import NOTHING, between, number, percent, points, span, to
 from mores.stats.calibration import ACCURACY, AT_90, CONFIDENCE, ECE
 from mores.types import Record, Result, Signature
 
@@ -99,7 +99,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _signatures(results: Sequence[Record]) -> list[tuple[str, Signature]]:
-    """A title for each result, and its signature."""
+    """Return a title for each result, and its signature."""
     rows = [
         (f"{type(result).__name__.removesuffix('Result')}: {result.model}, {result.benchmark}", result.signature)
         for result in results
@@ -119,7 +119,7 @@ def _signatures(results: Sequence[Record]) -> list[tuple[str, Signature]]:
 
 
 def sections(results: Sequence[Record]) -> list[Analysis]:
-    """One section for each analysis; InputError for any other record."""
+    """Return one section for each analysis; InputError for any other record."""
     for result in results:
         if not isinstance(result, KNOWN):
             names = ", ".join(kind.__name__ for kind in KNOWN)

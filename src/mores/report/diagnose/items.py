@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol, TypeVar
 
-from mores.diagnose.stability import Cluster
+from mores.diagnosis.stability import Cluster
+from mores.formatting import NOTHING, between, left_out, number, percent, span
 from mores.report.base.blocks import Block, Counts, Fold, Heading, Notes, Text, key
 from mores.report.base.names import direction, group_name, without_overrides
 from mores.report.base.sheet import Cell
-from mores.show import NOTHING, between, left_out, number, percent, span
 from mores.types import Result
 
 SHOWN = 3
@@ -22,12 +22,12 @@ GROUPS, GROUPINGS, SUBJECTS = 60, 8, 12
 
 
 def paragraph(text: str) -> Text:
-    """The paragraph of an analysis, without characters that change the direction of the text around them."""
+    """Return the paragraph of an analysis, without characters that change the direction of the text around them."""
     return Text(without_overrides(text), "told")
 
 
 def unused(counts: Mapping[str, int], title: str = "Could not be used") -> Counts:
-    """What is in no number, or is counted in a special way, by reason."""
+    """Return what is in no number, or is counted in a special way, by reason."""
     return Counts(title, counts)
 
 
@@ -41,7 +41,7 @@ def notes(texts: Iterable[str]) -> list[Block]:
 
 
 def share_cell(result: Result | None, *, sized: bool = False) -> Cell:
-    """A percentage with its interval, the number of unscored cases and, if `sized`, the number of cases."""
+    """Return a percentage with its interval, the number of unscored cases and, if `sized`, the number of cases."""
     if result is None or result.value is None:
         return Cell(NOTHING, small=left_out(result.unscored) if result else "")
     return Cell(percent(result.value), small=_beside(between(result), result, sized))
@@ -59,13 +59,13 @@ def _beside(interval: str, result: Result, sized: bool) -> str:
 
 
 def largest(sizes: Mapping[str, int]) -> list[str]:
-    """The groups to show, in their order: the largest if there are too many."""
+    """Return the groups to show, in their order: the largest if there are too many."""
     shown = set(sorted(sizes, key=lambda group: -sizes[group])[:GROUPS])
     return [group for group in sizes if group in shown]
 
 
 def more_groups(total: int) -> list[Block]:
-    """A line with the number of groups that are not shown."""
+    """Return a line with the number of groups that are not shown."""
     return [key(f"{total - GROUPS:,} smaller groups are only in the JSON file.")] if total > GROUPS else []
 
 
@@ -91,7 +91,7 @@ OfSubject = TypeVar("OfSubject", bound=_Subject)
 
 
 def subjects(results: Sequence[OfSubject], body: Callable[[list[OfSubject]], Iterable[Block]]) -> list[Block]:
-    """The results by model and benchmark, with titles if there are several."""
+    """Return the results by model and benchmark, with titles if there are several."""
     groups: dict[tuple[str, str], list[OfSubject]] = {}
     for result in results:
         groups.setdefault((result.model, result.benchmark), []).append(result)
@@ -138,7 +138,7 @@ class GivenAnswer(NamedTuple):
 
 
 def given_answers(clusters: Sequence[Cluster], graded: int) -> list[GivenAnswer]:
-    """The different answers to one question, the most frequent first."""
+    """Return the different answers to one question, the most frequent first."""
     rows = []
     for cluster in clusters:
         text = _cut(cluster.answer)
@@ -168,7 +168,7 @@ class ItemCard(Block):
 
 
 def places(groups: Mapping[str, str | None]) -> list[str]:
-    """The names of an item's groups, each once."""
+    """Return the names of an item's groups, each once."""
     return list(dict.fromkeys(group_name(name, group) for name, group in groups.items() if group))
 
 
@@ -184,7 +184,7 @@ class Listing(Block):
 
 
 def listing(title: str, cards: Sequence[ItemCard], total: int, limit: int, *, folded: bool = False) -> list[Block]:
-    """A list of cards, all folded if `folded`; empty without cards."""
+    """Return a list of cards, all folded if `folded`; empty without cards."""
     if not total:
         return []
     shown = cards[:limit]

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
 
-from mores.bench.benchmark import Label
-from mores.diagnose import locality, retrieval, translation
-from mores.diagnose.change import GAIN, Change, Matrix, Uncertain
-from mores.diagnose.evidence import NAMES
-from mores.diagnose.locality import LEAST, Local, Locality, Moved, Profile, Rank, Shift
-from mores.diagnose.retrieval import Fault, RetrievalCase, RetrievalResult
-from mores.diagnose.translation import TranslationCase, TranslationResult, Version
+from mores.benchmark.benchmark import Label
+from mores.diagnosis import locality, retrieval, translation
+from mores.diagnosis.change import GAIN, Change, Matrix, Uncertain
+from mores.diagnosis.evidence import NAMES
+from mores.diagnosis.locality import LEAST, Local, Locality, Moved, Profile, Rank, Shift
+from mores.diagnosis.retrieval import Fault, RetrievalCase, RetrievalResult
+from mores.diagnosis.translation import TranslationCase, TranslationResult, Version
+from mores.formatting import NOTHING, SIGNIFICANT, name_failure, number, p_value, percent, points, to
 from mores.report.base.blocks import Block, Fold, Frame, Heading, Heat, Table, key
 from mores.report.base.charts import Intervals, Part, Row, Stack, Stacks
 from mores.report.base.names import group_name
@@ -32,7 +33,6 @@ from mores.report.diagnose.items import (
     share_cell,
     unused,
 )
-from mores.show import NOTHING, SIGNIFICANT, name_failure, number, p_value, percent, points, to
 from mores.types import Result
 
 FAULTS = {Fault.NOT_FOUND: 7, Fault.NOT_USED: 1, Fault.USED_WRONGLY: 4, Fault.UNDECIDED: 5}
@@ -75,7 +75,7 @@ def _significant(p: float | None) -> bool:
 def _gains(
     change: Change, by: Mapping[str, Mapping[str, Change]], title: str, more: Mapping[str, Sequence[Block]]
 ) -> list[Block]:
-    """The change by group, with the blocks of `more`: language at once, the other groupings folded."""
+    """Return the change by group, with the blocks of `more`: language at once, the other groupings folded."""
     overall = Row("All questions", change.gain, f"n {change.gain.n:,}", star=_significant(change.p))
     shown = groupings(name for name, groups in by.items() if len(groups) > 1)
     first = shown[0] if shown and shown[0] == "language" else ""
@@ -138,7 +138,7 @@ def _uncertain(uncertain: Uncertain) -> Block:
 
 
 def retrieval_part(result: RetrievalResult, limit: int) -> list[Block]:
-    """What evidence changes, and what goes wrong with it."""
+    """Return what evidence changes, and what goes wrong with it."""
     more = {
         name: _fault_bars(result, name) + _found_dots(result, name) for name in result.by if len(result.by[name]) > 1
     }
@@ -217,7 +217,7 @@ def _shown_groups(groups: Mapping[str, str]) -> list[str]:
 
 
 def translation_part(result: TranslationResult, limit: int) -> list[Block]:
-    """The same questions in two versions."""
+    """Return the same questions in two versions."""
     first, second = result.names
     matrix = result.change.matrix
     lost, won = (

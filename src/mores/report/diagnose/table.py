@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mores.diagnose import stability
-from mores.diagnose.calibration import Calibration
-from mores.diagnose.change import GAIN, By
-from mores.diagnose.errors import ErrorsResult, ErrorTable, TypeCheck, type_names
-from mores.diagnose.folder import paragraph
-from mores.diagnose.locality import Locality, Rank
-from mores.diagnose.retrieval import RetrievalResult
-from mores.diagnose.stability import Stability
-from mores.diagnose.translation import TranslationResult
+from mores.diagnosis import stability
+from mores.diagnosis.calibration import Calibration
+from mores.diagnosis.change import GAIN, By
+from mores.diagnosis.errors import ErrorsResult, ErrorTable, TypeCheck, type_names
+from mores.diagnosis.folder import paragraph
+from mores.diagnosis.locality import Locality, Rank
+from mores.diagnosis.retrieval import RetrievalResult
+from mores.diagnosis.stability import Stability
+from mores.diagnosis.translation import TranslationResult
+from mores.formatting import name_failure, number, p_equals, percent, points, show_failures
 from mores.report.base.grid import Grid, Row
-from mores.show import name_failure, number, p_equals, percent, points, show_failures
 from mores.stats import calibration as reliability
 from mores.types import Record, Result
 
@@ -28,7 +28,7 @@ Figures = Mapping[str, Result]
 
 
 def tables(results: Iterable[Record]) -> list[Grid | str]:
-    """The tables of each result and its paragraph."""
+    """Return the tables of each result and its paragraph."""
     blocks: list[Grid | str] = []
     for result in results:
         blocks += grids(result)
@@ -38,7 +38,7 @@ def tables(results: Iterable[Record]) -> list[Grid | str]:
 
 
 def grids(result: Record) -> Iterator[Grid]:
-    """All tables of a result."""
+    """Yield all tables of a result."""
     yield from _TABLES[type(result)](result)
 
 
@@ -181,7 +181,7 @@ def _table(title: str, columns: Sequence[str], rows: Sequence[Row], more: str) -
 
 
 def _cells(result: Result, name: str | None = None) -> tuple[str, str]:
-    """A value and its interval."""
+    """Return a value and its interval."""
     name = name or result.name
     if result.low is None or result.high is None:
         return _shown(name, result.value), ""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from mores.bench.judge_check import JudgeCheckRun, Probe
+from mores.benchmark.judge_check import JudgeCheckRun, Probe
+from mores.formatting import NOTHING, between, number, percent, show_failures
 from mores.report.base.blocks import Block, Hero, Section, Table, Text, key
 from mores.report.base.charts import Intervals, Row
 from mores.report.base.page import Page, render, signatures_section
 from mores.report.base.sheet import Cell, Head, Sheet
-from mores.show import NOTHING, between, number, percent, show_failures
 
 
 def run_page(run: JudgeCheckRun) -> str:
-    """The page of a run."""
+    """Return the page of a run."""
     check = run.result
     facts = {
         "Judge": check.judge,

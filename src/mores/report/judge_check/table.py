@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from mores.bench.judge_check import JudgeCheckRun
+from mores.benchmark.judge_check import JudgeCheckRun
+from mores.formatting import between, percent, points, to
 from mores.report.base.grid import Grid
-from mores.show import between, percent, points, to
 from mores.types import Result
 
 
 def run_tables(run: JudgeCheckRun) -> list[Grid | str]:
-    """How often a judge grades answers correctly, and which it prefers."""
+    """Return how often a judge grades answers correctly, and which it prefers."""
     check = run.result
     groups = {"": {"all": check.agreement}, "by answer": check.probes, "by language": check.languages}
     sections = [
@@ -29,6 +29,6 @@ def run_tables(run: JudgeCheckRun) -> list[Grid | str]:
 
 
 def _cell(result: Result) -> tuple[str, str]:
-    """A share and its interval."""
+    """Return a share and its interval."""
     interval = between(result)
     return percent(result.value), f"({interval})" if interval else ""

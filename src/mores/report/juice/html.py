@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from mores.meta.juice.records import PUBLISHED, STATISTICS, Juice
-from mores.meta.juice.session import JuiceRun, headline
+from mores.formatting import number, span
+from mores.metaevaluation.juice.records import PUBLISHED, STATISTICS, Juice
+from mores.metaevaluation.juice.session import JuiceRun, headline
 from mores.report.base.blocks import Block, Hero, Notes, Section, Table, Text, key
 from mores.report.base.charts import Intervals, Row
 from mores.report.base.page import Page, render, signatures_section
 from mores.report.juice.sheets import data_notes, group_sheet, recall_sheet, score_sheet, shown_judges
-from mores.show import number, span
 
 GROUPINGS = {"region": "F1 by country", "language": "F1 by language", "language_type": "F1 in English and the language"}
 
 
 def run_page(run: JuiceRun) -> str:
-    """The page of a run."""
+    """Return the page of a run."""
     juice = run.result
     facts = {"Answers": f"{juice.answers:,}", "Errors": f"{juice.errors:,}", "Overlap": f"{juice.threshold:g}",
              "Revision": juice.revision}  # fmt: skip
@@ -22,7 +22,7 @@ def run_page(run: JuiceRun) -> str:
 
 
 def run_sections(run: JuiceRun) -> list[Section]:
-    """The figures of every judge, the recall by kind of error, the countries and languages."""
+    """Return the figures of every judge, the recall by kind of error, the countries and languages."""
     juice = run.result
     judges = [(judge, judge.scores["f1"]) for judge in juice.judges if judge.f1 is not None]
     rows = [Row(judge.judge, result, baseline=judge.kind == "baseline") for judge, result in judges]

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mores.meta.juice.data import CATEGORIES, THIN, TYPES
-from mores.meta.juice.records import PUBLISHED, PUBLISHED_HUMAN, PUBLISHED_RECALL, STATISTICS, Juice, JuiceScore
-from mores.meta.juice.score import EVERYBODY
+from mores.formatting import NOTHING, count, number, span
+from mores.metaevaluation.juice.data import CATEGORIES, THIN, TYPES
+from mores.metaevaluation.juice.records import (
+    PUBLISHED,
+    PUBLISHED_HUMAN,
+    PUBLISHED_RECALL,
+    STATISTICS,
+    Juice,
+    JuiceScore,
+)
+from mores.metaevaluation.juice.score import EVERYBODY
 from mores.report.base.names import group_name
 from mores.report.base.sheet import Cell, Head, Sheet
-from mores.show import NOTHING, count, number, span
 from mores.types import Result
 
 KINDS = {"metric": "", "baseline": "baseline", "model": "detector", "human": "detector, a person"}
@@ -38,7 +45,7 @@ def score_sheet(juice: Juice, statistics: Sequence[str] = MAIN) -> Sheet:
 
 
 def recall_sheet(juice: Juice) -> Sheet:
-    """The share of errors that each judge found, by kind of error: a row for each kind."""
+    """Return the share of errors that each judge found, by kind of error: a row for each kind."""
     kinds = [
         kind
         for kind in ("thin", "thick", *CATEGORIES, *TYPES, "found by people", "found by models", "found by people only")
@@ -62,12 +69,12 @@ def group_sheet(juice: Juice, grouping: str, title: str) -> Sheet:
 
 
 def shown_judges(judges: Iterable[JuiceScore]) -> list[JuiceScore]:
-    """All but single people, of whom there are dozens: together they are one judge."""
+    """Return all but single people, of whom there are dozens: together they are one judge."""
     return [judge for judge in judges if judge.kind != "human" or judge.judge == EVERYBODY]
 
 
 def data_notes(juice: Juice) -> list[str]:
-    """What the numbers rest on, and what is in none of them."""
+    """Return what the numbers rest on, and what is in none of them."""
     notes = [
         f"{count(juice.errors, 'error')} in {count(juice.sentences, 'sentence')}, marked by "
         f"{count(juice.annotations, 'annotation')}."

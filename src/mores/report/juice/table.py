@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mores.meta.juice.session import JuiceRun, headline
+from mores.metaevaluation.juice.session import JuiceRun, headline
 from mores.report.base.grid import Grid
 from mores.report.juice.sheets import data_notes, recall_sheet, score_sheet
 

@@ -1,6 +1,6 @@
 """Long answers (`mores longform`) with CaLMQA's figures, and the answers with their claims and evidence."""
 
-from mores.longform.folder import LongformRun
+from mores.longanswer.folder import LongformRun
 from mores.report.base.blocks import Section
 from mores.report.base.grid import Grid
 from mores.report.longform.html import page, sections
@@ -10,15 +10,15 @@ __all__ = ["page", "run_page", "run_sections", "run_tables", "sections", "tables
 
 
 def run_tables(run: LongformRun) -> list[Grid | str]:
-    """What is printed about a run."""
+    """Return what is printed about a run."""
     return tables(run.summaries)
 
 
 def run_page(run: LongformRun) -> str:
-    """The page of a run."""
+    """Return the page of a run."""
     return page(run.summaries, run.appraised(), run.signature)
 
 
 def run_sections(run: LongformRun) -> list[Section]:
-    """The charts and tables of its page."""
+    """Return the charts and tables of its page."""
     return [*sections(run.summaries)]

@@ -14,14 +14,14 @@ from math import prod
 from typing import ClassVar, NamedTuple
 
 from mores.culture import is_rtl
-from mores.longform import factuality
-from mores.longform.records import Appraisal, Claim, LanguageCheck, LongAnswer
-from mores.longform.summary import base
-from mores.longform.tells import Tell
+from mores.formatting import count, name_failure, percent
+from mores.longanswer import factuality
+from mores.longanswer.records import Appraisal, Claim, LanguageCheck, LongAnswer
+from mores.longanswer.summary import base
+from mores.longanswer.tells import Tell
 from mores.report.base.blocks import Block
 from mores.report.base.names import LONG, group_name, is_web_address, look_up
 from mores.report.longform.sheets import TELLS
-from mores.show import count, name_failure, percent
 from mores.types import Failure
 
 LONGEST = 12_000
@@ -146,7 +146,7 @@ class ClaimView(NamedTuple):
 
 
 def make_card(answer: LongAnswer, appraisal: Appraisal, run: int, numbers: Iterable[int]) -> LongCard:
-    """The card of an answer; `run` and `numbers` are what the page filters it by."""
+    """Return the card of an answer; `run` and `numbers` are what the page filters it by."""
     issue = issues_of(appraisal)[0]
     places = [group_name("language", answer.language), answer.kind and f"culturally {answer.kind.value}"]
     places += [answer.topic, answer.region and group_name("region", answer.region), appraisal.model]
@@ -176,7 +176,7 @@ def make_card(answer: LongAnswer, appraisal: Appraisal, run: int, numbers: Itera
 
 
 def groups_of(answer: LongAnswer, appraisal: Appraisal) -> list[tuple[str, str]]:
-    """What the page filters a card by, besides its model: the name of each filter and of the group."""
+    """Return what the page filters a card by, besides its model: the name of each filter and of the group."""
     groups = [("Issue", issue.value) for issue in issues_of(appraisal)] + [
         ("Tell", _tell(tell)) for tell in appraisal.tells
     ]
@@ -185,7 +185,7 @@ def groups_of(answer: LongAnswer, appraisal: Appraisal) -> list[tuple[str, str]]
 
 
 def is_cut(answer: LongAnswer, appraisal: Appraisal) -> bool:
-    """Whether the card has less than the record."""
+    """Return whether the card has less than the record."""
     claims = appraisal.claims or ()
     words = [appraisal.relevance_reason, *(claim.text for claim in claims), *(claim.reason for claim in claims)]
     words += [result.text for claim in claims for result in claim.evidence]
@@ -207,7 +207,7 @@ def _side(title: str, text: str, language: str = "") -> Side:
 
 
 def _direction(tag: str | None) -> str:
-    """That of the language; that of the first letter where it is not known."""
+    """Return that of the language; that of the first letter where it is not known."""
     rtl = look_up(is_rtl, tag)
     return "auto" if rtl is None else "rtl" if rtl else "ltr"
 
@@ -219,7 +219,7 @@ def _questions(answer: LongAnswer, appraisal: Appraisal) -> list[Side]:
 
 
 def _answer(text: str, answer: LongAnswer, appraisal: Appraisal) -> Side:
-    """The answer with its repetitions marked."""
+    """Return the answer with its repetitions marked."""
     tag = (appraisal.language.detected if appraisal.language else answer.language) or ""
     pieces = mark_spans(text[:LONGEST], appraisal.repetition.spans if appraisal.repetition else ())
     long, more = len(text) > LONG, max(0, len(text) - LONGEST)
@@ -241,7 +241,7 @@ def mark_spans(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[str, b
 
 
 def _chips(answer: LongAnswer, appraisal: Appraisal) -> list[tuple[str, str]]:
-    """The verdicts in short."""
+    """Return the verdicts in short."""
     judged = appraisal.claims is not None and appraisal.relevant is not None
     chips = [("S", percent(factuality.overall(appraisal)).removesuffix("%"))] if judged else []
     chips += _language_chips(answer, appraisal.language)
@@ -268,7 +268,7 @@ def _language_chips(answer: LongAnswer, check: LanguageCheck | None) -> list[tup
 
 
 def _tell(tell: str) -> str:
-    """Its name on the page; an unknown one unchanged."""
+    """Return its name on the page; an unknown one unchanged."""
     return TELLS[Tell(tell)] if tell in set(Tell) else tell
 
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from mores.longform.records import Appraisal, LongAnswer
-from mores.longform.summary import LEFT_OUT, Summary
+from mores.longanswer.records import Appraisal, LongAnswer
+from mores.longanswer.summary import LEFT_OUT, Summary
 from mores.report.base.blocks import Block, Cards, Fold, Frame, Heading, Section, Select, Signatures, Table, Text, key
 from mores.report.base.names import group_name
 from mores.report.base.page import COMPARABLE, Page, draw, render
@@ -29,7 +29,10 @@ Pair = tuple[LongAnswer, Appraisal]
 
 
 def page(summaries: Sequence[Summary], answers: Iterable[Pair], signature: object) -> str:
-    """The whole page; `answers` are read once. It holds some hundreds of them and says how many it leaves out."""
+    """Return the whole page; `answers` are read once.
+
+    It holds some hundreds of them and says how many it leaves out.
+    """
     models = numbers.ranked(summaries)
     cards = _Cards(answers, [summary.model for summary in models])
     failures = numbers.failure_sheet(cards.failures)
@@ -51,7 +54,7 @@ def page(summaries: Sequence[Summary], answers: Iterable[Pair], signature: objec
 
 
 def sections(summaries: Sequence[Summary]) -> list[Section]:
-    """The numbers of all models."""
+    """Return the numbers of all models."""
     models = numbers.ranked(summaries)
     tells = numbers.tell_table(models)
     lead = (
@@ -135,13 +138,13 @@ class _Cards:
                 return
 
     def _in_turn(self, answers: Iterable[Pair]) -> Iterator[_Kept]:
-        """One of each model and issue in turn, the worst of each first."""
+        """Yield one of each model and issue in turn, the worst of each first."""
         groups = [sorted(group, key=lambda row: row.order) for group in self._kept(answers).values()]
         for place in range(max(map(len, groups), default=0)):
             yield from (group[place] for group in groups if place < len(group))
 
     def _kept(self, answers: Iterable[Pair]) -> dict[tuple[str, Issue], list[_Kept]]:
-        """The worst of each model and issue, at most twice what a page holds, whatever the number of answers."""
+        """Return the worst of each model and issue, at most twice what a page holds, whatever the number of answers."""
         rows: dict[tuple[str, Issue], list[_Kept]] = defaultdict(list)
         size = 0
         for place, (answer, appraisal) in enumerate(answers):
@@ -187,7 +190,7 @@ def _trim(groups: Sequence[list[_Kept]]) -> int:
 
 
 def _lead(cards: _Cards) -> str:
-    """What there is, and what of it is not here."""
+    """Return what there is, and what of it is not here."""
     out = cards.total - len(cards.cards)
     counts = [f"{issue.value}: {n:,}" + (f" ({cards.here[issue]:,} here)" if cards.here[issue] < n else "")
               for issue in Issue if (n := cards.issues[issue])]  # fmt: skip
@@ -204,7 +207,7 @@ def _lead(cards: _Cards) -> str:
 
 
 def _selects(cards: _Cards) -> list[Select]:
-    """One list for each filter that leaves a choice."""
+    """Return one list for each filter that leaves a choice."""
     models = [(place, model or "no name") for place, model in enumerate(cards.models)]
     first = [Select("Model", "run", models)] if len(models) > 1 else []
     return first + [Select(name, "group", options) for name, options in cards.filters().items()]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mores.longform.summary import Summary
+from mores.formatting import count
+from mores.longanswer.summary import Summary
 from mores.report.base.blocks import Hero
 from mores.report.base.names import group_name, isolated
 from mores.report.longform import sheets as numbers
-from mores.show import count
 
 
 def hero(models: Sequence[Summary]) -> Hero:
-    """The main number of the best model, and everything that it means in plain words."""
+    """Return the main number of the best model, and everything that it means in plain words."""
     figure = numbers.main_figure(models)
     result = models[0].figures.get(figure)
     ends = numbers.interval(figure, result)
@@ -21,7 +21,7 @@ def hero(models: Sequence[Summary]) -> Hero:
 
 
 def opening(models: Sequence[Summary]) -> list[str]:
-    """The main numbers of the best model as sentences."""
+    """Return the main numbers of the best model as sentences."""
     best, others, key = models[0], models[1:], numbers.main_figure(models)
     sentences = [_asked(models), *([_first(models, key)] if others else [])]
     sentences += _surface_words(best) + _judged_words(best) + _contrasts(best, key)
@@ -35,7 +35,7 @@ def opening(models: Sequence[Summary]) -> list[str]:
 
 
 def _first(models: Sequence[Summary], key: str) -> str:
-    """Who is the best, unless what is undecided could change that."""
+    """Return who is the best, unless what is undecided could change that."""
     best, name = models[0], "S" if key == "S" else "share without issues"
     gave = f", which gave {best.answers - best.missing:,} of its {best.answers:,} answers" if best.missing else ""
     results = [result for summary in models if numbers.is_known(result := summary.figures.get(key))]
@@ -50,7 +50,7 @@ def _first(models: Sequence[Summary], key: str) -> str:
 
 
 def named(model: str) -> str:
-    """A model's name in a sentence."""
+    """Return a model's name in a sentence."""
     return isolated(model or "the model without a name")
 
 
@@ -100,7 +100,7 @@ def _judged_words(summary: Summary) -> list[str]:
 
 
 def _contrasts(summary: Summary, key: str) -> list[str]:
-    """The main figure by kind of question and level of resources."""
+    """Return the main figure by kind of question and level of resources."""
     words = []
     kinds = [numbers.everywhere(summary, kind).get(key) for kind in numbers.kinds_of([summary])]
     name = "S" if key == "S" else "The share without issues"

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
-from mores.longform.records import Kind
-from mores.longform.stages import STAGES
-from mores.longform.summary import LEFT_OUT, Summary, resources
-from mores.longform.tells import Tell
+from mores.formatting import NOTHING, between, count, left_out, number, percent, possible, shares
+from mores.longanswer.records import Kind
+from mores.longanswer.stages import STAGES
+from mores.longanswer.summary import LEFT_OUT, Summary, resources
+from mores.longanswer.tells import Tell
 from mores.report.base.blocks import Block, Fold, Frame, Heading, Heat, Ramp, Text, key
 from mores.report.base.charts import Bars, spoken
 from mores.report.base.few import telling
 from mores.report.base.names import group_name
 from mores.report.base.shapes import Shades
 from mores.report.base.sheet import Cell, Head, Sheet
-from mores.show import NOTHING, between, count, left_out, number, percent, possible, shares
 from mores.types import Result
 
 BETWEEN = " / "
@@ -73,7 +73,7 @@ FIGURES = (
 
 
 def ranked(summaries: Sequence[Summary]) -> list[Summary]:
-    """The best first: by S, or by the answers without issues where there is no S."""
+    """Return the best first: by S, or by the answers without issues where there is no S."""
     figure = main_figure(summaries)
 
     def score(summary: Summary) -> float:
@@ -89,12 +89,12 @@ def main_figure(summaries: Sequence[Summary]) -> str:
 
 
 def is_known(result: Result | None) -> TypeGuard[Result]:
-    """Whether there is a value."""
+    """Return whether there is a value."""
     return result is not None and result.value is not None
 
 
 def kinds_of(summaries: Sequence[Summary]) -> tuple[str, ...]:
-    """The kinds of questions that there are, agnostic before specific as in the paper."""
+    """Return the kinds of questions that there are, agnostic before specific as in the paper."""
     return tuple(
         kind.value for kind in (Kind.AGNOSTIC, Kind.SPECIFIC) if any(_of_kind(summary, kind) for summary in summaries)
     )
@@ -109,7 +109,7 @@ Place = Callable[[Summary, str | None], dict[str, Result]]
 
 
 def everywhere(summary: Summary, kind: str | None) -> dict[str, Result]:
-    """All languages."""
+    """Return all languages."""
     return summary.figures if kind is None else _of_kind(summary, kind) or {}
 
 
@@ -119,7 +119,7 @@ def in_paper(summary: Summary, kind: str | None) -> dict[str, Result]:
 
 
 def within(grouping: str, group: str) -> Place:
-    """One language, or the languages of one level of resources."""
+    """Return one language, or the languages of one level of resources."""
 
     def find(summary: Summary, kind: str | None) -> dict[str, Result]:
         if kind is None:
@@ -133,13 +133,13 @@ def within(grouping: str, group: str) -> Place:
 
 
 def shown(figure: str, result: Result | None) -> str:
-    """A share in per cent without the sign, a count with one decimal."""
+    """Return a share in per cent without the sign, a count with one decimal."""
     value = result.value if result else None
     return number(value, 1) if figure == "claims" else percent(value).removesuffix("%")
 
 
 def interval(figure: str, result: Result | None) -> str:
-    """The 95% interval in the same unit; nothing where there is none."""
+    """Return the 95% interval in the same unit; nothing where there is none."""
     if figure != "claims":
         return between(result).removesuffix("%")
     if result is None or result.low is None or result.high is None:
@@ -148,12 +148,12 @@ def interval(figure: str, result: Result | None) -> str:
 
 
 def bounds(result: Result | None) -> str:
-    """What a share could be in per cent, whatever the undecided are; nothing where all is decided."""
+    """Return what a share could be in per cent, whatever the undecided are; nothing where all is decided."""
     return shares(*result.bounds).removesuffix("%") if result and result.bounds else ""
 
 
 def in_words(name: str, figure: str, result: Result | None) -> str:
-    """A number in words, for those who point at it or have it read to them."""
+    """Return a number in words, for those who point at it or have it read to them."""
     if figure != "claims" or result is None or result.value is None:
         only = f"; {possible(result)}" if result and result.value is None and result.bounds else ""
         return spoken(name, result) + only
@@ -163,7 +163,7 @@ def in_words(name: str, figure: str, result: Result | None) -> str:
 
 
 def _cell(name: str, figure: str, pairs: Sequence[tuple[str, Result | None]]) -> Cell:
-    """One number for each kind, with its interval, n and what could not be scored in small print."""
+    """Return one number for each kind, with its interval, n and what could not be scored in small print."""
     results = [result for _, result in pairs]
     hint = "; ".join(in_words(f"{name}, {kind}" if kind else name, figure, result) for kind, result in pairs)
     lines = []
@@ -189,7 +189,7 @@ def table_2(summaries: Sequence[Summary], place: Place, title: str) -> Sheet | N
 
 
 def level_table(summaries: Sequence[Summary]) -> Sheet | None:
-    """The same for languages with more and with fewer resources, one below the other."""
+    """Return the same for languages with more and with fewer resources, one below the other."""
     levels = _levels(summaries)
     if len(levels) < 2:
         return None
@@ -206,7 +206,7 @@ def more_table(summaries: Sequence[Summary]) -> Sheet | None:
 
 
 def tell_table(summaries: Sequence[Summary]) -> Sheet | None:
-    """The share of answers with each tell."""
+    """Return the share of answers with each tell."""
     names = {f"tell: {tell.value}": name for tell, name in TELLS.items()}
     rows = [(summary, everywhere, "") for summary in summaries]
     return _sheet(rows, names, kinds_of(summaries), "Answers with each tell, %")
@@ -215,7 +215,7 @@ def tell_table(summaries: Sequence[Summary]) -> Sheet | None:
 def _sheet(
     rows: Sequence[tuple[Summary, Place, str]], names: dict[str, str], kinds: Sequence[str], title: str
 ) -> Sheet | None:
-    """Only the figures that are there."""
+    """Return only the figures that are there."""
     where = [
         ({kind: place(summary, kind) for kind in kinds} or {"": place(summary, None)}) for summary, place, _ in rows
     ]
@@ -311,7 +311,7 @@ def _ramp(figure: Figure, top: float) -> Ramp:
 
 
 def heat_maps(summaries: Sequence[Summary]) -> list[Block]:
-    """The heatmaps of every figure that has a value, one for each kind of question; the first is open."""
+    """Return the heatmaps of every figure that has a value, one for each kind of question; the first is open."""
     kinds: Sequence[str | None] = kinds_of(summaries) or (None,)
     folds: list[Block] = []
     for figure in FIGURES:
@@ -336,7 +336,7 @@ def heat_maps(summaries: Sequence[Summary]) -> list[Block]:
 
 
 def level_bars(summaries: Sequence[Summary]) -> list[Bars]:
-    """The main figure in languages with more and with fewer resources, one chart for each kind."""
+    """Return the main figure in languages with more and with fewer resources, one chart for each kind."""
     levels, figure = _levels(summaries), main_figure(summaries)
     if len(levels) < 2:
         return []
@@ -359,7 +359,7 @@ def _level_rows(
 
 
 def failure_sheet(failures: Mapping[str, Mapping[str, int]]) -> Sheet | None:
-    """How many answers have a failure, by model and stage."""
+    """Return how many answers have a failure, by model and stage."""
     seen = dict.fromkeys(stage for counts in failures.values() for stage in counts)
     stages = [*(stage for stage in STAGES if stage in seen), *(stage for stage in seen if stage not in STAGES)]
     if not stages:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mores.longform.summary import Summary
+from mores.formatting import count, percent
+from mores.longanswer.summary import Summary
 from mores.report.base.grid import Grid, Row
-from mores.show import count, percent
 from mores.types import Result
 
 SHOWN = ("without issues", "wrong language", "repetition", "precision", "F1", "relevance", "S", "english")
@@ -14,7 +14,7 @@ SHOWN = ("without issues", "wrong language", "repetition", "precision", "F1", "r
 
 
 def tables(summaries: Sequence[Summary]) -> list[Grid | str]:
-    """A table of all answers and one of each kind, what could not be decided, and a headline for each model."""
+    """Return a table of all answers and one of each kind, what could not be decided, and a headline for each model."""
     shown: list[Grid | str] = [_grid("all answers", [(each.model, each.figures) for each in summaries])]
     for kind in ("agnostic", "specific"):
         models = [(each.model, each.by["paper"][kind]) for each in summaries if kind in each.by.get("paper", {})]
@@ -39,7 +39,7 @@ def _grid(title: str, models: Sequence[tuple[str, dict[str, Result]]]) -> Grid:
 
 
 def _undecided(summary: Summary) -> Iterator[str]:
-    """What failed for a model's answers, and the bounds of the figures, whatever the undecided are."""
+    """Yield what failed for a model's answers, and the bounds of the figures, whatever the undecided are."""
     name = summary.model or "answers"
     judged = {stage: n for stage, n in summary.failures.items() if stage != "answer"}
     if not judged:

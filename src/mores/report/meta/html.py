@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mores.meta.records import STATISTICS, Curve, Disagreement, Evaluation, Meta
+from mores.formatting import NOTHING, count, number, show_score, span
+from mores.metaevaluation.records import STATISTICS, Curve, Disagreement, Evaluation, Meta
 from mores.report.base.blocks import Block, Fold, Frame, Heading, Heat, Hero, Notes, Ramp, Section, Table, Text, key
 from mores.report.base.blocks import Signatures as Signed
 from mores.report.base.charts import Intervals, Row
@@ -34,7 +35,6 @@ from mores.report.meta.sheets import (
     value_of,
     vote_sheet,
 )
-from mores.show import NOTHING, count, number, show_score, span
 
 OPEN = 5
 """Disagreements that are shown at once; the others are folded away."""
@@ -70,7 +70,7 @@ NO_SHORTCUT = "No shortcut was measured: how much of these numbers needs no inst
 
 
 def page(meta: Meta) -> str:
-    """The whole page: one HTML file without scripts."""
+    """Return the whole page: one HTML file without scripts."""
     facts = {"Split": meta.split, "Samples": f"{meta.n:,}", "Metrics": str(len(meta.evaluations)),
              "Revision": meta.revision}  # fmt: skip
     name = f"{meta.data}, {meta.split}: meta-evaluation"
@@ -78,7 +78,7 @@ def page(meta: Meta) -> str:
 
 
 def sections(meta: Meta) -> list[Section]:
-    """Every section of the page in its order; those without data have no blocks."""
+    """Return every section of the page in its order; those without data have no blocks."""
     groupings = [Section(name, title, _breakdown(meta, name)) for name, title in TITLES.items()]
     first = next((place for place, section in enumerate(groupings) if section.body), None)
     left_out = _left_out(meta)

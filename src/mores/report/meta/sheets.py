@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from mores.meta.records import STATISTICS, Comparison, Evaluation, LeaveOneOut, Meta, VoteTable
+from mores.formatting import NOTHING, SIGNIFICANT, left_out, number, p_value, show_failures, span
+from mores.metaevaluation.records import STATISTICS, Comparison, Evaluation, LeaveOneOut, Meta, VoteTable
 from mores.report.base.names import group_name
 from mores.report.base.sheet import Cell, Head, Sheet
-from mores.show import NOTHING, SIGNIFICANT, left_out, number, p_value, show_failures, span
 from mores.types import Result
 
 MAIN = "scaled_accuracy"
@@ -30,12 +30,12 @@ EMPTY = Cell(NOTHING)
 
 
 def value_of(result: Result | None) -> float | None:
-    """The value, when there is one and it is a number."""
+    """Return the value, when there is one and it is a number."""
     return result.value if result and result.value is not None and math.isfinite(result.value) else None
 
 
 def shortcut_sentence(meta: Meta, evaluation: Evaluation) -> str:
-    """How much of a metric's scaled accuracy a classifier gets that never sees the instruction."""
+    """Return how much of a metric's scaled accuracy a classifier gets that never sees the instruction."""
     value, shortcut = evaluation.accuracy, value_of(meta.shortcut)
     if value is None or shortcut is None:
         return ""
@@ -46,7 +46,7 @@ def shortcut_sentence(meta: Meta, evaluation: Evaluation) -> str:
 
 
 def _cell(where: str, result: Result | None, *, digits: int = 2, star: bool = False, interval: bool = False) -> Cell:
-    """A result: what could not be scored is beside it, and everything else in the tooltip."""
+    """Return a result: what could not be scored is beside it, and everything else in the tooltip."""
     if result is None:
         return EMPTY
     value, ends = value_of(result), span(result.low, result.high, 3)
@@ -67,7 +67,7 @@ def significantly_best(meta: Meta, statistic: str) -> str | None:
 
 
 def best_in_group(meta: Meta, grouping: str, group: str) -> str | None:
-    """The same in one group, by scaled accuracy."""
+    """Return the same in one group, by scaled accuracy."""
     results = {e.metric: e.by.get(grouping, {}).get(group, {}).get(MAIN) for e in meta.evaluations}
     values = {metric: v for metric, result in results.items() if (v := value_of(result)) is not None}
     return _best_of(values, [c for c in meta.group_comparisons if (c.grouping, c.group) == (grouping, group)])
@@ -88,7 +88,7 @@ def _beaten_by(metric: str, comparison: Comparison) -> str | None:
 
 
 def _apart(results: Sequence[Result | None]) -> int | None:
-    """The place of the result whose interval lies above all the others; None when there is none."""
+    """Return the place of the result whose interval lies above all the others; None when there is none."""
     places = [i for i, result in enumerate(results) if value_of(result) is not None]
     if len(places) < 2:
         return None
@@ -102,7 +102,7 @@ def _apart(results: Sequence[Result | None]) -> int | None:
 
 
 def heads(evaluations: Iterable[Evaluation]) -> list[Head]:
-    """The metrics as rows."""
+    """Return the metrics as rows."""
     return [Head(e.metric, muted=e.baseline) for e in evaluations]
 
 
@@ -122,7 +122,7 @@ def headline_sheet(meta: Meta) -> Sheet:
 
 
 def statistics_sheet(meta: Meta, names: Iterable[str], title: str) -> Sheet | None:
-    """The statistics among `names` that some metric has, and the metrics that have any."""
+    """Return the statistics among `names` that some metric has, and the metrics that have any."""
     available = [n for n in names if any(value_of(e.scores.get(n)) is not None for e in meta.evaluations)]
     if not available:
         return None
@@ -154,14 +154,14 @@ def _unscored(evaluations: Iterable[Evaluation]) -> list[str]:
 
 
 def groups_of(meta: Meta, grouping: str) -> list[str]:
-    """The groups of a grouping that have any result, the largest first."""
+    """Return the groups of a grouping that have any result, the largest first."""
     counts = meta.counts.get(grouping, {})
     seen = dict.fromkeys(group for e in meta.evaluations for group in e.by.get(grouping, {}))
     return sorted(seen, key=lambda group: (-counts.get(group, 0), group))
 
 
 def large(meta: Meta, grouping: str) -> list[str]:
-    """The groups with more than 100 samples."""
+    """Return the groups with more than 100 samples."""
     return [group for group in groups_of(meta, grouping) if meta.counts.get(grouping, {}).get(group, 0) > MANY]
 
 
@@ -184,7 +184,7 @@ def _coloured(
     stars: Sequence[int | None],
     note: str,
 ) -> Sheet:
-    """A sheet of results, with a star at a row of each column."""
+    """Return a sheet of results, with a star at a row of each column."""
     cells = [
         [_cell(f"{rows[r].label}, {columns[c].label}", result, star=stars[c] == r) for c, result in enumerate(line)]
         for r, line in enumerate(table)
@@ -193,7 +193,7 @@ def _coloured(
 
 
 def tested_sources(meta: Meta) -> list[str]:
-    """The sources of all leave-one-out matrices, in the order of the breakdown."""
+    """Return the sources of all leave-one-out matrices, in the order of the breakdown."""
     seen = dict.fromkeys(source for trained in meta.leave_one_out for row in trained.matrix.values() for source in row)
     order = {source: place for place, source in enumerate(groups_of(meta, "source"))}
     return sorted(seen, key=lambda source: (order.get(source, len(order)), source))
@@ -246,13 +246,13 @@ def matrix_sheet(meta: Meta, trained: LeaveOneOut) -> Sheet:
 
 
 def compared(meta: Meta) -> list[str]:
-    """The statistics that were compared, in the order of `STATISTICS`."""
+    """Return the statistics that were compared, in the order of `STATISTICS`."""
     seen = {comparison.statistic for comparison in meta.comparisons}
     return [*(name for name in STATISTICS if name in seen), *sorted(seen - set(STATISTICS))]
 
 
 def comparison_sheet(meta: Meta, statistic: str) -> Sheet:
-    """Every pair of metrics, the largest difference first."""
+    """Return every pair of metrics, the largest difference first."""
     pairs = sorted((c for c in meta.comparisons if c.statistic == statistic), key=lambda c: -abs(c.difference))
     rows = [Head(f"{c.first} − {c.second}") for c in pairs]
     cells = [

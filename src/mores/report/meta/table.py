@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from mores.meta.folder import MetaRun
-from mores.meta.records import Meta, VoteTable
+from mores.formatting import number
+from mores.metaevaluation.folder import MetaRun
+from mores.metaevaluation.records import Meta, VoteTable
 from mores.report.base.blocks import Section
 from mores.report.base.grid import Grid, plain
 from mores.report.base.sheet import Cell, Sheet
@@ -21,7 +22,6 @@ from mores.report.meta.sheets import (
     shortcut_sentence,
     vote_sheet,
 )
-from mores.show import number
 
 WIDE = 12
 """With more groups than this, groups are rows and metrics are columns."""
@@ -36,17 +36,17 @@ def tables(meta: Meta, by: str = "source") -> list[Grid | str]:
 
 
 def run_tables(run: MetaRun) -> list[Grid | str]:
-    """What is printed about a run."""
+    """Return what is printed about a run."""
     return tables(run.result)
 
 
 def run_sections(run: MetaRun) -> list[Section]:
-    """The charts and tables of its page."""
+    """Return the charts and tables of its page."""
     return sections(run.result)
 
 
 def run_page(run: MetaRun) -> str:
-    """The run as one HTML file."""
+    """Return the run as one HTML file."""
     return page(run.result)
 
 
@@ -68,7 +68,7 @@ def votes(table: VoteTable) -> Grid:
 
 
 def conclusion(meta: Meta) -> str:
-    """The best metric and its value, beside the value reached without the instruction."""
+    """Return the best metric and its value, beside the value reached without the instruction."""
     top = meta.best
     if top is None:
         return "no metric has a score"
@@ -79,7 +79,7 @@ def conclusion(meta: Meta) -> str:
 
 
 def markdown_tables(meta: Meta) -> str:
-    """The tables of the paper, and its heatmaps as numbers."""
+    """Return the tables of the paper, and its heatmaps as numbers."""
     return "\n\n".join(_markdown(sheet, corner) for sheet, corner in _paper(meta)) + "\n"
 
 

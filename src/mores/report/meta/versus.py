@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mores.meta.people.records import STATISTICS as PEOPLE
-from mores.meta.records import STATISTICS, Comparison, Versus
+from mores.formatting import SIGNIFICANT, number, p_value, span
+from mores.metaevaluation.people.records import STATISTICS as PEOPLE
+from mores.metaevaluation.records import STATISTICS, Comparison, Versus
 from mores.report.base.grid import Grid, Row
-from mores.show import SIGNIFICANT, number, p_value, span
 
 NAMES = {**PEOPLE, **STATISTICS, "score": "mean score", "error_free": "without error"}
 
 
 def versus_tables(versus: Versus, by: str = "source") -> list[Grid | str]:
-    """The differences by group, those of all samples, and which is better."""
+    """Return the differences by group, those of all samples, and which is better."""
     more = f", {versus.left_out:,} more left out because one of them has no score" if versus.left_out else ""
     title = f"{versus.first} less {versus.second} on {versus.n:,} samples{more}"
     overall = _grid({NAMES[c.statistic]: c for c in versus.overall}, "statistic", title)
@@ -41,7 +41,7 @@ def _interval(row: Comparison) -> str:
 
 
 def _headline(versus: Versus) -> str:
-    """Which is better by the first statistic, and whether that may be chance."""
+    """Return which is better by the first statistic, and whether that may be chance."""
     first = versus.overall[0]
     name = NAMES[first.statistic]
     size = f"{number(first.difference, 3, signed=True)} {_interval(first)}, p {p_value(first.p)}"

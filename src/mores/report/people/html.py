@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from mores.meta.people.records import People
-from mores.meta.people.session import PeopleRun, headline
+from mores.formatting import number, span
+from mores.metaevaluation.people.records import People
+from mores.metaevaluation.people.session import PeopleRun, headline
 from mores.report.base.blocks import Block, Hero, Notes, Section, Table, Text
 from mores.report.base.charts import Intervals, Row
 from mores.report.base.page import Page, render, signatures_section
@@ -17,11 +18,10 @@ from mores.report.people.sheets import (
     span_sheet,
     worth_sheet,
 )
-from mores.show import number, span
 
 
 def run_page(run: PeopleRun) -> str:
-    """The page of a run."""
+    """Return the page of a run."""
     people = run.result
     facts = {"Answers": f"{people.answers:,}", "Ratings": f"{people.ratings:,}", "People": f"{people.people:,}",
              "Revision": people.revision}  # fmt: skip

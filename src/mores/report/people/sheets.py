@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from mores.meta.people.records import STATISTICS, People, PeopleScore
-from mores.meta.records import Comparison
+from mores.formatting import NOTHING, count, number, p_value, show_failures, span
+from mores.metaevaluation.people.records import STATISTICS, People, PeopleScore
+from mores.metaevaluation.records import Comparison
 from mores.report.base.names import group_name
 from mores.report.base.sheet import Cell, Head, Sheet
-from mores.show import NOTHING, count, number, p_value, show_failures, span
 from mores.types import Result
 
 BY = {"pearson": "Pearson r", "kendall": "Kendall τ", "people": "people's mean", "judge": "judge's mean",
@@ -20,7 +20,7 @@ WORTH = (
 
 
 def correlation_sheet(people: People) -> Sheet:
-    """Every judge's correlation with people's mean rating."""
+    """Return every judge's correlation with people's mean rating."""
     shown = [name for name in STATISTICS if any(name in judge.scores for judge in people.judges)]
     rows = [Head(judge.judge) for judge in people.judges]
     cells = [
@@ -32,7 +32,7 @@ def correlation_sheet(people: People) -> Sheet:
 
 
 def group_sheet(judge: PeopleScore) -> Sheet:
-    """One judge by model, type and language."""
+    """Return one judge by model, type and language."""
     rows, cells = [], []
     for grouping, groups in judge.by.items():
         for group, results in groups.items():
@@ -60,7 +60,7 @@ def beside_sheet(people: People) -> Sheet | None:
 
 
 def worth_sheet(people: People) -> Sheet | None:
-    """How many rated answers a judge's scores stand for."""
+    """Return how many rated answers a judge's scores stand for."""
     judges = [(judge, judge.worth) for judge in people.judges if judge.worth]
     if not judges:
         return None
@@ -88,7 +88,7 @@ def span_sheet(people: People) -> Sheet | None:
 
 
 def comparison_sheet(comparisons: tuple[Comparison, ...]) -> Sheet | None:
-    """Every two judges."""
+    """Return every two judges."""
     if not comparisons:
         return None
     rows = [Head(f"{c.first} less {c.second}", STATISTICS[c.statistic]) for c in comparisons]
@@ -101,7 +101,7 @@ def comparison_sheet(comparisons: tuple[Comparison, ...]) -> Sheet | None:
 
 
 def notes(people: People) -> Iterator[str]:
-    """What the numbers rest on."""
+    """Yield what the numbers rest on."""
     yield (
         f"{count(people.ratings, 'rating')} of {count(people.answers, 'answer')} by "
         f"{'1 person' if people.people == 1 else f'{people.people:,} people'}; answers to one question are kept "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mores.meta.people.session import PeopleRun, headline
+from mores.metaevaluation.people.session import PeopleRun, headline
 from mores.report.base.grid import Grid
 from mores.report.people.sheets import (
     beside_sheet,

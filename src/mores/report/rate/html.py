@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mores.rate.folder import RateRun
-from mores.rate.records import Annotator, Distribution, LevelCount, Regression, Study
-from mores.rate.regressions import explained
+from mores.formatting import SIGNIFICANT, count, number, p_equals, span
+from mores.rating.folder import RateRun
+from mores.rating.records import Annotator, Distribution, LevelCount, Regression, Study
+from mores.rating.regressions import explained
 from mores.report.base.blocks import (
     Block,
     Caution,
@@ -53,7 +54,6 @@ from mores.report.rate.sheets import (
     totals_sheet,
 )
 from mores.report.rate.table import remarks
-from mores.show import SIGNIFICANT, count, number, p_equals, span
 from mores.types import Result
 
 GOOD_TO_BAD = (2, 5, 4)
@@ -66,7 +66,7 @@ FITS = {"model": "Models", "type": "Types of questions", "model*type": "Models a
 
 
 def run_page(run: RateRun) -> str:
-    """The page of a run."""
+    """Return the page of a run."""
     study = run.result
     facts = {
         "Ratings": f"{study.n - study.unrated:,}",
@@ -137,7 +137,7 @@ def _stacks(study: Study, title: str, groups: Sequence[Distribution]) -> list[Bl
 
 
 def _spaced(chart: Chart) -> Frame:
-    """A chart with room above it."""
+    """Return a chart with room above it."""
     return Frame([chart], "below")
 
 

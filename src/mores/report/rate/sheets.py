@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import product
 
-from mores.rate.comments import CodeCount, CommentCoding
-from mores.rate.records import (
+from mores.formatting import NOTHING, SIGNIFICANT, left_out, number, p_equals, p_value, percent, shares, span
+from mores.rating.comments import CodeCount, CommentCoding
+from mores.rating.records import (
     ASPECTS,
     Agreement,
     Annotator,
@@ -19,10 +20,9 @@ from mores.rate.records import (
     SpanAgreement,
     Study,
 )
-from mores.rate.regressions import explained
+from mores.rating.regressions import explained
 from mores.report.base.names import group_name
 from mores.report.base.sheet import Cell, Head, Sheet
-from mores.show import NOTHING, SIGNIFICANT, left_out, number, p_equals, p_value, percent, shares, span
 from mores.types import Result
 
 MOST_COUNTS = 11
@@ -57,13 +57,13 @@ def mean_cell(mean: Result) -> Cell:
 
 
 def name_group(group: Distribution | LevelCount) -> str:
-    """A group in words: `Fijian gpt4turbo specific`, or `all`."""
+    """Return a group in words: `Fijian gpt4turbo specific`, or `all`."""
     language = group_name("language", group.language) if group.language else ""
     return " ".join(filter(None, (language, group.model, group.type))) or "all"
 
 
 def spreads_by(study: Study, *columns: str) -> list[Distribution]:
-    """The groups that are made by these columns."""
+    """Return the groups that are made by these columns."""
     return [
         each
         for each in study.distributions
@@ -95,7 +95,7 @@ def level_cell(count: LevelCount | None, level: str) -> Cell:
 
 
 def totals(study: Study, aspect: str) -> list[LevelCount]:
-    """The counts of an aspect by model and type, all languages together (Figures 17 to 22)."""
+    """Return the counts of an aspect by model and type, all languages together (Figures 17 to 22)."""
     summed = []
     for model, type_ in product(study.groups.models, study.groups.types or (None,)):
         members = [each for each in study.levels[aspect] if (each.model, each.type) == (model, type_)]
@@ -107,7 +107,7 @@ def totals(study: Study, aspect: str) -> list[LevelCount]:
 
 
 def totals_sheet(study: Study, aspect: str) -> Sheet:
-    """The counts of an aspect by model and type."""
+    """Return the counts of an aspect by model and type."""
     groups = totals(study, aspect)
     columns = [*(Head(level) for level in groups[0].counts), Head("not given")]
     cells = [[Cell(f"{n:,}") for n in (*group.counts.values(), group.missing)] for group in groups]
@@ -149,7 +149,7 @@ def differences_sheet(regression: Regression, most: int | None = None, *, interv
 
 
 def power_sheet(regressions: Iterable[Regression]) -> Sheet:
-    """How many more ratings the differences need."""
+    """Return how many more ratings the differences need."""
     shown = [difference for regression in regressions for difference in regression.differences]
     columns = [Head(name) for name in ("p", "power", "more ratings", "detectable")]
     cells = [
@@ -167,7 +167,7 @@ def power_sheet(regressions: Iterable[Regression]) -> Sheet:
 
 
 def show_more(difference: Difference) -> str:
-    """How many more ratings of both groups together."""
+    """Return how many more ratings of both groups together."""
     if difference.more is None:
         return "over 1,000,000"
     return f"{sum(difference.more):,}" if any(difference.more) else "none"
@@ -188,7 +188,7 @@ def explained_sheet(study: Study) -> Sheet:
 
 
 def failures(study: Study) -> list[str]:
-    """The models that could not be fitted, and why."""
+    """Return the models that could not be fitted, and why."""
     return [f"{r.formula} could not be fitted: {r.failure}" for r in study.regressions.values() if r.failure]
 
 
@@ -202,7 +202,7 @@ def placings_sheet(ranking: Ranking) -> Sheet:
 
 
 def ranking_note(ranking: Ranking) -> str:
-    """Where the places are from."""
+    """Return where the places are from."""
     origin = "derived from the ratings: answers with the same rating tie" if ranking.derived else "as people ranked"
     left = f"; {ranking.left_out:,} comparisons without a complete ranking" if ranking.left_out else ""
     return f"{ranking.comparisons:,} comparisons, {origin}{left}"
@@ -218,7 +218,7 @@ def share_cell(result: Result) -> Cell:
 
 
 def pairs_sheet(ranking: Ranking) -> Sheet:
-    """Every two models."""
+    """Return every two models."""
     columns = [Head(name) for name in ("wins", "won", "tied", "lost")]
     cells = [[share_cell(p.rate), Cell(f"{p.won:,}"), Cell(f"{p.tied:,}"), Cell(f"{p.lost:,}")] for p in ranking.pairs]
     note = "wins: a tie counts as half"
@@ -228,7 +228,7 @@ def pairs_sheet(ranking: Ranking) -> Sheet:
 
 
 def matrix_sheet(ranking: Ranking, models: Sequence[str]) -> Sheet:
-    """How often the model of the row is before that of the column."""
+    """Return how often the model of the row is before that of the column."""
     rates = {(p.first, p.second): p.rate for p in ranking.pairs}
     cells = []
     for row in models:
@@ -265,7 +265,7 @@ def kappas_sheet(agreement: Agreement) -> Sheet:
 
 
 def spans_sheet(spans: SpanAgreement) -> Sheet:
-    """How far people mark the same words."""
+    """Return how far people mark the same words."""
     rows = {
         "F1 of characters": (spans.f1, spans.marked),
         "κ of characters": (spans.kappa, spans.marked),
@@ -281,7 +281,7 @@ def spans_sheet(spans: SpanAgreement) -> Sheet:
 
 
 def annotators_sheet(annotators: Annotators) -> Sheet:
-    """How each person rates."""
+    """Return how each person rates."""
     columns = [Head(name) for name in ("n", "mean", "severity", "drift", "p of drift", "careless")]
     cells = [
         [
@@ -319,7 +319,7 @@ def signed_cell(result: Result | None) -> Cell:
 
 
 def careless_people(annotators: Annotators | None) -> list[str]:
-    """Who may not read what they rate, and why."""
+    """Return who may not read what they rate, and why."""
     return [
         f"{person.name} may be careless ({p_equals(person.careless_p or 0.0)}, adjusted): {'; '.join(person.reasons)}"
         for person in (annotators.people if annotators else ())
@@ -333,7 +333,7 @@ def careless_cell(person: Annotator) -> Cell:
 
 
 def codes_sheet(study: Study, coding: CommentCoding, title: str) -> Sheet:
-    """How often comments have each code, in all and by model and type."""
+    """Return how often comments have each code, in all and by model and type."""
     groups = [("model", name) for name in study.groups.models] + [("type", name) for name in study.groups.types]
     counts = {(each.code, group_of(each)): each for each in coding.counts}
     columns = [Head("share"), Head("all"), *(Head(name) for _, name in groups)]
@@ -352,7 +352,7 @@ def codes_sheet(study: Study, coding: CommentCoding, title: str) -> Sheet:
 
 
 def group_of(count: CodeCount) -> tuple[str, str] | None:
-    """The group of a count: ("model", "a"), or None for all."""
+    """Return the group of a count: ("model", "a"), or None for all."""
     groups = [(name, value) for name in ("model", "type", "language") if (value := getattr(count, name)) is not None]
     return groups[0] if groups else None
 

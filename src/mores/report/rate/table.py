@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mores.rate.folder import RateRun
-from mores.rate.records import Regression, Study
+from mores.rating.folder import RateRun
+from mores.rating.records import Regression, Study
 from mores.report.base.grid import Grid
 from mores.report.base.sheet import Sheet
 from mores.report.rate.sheets import (
@@ -34,7 +34,7 @@ MOST = 15
 
 
 def run_tables(run: RateRun) -> list[Grid | str]:
-    """How answers were rated, what explains it, which model wins, how far people agree; the headline last."""
+    """Return how answers were rated, what explains it, which model wins, how far people agree; the headline last."""
     study = run.result
     sheets = [*rating_sheets(study), *(totals_sheet(study, aspect) for aspect in study.levels)]
     for name in ("model", "type", "model*type"):
@@ -58,7 +58,7 @@ def run_tables(run: RateRun) -> list[Grid | str]:
 
 
 def comment_sheets(study: Study) -> dict[str, Sheet]:
-    """What comments and reasons are about, by the names of their files."""
+    """Return what comments and reasons are about, by the names of their files."""
     sheets = {}
     if study.comments:
         sheets["comments"] = codes_sheet(study, study.comments, "Comments")
@@ -69,13 +69,13 @@ def comment_sheets(study: Study) -> dict[str, Sheet]:
 
 
 def fitted(study: Study) -> list[Regression]:
-    """The models of which the differences are planned for, unless these are many."""
+    """Return the models of which the differences are planned for, unless these are many."""
     regressions = [study.regressions[name] for name in ("model", "type") if name in study.regressions]
     return [each for each in regressions if 0 < len(each.differences) <= MOST]
 
 
 def rating_sheets(study: Study) -> list[Sheet]:
-    """All ratings with those by model, type and language, and by model and type."""
+    """Return all ratings with those by model, type and language, and by model and type."""
     single = [group for cut in ((), ("model",), ("type",), ("language",)) for group in spreads_by(study, *cut)]
     sheets = [ratings_sheet(study, single, "Ratings")]
     both = spreads_by(study, "model", "type")
@@ -83,12 +83,12 @@ def rating_sheets(study: Study) -> list[Sheet]:
 
 
 def corner(sheet: Sheet) -> str:
-    """What the rows of a table are."""
+    """Return what the rows of a table are."""
     return "difference" if sheet.title.startswith("Differences") else "effect" if "~" in sheet.title else "group"
 
 
 def remarks(study: Study) -> Iterator[str]:
-    """What a reader must know about the numbers."""
+    """Yield what a reader must know about the numbers."""
     if study.unrated:
         yield f"{study.unrated:,} of {study.n:,} answers have no rating"
     if not study.scale_is_known and study.scale:
@@ -103,7 +103,7 @@ def remarks(study: Study) -> Iterator[str]:
 
 
 def files(study: Study) -> dict[str, Grid]:
-    """Every table by the name of its file."""
+    """Return every table by the name of its file."""
     sheets = {"ratings": rating_sheets(study)[0]}
     cuts = {"ratings-by-model-and-type": ("model", "type"), "ratings-by-language": ("model", "type", "language")}
     sheets |= {

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mores.culture import language_name, region_name
+from mores.formatting import number
 from mores.metric.folder import ScoreRun
 from mores.metric.summary import Summary, Tally, errors, lacks_certainty, state, weak_because
 from mores.report.base.blocks import Section
@@ -16,7 +17,6 @@ from mores.report.base.names import is_web_address, look_up
 from mores.report.base.page import Page, render
 from mores.report.score.table import Pair, count_errors, show_weak, worst
 from mores.search.ground import cut, shorten
-from mores.show import number
 from mores.types import Evidence, Judgement, Sample
 
 LIMIT = 2000
@@ -35,7 +35,7 @@ def page(
     warning: str | None = None,
     limit: int = LIMIT,
 ) -> str:
-    """The whole HTML page; with more than `limit` texts, it holds the worst and says how many it leaves out.
+    """Return the whole HTML page; with more than `limit` texts, it holds the worst and says how many it leaves out.
 
     `summary` are the facts of the header in their order, for example what was judged and by which model.
     The judge and the signature are added from the judgements unless they are given.
@@ -50,12 +50,12 @@ def page(
 
 
 def run_sections(run: ScoreRun) -> list[Section]:  # noqa: ARG001 - every kind of run has this function
-    """Its page has texts, and no charts."""
+    """Return its page has texts, and no charts."""
     return []
 
 
 def run_page(run: ScoreRun) -> str:
-    """The page of a run."""
+    """Return the page of a run."""
     settings = {name: str(run.manifest.settings.get(name) or "") for name in ("evidence", "warning")}
     facts = {"Texts": run.manifest.name, "Model": run.manifest.model, "Evidence": settings["evidence"]}
     return page(run.pairs(), title="Cultural errors", summary=facts, warning=settings["warning"] or None)
@@ -92,7 +92,7 @@ def _watched(samples: Iterable[Pair], bars: Counter[str], facts: _Facts) -> Iter
 
 
 def _bar(judgement: Judgement) -> str:
-    """The bar of the distribution in which a judgement is counted: e1 … e11, p0 … p9, or unknown."""
+    """Return the bar of the distribution in which a judgement is counted: e1 … e11, p0 … p9, or unknown."""
     score = judgement.score
     if score is None:
         return ""
@@ -102,7 +102,7 @@ def _bar(judgement: Judgement) -> str:
 
 
 def _zones(counts: Summary, bars: Counter[str]) -> list[dict[str, Any]]:
-    """The two halves of the distribution, on one scale of heights: sums of severities, and certainties."""
+    """Return the two halves of the distribution, on one scale of heights: sums of severities, and certainties."""
     wrong = [(f"e{TAIL}", f"score −{TAIL} or less", f"≤−{TAIL}")]
     wrong += [(f"e{n}", f"score −{n}", f"−{n}") for n in range(TAIL - 1, 0, -1)]
     right = [(f"p{n}", f"p(R) {number(n / 10, 1)} to {number((n + 1) / 10, 1)}", "") for n in range(10)]
@@ -125,7 +125,7 @@ def _zones(counts: Summary, bars: Counter[str]) -> list[dict[str, Any]]:
 
 
 def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
-    """One text as the template shows it."""
+    """Return one text as the template shows it."""
     evidence = [_passage(piece) for piece in judgement.evidence or sample.evidence]
     marked = mark(place, sample, errors(judgement), evidence)
     cited = {
@@ -148,12 +148,12 @@ def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
 
 
 def _summary(judgement: Judgement) -> str:
-    """The explanation of the whole report, unless it only repeats those of its errors."""
+    """Return the explanation of the whole report, unless it only repeats those of its errors."""
     explanation = judgement.report.explanation if judgement.report else ""
     return "" if explanation == " ".join(error.explanation for error in errors(judgement)) else explanation
 
 
 def _passage(piece: Evidence) -> dict[str, Any]:
-    """One piece of evidence; `link` says whether its source is an address that a page may link to."""
+    """Return one piece of evidence; `link` says whether its source is an address that a page may link to."""
     shown = shorten(piece, PASSAGE).model_dump(mode="json") | {"title": cut(piece.title, PASSAGE)}
     return shown | {"link": is_web_address(piece.source)}

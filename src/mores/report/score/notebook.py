@@ -24,7 +24,7 @@ class JudgementView(Block):
 
 
 def as_html(judgement: Judgement) -> str:
-    """The judgement with its text, where it repeats that."""
+    """Return the judgement with its text, where it repeats that."""
     sample = judgement.sample or Sample(id=judgement.sample_id, text="")
     marked = mark(0, sample, errors(judgement))
     return writable(draw(JudgementView(judgement, marked, count_errors(judgement))))

@@ -15,10 +15,10 @@ from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
+from mores.formatting import count, show_failures, show_score
 from mores.metric.folder import ScoreRun
 from mores.metric.summary import State, Summary, Tally, errors, lacks_certainty, state
 from mores.report.base.grid import plain
-from mores.show import count, show_failures, show_score
 from mores.types import Error, Judgement, Sample, Severity
 
 Pair = tuple[Sample, Judgement]
@@ -35,7 +35,7 @@ def rank(judgement: Judgement) -> tuple[int, float]:
 
 
 def worst(pairs: Iterable[Pair], limit: int, tally: Tally) -> list[tuple[int, Sample, Judgement]]:
-    """The `limit` worst pairs with their place in the input, worst first; all of them go into `tally`."""
+    """Yield the `limit` worst pairs with their place in the input, worst first; all of them go into `tally`."""
 
     def counted() -> Iterator[tuple[int, Sample, Judgement]]:
         for place, (sample, judgement) in enumerate(pairs):
@@ -46,7 +46,7 @@ def worst(pairs: Iterable[Pair], limit: int, tally: Tally) -> list[tuple[int, Sa
 
 
 def table(pairs: Iterable[Pair], *, limit: int = ROWS, tally: Tally | None = None) -> Table:
-    """One row per text in the order of the input, or the `limit` worst when there are more.
+    """Return one row per text in the order of the input, or the `limit` worst when there are more.
 
     A `tally` that is given counts every pair on the way, so that one pass gives both table and summary.
     """
@@ -70,7 +70,7 @@ def table(pairs: Iterable[Pair], *, limit: int = ROWS, tally: Tally | None = Non
 
 
 def run_tables(run: ScoreRun) -> list[Table | Text]:
-    """What is printed about a run."""
+    """Return what is printed about a run."""
     tally = Tally()
     return [table(run.pairs(), tally=tally), show_summary(tally.summary())]
 
@@ -107,17 +107,17 @@ def count_errors(judgement: Judgement) -> str:
 
 
 def cited(error: Error) -> str:
-    """The evidence that an error rests on, for example `[1][3]`."""
+    """Return the evidence that an error rests on, for example `[1][3]`."""
     return "".join(f"[{number}]" for number in dict.fromkeys(error.evidence))
 
 
 def show_weak(counts: Summary) -> list[str]:
-    """One sentence for each reason for which verdicts say little."""
+    """Return one sentence for each reason for which verdicts say little."""
     return [f"{count(n, 'weak verdict')}: {plain(reason)}" for reason, n in counts.weak.items()]
 
 
 def show_summary(counts: Summary) -> Text:
-    """The lines under the table; the headline is the last."""
+    """Return the lines under the table; the headline is the last."""
     lines = [f"not judged: {show_failures(counts.failed)}"] if counts.failed else []
     if counts.without_certainty:
         lines.append(f"{counts.without_certainty:,} without errors have no certainty p(R)")

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from mores.bench.topics import TopicsRun, show_counts
+from mores.benchmark.topics import TopicsRun, show_counts
+from mores.formatting import show_failures
 from mores.report.base.blocks import Block, Section, Table, Text, key
 from mores.report.base.charts import Amounts
 from mores.report.base.page import Page, render, signatures_section
 from mores.report.base.sheet import Cell, Head, Sheet
 from mores.report.topics.table import ordered
-from mores.show import show_failures
 
 FAILED = 100
 """Questions without a topic on one page."""
 
 
 def run_page(run: TopicsRun) -> str:
-    """The page of a run."""
+    """Return the page of a run."""
     manifest = run.manifest
     facts = {"Benchmark": manifest.name, "Model": manifest.model, "Questions": f"{run.counts.total():,}"}
     return render(Page("report bench", "topics", "Questions by topic", run_sections(run), facts))
 
 
 def run_sections(run: TopicsRun) -> list[Section]:
-    """How many questions each topic has, and those without one."""
+    """Return how many questions each topic has, and those without one."""
     failures = run.manifest.failures
     counted: list[Block] = [
         Text(f"{show_counts(run.manifest.name, run.counts)}."),

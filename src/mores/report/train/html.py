@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from mores.formatting import count, duration
 from mores.report.base.blocks import Section
 from mores.report.base.charts import Amounts, Intervals, Row
 from mores.report.base.page import Page, render, signatures_section
-from mores.show import count, duration
-from mores.train.folder import TrainRun
-from mores.train.records import Trained
+from mores.training.folder import TrainRun
+from mores.training.records import Trained
 
 
 def page(trained: Trained) -> str:
-    """The whole page."""
+    """Return the whole page."""
     facts = {
         "Base": trained.base,
         "Trained on": f"{count(trained.samples, 'sample')}, {trained.tokens:,} tokens in an epoch",
@@ -41,10 +41,10 @@ def sections(trained: Trained) -> list[Section]:
 
 
 def run_sections(run: TrainRun) -> list[Section]:
-    """The charts and tables of its page."""
+    """Return the charts and tables of its page."""
     return sections(run.result)
 
 
 def run_page(run: TrainRun) -> str:
-    """The page of a run."""
+    """Return the page of a run."""
     return page(run.result)

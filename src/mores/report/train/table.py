@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mores.formatting import number, percent
 from mores.report.base.grid import Grid, Row
-from mores.show import number, percent
-from mores.train.folder import TrainRun
-from mores.train.ground import Grounded
-from mores.train.records import Trained
+from mores.training.folder import TrainRun
+from mores.training.ground import Grounded
+from mores.training.records import Trained
 from mores.types import Result
 
 
 def run_tables(run: TrainRun) -> list[Grid | str]:
-    """What is printed about a run."""
+    """Return what is printed about a run."""
     return tables({run.result.without or "all": run.result})
 
 
 def tables(trained: Mapping[str, Trained]) -> list[Grid | str]:
-    """The models, by the source that was left out (`all` for none), by split and source of the samples."""
+    """Return the models, by the source that was left out (`all` for none), by split and source of the samples."""
     rows = {
         ("all" if name == "all" else f"all but {name}", split): results
         for name, each in trained.items()
@@ -40,7 +40,7 @@ def _cell(results: Mapping[str, Result], source: str) -> str:
 
 
 def grounded_table(grounded: Grounded) -> Grid:
-    """How often the fact of a sample's own item is among its evidence, in files where it can be."""
+    """Return how often the fact of a sample's own item is among its evidence, in files where it can be."""
     files = {name: counts for name, counts in grounded.found.items() if counts and not name.endswith("-uncovered")}
     sources = sorted({source for counts in files.values() for source in counts if source != "all"})
     rows: list[Row] = []

@@ -80,7 +80,7 @@ class DawidSkene:
         return self.table.labels
 
     def best(self) -> dict[Name, Label]:
-        """The most probable label of each item."""
+        """Return the most probable label of each item."""
         return {item: self.labels[n] for item, n in zip(self.table.items, self.posterior.argmax(axis=1), strict=True)}
 
     def skill(self, annotator: Name | None, item: Name | None = None) -> Floats:
@@ -95,7 +95,7 @@ class DawidSkene:
         return found
 
     def accuracy(self) -> dict[Name, float]:
-        """How often each person is correct on items of the estimated prevalence."""
+        """Return how often each person is correct on items of the estimated prevalence."""
         correct = np.einsum("kjj,j->k", self.confusion, self.prevalence)
         return dict(zip(self.table.annotators, correct.tolist(), strict=True))
 
@@ -202,13 +202,13 @@ class _Model:
         return np.stack(votes, axis=1)
 
     def _frequencies(self, posterior: Floats) -> Floats:
-        """The prevalence of each label, among items that nobody chose for their labels."""
+        """Return the prevalence of each label, among items that nobody chose for their labels."""
         total = posterior[self.known < 0].sum(axis=0) + self.prevalence
         even = np.full_like(total, 1 / total.size)
         return even if self.symmetric or not total.any() else np.asarray(total / total.sum(), dtype=np.float64)
 
     def _expect(self, prevalence: Floats, logs: Floats) -> tuple[Floats, float]:
-        """Each item's probabilities, and the logarithm of the likelihood, from those of votes × true labels."""
+        """Return each item's probabilities, and the logarithm of the likelihood, from those of votes × true labels."""
         count = len(self.table.items)
         sums = [np.bincount(self.table.item, weights=column, minlength=count) for column in logs.T]
         evidence = np.stack(sums, axis=1)

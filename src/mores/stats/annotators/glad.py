@@ -54,7 +54,7 @@ class Glad:
         return np.full(len(self.labels), 1 / len(self.labels))
 
     def best(self) -> dict[Name, Label]:
-        """The most probable label of each item."""
+        """Return the most probable label of each item."""
         return {item: self.labels[n] for item, n in zip(self.table.items, self.posterior.argmax(axis=1), strict=True)}
 
     def skill(self, annotator: Name | None, item: Name | None = None) -> Floats:
@@ -96,7 +96,7 @@ def fit_glad(
 
 
 def _expect(table: VoteTable, known: Indices, strength: Floats) -> tuple[Floats, float]:
-    """Each item's probabilities and the logarithm of the likelihood; `strength` is αβ of each vote."""
+    """Return each item's probabilities and the logarithm of the likelihood; `strength` is αβ of each vote."""
     shape = len(table.items), len(table.labels)
     right, wrong = _log_sigmoid(strength), _log_sigmoid(-strength) - np.log(shape[1] - 1)
     joint = np.bincount(table.item, weights=wrong, minlength=shape[0])[:, None] - np.log(shape[1])
@@ -110,7 +110,7 @@ def _expect(table: VoteTable, known: Indices, strength: Floats) -> tuple[Floats,
 
 
 def _improve_abilities(table: VoteTable, correct: Floats, ability: Floats, beta: Floats) -> Floats:
-    """One step; `correct` is the probability that each vote is, and `beta` that of its item."""
+    """Return one step; `correct` is the probability that each vote is, and `beta` that of its item."""
     people, count = table.annotator, len(ability)
 
     def value(at: Floats) -> Floats:
@@ -124,7 +124,7 @@ def _improve_abilities(table: VoteTable, correct: Floats, ability: Floats, beta:
 
 
 def _improve_easiness(table: VoteTable, correct: Floats, alpha: Floats, easiness: Floats) -> Floats:
-    """One step by the expected curvature; `alpha` is that of each vote's person."""
+    """Return one step by the expected curvature; `alpha` is that of each vote's person."""
     items, count = table.item, len(easiness)
 
     def value(at: Floats) -> Floats:

@@ -108,7 +108,7 @@ def _surprise(counts: Floats, votes: Floats, predictions: Floats, told: Bools) -
 
 
 def _divide(surprise: Floats) -> Floats:
-    """One win for each row, divided among those that tie, up to rounding."""
+    """Return one win for each row, divided among those that tie, up to rounding."""
     wins = surprise >= surprise.max(axis=1, keepdims=True) - 1e-12
     found: Floats = wins / wins.sum(axis=1, keepdims=True)
     return found

@@ -34,7 +34,7 @@ class Quality:
 
 
 def annotator_quality(table: VoteTable, *, known: Mapping[Name, Label] | None = None) -> dict[Name, Quality]:
-    """The quality of everybody who voted.
+    """Return the quality of everybody who voted.
 
     The majority that a person is compared with leaves out the person: among three people, whoever votes with one other
     would else make the consensus. Items whose label is `known` are compared with that label only.

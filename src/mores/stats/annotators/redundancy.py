@@ -96,12 +96,12 @@ def entropy(posterior: npt.ArrayLike) -> float:
 
 
 def enough(posterior: npt.ArrayLike, threshold: float = Redundancy.threshold) -> bool:
-    """Whether the most probable label is probable enough."""
+    """Return whether the most probable label is probable enough."""
     return bool(np.max(posterior) >= threshold)
 
 
 def expected_gain(posterior: npt.ArrayLike, skill: npt.ArrayLike) -> float:
-    """The bits by which a vote of a person with this skill (true × given) is expected to narrow the posterior.
+    """Return the bits by which a vote of a person with this skill (true × given) is expected to narrow the posterior.
 
     That is the mutual information of the vote and the label: 0 for a certain label, or a person who only guesses.
     D. V. Lindley, On a measure of the information provided by an experiment, Annals of Mathematical Statistics 27
@@ -116,7 +116,7 @@ def expected_gain(posterior: npt.ArrayLike, skill: npt.ArrayLike) -> float:
 def decide(
     skills: Skills, votes: Iterable[tuple[Name, Label]], rule: Redundancy | None = None, item: Name | None = None
 ) -> Decision:
-    """Whether to ask one more person about an item that has these (annotator, label) votes."""
+    """Return whether to ask one more person about an item that has these (annotator, label) votes."""
     rule, given = rule or Redundancy(), list(votes)
     posterior = label_posterior(skills, given, item)
     reason: Reason = "unsure"

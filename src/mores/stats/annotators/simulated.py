@@ -31,7 +31,7 @@ class Crowd:
     """Items × people: who is asked first, second, …"""
 
     def table(self, votes: int | Indices) -> VoteTable:
-        """The votes when each item is asked so many times; one number for all items, or one of each."""
+        """Return the votes when each item is asked so many times; one number for all items, or one of each."""
         items, people = self.order.shape
         asked = np.arange(people) < np.broadcast_to(votes, items)[:, None]
         item, turn = np.nonzero(asked)

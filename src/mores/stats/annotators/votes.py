@@ -45,7 +45,7 @@ class VoteTable:
         return np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
 
     def known_labels(self, known: Mapping[Name, Label] | None) -> Indices:
-        """The place of each item's known label, -1 where it is not known; items without votes are ignored."""
+        """Return the place of each item's known label, -1 where it is not known; items without votes are ignored."""
         places = {label: place for place, label in enumerate(self.labels)}
         if wrong := [(item, label) for item, label in (known or {}).items() if label not in places]:
             item, label = wrong[0]
@@ -91,12 +91,12 @@ def table_votes(
 
 
 def majority_votes(table: VoteTable) -> dict[Name, VoteDistribution]:
-    """The counts, shares and majority of each item; `majority` has several labels where they tie."""
+    """Return the counts, shares and majority of each item; `majority` has several labels where they tie."""
     return dict(zip(table.items, vote_distributions(Votes(table.labels, table.counts)), strict=True))
 
 
 def _code(names: Iterable[Hashable]) -> tuple[tuple[Name, ...], Indices]:
-    """The names in the order in which they first occur, and the place of each."""
+    """Return the names in the order in which they first occur, and the place of each."""
     places: dict[Hashable, int] = {}
     codes = [places.setdefault(name, len(places)) for name in names]
     return tuple(places), np.array(codes, dtype=np.intp)  # type: ignore[arg-type]

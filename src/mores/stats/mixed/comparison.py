@@ -54,7 +54,7 @@ class Contrast:
 
 
 def means(result: Fit, factors: Sequence[str], by: Sequence[str] = ()) -> tuple[Mean, ...]:
-    """The mean of each combination of the factors' levels, the first factor varying fastest and `by` slowest."""
+    """Return the mean of each combination of the factors' levels, the first factor varying fastest and `by` slowest."""
     cells, weights = grid(result, factors, by)
     return tuple(mean(result, cell, row) for cell, row in zip(cells, weights, strict=True))
 
@@ -62,7 +62,7 @@ def means(result: Fit, factors: Sequence[str], by: Sequence[str] = ()) -> tuple[
 def contrasts(
     result: Fit, factors: Sequence[str], by: Sequence[str] = (), adjust: Adjustment = "tukey"
 ) -> tuple[Contrast, ...]:
-    """All pairwise differences of `means` within the same levels of `by`: with it, the simple effects."""
+    """Return all pairwise differences of `means` within the same levels of `by`: with it, the simple effects."""
     if adjust not in get_args(Adjustment):
         raise ValueError(f"unknown adjustment {adjust!r}; expected {', '.join(get_args(Adjustment))}")
     cells, weights = grid(result, factors, by)
@@ -74,7 +74,7 @@ def contrasts(
 
 
 def grid(result: Fit, factors: Sequence[str], by: Sequence[str]) -> tuple[list[dict[str, object]], Floats]:
-    """The cells asked for, and for each the weights of thresholds and fixed effects that make its mean."""
+    """Return the cells asked for, and for each the weights of thresholds and fixed effects that make its mean."""
     result.require_converged()
     variables = result.design.variables
     chosen = check_factors(factors, by, variables)
@@ -88,7 +88,7 @@ def grid(result: Fit, factors: Sequence[str], by: Sequence[str]) -> tuple[list[d
 
 
 def check_factors(factors: Sequence[str], by: Sequence[str], variables: Mapping[str, Variable]) -> dict[str, Factor]:
-    """The factors asked for, by name."""
+    """Return the factors asked for, by name."""
     if isinstance(factors, str) or isinstance(by, str):
         raise ValueError("factors and by are tuples of names, such as ('model',)")
     available = {name: variable for name, variable in variables.items() if isinstance(variable, Factor)}
@@ -102,13 +102,13 @@ def check_factors(factors: Sequence[str], by: Sequence[str], variables: Mapping[
 
 
 def levels_of(factors: Mapping[str, Factor]) -> Iterator[dict[str, int]]:
-    """All combinations of places in the factors' levels, the first factor varying fastest."""
+    """Yield all combinations of places in the factors' levels, the first factor varying fastest."""
     for places in product(*(range(len(factor.levels)) for factor in [*factors.values()][::-1])):
         yield dict(zip(factors, reversed(places), strict=True))
 
 
 def average(result: Fit, cell: Mapping[str, int]) -> Floats:
-    """The fixed effects' columns in a cell, averaged over the other factors' levels."""
+    """Return the fixed effects' columns in a cell, averaged over the other factors' levels."""
     variables = result.design.variables
     others = {n: v for n, v in variables.items() if isinstance(v, Factor) and n not in cell}
     places = [{**cell, **other} for other in levels_of(others)]
@@ -127,7 +127,7 @@ def mean(result: Fit, cell: Levels, weights: Floats) -> Mean:
 
 
 def combine(result: Fit, weights: Floats) -> tuple[float, float]:
-    """The estimate and standard error of a linear combination of thresholds and fixed effects."""
+    """Return the estimate and standard error of a linear combination of thresholds and fixed effects."""
     estimates = np.array([c.estimate for c in (*result.thresholds, *result.coefficients)])
     return float(weights @ estimates), float(np.sqrt(weights @ result.covariance @ weights))
 
@@ -135,7 +135,7 @@ def combine(result: Fit, weights: Floats) -> tuple[float, float]:
 def compare(
     result: Fit, family: Sequence[tuple[dict[str, object], Floats]], by: Sequence[str], adjust: Adjustment
 ) -> Iterator[Contrast]:
-    """Each two cells of a family."""
+    """Yield each two cells of a family."""
     count = len(family) * (len(family) - 1) // 2
     for (first, plus), (second, minus) in combinations(family, 2):
         estimate, se = combine(result, plus - minus)
@@ -152,7 +152,7 @@ def compare(
 
 
 def adjusted(z: float, size: int, count: int, adjust: Adjustment) -> float:
-    """The two-sided p-value of z among `count` comparisons of `size` means.
+    """Return the two-sided p-value of z among `count` comparisons of `size` means.
 
     Tukey's is that of the range of `size` standard normals: P(range > √2 |z|); Bonferroni's is min(1, count · p).
     """

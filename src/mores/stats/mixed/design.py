@@ -76,7 +76,7 @@ class Design:
 
 
 def build(model: Model, data: Columns) -> Design:
-    """The design of a model for these columns; ValueError says what to change when there is none."""
+    """Return the design of a model for these columns; ValueError says what to change when there is none."""
     terms, nests = expand_fixed(model.fixed), expand_random(model.random)
     predictors = dict.fromkeys(n for term in (*terms, *nests) for n in term)
     check_model(model, predictors)
@@ -123,7 +123,7 @@ def expand_random(random: Iterable[str]) -> tuple[Term, ...]:
 
 
 def split(text: str, separator: str) -> Term:
-    """The distinct names of a term."""
+    """Return the distinct names of a term."""
     names = tuple(name.strip() for name in text.split(separator))
     if len(set(names)) < len(names) or not all(names) or any(mark in n for n in names for mark in "*:/|() +"):
         raise ValueError(f"cannot read the term {text!r}; expected 'a', 'a:b', 'a*b' (fixed) or 'a/b' (random)")
@@ -158,7 +158,7 @@ def check_columns(names: Sequence[str], data: Columns) -> None:
 
 
 def read_response(model: Model, data: Columns) -> Factor:
-    """The response as an ordered factor of at least two levels."""
+    """Return the response as an ordered factor of at least two levels."""
     name, order = model.response, model.levels.get(model.response)
     if order is None and any(isinstance(value, str) for value in data[name]):
         raise ValueError(f"the response {name!r} has texts; give their order in levels={{{name!r}: (lowest, ...)}}")
@@ -170,7 +170,7 @@ def read_response(model: Model, data: Columns) -> Factor:
 
 
 def read_variable(name: str, values: Sequence[object], order: Sequence[object] | None) -> Variable:
-    """A covariate where all are numbers and no order of levels is given, else a factor."""
+    """Return a covariate where all are numbers and no order of levels is given, else a factor."""
     numbers = [float(v) for v in values if isinstance(v, int | float | np.number) and not isinstance(v, bool)]
     if order is None and len(numbers) == len(values):
         return Covariate(name, np.array(numbers))
@@ -181,7 +181,7 @@ def read_variable(name: str, values: Sequence[object], order: Sequence[object] |
 
 
 def read_factor(name: str, values: Sequence[object], order: Sequence[object] | None) -> Factor:
-    """The levels that occur, in the given or the sorted order, and each row's place among them."""
+    """Return the levels that occur, in the given or the sorted order, and each row's place among them."""
     distinct = set(values)
     try:
         levels = sorted(distinct) if order is None else [level for level in order if level in distinct]  # type: ignore[type-var]
@@ -214,7 +214,7 @@ def read_group(nest: Term, data: Columns) -> Factor:
 def expand_columns(
     terms: Iterable[Term], variables: Mapping[str, Variable], rows: int
 ) -> tuple[tuple[str, ...], Floats]:
-    """The names and values of the matrix's columns, term by term."""
+    """Return the names and values of the matrix's columns, term by term."""
     names: list[str] = []
     columns: list[Floats] = []
     for term in terms:
@@ -227,7 +227,7 @@ def expand_columns(
 
 
 def variable_columns(variable: Variable) -> list[tuple[str, Floats]]:
-    """A covariate itself, or a factor's treatment contrasts as name[level]."""
+    """Return a covariate itself, or a factor's treatment contrasts as name[level]."""
     if isinstance(variable, Covariate):
         return [(variable.name, variable.values)]
     return [

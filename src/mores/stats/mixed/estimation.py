@@ -133,7 +133,7 @@ class Optimum:
 
 
 def fit(model: Model, data: Columns) -> Fit:
-    """The maximum-likelihood fit; with random terms, of the Laplace approximation of the likelihood."""
+    """Return the maximum-likelihood fit; with random terms, of the Laplace approximation of the likelihood."""
     task = prepare(model, data)
     first, problems = start(task.design, task.scaling), find_separation(task)
     # Without a finite maximum, a search would only end after all its steps.
@@ -169,7 +169,7 @@ def prepare(model: Model, data: Columns) -> Task:
 
 
 def merge_alike(groups: tuple[Factor, ...]) -> tuple[tuple[Factor, ...], dict[str, list[str]]]:
-    """One of each set of grouping terms that group the rows alike, and the names that each stands for."""
+    """Return one of each set of grouping terms that group the rows alike, and the names that each stands for."""
     distinct: dict[bytes, Factor] = {}
     merged: dict[str, list[str]] = {}
     for group in groups:
@@ -185,7 +185,7 @@ def scale(matrix: Floats) -> Scaling:
 
 
 def start(design: Design, scaling: Scaling) -> Floats:
-    """The estimates without random terms, found from the shares of the ratings and no effects."""
+    """Return the estimates without random terms, found from the shares of the ratings and no effects."""
     counts = np.bincount(design.response.codes)
     cuts = logit(np.cumsum(counts)[:-1] / counts.sum())
     plain = Likelihood(design.response, scaling.matrix, ())
@@ -199,7 +199,7 @@ def thresholds_at(parameters: Floats) -> Floats:
 
 
 def threshold_jacobian(parameters: Floats) -> Floats:
-    """The thresholds' derivatives by their parameters."""
+    """Return the thresholds' derivatives by their parameters."""
     gaps = np.concatenate([[1.0], np.exp(np.clip(parameters[1:], -20, 20))])
     return np.tril(np.tile(gaps, (len(gaps), 1)))
 
@@ -227,7 +227,7 @@ def climb(likelihood: Likelihood, point: Floats) -> Floats:
 
 
 def stop_at(likelihood: Likelihood, point: Floats) -> Optimum:
-    """The start, with standard deviations of 1, where there is nothing to search for."""
+    """Return the start, with standard deviations of 1, where there is nothing to search for."""
     point = np.concatenate([point, np.ones(len(likelihood.groups))])
     return Optimum(point, -evaluate(point, likelihood)[0], None, float("inf"))
 
@@ -248,7 +248,7 @@ def search(likelihood: Likelihood, point: Floats) -> Optimum:
 
 
 def improve(likelihood: Likelihood, optimum: Optimum) -> Optimum:
-    """One Newton step with the second derivatives at hand, which costs far less than working them out again."""
+    """Return one Newton step with the second derivatives at hand, which costs far less than working them out again."""
     if optimum.inverse is None:
         return optimum
     point = optimum.point - optimum.inverse @ evaluate(optimum.point, likelihood)[1]
@@ -257,7 +257,7 @@ def improve(likelihood: Likelihood, optimum: Optimum) -> Optimum:
 
 
 def inspect(likelihood: Likelihood, point: Floats) -> Optimum:
-    """The log-likelihood at a point, its curvature there and how far it is from the maximum."""
+    """Return the log-likelihood at a point, its curvature there and how far it is from the maximum."""
     value, gradient = evaluate(point, likelihood)
     matrix = np.empty((len(point), len(point)))
     for n, parameter in enumerate(point):
@@ -274,7 +274,7 @@ def inspect(likelihood: Likelihood, point: Floats) -> Optimum:
 
 
 def find_separation(task: Task) -> list[str]:
-    """The fixed effects with no finite estimate: along some direction every row's probability rises or stays.
+    """Return the fixed effects with no finite estimate: along some direction every row's probability rises or stays.
 
     Such a direction moves each row's upper threshold less its predictor up, and the lower one down, or leaves them: a
     linear programme. A. Albert and J. A. Anderson, Biometrika 71 (1984), 1-10, for categorical regressions.
@@ -350,7 +350,7 @@ def wald_tests(design: Design, estimates: Floats, covariance: Floats) -> tuple[C
 
 
 def share_variances(task: Task, sds: Floats) -> tuple[Variance, ...]:
-    """Each random term's variance, in the model's order; terms that group alike share one evenly."""
+    """Return each random term's variance, in the model's order; terms that group alike share one evenly."""
     variances: dict[str, float] = {}
     for group, sd in zip(task.groups, sds.tolist(), strict=True):
         names = task.merged[group.name]
@@ -362,7 +362,7 @@ def share_variances(task: Task, sds: Floats) -> tuple[Variance, ...]:
 
 
 def share_modes(task: Task, optimum: Optimum) -> dict[str, dict[object, float]]:
-    """Each group's most probable intercept given the data."""
+    """Return each group's most probable intercept given the data."""
     evaluate(optimum.point, task.likelihood)
     sds = optimum.point[len(optimum.point) - len(task.groups) :]
     factors = {group.name: group for group in task.design.groups}

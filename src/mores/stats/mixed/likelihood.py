@@ -94,7 +94,7 @@ class Curvature:
         return np.concatenate([first / self.diagonal - self.scaled @ rest, rest])
 
     def inverse_diagonal(self) -> Floats:
-        """The diagonal of H⁻¹: the variances of the intercepts, given everything else."""
+        """Return the diagonal of H⁻¹: the variances of the intercepts, given everything else."""
         corner = cho_solve(self.factor, np.eye(self.scaled.shape[1])) if self.factor else np.empty((0, 0))
         first = 1 / self.diagonal + np.asarray(self.scaled.multiply(self.scaled @ corner).sum(axis=1)).ravel()
         return np.concatenate([first, np.diag(corner)])
@@ -191,19 +191,19 @@ class Likelihood:
         return np.concatenate([by_threshold, self.matrix.T @ by_m, by_sd])
 
     def by_row(self, vector: Floats) -> list[Floats]:
-        """A vector over all levels, as each row sees it, term by term."""
+        """Return a vector over all levels, as each row sees it, term by term."""
         return [vector[start + g.codes] for start, g in zip(self.starts[:-1], self.groups, strict=True)]
 
     def modes_by_term(self) -> list[Floats]:
-        """The modes of each term's standard normal intercepts, in the order of the terms given."""
+        """Return the modes of each term's standard normal intercepts, in the order of the terms given."""
         return self.by_term(self.modes)
 
     def by_term(self, vector: Floats) -> list[Floats]:
-        """A vector over all levels, term by term in the order of the terms given."""
+        """Return a vector over all levels, term by term in the order of the terms given."""
         parts = np.split(vector, self.starts[1:-1])
         return [parts[self.order.index(n)] for n in range(len(self.groups))]
 
     def places(self) -> list[Codes]:
-        """Each row's level in the first block, and in the block of all the other terms together."""
+        """Return each row's level in the first block, and in the block of all the other terms together."""
         first, *rest = self.groups
         return [first.codes, *(g.codes + s - self.starts[1] for g, s in zip(rest, self.starts[1:-1], strict=True))]

@@ -163,7 +163,7 @@ def find_careless(
 
 
 def numbers(values: npt.ArrayLike | None, rows: int, name: str) -> Floats:
-    """A column of numbers, or of nan where there is none."""
+    """Return a column of numbers, or of nan where there is none."""
     if values is None:
         return np.full(rows, np.nan)
     array = np.asarray(values, dtype=np.float64)
@@ -184,7 +184,7 @@ def conclude(
     random: dict[int, Randomness],
     rate: float,
 ) -> tuple[Suspicion, ...]:
-    """One p-value for each person, and who is flagged."""
+    """Return one p-value for each person, and who is flagged."""
     ordered = [tuple(sorted(of_person, key=lambda sign: sign.p)) for of_person in signs]
     p_values = {n: min(1.0, len(of_person) * of_person[0].p) for n, of_person in enumerate(ordered) if of_person}
     adjusted = dict(zip(p_values, adjust_p_values(list(p_values.values())).tolist(), strict=True)) if p_values else {}
@@ -252,7 +252,7 @@ class Randomness:
 def judge_consistency(
     ratings: Codes, prediction: Prediction, rate: float, draws: int, rng: np.random.Generator
 ) -> Randomness:
-    """How far ratings follow the prediction, among honest people with the same ratings in another order."""
+    """Return how far ratings follow the prediction, among honest people with the same ratings in another order."""
     scores = rankdata(ratings) - (len(ratings) + 1) / 2
     expected = prediction.mean()
     expected = expected - expected.mean()
@@ -281,7 +281,7 @@ def judge_consistency(
 
 
 def judge_run(result: Fit, mine: Codes, prediction: Prediction, draws: int, rng: np.random.Generator) -> Sign:
-    """The longest run of equal ratings."""
+    """Return the longest run of equal ratings."""
     value = int(longest_runs(result.design.response.codes[mine][None, :])[0])
     thresholds = np.array([c.estimate for c in result.thresholds])
 
@@ -299,7 +299,7 @@ def judge_run(result: Fit, mine: Codes, prediction: Prediction, draws: int, rng:
 
 
 def longest_runs(codes: Codes) -> Floats:
-    """The length of the longest run of equal numbers in each row."""
+    """Return the length of the longest run of equal numbers in each row."""
     run = np.ones(len(codes))
     longest = run.copy()
     for before, now in zip(codes.T[:-1], codes.T[1:], strict=True):
@@ -326,7 +326,7 @@ def judge_speed(codes: Codes, seconds: Floats, counts: Codes) -> dict[int, Sign]
 
 
 def judge_position(result: Fit, codes: Codes, position: Floats, counts: Codes) -> dict[int, Sign]:
-    """Who rates answers by where they stand on the screen."""
+    """Return who rates answers by where they stand on the screen."""
     known = np.isfinite(position)
     people = [
         n

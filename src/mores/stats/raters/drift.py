@@ -69,7 +69,7 @@ class Slopes:
 
 
 def annotator_drift(result: Fit, annotators: Sequence[object], order: npt.ArrayLike) -> Drifts:
-    """The drift of each person, in order of appearance.
+    """Return the drift of each person, in order of appearance.
 
     `order` is the time or the place of each rating in its person's work, one number for each row of the model.
     """
@@ -114,7 +114,7 @@ def progress_of(codes: Codes, times: Floats, people: int) -> Floats:
 
 
 def person_slopes(result: Fit, columns: Codes, values: Floats) -> Slopes:
-    """One slope on the values for each group of rows; rows of the group -1 have none."""
+    """Return one slope on the values for each group of rows; rows of the group -1 have none."""
     rows = np.flatnonzero(columns >= 0)
     shape = len(columns), int(columns.max()) + 1
     joint = join(result, csr_matrix((values[rows], (rows, columns[rows])), shape))
@@ -146,7 +146,7 @@ def describe(
 
 
 def in_points(result: Fit, slopes: Slopes, rows: npt.NDArray[np.bool_], change: float) -> float | None:
-    """How much higher these rows' mean rating would be at the end than at the beginning; None for names."""
+    """Return how much higher these rows' mean rating would be at the end than at the beginning; None for names."""
     levels = result.design.response.levels
     if not all(isinstance(level, int | float | np.number) for level in levels):
         return None

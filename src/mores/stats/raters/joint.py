@@ -51,7 +51,7 @@ class Joint:
         return slice(self.cuts + self.effects + sum(len(g.levels) for g in self.groups), len(self.point))
 
     def intercepts(self, term: str) -> slice:
-        """Where the intercepts of a term are among all unknowns."""
+        """Return where the intercepts of a term are among all unknowns."""
         names = [group.name for group in self.groups]
         before = sum(len(group.levels) for group in self.groups[: names.index(term)])
         start = self.cuts + self.effects + before
@@ -138,7 +138,7 @@ def covariance(joint: Joint, point: Floats) -> Floats:
 
 
 def maximise(joint: Joint) -> tuple[Floats, Floats]:
-    """Where ℓ is highest, and the covariance there; ValueError where the search does not get there.
+    """Return where ℓ is highest, and the covariance there; ValueError where the search does not get there.
 
     Newton's method with step halving: ℓ is concave, so that there is one maximum.
     """

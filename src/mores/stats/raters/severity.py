@@ -65,7 +65,7 @@ class Severities:
 def annotator_severity(
     result: Fit, data: Columns, term: str, beside: Mapping[str, Sequence[object]] | None = None
 ) -> Severities:
-    """The severities of the people who are the levels of a random term.
+    """Return the severities of the people who are the levels of a random term.
 
     `data` are the columns that the model was fitted to, and `beside` more columns that people may be confounded with,
     such as the language where the model leaves it out.
@@ -149,14 +149,14 @@ def in_points(result: Fit, joint: Joint, place: slice, ends: Floats) -> Floats |
 
 
 def expected_ratings(values: Floats, thresholds: Floats, m: Floats) -> Floats:
-    """The mean rating at each m."""
+    """Return the mean rating at each m."""
     codes: Codes = np.repeat(np.arange(len(values)), len(m))
     chances = np.exp(rows_at(thresholds, codes, np.tile(m, len(values))).log_p).reshape(len(values), -1)
     return np.asarray(values @ chances)
 
 
 def test_term(result: Fit, data: Columns, term: str) -> float | None:
-    """The p-value of no variance; None where the smaller model was not fitted."""
+    """Return the p-value of no variance; None where the smaller model was not fitted."""
     others = tuple(group.name for group in result.design.groups if group.name != term)
     smaller = fit(Model(result.model.response, result.model.fixed, others, result.model.levels), data)
     if not smaller.converged:

@@ -78,17 +78,17 @@ class Study:
     """How much lower each person rates, in latent values."""
 
     def numbers(self, name: str) -> Floats:
-        """A column of numbers."""
+        """Return a column of numbers."""
         return np.array(self.columns[name], dtype=np.float64)
 
     def without(self, annotators: set[str]) -> Columns:
-        """The ratings of the other people."""
+        """Return the ratings of the other people."""
         keep = [n for n, person in enumerate(self.columns["annotator"]) if person not in annotators]
         return {name: [values[n] for n in keep] for name, values in self.columns.items()}
 
 
 def draw_study(plan: Plan, rng: np.random.Generator) -> Study:
-    """A study by this plan."""
+    """Return a study by this plan."""
     columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
     severity: dict[str, float] = {}
     for number in range(1, plan.languages + 1):
@@ -114,7 +114,7 @@ COLUMNS = (
 def draw_person(
     plan: Plan, name: str, level: float, questions: Floats, rng: np.random.Generator
 ) -> dict[str, list[object]]:
-    """All answers to the questions of a language, in a random order of questions and of the answers to each."""
+    """Return all answers to the questions of a language, in a random order of questions and of the answers to each."""
     models, both = dict(plan.models), dict(plan.both)
     asked = np.repeat(rng.permutation(len(questions)), len(models))
     places = np.concatenate([rng.permutation(len(models)) for _ in questions])

@@ -22,7 +22,7 @@ KINDS = {
 
 @cache
 def open_kind(name: str) -> Kind[Any]:
-    """The kind of campaign of that name."""
+    """Return the kind of campaign of that name."""
     if name not in KINDS:
         near = close(name, KINDS)
         hint = f"; did you mean {near[0]}?" if near else ""

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from mores import show
+from mores import formatting as form
 from mores.culture import language_name, region_name
 from mores.hub import licence_name
 from mores.stats.distributions import Share, share_of
@@ -24,7 +24,7 @@ HIDDEN = {"checks", "practice"}
 
 
 def write_card(snapshot: Snapshot) -> str:
-    """The sections of the card, in Markdown; the same events and settings give the same text."""
+    """Return the sections of the card, in Markdown; the same events and settings give the same text."""
     settings = snapshot.campaign.settings
     sections = [
         ("Data card", _about(snapshot)),
@@ -41,7 +41,7 @@ def write_card(snapshot: Snapshot) -> str:
 
 
 def sign(snapshot: Snapshot) -> Signature:
-    """What must be the same for two exports to hold the same."""
+    """Return what must be the same for two exports to hold the same."""
     from mores import __version__
 
     digest = sha256()
@@ -53,13 +53,13 @@ def sign(snapshot: Snapshot) -> Signature:
 
 
 def dump_settings(snapshot: Snapshot) -> str:
-    """The settings as YAML, without the known answers."""
+    """Return the settings as YAML, without the known answers."""
     values = snapshot.campaign.settings.model_dump(mode="json", exclude=HIDDEN)
     return str(yaml.safe_dump({"kind": snapshot.campaign.kind.name} | values, allow_unicode=True, sort_keys=False))
 
 
 def hub_fields(snapshot: Snapshot) -> dict[str, Any]:
-    """What the Hub reads from a card's beginning."""
+    """Return what the Hub reads from a card's beginning."""
     languages = sorted({item.language.partition("-")[0] for item in snapshot.items if item.language})
     campaign = snapshot.campaign
     licence = licence_name([campaign.settings.licence])
@@ -99,7 +99,7 @@ def _items(snapshot: Snapshot) -> str:
 
 
 def acceptance(items: Iterable[Item]) -> Share | None:
-    """The share of accepted items among those that are decided."""
+    """Return the share of accepted items among those that are decided."""
     counts = Counter(item.status for item in items)
     decided = counts[Status.ACCEPTED] + counts[Status.REJECTED]
     return share_of(counts[Status.ACCEPTED], decided) if decided else None
@@ -110,7 +110,7 @@ def _acceptance(snapshot: Snapshot) -> str:
     returned = sum(item.returns > 0 for item in snapshot.items)
     if share is None:
         return "No item is decided yet."
-    sent_back = f" {show.count(returned, 'item')} came back to the author at least once." if returned else ""
+    sent_back = f" {form.count(returned, 'item')} came back to the author at least once." if returned else ""
     return f"Accepted: {_share(share)} of {share.n:,} decided items.{sent_back}"
 
 
@@ -122,7 +122,7 @@ def _people(snapshot: Snapshot) -> str:
     roles = Counter(role.value for member in people for role in member.person.roles)
     named = ", ".join(f"{count} as {role}" for role, count in sorted(roles.items()))
     rows = [(region_name(code), str(count)) for code, count in sorted(regions.items(), key=lambda p: (-p[1], p[0]))]
-    text = f"{show.count(len(people), 'person')} took part".replace("persons", "people") + f" ({named})."
+    text = f"{form.count(len(people), 'person')} took part".replace("persons", "people") + f" ({named})."
     return f"{text}\n\n{_table(('region of nationality and home before 18', 'people'), rows)}" if rows else text
 
 
@@ -133,7 +133,7 @@ def _agreement(snapshot: Snapshot) -> str:
             titles[found.stage],
             figure(found.alpha),
             f"{figure(found.kappa)} ({found.kappa_name}, {found.kappa_items:,} items)",
-            f"{show.percent(found.percent.value)} ({show.shares(found.percent.low, found.percent.high)})",
+            f"{form.percent(found.percent.value)} ({form.shares(found.percent.low, found.percent.high)})",
             f"{found.items:,}",
             f"{found.votes:,}",
         )
@@ -154,7 +154,7 @@ def _models(snapshot: Snapshot) -> str:
 
 
 def write_method(snapshot: Snapshot) -> str:
-    """The paragraph for a paper's Method section: the kind's own or a general one, then people and agreement."""
+    """Return the paragraph for a paper's Method section: the kind's own or a general one, then people and agreement."""
     kind, settings = snapshot.campaign.kind, snapshot.campaign.settings
     people = workers(snapshot)
     regions = sorted({region_name(code) for member in people for code in member.person.regions})
@@ -163,7 +163,7 @@ def write_method(snapshot: Snapshot) -> str:
         sentences.append(f"{len(people)} people took part{f', from {_list(regions)}' if regions else ''}.")
     sentences += [_sentence(found, snapshot) for found in snapshot.figures.agreement]
     sentences += [
-        f"An answer at “{_title(time.stage, snapshot)}” took {show.duration(time.median)} (median)."
+        f"An answer at “{_title(time.stage, snapshot)}” took {form.duration(time.median)} (median)."
         for time in snapshot.figures.times
     ]
     if settings.pay:
@@ -203,18 +203,18 @@ def _sentence(found: Agreement, snapshot: Snapshot) -> str:
     return (
         f"At “{_title(found.stage, snapshot)}”, {found.people} people gave {found.votes:,} answers about "
         f"{found.items:,} items that at least two of them judged: Krippendorff's α = {figure(found.alpha)}, "
-        f"{found.kappa_name} = {figure(found.kappa)}, and {show.percent(found.percent.value)} of the pairs of answers "
+        f"{found.kappa_name} = {figure(found.kappa)}, and {form.percent(found.percent.value)} of the pairs of answers "
         "were the same."
     )
 
 
 def figure(value: Figure) -> str:
     """`0.71 [0.65, 0.77]`."""
-    return " ".join(filter(None, (show.number(value.value), show.span(value.low, value.high))))
+    return " ".join(filter(None, (form.number(value.value), form.span(value.low, value.high))))
 
 
 def _share(share: Share) -> str:
-    return f"{show.percent(share.value)} (95% interval {show.shares(share.low, share.high)})"
+    return f"{form.percent(share.value)} (95% interval {form.shares(share.low, share.high)})"
 
 
 def _list(names: Sequence[str]) -> str:
@@ -222,7 +222,7 @@ def _list(names: Sequence[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text without line breaks, which would end a row or a heading."""
+    """Return a text without line breaks, which would end a row or a heading."""
     return " ".join(text.split())
 
 

@@ -73,7 +73,7 @@ _JUDGED = Format("Results", "What people judged, as tables and records for other
 
 
 def formats_of(kind: Kind[Any]) -> Mapping[str, Format]:
-    """The ways to export a campaign of a kind."""
+    """Return the ways to export a campaign of a kind."""
     return FORMATS if kind.runs else {**FORMATS, "folder": _JUDGED}
 
 
@@ -89,7 +89,7 @@ class Kept(NamedTuple):
 
 
 def make_files(snapshot: Snapshot, form: str) -> list[ExportFile]:
-    """The files of an export, with its card and its paragraph for a paper."""
+    """Return the files of an export, with its card and its paragraph for a paper."""
     if form not in FORMATS:
         near = close(form, FORMATS)
         hint = f"did you mean {near[0]}? " if near else ""
@@ -135,14 +135,14 @@ _KEPT: tuple[Any, ...] = (
 
 
 def list_exports(database: Database, campaign: Campaign, limit: int = 50) -> list[Kept]:
-    """The exports that are kept, the newest first."""
+    """Return the exports that are kept, the newest first."""
     query = select(*_KEPT).where(exports.c.campaign == campaign.id).order_by(exports.c.at.desc()).limit(limit)
     with database.read() as connection:
         return [Kept(*row) for row in connection.execute(query)]
 
 
 def read_export(database: Database, campaign: Campaign, identifier: str) -> bytes:
-    """The bytes of an export, as they were when it was made."""
+    """Return the bytes of an export, as they were when it was made."""
     query = select(exports.c.data).where(exports.c.campaign == campaign.id, exports.c.id == identifier)
     with database.read() as connection:
         data = connection.execute(query).scalar()
@@ -160,7 +160,7 @@ def write_export(database: Database, campaign: Campaign, form: str, folder: Path
 
 
 def hub_files(snapshot: Snapshot, form: str) -> list[ExportFile]:
-    """The files of an export with a card that the Hub reads."""
+    """Return the files of an export with a card that the Hub reads."""
     return [
         ExportFile(path, with_fields(data.decode(), hub_fields(snapshot)) if path == CARD else data)
         for path, data in make_files(snapshot, form)

@@ -51,7 +51,7 @@ class Imported(NamedTuple):
 
 
 def read_csv(text: str, name: str) -> list[Incoming]:
-    """The rows of a CSV file with a header."""
+    """Return the rows of a CSV file with a header."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     rows: list[Incoming] = []
     names: list[str] = []
@@ -77,7 +77,7 @@ def read_csv(text: str, name: str) -> list[Incoming]:
 
 
 def read_jsonl(text: str, name: str) -> list[Incoming]:
-    """The rows of a JSON Lines file."""
+    """Return the rows of a JSON Lines file."""
     rows = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
@@ -90,7 +90,7 @@ def read_jsonl(text: str, name: str) -> list[Incoming]:
 
 
 def _row(values: Mapping[str, Any], place: str) -> Incoming:
-    """A row as an item: our own tables have the content apart, in others every field is content."""
+    """Return a row as an item: our own tables have the content apart, in others every field is content."""
     where, tongue, name = (str(values.get(key) or "").strip() for key in ("region", "language", "id"))
     if isinstance(values.get("content"), dict):
         return Incoming(place, values["content"], where, tongue)
@@ -135,7 +135,7 @@ READERS: Mapping[str, Callable[[str, str, Form | None], list[Incoming]]] = {
 
 
 def guess_format(name: str, text: str) -> str:
-    """The format of a file, by its name and its beginning."""
+    """Return the format of a file, by its name and its beginning."""
     if text[:10].casefold().startswith("system\tdoc"):
         return "mqm"
     if name.lower().endswith((".csv", ".tsv")):
@@ -151,14 +151,14 @@ def guess_format(name: str, text: str) -> str:
 
 
 def read_items_file(campaign: Campaign, data: bytes, name: str, form: str = "", stage: str = "") -> list[Incoming]:
-    """The items of a file, checked against the campaign; InputError names the file, the line and the fix."""
+    """Return the items of a file, checked against the campaign; InputError names the file, the line and the fix."""
     return read_items_files(campaign, [(name, data)], form, stage)
 
 
 def read_items_files(
     campaign: Campaign, files: Sequence[tuple[str, bytes]], form: str = "", stage: str = ""
 ) -> list[Incoming]:
-    """The items of several files together: a kind may join rows of different files."""
+    """Return the items of several files together: a kind may join rows of different files."""
     target = import_stage(campaign, stage)
     rows = [row for name, data in files for row in _read_file(campaign, target, data, name, form)]
     names = ", ".join(name for name, _ in files)
@@ -171,7 +171,7 @@ def read_items_files(
 
 
 def _read_file(campaign: Campaign, target: Stage, data: bytes, name: str, form: str) -> list[Incoming]:
-    """The rows of a file, not checked yet."""
+    """Return the rows of a file, not checked yet."""
     if len(data) > LONGEST_FILE:
         raise InputError(f"{name}: {len(data):,} bytes; import at most {LONGEST_FILE:,} at once")
     try:
@@ -190,7 +190,7 @@ def _example(campaign: Campaign, stage: Stage) -> Form:
 
 
 def import_stage(campaign: Campaign, name: str = "") -> Stage:
-    """Where items come in: the stage of that name, or the first where others' items are judged."""
+    """Return where items come in: the stage of that name, or the first where others' items are judged."""
     stages = campaign.flow.stages
     if name and name not in campaign.flow.named:
         raise InputError(f"there is no stage {name!r}; there are {', '.join(stage.name for stage in stages)}")
@@ -204,7 +204,7 @@ def _item(campaign: Campaign, stage: str, content: Content, where: str, tongue: 
 
 
 def check(campaign: Campaign, stage: Stage, row: Incoming) -> Incoming:
-    """A row as the campaign wants it: known fields, a known region and language, and whole answers."""
+    """Return a row as the campaign wants it: known fields, a known region and language, and whole answers."""
     place, settings = row.place, campaign.settings
     try:
         where = region(row.region) if row.region else ""
@@ -230,7 +230,7 @@ def check(campaign: Campaign, stage: Stage, row: Incoming) -> Incoming:
 
 
 def _content(campaign: Campaign, stage: Stage, row: Incoming, where: str, tongue: str) -> Content:
-    """The content by the forms with which authors would have written it, or as the kind admits it."""
+    """Return the content by the forms with which authors would have written it, or as the kind admits it."""
     place = campaign.flow.stages.index(stage)
     writing = [earlier for earlier in campaign.flow.stages[:place] if earlier.own]
     if stage.own:
@@ -322,7 +322,7 @@ def _cast(connection: Connection, campaign: Campaign, item: Item, stage: Stage, 
 
 
 def _annotator(connection: Connection, campaign: Campaign, name: str, stage: Stage) -> str:
-    """The member that stands for somebody in a file; made when they first occur."""
+    """Return the member that stands for somebody in a file; made when they first occur."""
     query = select(people.c.id).join(members, members.c.person == people.c.id)
     found = connection.execute(query.where(members.c.campaign == campaign.id, people.c.name == name[:100])).scalar()
     if found is not None:
@@ -335,7 +335,7 @@ def _annotator(connection: Connection, campaign: Campaign, name: str, stage: Sta
 
 
 def columns_of(campaign: Campaign, stage: Stage) -> list[str]:
-    """The columns that a CSV file for a stage may have, for people who write one."""
+    """Return the columns that a CSV file for a stage may have, for people who write one."""
     names = ["region", "language"]
     place = campaign.flow.stages.index(stage)
     writing = [earlier for earlier in campaign.flow.stages[: place + 1] if earlier.own]

@@ -35,7 +35,10 @@ class Incoming(NamedTuple):
 
 
 def read_json(text: str, place: str) -> Any:
-    """The value of a JSON text; InputError says where it cannot be read. Texts lose what no database can hold."""
+    """Return the value of a JSON text; InputError says where it cannot be read.
+
+    Texts lose what no database can hold.
+    """
     try:
         return storable_values(json.loads(text, parse_constant=_no_number))
     except json.JSONDecodeError as error:
@@ -52,7 +55,7 @@ def _no_number(name: str) -> float:
 
 
 def read_time(value: object) -> datetime | None:
-    """A time, from ISO text or seconds since 1970; None where it is neither."""
+    """Return a time, from ISO text or seconds since 1970; None where it is neither."""
     try:
         if isinstance(value, str):
             read = datetime.fromisoformat(value)

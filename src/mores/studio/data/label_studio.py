@@ -42,13 +42,13 @@ def label_studio_files(snapshot: Snapshot) -> Iterator[ExportFile]:
 
 
 def judged_stage(snapshot: Snapshot) -> Stage | None:
-    """The stage whose answers are exported: the one with the most; None where nothing is judged."""
+    """Return the stage whose answers are exported: the one with the most; None where nothing is judged."""
     stages = [stage for stage in snapshot.campaign.flow.stages if judged(stage)]
     return max(stages, key=lambda stage: sum(vote.stage == stage.name for vote in snapshot.votes), default=None)
 
 
 def to_task(snapshot: Snapshot, number: int, item: Item, stage: Stage | None) -> dict[str, Any]:
-    """An item as a task."""
+    """Return an item as a task."""
     data = dict(item.content) | {"mores_item": item.id, "region": item.region, "language": item.language}
     annotations = []
     for vote in snapshot.last_votes(item, stage.name) if stage else ():
@@ -74,13 +74,13 @@ def _annotation(snapshot: Snapshot, vote: Vote, form: Form, item: Item) -> dict[
 
 
 def main_text(content: Content) -> str:
-    """The name of the text that annotations are about: the longest."""
+    """Return the name of the text that annotations are about: the longest."""
     texts = {name: value for name, value in content.items() if isinstance(value, str)}
     return max(texts, key=lambda name: len(texts[name]), default="text")
 
 
 def to_results(form: Form, answer: Content, about: str) -> list[dict[str, Any]]:
-    """An answer as the results of an annotation."""
+    """Return an answer as the results of an annotation."""
     fields = {field.name: field for field in form.fields}
     results: list[dict[str, Any]] = []
     for name, value in answer.items():
@@ -102,7 +102,7 @@ def to_results(form: Form, answer: Content, about: str) -> list[dict[str, Any]]:
 
 
 def _of_mark(field: Field, number: int, mark: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """A mark as a region with its label, and a result of the region for each other answer about it."""
+    """Yield a mark as a region with its label, and a result of the region for each other answer about it."""
     part = mark["part"]
     prefix, shared = f"{field.name}_{part}", {"id": f"{field.name}-{number}", "to_name": part}
     if mark["start"] is None:
@@ -126,7 +126,7 @@ def _of_mark(field: Field, number: int, mark: Mapping[str, Any]) -> Iterator[dic
 
 
 def labelled(field: Field) -> Field | None:
-    """The answer about a mark that is its label: the first choice; None where there is none."""
+    """Return the answer about a mark that is its label: the first choice; None where there is none."""
     return next((detail for detail in field.details if detail.kind == "choice"), None)
 
 
@@ -142,7 +142,7 @@ def _span(name: str, number: int, span: Mapping[str, Any], about: str) -> dict[s
 
 
 def to_config(form: Form, items: Sequence[Item]) -> str:
-    """A labelling interface for Label Studio with the texts of the items and the questions of the form."""
+    """Return a labelling interface for Label Studio with the texts of the items and the questions of the form."""
     names = list(dict.fromkeys(name for item in items for name in item.content))
     about = main_text(items[0].content)
     lines = ["<View>", *(f"  <Text name={quoteattr(name)} value={quoteattr(f'${name}')}/>" for name in names)]
@@ -163,7 +163,7 @@ def to_config(form: Form, items: Sequence[Item]) -> str:
 
 
 def _mark_config(field: Field, part: str) -> Iterator[str]:
-    """The tags with which words of a text are marked and answers about each are given."""
+    """Yield the tags with which words of a text are marked and answers about each are given."""
     label, to = labelled(field), f"toName={quoteattr(part)}"
     yield f"  <Labels name={quoteattr(f'{field.name}_{part}')} {to}>"
     for value, _ in label.options if label else [(field.name, "")]:
@@ -185,7 +185,7 @@ def _mark_config(field: Field, part: str) -> Iterator[str]:
 
 
 def read_label_studio(text: str, name: str, form: Form | None = None) -> list[Incoming]:
-    """The tasks of a file, with their annotations; InputError names the task that cannot be read."""
+    """Return the tasks of a file, with their annotations; InputError names the task that cannot be read."""
     tasks = read_json(text, name)
     if not isinstance(tasks, list):
         raise InputError(f"{name}: not a list of tasks; export JSON (not JSON-MIN) from Label Studio")
@@ -236,7 +236,7 @@ def _when(annotation: Mapping[str, Any]) -> datetime | None:
 
 
 def from_results(results: Sequence[Mapping[str, Any]], data: Mapping[str, Any], form: Form | None) -> Content:
-    """The results of an annotation as an answer."""
+    """Return the results of an annotation as an answer."""
     fields = {field.name: field for field in form.fields} if form else {}
     marking = [field for field in fields.values() if field.kind == "marks"]
     answer: Content = {}
@@ -267,7 +267,7 @@ def from_results(results: Sequence[Mapping[str, Any]], data: Mapping[str, Any], 
 
 
 def _asks(result: Mapping[str, Any], field: Field) -> bool:
-    """Whether a result is about a mark of this field."""
+    """Return whether a result is about a mark of this field."""
     prefix = f"{field.name}_{result.get('to_name', '')}"
     return bool(result["from_name"] == prefix or result["from_name"].startswith(f"{prefix}_"))
 
@@ -294,7 +294,7 @@ def _marks(field: Field, results: Sequence[Mapping[str, Any]], data: Mapping[str
 
 
 def _known(text: str) -> dict[str, Any]:
-    """What is said about something missing: JSON as we write it, or words that explain it."""
+    """Return what is said about something missing: JSON as we write it, or words that explain it."""
     try:
         given = read_json(text, "")
     except InputError:
@@ -303,7 +303,7 @@ def _known(text: str) -> dict[str, Any]:
 
 
 def _single(field: Field | None, values: list[Any]) -> Any:
-    """One value where the form wants one, else all."""
+    """Return one value where the form wants one, else all."""
     if field is None:
         return values
     if field.kind == "check":
@@ -326,7 +326,7 @@ def _read_span(result: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, 
 
 
 def locate(text: str, start: int, end: int, quote: str) -> tuple[int, int]:
-    """A span in code points: as it is, or from UTF-16, whichever gives the quoted text."""
+    """Return a span in code points: as it is, or from UTF-16, whichever gives the quoted text."""
     if 0 <= start <= end <= len(text) and (not quote or text[start:end] == quote):
         return start, end
     units = text.encode("utf-16-le")

@@ -46,13 +46,13 @@ def pearmut_files(snapshot: Snapshot) -> Iterator[ExportFile]:
 
 
 def _marked(form: Form) -> tuple[str, str] | None:
-    """The name and the words of the text that people mark; the last of several. None where they mark nothing."""
+    """Return the name and the words of the text that people mark; the last of several. None where they mark nothing."""
     parts = [part for field in form.fields if field.kind == "marks" for part in field.parts.items()]
     return parts[-1] if parts else None
 
 
 def to_item(snapshot: Snapshot, item: Item, marked: tuple[str, str] | None = None) -> dict[str, Any]:
-    """An item as pearmut shows it: its headline as the source, and the text that is marked, or its fields."""
+    """Return an item as pearmut shows it: its headline as the source, and the text that is marked, or its fields."""
     shown = facts(all_fields(snapshot.campaign.flow, item), item.content)
     text = marked[1] if marked else "\n".join(f"{fact.label}: {fact.value}" for fact in shown)
     kept = {"content": item.content, "region": item.region, "language": item.language}
@@ -61,7 +61,7 @@ def to_item(snapshot: Snapshot, item: Item, marked: tuple[str, str] | None = Non
 
 
 def to_line(snapshot: Snapshot, vote: Vote, item: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """A vote as a line of the log."""
+    """Return a vote as a line of the log."""
     part = item.get(OURS, {}).get("part")
     spans = [span for value in vote.answer.values() for span in _spans(value) if span.get("part", part) == part]
     score = next((_number(vote.answer[name]) for name in SCORES if name in vote.answer), None)
@@ -92,13 +92,13 @@ def _spans(value: Any) -> list[dict[str, Any]]:
 
 
 def to_span(span: Mapping[str, Any]) -> dict[str, Any]:
-    """A half-open span with both ends inclusive."""
+    """Return a half-open span with both ends inclusive."""
     severity, category = span.get("severity") or None, span.get("category") or span.get("type") or None
     return {"start_i": span["start"], "end_i": span["end"] - 1, "severity": severity, "category": category}
 
 
 def from_span(span: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """A span of pearmut as a half-open one with its quote."""
+    """Return a span of pearmut as a half-open one with its quote."""
     start, end = span.get("start_i"), span.get("end_i")
     if not isinstance(start, int) or not isinstance(end, int) or not 0 <= start <= end:
         raise InputError(f"an error span from {start!r} to {end!r}; both are places in the text, from 0")
@@ -107,7 +107,7 @@ def from_span(span: Mapping[str, Any], text: str) -> dict[str, Any]:
 
 
 def read_pearmut(text: str, name: str, _form: Form | None = None) -> list[Incoming]:
-    """The items of a campaign or of a log, with the log's annotations; InputError names what cannot be read."""
+    """Return the items of a campaign or of a log, with the log's annotations; InputError names what cannot be read."""
     try:
         campaign = read_json(text, name)
     except InputError:
@@ -118,7 +118,7 @@ def read_pearmut(text: str, name: str, _form: Form | None = None) -> list[Incomi
 
 
 def _documents(data: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """The items of nested lists, with their places."""
+    """Yield the items of nested lists, with their places."""
     if not isinstance(data, list):
         raise InputError(f'{name}: "data" is not a list of documents')
     stack: list[tuple[str, Any]] = [(f"{name}: data[{number}]", part) for number, part in enumerate(data)][::-1]
@@ -141,7 +141,7 @@ def _item(item: Any, place: str) -> Incoming:
 
 
 def _read_log(text: str, name: str) -> list[Incoming]:
-    """The items of a log, each once, with everybody's last annotation of it."""
+    """Return the items of a log, each once, with everybody's last annotation of it."""
     found: dict[str, Incoming] = {}
     answers: dict[str, dict[str, Answer]] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -172,7 +172,7 @@ def _read_log(text: str, name: str) -> list[Incoming]:
 
 
 def _answer(given: Any, texts: Mapping[str, Any], place: str) -> Content:
-    """What somebody said about an item: as we exported it, or by model."""
+    """Return what somebody said about an item: as we exported it, or by model."""
     if not isinstance(given, dict) or not all(isinstance(one, dict) for one in given.values()):
         raise InputError(f'{place}: an annotation is not {{"model": {{"score": …, "error_spans": […]}}}}')
     if isinstance((given.get(MODEL) or {}).get(OURS), dict):

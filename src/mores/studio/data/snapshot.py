@@ -72,11 +72,11 @@ class Snapshot:
         return vote.model_copy(update={"person": self.number(vote.person)})
 
     def number(self, person: str | None) -> str:
-        """A person's number; empty for nobody."""
+        """Return a person's number; empty for nobody."""
         return self.numbers.get(person or "", "")
 
     def hide(self, value: Any) -> Any:
-        """A value in which people are numbers, wherever a stage may have kept who they are."""
+        """Return a value in which people are numbers, wherever a stage may have kept who they are."""
         if isinstance(value, dict):
             return {name: self.hide(inside) for name, inside in value.items()}
         if isinstance(value, list | tuple):
@@ -84,14 +84,14 @@ class Snapshot:
         return self.numbers.get(value, value) if isinstance(value, str) else value
 
     def last_votes(self, item: Item, stage: str) -> list[Vote]:
-        """The votes of a stage about the last version that was judged there."""
+        """Return the votes of a stage about the last version that was judged there."""
         given = [vote for vote in item.votes if vote.stage == stage]
         last = max((vote.version for vote in given), default=0)
         return [vote for vote in given if vote.version == last]
 
 
 def read_snapshot(database: Database, campaign: Campaign) -> Snapshot:
-    """The campaign as it is now."""
+    """Return the campaign as it is now."""
     with database.read() as connection:
         mine = events.c.campaign == campaign.id
         last, at = connection.execute(select(func.max(events.c.id), func.max(events.c.at)).where(mine)).one()
@@ -118,7 +118,7 @@ def read_snapshot(database: Database, campaign: Campaign) -> Snapshot:
 
 
 def _read_versions(database: Database, campaign: Campaign, last: int) -> list[Version]:
-    """The versions until an event, whatever has happened since."""
+    """Return the versions until an event, whatever has happened since."""
     kinds = [EventKind.CREATED.value, EventKind.EDITED.value]
     mine = (events.c.campaign == campaign.id, events.c.kind.in_(kinds), events.c.id <= last)
     with database.read() as connection:
@@ -126,5 +126,5 @@ def _read_versions(database: Database, campaign: Campaign, last: int) -> list[Ve
 
 
 def workers(snapshot: Snapshot) -> list[Member]:
-    """The people who wrote or judged, without those who only organised."""
+    """Return the people who wrote or judged, without those who only organised."""
     return [member for member in snapshot.members if member.person.roles != {Role.ORGANISER}]

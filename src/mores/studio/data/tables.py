@@ -21,7 +21,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def item_rows(snapshot: Snapshot) -> list[Row]:
-    """Every item as it is now, in the order in which they were made."""
+    """Return every item as it is now, in the order in which they were made."""
     return [
         {
             "id": item.id,
@@ -43,7 +43,7 @@ def item_rows(snapshot: Snapshot) -> list[Row]:
 
 
 def vote_rows(snapshot: Snapshot) -> list[Row]:
-    """Every vote, also about earlier versions, in the order of items."""
+    """Return every vote, also about earlier versions, in the order of items."""
     label = snapshot.campaign.kind.label
     return [
         {
@@ -62,7 +62,7 @@ def vote_rows(snapshot: Snapshot) -> list[Row]:
 
 
 def version_rows(snapshot: Snapshot) -> list[Row]:
-    """Every version of every item, in the order of items; who made it is empty where a stage did."""
+    """Return every version of every item, in the order of items; who made it is empty where a stage did."""
     return [
         {
             "item": version.item,
@@ -87,12 +87,12 @@ def table_files(snapshot: Snapshot, form: str) -> Iterator[ExportFile]:
 
 
 def to_jsonl(rows: Sequence[Row], _nested: Sequence[str]) -> bytes:
-    """One object for each row."""
+    """Return one object for each row."""
     return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
 
 
 def to_csv(rows: Sequence[Row], nested: Sequence[str]) -> bytes:
-    """One line for each row; the fields of nested records are columns such as `content.question`."""
+    """Return one line for each row; the fields of nested records are columns such as `content.question`."""
     flat = [flatten(row, nested) for row in rows]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -103,7 +103,7 @@ def to_csv(rows: Sequence[Row], nested: Sequence[str]) -> bytes:
 
 
 def to_parquet(rows: Sequence[Row], nested: Sequence[str]) -> bytes:
-    """The columns of the CSV; ConfigError where pyarrow is not installed."""
+    """Return the columns of the CSV; ConfigError where pyarrow is not installed."""
     parquet = import_parquet()
     import pyarrow as pa
 
@@ -122,12 +122,12 @@ def to_parquet(rows: Sequence[Row], nested: Sequence[str]) -> bytes:
 
 
 def columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The names of all columns, in the order in which they first occur."""
+    """Return the names of all columns, in the order in which they first occur."""
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
 def flatten(row: Row, nested: Sequence[str]) -> Row:
-    """A row without records in it."""
+    """Return a row without records in it."""
     flat: Row = {}
     for name, value in row.items():
         if name in nested:
@@ -138,10 +138,10 @@ def flatten(row: Row, nested: Sequence[str]) -> Row:
 
 
 def no_formula(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula: an apostrophe before what begins like one."""
+    """Return a cell that no spreadsheet takes for a formula: an apostrophe before what begins like one."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def cell(value: Any) -> Any:
-    """A value as one cell: lists and records as JSON."""
+    """Return a value as one cell: lists and records as JSON."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict | bool) else value

@@ -63,7 +63,7 @@ PROBLEMS = {
 
 
 def _explain(problem: ErrorDetails) -> str:
-    """What is wrong with a setting: in the words of the kind that found it, or in ours."""
+    """Return what is wrong with a setting: in the words of the kind that found it, or in ours."""
     context = problem.get("ctx", {})
     if problem["type"] == "value_error":
         return context["error"].args[0] if context["error"].args else problem["msg"]
@@ -72,7 +72,7 @@ def _explain(problem: ErrorDetails) -> str:
 
 
 def read_settings(kind: Kind[Any], values: Mapping[str, Any], place: str = "settings") -> Settings:
-    """A campaign's settings; SettingsError names each that is wrong."""
+    """Return a campaign's settings; SettingsError names each that is wrong."""
     try:
         settings: Settings = kind.settings.model_validate(dict(values))
     except ValidationError as error:
@@ -88,7 +88,7 @@ def read_settings(kind: Kind[Any], values: Mapping[str, Any], place: str = "sett
 
 
 def parse_campaign(text: str, place: str) -> tuple[Kind[Any], Settings]:
-    """The kind and settings that a YAML text describes: `kind:` and the settings beside it."""
+    """Return the kind and settings that a YAML text describes: `kind:` and the settings beside it."""
     values = read_yaml(text, place)
     if not isinstance(values, dict) or not isinstance(values.get("kind"), str):
         template = "{place}: no “kind”; write “kind: culturalteaming” and the settings beside it"
@@ -151,7 +151,7 @@ def add_checks(database: Database, campaign: Campaign) -> None:
 
 
 def open_campaign(database: Database, identifier: str, model: str = "") -> Campaign:
-    """A campaign with its rules; raises `Unknown` where there is none. `model` is the studio's own."""
+    """Return a campaign with its rules; raises `Unknown` where there is none. `model` is the studio's own."""
     rows = database.fetch(_CAMPAIGN, {"id": identifier})
     if not rows:
         raise Unknown("There is no such campaign.")
@@ -165,7 +165,7 @@ KEPT = 1000
 
 
 def to_campaign(row: Row[Any], model: str = "") -> Campaign:
-    """A campaign, from its row; the same object as long as the row is the same."""
+    """Return a campaign, from its row; the same object as long as the row is the same."""
     kind = open_kind(row.kind)
     known, campaign = _OPENED.get((row.id, model), (None, None))
     if campaign is None or known != row or campaign.kind is not kind:
@@ -191,14 +191,14 @@ def _read_campaign(kind: Kind[Any], row: Row[Any], model: str) -> Campaign:
 
 
 def all_campaigns(database: Database, model: str = "") -> list[Campaign]:
-    """Every campaign, the oldest first."""
+    """Return every campaign, the oldest first."""
     with database.read() as connection:
         rows = connection.execute(select(campaigns).order_by(campaigns.c.created, campaigns.c.id)).all()
     return [to_campaign(row, model) for row in rows]
 
 
 def campaigns_of(database: Database, person: str, model: str = "") -> list[Campaign]:
-    """The campaigns of one person, the newest first."""
+    """Return the campaigns of one person, the newest first."""
     query = (
         select(campaigns)
         .join(members, members.c.campaign == campaigns.c.id)

@@ -55,5 +55,5 @@ def _set_claimed(connection: Connection, claimed: Collection[str], at: datetime 
 
 
 def _is_free(moment: datetime) -> ColumnElement[bool]:
-    """Whether a question waits and no process is answering it."""
+    """Return whether a question waits and no process is answering it."""
     return and_(asks.c.waiting == true(), or_(asks.c.claimed.is_(None), asks.c.claimed < moment - CLAIM))

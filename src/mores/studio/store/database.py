@@ -49,7 +49,7 @@ class Database:
         self._turn = RLock() if self.sqlite else nullcontext()
 
     def fetch(self, query: Select[Any], values: Mapping[str, Any] | None = None) -> Sequence[Row[Any]]:
-        """The rows of one query: as of one moment, and without the cost of a transaction around it."""
+        """Return the rows of one query: as of one moment, and without the cost of a transaction around it."""
         with self._single.connect() as connection:
             return connection.execute(query, values).all()
 
@@ -71,7 +71,7 @@ class Database:
 
 
 def open_database(address: str | Path | URL) -> Database:
-    """The database at a path (SQLite) or a URL such as `postgresql://user@host/name`, brought up to date."""
+    """Return the database at a path (SQLite) or a URL such as `postgresql://user@host/name`, brought up to date."""
     url = _url(address)
     try:
         engine = _engine(url)
@@ -98,7 +98,7 @@ def migrate(engine: Engine, to: str = "head") -> None:
 
 
 def shown(url: URL) -> str:
-    """The address without its password."""
+    """Return the address without its password."""
     return url.render_as_string(hide_password=True)
 
 

@@ -37,7 +37,7 @@ class Keeper(Generic[T]):
         self._lock = Lock()
 
     def get(self, database: Database, name: str, version: Hashable, make: Callable[[], T], *, fresh: bool = False) -> T:
-        """The value of this version, or, where it is slow to make, one that is a little older."""
+        """Return the value of this version, or, where it is slow to make, one that is a little older."""
         with self._lock:
             kept = self._values.setdefault(database, {}).get(name)
         if kept and kept.version == version:

@@ -54,7 +54,7 @@ def _fits(hashed: str, password: str) -> bool:
 
 
 def check_password(database: Database, email: str, password: str) -> str:
-    """The person with this address and password; raises `Refused`. Takes as long where there is nobody."""
+    """Return the person with this address and password; raises `Refused`. Takes as long where there is nobody."""
     given = email.strip().lower()
     query = select(people.c.id, people.c.password).where(
         func.lower(people.c.email) == given, people.c.email != "", people.c.password != "", people.c.withdrawn.is_(None)

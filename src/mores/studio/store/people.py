@@ -87,7 +87,7 @@ def read_profile(
     languages: Sequence[str] = (),
     locale: str = "en",
 ) -> Profile:
-    """A profile with known regions and languages; InputError names what is not known."""
+    """Return a profile with known regions and languages; InputError names what is not known."""
     if not clean(name):
         raise InputError("Please give a name; it may be invented.")
     if len(name) > 100 or len(email) > 200:
@@ -103,12 +103,12 @@ def read_profile(
 
 
 def digest(token: str) -> str:
-    """What is kept of a secret."""
+    """Return what is kept of a secret."""
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def signing_key(database: Database) -> str:
-    """The key that signs what browsers keep; made once for each database."""
+    """Return the key that signs what browsers keep; made once for each database."""
     with database.write() as connection:
         key = connection.execute(select(secrets.c.value).where(secrets.c.name == "signing")).scalar()
         if key is None:
@@ -157,7 +157,7 @@ def link_back(database: Database, person: str, by: str, *, role: Role, lasts: ti
 
 
 def find_invitation(database: Database, token: str) -> Invitation:
-    """The invitation of a link; raises `Refused` where it was used, has run out or never was."""
+    """Return the invitation of a link; raises `Refused` where it was used, has run out or never was."""
     with database.read() as connection:
         row = connection.execute(select(invitations).where(invitations.c.token == digest(token))).one_or_none()
     if row is None or row.uses_left < 1 or row.until <= now():
@@ -166,7 +166,7 @@ def find_invitation(database: Database, token: str) -> Invitation:
 
 
 def open_invitations(database: Database, campaign: Campaign) -> list[Invitation]:
-    """The invitations of a campaign that still work, the newest first."""
+    """Return the invitations of a campaign that still work, the newest first."""
     query = select(invitations).where(
         invitations.c.campaign == campaign.id, invitations.c.uses_left > 0, invitations.c.until > now()
     )
@@ -218,7 +218,7 @@ def join(database: Database, token: str, profile: Profile | None, person: str | 
 
 
 def add_person(connection: Connection, profile: Profile, *, organises: bool = False) -> str:
-    """A new person; their id."""
+    """Return a new person; their id."""
     identifier = token_hex(8)
     fields = profile.model_dump(mode="json")
     row = fields | {"id": identifier, "organises": organises, "created": now(), "password": ""}
@@ -258,7 +258,7 @@ _WHO = (
 
 
 def who(database: Database, token: str) -> Account | None:
-    """The person of a session; None where it has ended."""
+    """Return the person of a session; None where it has ended."""
     rows = database.fetch(_WHO, {"token": digest(token), "now": now()})
     return _account(rows[0]) if rows else None
 
@@ -289,7 +289,7 @@ def list_members(database: Database, campaign: Campaign) -> list[Member]:
 
 @cache
 def _members(counting: bool, each: bool = False) -> Select[Any]:
-    """What finds everybody in a campaign, or one of them; `counting` what they have written."""
+    """Return what finds everybody in a campaign, or one of them; `counting` what they have written."""
     columns = tuple(members.c[name] for name in ("roles", "qualified", "test", "consented", "pay_note", "released"))
     chosen = (people.c.id, people.c.name, people.c.nationality, people.c.home, people.c.languages, *columns)
     written: Any = literal(0)
@@ -383,6 +383,6 @@ _DRAFT = select(drafts.c.content).where(
 
 
 def read_draft(database: Database, campaign: Campaign, person: str, place: str) -> dict[str, Any]:
-    """What a person was typing; empty where there is nothing."""
+    """Return what a person was typing; empty where there is nothing."""
     rows = database.fetch(_DRAFT, {"campaign": campaign.id, "person": person, "place": place})
     return dict(rows[0].content) if rows else {}

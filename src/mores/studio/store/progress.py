@@ -63,7 +63,7 @@ class Row(NamedTuple):
 
 
 def count_groups(database: Database, campaign: Campaign) -> list[Group]:
-    """How many items there are by stage, status, region and language, without attention checks."""
+    """Return how many items there are by stage, status, region and language, without attention checks."""
     columns = (items.c.stage, items.c.status, items.c.region, items.c.language)
     query = (
         select(*columns, func.count(), func.max(items.c.missing))
@@ -76,7 +76,7 @@ def count_groups(database: Database, campaign: Campaign) -> list[Group]:
 
 
 def tabulate(groups: Sequence[Group], by: str) -> list[Row]:
-    """The progress of each region or language, those with the most items first."""
+    """Return the progress of each region or language, those with the most items first."""
     rows: dict[str, Row] = {}
     for group in groups:
         name = getattr(group, by)
@@ -115,7 +115,7 @@ def _count(column: ColumnElement[str], *conditions: ColumnElement[bool]) -> Colu
 
 
 def count_models(database: Database, campaign: Campaign) -> list[ModelUse]:
-    """What each model was asked, how often it failed, and what it took."""
+    """Return what each model was asked, how often it failed, and what it took."""
     answered = (asks.c.waiting == false()) & (asks.c.failed == false())
     query = (
         select(

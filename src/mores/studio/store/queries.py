@@ -35,7 +35,7 @@ _LINE = tuple(items.c[name] for name in Line._fields)
 
 
 def items_of(database: Database, campaign: Campaign, person: Person, limit: int = PAGE) -> list[Line]:
-    """The items that a person wrote, those that were touched last first."""
+    """Return the items that a person wrote, those that were touched last first."""
     query = select(*_LINE).where(items.c.campaign == campaign.id, items.c.author == person.id)
     with database.read() as connection:
         return [Line(*row) for row in connection.execute(query.order_by(items.c.updated.desc()).limit(limit))]
@@ -74,7 +74,7 @@ class Waits(NamedTuple):
 
 
 def count_waiting_for(database: Database, campaign: Campaign, person: Person) -> Waits:
-    """What waits for a person in a campaign."""
+    """Return what waits for a person in a campaign."""
     stages = {stage.name for stage in campaign.flow.stages if stage.own}
     mine = [line for line in items_of(database, campaign, person) if line.status == "open" and line.stage in stages]
     returned = sum(line.returns > 0 for line in mine)
@@ -83,7 +83,7 @@ def count_waiting_for(database: Database, campaign: Campaign, person: Person) ->
 
 
 def seconds_spent(database: Database, campaign: Campaign, person: Person) -> float:
-    """How long a person has worked in a campaign, as their browser counted it."""
+    """Return how long a person has worked in a campaign, as their browser counted it."""
     answering = select(func.sum(votes.c.seconds)).where(votes.c.campaign == campaign.id, votes.c.person == person.id)
     writing = select(events.c.payload).where(
         events.c.campaign == campaign.id,
@@ -96,7 +96,7 @@ def seconds_spent(database: Database, campaign: Campaign, person: Person) -> flo
 
 
 def count_votes(database: Database, campaign: Campaign, person: Person) -> int:
-    """How many answers a person has given."""
+    """Return how many answers a person has given."""
     query = select(func.count()).where(votes.c.campaign == campaign.id, votes.c.person == person.id)
     return int(database.fetch(query)[0][0])
 
@@ -112,7 +112,7 @@ def list_items(
     author: str = "",
     start: int = 0,
 ) -> list[Line]:
-    """The items of a campaign, those that were touched last first, one page of them."""
+    """Return the items of a campaign, those that were touched last first, one page of them."""
     conditions = [items.c.campaign == campaign.id, items.c.is_check == false()]
     if stage:
         conditions.append(items.c.stage == stage)
@@ -130,14 +130,14 @@ def list_items(
 
 
 def list_disputed(database: Database, campaign: Campaign, limit: int = 200) -> list[Line]:
-    """The items about which people disagree and nobody has decided, the oldest disagreement first."""
+    """Return the items about which people disagree and nobody has decided, the oldest disagreement first."""
     query = select(*_LINE).where(*_disputed(campaign)).order_by(items.c.updated, items.c.id)
     with database.read() as connection:
         return [Line(*row) for row in connection.execute(query.limit(limit))]
 
 
 def count_disputed(database: Database, campaign: Campaign) -> int:
-    """How many items people disagree about."""
+    """Return how many items people disagree about."""
     with database.read() as connection:
         return int(connection.execute(select(func.count()).where(*_disputed(campaign))).scalar_one())
 

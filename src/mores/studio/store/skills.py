@@ -56,7 +56,7 @@ def estimate(given: Iterable[tuple[str, str, str]], known: Mapping[str, str] | N
 
 
 def count_all_votes(database: Database, campaign: Campaign) -> int:
-    """How many votes a campaign has."""
+    """Return how many votes a campaign has."""
     query = select(func.count()).where(votes.c.campaign == campaign.id)
     with database.read() as connection:
         return int(connection.execute(query).scalar_one())

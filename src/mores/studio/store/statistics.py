@@ -17,12 +17,12 @@ _figures = Keeper[Figures]()
 
 
 def last_event(connection: Connection, campaign: Campaign) -> int:
-    """The number of the campaign's last event; 0 where nothing has happened."""
+    """Return the number of the campaign's last event; 0 where nothing has happened."""
     return int(connection.execute(select(func.max(events.c.id)).where(events.c.campaign == campaign.id)).scalar() or 0)
 
 
 def figures_of(database: Database, campaign: Campaign, *, fresh: bool = False) -> Figures:
-    """The campaign's figures; with `fresh` those of this moment, whatever it takes."""
+    """Return the campaign's figures; with `fresh` those of this moment, whatever it takes."""
     with database.read() as connection:
         number = last_event(connection, campaign)
     return _figures.get(database, campaign.id, number, lambda: _make(database, campaign), fresh=fresh)
@@ -36,14 +36,14 @@ def _make(database: Database, campaign: Campaign) -> Figures:
 
 
 def read_votes(connection: Connection, campaign: Campaign) -> list[Given]:
-    """Every answer of the campaign, in the order of items and people."""
+    """Return every answer of the campaign, in the order of items and people."""
     columns = (votes.c[name] for name in Given._fields)
     query = select(*columns).where(votes.c.campaign == campaign.id)
     return [Given(*row) for row in connection.execute(query.order_by(votes.c.item, votes.c.stage, votes.c.person))]
 
 
 def read_writing(connection: Connection, campaign: Campaign) -> dict[str, tuple[int, float]]:
-    """How many items each person has sent on, and the seconds that it took them."""
+    """Return how many items each person has sent on, and the seconds that it took them."""
     query = select(events.c.person, events.c.item, events.c.payload).where(
         events.c.campaign == campaign.id, events.c.kind == EventKind.SUBMITTED.value, events.c.person.is_not(None)
     )

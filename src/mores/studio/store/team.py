@@ -57,7 +57,7 @@ def _keep_organiser(database: Database, campaign: Campaign, person: str) -> None
 
 
 def new_link(database: Database, campaign: Campaign, person: str, by: str) -> str:
-    """A link by which a member signs in; the secret that stands in it.
+    """Return a link by which a member signs in; the secret that stands in it.
 
     Who opens it is that person in every campaign, so only someone who organises all of them may make one.
     """

@@ -41,7 +41,7 @@ class Static(StaticFiles):
 
 
 def app(database: str | Path | Database, *, model: str = "embedded", **options: Unpack[AskOptions]) -> FastAPI:
-    """The studio on a database: a path for SQLite, or `postgresql://…`.
+    """Yield the studio on a database: a path for SQLite, or `postgresql://…`.
 
     `model` answers what people ask, as everywhere in Mores; "none" for no model. `options` say how it is asked.
     """

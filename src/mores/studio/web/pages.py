@@ -17,7 +17,7 @@ from babel.numbers import format_decimal, format_percent
 from babel.units import format_unit
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined, Template
 
-from mores import show
+from mores import formatting as form
 from mores.culture import is_rtl, language_name, region_name
 from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.marks import as_json
@@ -31,14 +31,14 @@ DEFAULT = "en"
 
 @cache
 def locales() -> dict[str, str]:
-    """The languages of the pages, with their names in themselves."""
+    """Return the languages of the pages, with their names in themselves."""
     codes = [DEFAULT, *sorted(path.stem for path in LOCALES.glob("*.po"))]
     return {code: Locale.parse(code).get_display_name(code) or code for code in codes}
 
 
 @cache
 def translate(locale: str) -> Mapping[str, str]:
-    """The texts of the pages in a language; empty for English, and where a text is not translated."""
+    """Return the texts of the pages in a language; empty for English, and where a text is not translated."""
     path = LOCALES / f"{locale}.po"
     if not path.exists():
         return {}
@@ -55,12 +55,12 @@ def static_version() -> str:
 
 
 def region_in(code: str, locale: str) -> str:
-    """A region's name in a language of the pages; a part of a country is named as everywhere in Mores."""
+    """Return a region's name in a language of the pages; a part of a country is named as everywhere in Mores."""
     return Locale.parse(locale).territories.get(code) or region_name(code)
 
 
 def language_in(tag: str, locale: str) -> str:
-    """A language's name in a language of the pages."""
+    """Return a language's name in a language of the pages."""
     try:
         name = Locale.parse(tag, sep="-").get_display_name(locale)
     except (UnknownLocaleError, ValueError):
@@ -70,7 +70,7 @@ def language_in(tag: str, locale: str) -> str:
 
 @cache
 def known_names(locale: str) -> Mapping[str, str]:
-    """The codes of countries and languages by their names in a language of the pages, in lower case."""
+    """Return the codes of countries and languages by their names in a language of the pages, in lower case."""
     names = Locale.parse(locale)
     languages = {name.casefold(): code for code, name in names.languages.items()}
     countries = {name.casefold(): code for code, name in names.territories.items() if code.isalpha()}
@@ -78,7 +78,7 @@ def known_names(locale: str) -> Mapping[str, str]:
 
 
 def choose_locale(wanted: str, accepted: str) -> str:
-    """The language of the pages: the one that a person chose, or the best that their browser asks for."""
+    """Return the language of the pages: the one that a person chose, or the best that their browser asks for."""
     if wanted in locales():
         return wanted
     for part in accepted[:200].split(","):
@@ -90,11 +90,11 @@ def choose_locale(wanted: str, accepted: str) -> str:
 
 @cache
 def speaker(locale: str) -> Callable[..., str]:
-    """What says a text in a language: `_` of the templates."""
+    """Return what says a text in a language: `_` of the templates."""
     texts = translate(locale)
 
     def say(text: str, **values: Any) -> str:
-        """A text in this language; plain, so that it is escaped like any other, whoever wrote what is in it."""
+        """Return a text in this language; plain, so that it is escaped like any other, whoever wrote what is in it."""
         if not isinstance(text, Phrase):
             return texts.get(text, text) % values if values else texts.get(text, text)
         shown = {name: put(value) for name, value in text.values.items()}
@@ -102,7 +102,7 @@ def speaker(locale: str) -> Callable[..., str]:
         return sentence.format(**shown) if shown else sentence
 
     def put(value: Any) -> Any:
-        """A value of a phrase in this language."""
+        """Return a value of a phrase in this language."""
         if isinstance(value, str):
             return say(value)
         return format_decimal(value, locale=locale) if type(value) is int else value
@@ -112,7 +112,7 @@ def speaker(locale: str) -> Callable[..., str]:
 
 @cache
 def environment(locale: str) -> Environment:
-    """The templates, in one language."""
+    """Return the templates, in one language."""
     kinds = {name: FileSystemLoader(open_kind(name).folder) for name in KINDS}
     loader = ChoiceLoader([FileSystemLoader(WEB / "templates"), PrefixLoader(kinds)])
     env = Environment(
@@ -132,9 +132,9 @@ def environment(locale: str) -> Environment:
         "date": lambda value: format_datetime(value, "medium", locale=locale),
         "since": lambda value: format_timedelta(value, locale=locale),
         "figure": lambda figure: " ".join(
-            filter(None, (show.number(figure.value), show.span(figure.low, figure.high)))
+            filter(None, (form.number(figure.value), form.span(figure.low, figure.high)))
         ),
-        "share_of": lambda share: f"{show.percent(share.value, 0)} ({show.shares(share.low, share.high, 0)})",
+        "share_of": lambda share: f"{form.percent(share.value, 0)} ({form.shares(share.low, share.high, 0)})",
         "spent": lambda seconds: spent(seconds, locale),
         "language_name": lambda tag: language_in(tag, locale),
         "region_name": lambda code: region_in(code, locale),
@@ -146,7 +146,7 @@ def environment(locale: str) -> Environment:
 
 
 def spent(seconds: float, locale: str = DEFAULT) -> str:
-    """A time that somebody spent, such as `45 sec`, `3 min 20 sec`, `2 hr 5 min` in English."""
+    """Return a time that somebody spent, such as `45 sec`, `3 min 20 sec`, `2 hr 5 min` in English."""
     whole = round(seconds)
     units = ["second"] if whole < 60 else ["minute", "second"] if whole < 3600 else ["hour", "minute"]
     sizes = {"second": whole % 60, "minute": whole // 60 % 60, "hour": whole // 3600}
@@ -154,7 +154,7 @@ def spent(seconds: float, locale: str = DEFAULT) -> str:
 
 
 def render(locale: str, *templates: str, **values: Any) -> str:
-    """A page as HTML, by the first of the templates that there is."""
+    """Return a page as HTML, by the first of the templates that there is."""
     return _choose(environment(locale), templates).render(**values)
 
 

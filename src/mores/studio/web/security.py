@@ -83,7 +83,7 @@ class Guard:
 
 
 def refuse(scope: Scope, longest: int) -> Response | None:
-    """The answer to a request that is not looked at: too long, or to a host whose name is none."""
+    """Return the answer to a request that is not looked at: too long, or to a host whose name is none."""
     given = dict(scope["headers"])
     length = given.get(b"content-length", b"0")
     if not _LENGTH.fullmatch(length) or int(length) > longest:
@@ -104,12 +104,12 @@ def add_headers(message: Message, *, https: bool) -> None:
 
 
 def token_for(key: str, session: str) -> str:
-    """What a form must carry to be this browser's own."""
+    """Return what a form must carry to be this browser's own."""
     return hmac.new(key.encode(), session.encode("utf-8", "replace"), sha256).hexdigest()
 
 
 def is_own(key: str, session: str, token: str) -> bool:
-    """Whether a form is this browser's own."""
+    """Return whether a form is this browser's own."""
     return bool(session) and compare_digest(token_for(key, session).encode(), token.encode("utf-8", "replace"))
 
 

@@ -48,7 +48,7 @@ class Studio:
 
 
 def wants_json(request: Request) -> bool:
-    """Whether a script asks, which wants data and no page."""
+    """Return whether a script asks, which wants data and no page."""
     return "application/json" in request.headers.get("accept", "")
 
 
@@ -84,7 +84,7 @@ class Visit:
         return token_for(self.studio.key, self.cookie)
 
     def path(self, path: str) -> str:
-        """A path of the studio, wherever it is mounted."""
+        """Return a path of the studio, wherever it is mounted."""
         return f"{self.request.scope.get('root_path', '')}{path}"
 
     @property
@@ -98,16 +98,16 @@ class Visit:
         return f"{path}?{query}" if query else path
 
     def static(self, name: str) -> str:
-        """The address of a style sheet or script, with its version."""
+        """Return the address of a style sheet or script, with its version."""
         return self.path(f"/static/{name}?v={static_version()}")
 
     def page(self, *templates: str, code: int = 200, **values: Any) -> Response:
-        """A page by the first of the templates that there is; every one knows the visit."""
+        """Return a page by the first of the templates that there is; every one knows the visit."""
         html = render(self.locale, *templates, visit=self, account=self.account, path=self.path, **values)
         return self.keep(HTMLResponse(html, code))
 
     def say(self, text: str) -> str:
-        """A text in the visitor's language."""
+        """Return a text in the visitor's language."""
         return speaker(self.locale)(text)
 
     def go(self, path: str) -> Response:
@@ -143,7 +143,7 @@ class Visit:
 
 
 def visit(request: Request) -> Visit:
-    """Who visits; everybody has a cookie, so that forms can be told from forged ones."""
+    """Return who visits; everybody has a cookie, so that forms can be told from forged ones."""
     studio: Studio = request.app.state.studio
     cookie = request.cookies.get(COOKIE, "")
     account = who(studio.database, cookie) if cookie else None
@@ -159,7 +159,7 @@ AnyVisit = Annotated[Visit, Depends(visit)]
 
 
 async def signed_in(visit: AnyVisit) -> Visit:
-    """A visit of someone who is signed in."""
+    """Return a visit of someone who is signed in."""
     if visit.account is None:
         raise SignIn
     return visit
@@ -195,7 +195,7 @@ class Place:
 
 
 def joined(campaign: str, visit: SignedIn) -> Place:
-    """A member of the campaign; for everybody else there is no such campaign."""
+    """Return a member of the campaign; for everybody else there is no such campaign."""
     try:
         opened = open_campaign(visit.database, campaign, visit.studio.model)
     except Refused:
@@ -211,7 +211,7 @@ Joined = Annotated[Place, Depends(joined)]
 
 
 async def working(place: Joined) -> Place:
-    """A member who has agreed to the campaign's terms."""
+    """Return a member who has agreed to the campaign's terms."""
     if place.member.consented is None:
         raise Elsewhere(f"/c/{place.campaign.id}/welcome")
     return place
@@ -221,7 +221,7 @@ Working = Annotated[Place, Depends(working)]
 
 
 async def organising(place: Joined) -> Place:
-    """An organiser of the campaign; for other members there is no such page."""
+    """Return an organiser of the campaign; for other members there is no such page."""
     if not place.organises:
         raise HTTPException(404)
     return place
@@ -245,12 +245,12 @@ class Posted:
         return {name: list(values) for name, values in self.values.items()}
 
     def get(self, name: str, default: str = "") -> str:
-        """The first value of a field."""
+        """Return the first value of a field."""
         given = self.values.get(name)
         return given[0] if given else default
 
     def number(self, name: str, default: float = 0.0) -> float:
-        """A field as a number; the default where it is none."""
+        """Return a field as a number; the default where it is none."""
         try:
             value = float(self.get(name))
         except ValueError:
@@ -273,7 +273,7 @@ def check_form(request: Request) -> None:
 
 
 async def posted(request: Request) -> Posted:
-    """The fields of a form that is this browser's own; 403 for any other."""
+    """Return the fields of a form that is this browser's own; 403 for any other."""
     studio: Studio = request.app.state.studio
     values: dict[str, list[str]] = {}
     files: dict[str, bytes] = {}
@@ -299,7 +299,7 @@ Form = Annotated[Posted, Depends(posted)]
 
 
 def limited(action: str) -> Any:
-    """A dependency that lets someone do something only so often."""
+    """Return a dependency that lets someone do something only so often."""
 
     async def allow(visit: AnyVisit) -> None:
         name = visit.account.id if visit.account and action not in ("sign in", "join") else visit.address

@@ -39,7 +39,7 @@ ROUNDS = 50
 def act(  # noqa: C901 - one case for each action
     flow: Flow, item: Item | None, person: Person | None, action: Action, now: datetime, key: str = ""
 ) -> list[Event]:
-    """The events of an action, and of everything that follows from it; raises `Refused` with the reason."""
+    """Return the events of an action, and of everything that follows from it; raises `Refused` with the reason."""
     if reason := may(flow, item, person, type(action)):
         raise Refused(reason)
     write = _Writer(flow, item, person.id if person else None, now, key)

@@ -16,7 +16,7 @@ from mores.studio.workflow.stages import Flow
 def assign(
     flow: Flow, people: Collection[Person], items: Iterable[Item], load: Mapping[str, int] | None = None
 ) -> list[tuple[str, str]]:
-    """Who should get which items, as pairs of a person and an item.
+    """Return who should get which items, as pairs of a person and an item.
 
     Items that need the fewest further answers come first, then the oldest; each goes to the people who have the least
     to do. Nobody gets more than one, and no item more people than it needs.

@@ -11,7 +11,7 @@ from mores.studio.records import Ask, Begun, Event, EventKind, Hold, Item, Statu
 
 
 def apply(item: Item | None, event: Event) -> Item:
-    """The item after an event."""
+    """Return the item after an event."""
     payload = event.payload
     if event.kind is EventKind.CREATED:
         return Item(
@@ -122,7 +122,7 @@ def _without(holds: Iterable[Hold], person: str) -> tuple[Hold, ...]:
 
 
 def next_state(item: Item | None, events: Iterable[Event]) -> Item | None:
-    """What an item's events add up to."""
+    """Return what an item's events add up to."""
     for event in events:
         item = apply(item, event)
     return item

@@ -142,7 +142,7 @@ def _may_vote(stage: Stage, item: Item, person: Person) -> str | None:
 
 
 def judged(stage: Stage) -> bool:
-    """Whether people take items of others at this stage and answer a form about them."""
+    """Return whether people take items of others at this stage and answer a form about them."""
     return not stage.own and stage.role not in (None, Role.ORGANISER)
 
 
@@ -151,12 +151,12 @@ def _holds(item: Item, person: Person) -> bool:
 
 
 def taken(item: Item) -> int:
-    """How many people have answered or are answering about this version at this stage."""
+    """Return how many people have answered or are answering about this version at this stage."""
     return len(item.votes_at(item.stage)) + len(item.holds)
 
 
 def missing(flow: Flow, item: Item) -> int:
-    """How many more people the item needs at its stage."""
+    """Return how many more people the item needs at its stage."""
     stage = flow.stage(item.stage)
     if item.status is not Status.OPEN or not judged(stage):
         return 0

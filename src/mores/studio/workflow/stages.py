@@ -113,15 +113,15 @@ class Flow:
         object.__setattr__(self, "named", {stage.name: stage for stage in self.stages})
 
     def stage(self, name: str) -> Stage:
-        """The stage of that name."""
+        """Return the stage of that name."""
         return self.named[name]
 
     def place(self, name: str) -> int:
-        """Which stage in order it is, from 0."""
+        """Return which stage in order it is, from 0."""
         return self.stages.index(self.named[name])
 
     def after(self, name: str) -> Stage | None:
-        """The stage that follows; None after the last. Stages of a sample follow none."""
+        """Return the stage that follows; None after the last. Stages of a sample follow none."""
         return next((stage for stage in self.stages[self.place(name) + 1 :] if not stage.sample), None)
 
     @property

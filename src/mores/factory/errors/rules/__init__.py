@@ -123,7 +123,7 @@ def changes(
 
 
 def _edits(statement: Statement, name: str, pool: Pool, seed: int) -> list[Edit]:
-    """What a rule may change, in the order in which it is preferred."""
+    """Return what a rule may change, in the order in which it is preferred."""
     rule, draw, text = RULES[name], Draw(seed, statement.item, name), statement.text
     edits = [edit.shifted(statement.start) for edit in rule.find(statement.stated, pool, draw)]
     if rule.in_question and statement.question is not None:
@@ -140,7 +140,7 @@ def _edits(statement: Statement, name: str, pool: Pool, seed: int) -> list[Edit]
 
 
 def _is_wrong(edit: Edit, statement: Statement) -> bool:
-    """Whether the changed text differs in its words from every correct one."""
+    """Return whether the changed text differs in its words from every correct one."""
     text = statement.text
     if not folded(edit.new) or folded(edit.new) == folded(text[edit.start : edit.end]):
         return False
@@ -149,7 +149,7 @@ def _is_wrong(edit: Edit, statement: Statement) -> bool:
 
 
 def _apart(ranked: Iterable[tuple[str, Edit]], count: int) -> list[tuple[str, Edit]]:
-    """The first edits that leave some unchanged words between each other."""
+    """Return the first edits that leave some unchanged words between each other."""
     chosen: list[tuple[str, Edit]] = []
     for name, edit in ranked:
         if len(chosen) < count and all(edit.end < other.start or other.end < edit.start for _, other in chosen):
@@ -158,7 +158,7 @@ def _apart(ranked: Iterable[tuple[str, Edit]], count: int) -> list[tuple[str, Ed
 
 
 def _change(statement: Statement, chosen: Iterable[tuple[str, Edit]]) -> Change:
-    """The statement with all edits, and where each stands then."""
+    """Return the statement with all edits, and where each stands then."""
     text, shift = statement.text, 0
     mistakes: list[Mistake] = []
     for name, edit in sorted(chosen, key=lambda pair: pair[1].start):
@@ -180,6 +180,6 @@ def _mistake(name: str, edit: Edit, span: tuple[int, int], new: str, old: str, i
 
 
 def _is_foreign(words: str, region: str) -> bool:
-    """Whether words name other countries only: what a text says about Denmark is not correct for Estonia."""
+    """Return whether words name other countries only: what a text says about Denmark is not correct for Estonia."""
     home, named = culture.countries(region), list(culture.mentions(words))
     return bool(named) and not any(mention.countries.intersection(home) for mention in named)

@@ -35,14 +35,14 @@ class Edit:
     """Whether unchanged words at its ends stay unmarked. Names are marked as a whole."""
 
     def shifted(self, by: int) -> Edit:
-        """The same edit in a text that has so many code points more before it."""
+        """Return the same edit in a text that has so many code points more before it."""
         return replace(self, start=self.start + by, end=self.end + by)
 
     def apply(self, answer: str) -> str:
         return answer[: self.start] + self.new + answer[self.end :]
 
     def span(self, answer: str) -> tuple[int, int]:
-        """Where the words stand, in the changed answer, that the edit really changed.
+        """Return where the words stand, in the changed answer, that the edit really changed.
 
         `should` that becomes `should not` marks `not`; where words were only left out, what remains is marked.
         """
@@ -57,7 +57,7 @@ class Edit:
 
 
 def _shared(old: list[str], new: list[str], most: int) -> int:
-    """How many words both begin with; hiragana are endings of words, not words."""
+    """Return how many words both begin with; hiragana are endings of words, not words."""
     pairs = enumerate(zip(old[:most], new[:most], strict=True))
     return next((n for n, (a, b) in pairs if a.casefold() != b.casefold() or _HIRAGANA.match(a)), most)
 
@@ -69,11 +69,11 @@ class Draw:
         self._salt = f"{seed}\0{item.source}\0{item.id}\0{rule}"
 
     def pick(self, choices: Iterable[T], key: Callable[[T], str] = str) -> T | None:
-        """One of the choices, whatever their order; None where there are none."""
+        """Return one of the choices, whatever their order; None where there are none."""
         return min(choices, key=lambda choice: digest(f"{self._salt}\0{key(choice)}"), default=None)
 
     def sorted(self, choices: Iterable[T], key: Callable[[T], str]) -> list[T]:
-        """All choices, in an order that does not depend on theirs."""
+        """Return all choices, in an order that does not depend on theirs."""
         return sorted(choices, key=lambda choice: digest(f"{self._salt}\0{key(choice)}"))
 
     def order(self, edits: Iterable[Edit]) -> list[Edit]:
@@ -88,23 +88,23 @@ def digest(text: str) -> bytes:
 
 @cache
 def data(rule: str) -> dict[str, Any]:
-    """The words of a rule."""
+    """Return the words of a rule."""
     return loads(files("mores.factory.errors.rules").joinpath(f"{rule}.toml").read_text("utf-8"))
 
 
 def primary(item: SourceItem) -> str:
-    """The primary subtag of the item's language, `zh` of `zh-Hans`; empty where it has none."""
+    """Return the primary subtag of the item's language, `zh` of `zh-Hans`; empty where it has none."""
     return (item.language or "").split("-")[0]
 
 
 @lru_cache(maxsize=4096)
 def folded(text: str) -> tuple[str, ...]:
-    """The words of a text without case, for comparing answers."""
+    """Return the words of a text without case, for comparing answers."""
     return tuple(key.casefold() for key in keys(text))
 
 
 def is_correct(words: str, item: SourceItem) -> bool:
-    """Whether the words are in another answer that counts as correct, so that they may be correct here."""
+    """Return whether the words are in another answer that counts as correct, so that they may be correct here."""
     sought = folded(words)
     for answer in map(folded, item.also_correct):
         if any(answer[n : n + len(sought)] == sought for n in range(len(answer) - len(sought) + 1)):
@@ -113,7 +113,7 @@ def is_correct(words: str, item: SourceItem) -> bool:
 
 
 def whole(text: str, start: int, end: int) -> bool:
-    """Whether `text[start:end]` cuts no word, and none that continues with a hyphen or an apostrophe."""
+    """Return whether `text[start:end]` cuts no word, and none that continues with a hyphen or an apostrophe."""
     return not (_goes_on(text, start - 1, -1) or _goes_on(text, end, 1))
 
 
@@ -127,11 +127,11 @@ def _goes_on(text: str, place: int, step: int) -> bool:
 
 
 def like(model: str, word: str) -> str:
-    """The word with a capital where the model begins with one."""
+    """Return the word with a capital where the model begins with one."""
     return word[:1].upper() + word[1:] if model[:1].isupper() else word
 
 
 @cache
 def ends_with(words: str, spaced: bool) -> re.Pattern[str]:
-    """Finds one of the words at the end of a text."""
+    """Find one of the words at the end of a text."""
     return re.compile(rf"(?:^|[\s(\"'«“‘¿¡—–-])(?:{words})\s+$" if spaced else rf"(?:{words})$", re.IGNORECASE)

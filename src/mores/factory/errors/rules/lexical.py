@@ -41,7 +41,7 @@ class Swap:
 
 
 def lexical(rule: str, item: SourceItem) -> list[Edit]:
-    """The places of the answer where an expression of the rule stands, and what is put for it."""
+    """Return the places of the answer where an expression of the rule stands, and what is put for it."""
     taken: set[int] = set()
     edits: list[Edit] = []
     for swap in swaps(rule, primary(item)):
@@ -55,7 +55,7 @@ def lexical(rule: str, item: SourceItem) -> list[Edit]:
 
 @cache
 def swaps(rule: str, language: str) -> tuple[Swap, ...]:
-    """The swaps of a rule in a language; none where the language is left out."""
+    """Return the swaps of a rule in a language; none where the language is left out."""
     table = data(rule).get(language)
     return tuple(_swap(table, row, language not in UNSPACED) for row in table["swaps"]) if table else ()
 

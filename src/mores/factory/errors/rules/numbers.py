@@ -127,7 +127,7 @@ def _same(language: str, first: str, second: str) -> bool:
 
 
 def _meant(match: re.Match[str], language: str) -> bool:
-    """Whether the word is a name here, and not part of another word or one with another meaning."""
+    """Return whether the word is a name here, and not part of another word or one with another meaning."""
     text, (start, end) = match.string, match.span()
     tables = data("numbers")
     if kind(match[0][0]) == "w" and not whole(text, start, end):
@@ -141,7 +141,7 @@ def _meant(match: re.Match[str], language: str) -> bool:
 
 
 def _after(words: str, text: str, start: int, end: int) -> bool:
-    """Whether it stands beside a number, or after one of these words."""
+    """Return whether it stands beside a number, or after one of these words."""
     beside = re.search(r"\d\.?\s*$", text[max(0, start - 8) : start]) or re.match(r",?\s*\d", text[end : end + AROUND])
     return bool(beside or ends_with(words, True).search(text[max(0, start - 40) : start]))
 
@@ -170,7 +170,7 @@ def _is_quantity(number: Number) -> bool:
 
 
 def _changed(number: Number) -> Iterator[Edit]:
-    """The edits of one part of the number: a year in a date, the hours of a time, else the leading digits."""
+    """Yield the edits of one part of the number: a year in a date, the hours of a time, else the leading digits."""
     note, place = _which(number)
     part = number.parts[place]
     low, high = _neighbours(number, place)
@@ -203,7 +203,7 @@ def _plain(digits: str) -> int:
 
 
 def _which(number: Number) -> tuple[str, int]:
-    """What the number is, and which part of it is changed."""
+    """Return what the number is, and which part of it is changed."""
     parts, after = number.parts, number.after
     years = [n for n in range(0, len(parts), 2) if _is_year(parts[n])]
     if years and all(sign in "/-." for sign in parts[1::2]) and not _is_count(number):
@@ -232,7 +232,7 @@ def _which_single(value: int, number: Number) -> str:
 
 
 def _is_count(number: Number) -> bool:
-    """Whether four digits are no year, but a number of things or a price."""
+    """Return whether four digits are no year, but a number of things or a price."""
     if _PRICE.search(number.before):
         return True
     return len(number.parts) == 1 and bool(_COUNTED.match(number.after)) and not _DATED.search(number.before)
@@ -244,13 +244,13 @@ def _is_year(digits: str) -> bool:
 
 @cache
 def _months() -> re.Pattern[str]:
-    """Finds the name of a month in any language."""
+    """Find the name of a month in any language."""
     names = (name for groups in data("numbers")["months"].values() for group in groups for name in group)
     return re.compile("|".join(re.escape(name) for name in names if len(name) > 2))
 
 
 def _values(value: int, note: str) -> list[int]:
-    """What the number could as well be."""
+    """Return what the number could as well be."""
     if note in STEPS:
         steps = STEPS["decade" if value % 100 == 0 else note]  # perhaps no year after all: 1300 metres
         return [value + step for step in steps if 0 < value + step <= max(value - 1, NEWEST)]
@@ -266,7 +266,7 @@ def _values(value: int, note: str) -> list[int]:
 
 
 def _as_round(new: int, value: int) -> int:
-    """A round number becomes a round number: 300 never 234."""
+    """Return a round number becomes a round number: 300 never 234."""
     step = 1
     while value % (step * 10) == 0 and step * 10 <= new:
         step *= 10

@@ -57,7 +57,7 @@ class Bounded(Generic[K, V]):
         self._largest: list[tuple[int, K]] = []
 
     def get(self, key: K) -> V | None:
-        """The value of a key, which is taken in if its digest is small enough."""
+        """Return the value of a key, which is taken in if its digest is small enough."""
         if key in self._values:
             return self._values[key]
         rank = -int.from_bytes(digest(repr(key)))
@@ -70,7 +70,7 @@ class Bounded(Generic[K, V]):
         return self._values[key]
 
     def find(self, key: K) -> V | None:
-        """The value of a key, or None."""
+        """Return the value of a key, or None."""
         return self._values.get(key)
 
     def items(self) -> Iterable[tuple[K, V]]:
@@ -157,7 +157,7 @@ class Pool:
 
 
 def apart(first: str, second: str | None) -> bool:
-    """Whether two regions have no country in common: what is said in Java is not wrong of Indonesia."""
+    """Return whether two regions have no country in common: what is said in Java is not wrong of Indonesia."""
     return second is None or set(culture.countries(first)).isdisjoint(culture.countries(second))
 
 
@@ -187,14 +187,14 @@ def _contexts(language: str) -> re.Pattern[str] | None:
 
 
 def is_country(language: str, name: str) -> bool:
-    """Whether a name is that of a country or a people, which another form of it may not stand for."""
+    """Return whether a name is that of a country or a people, which another form of it may not stand for."""
     pattern = _masked(language)
     return bool(pattern and pattern.fullmatch(name))
 
 
 @cache
 def _masked(language: str) -> re.Pattern[str] | None:
-    """Finds every name of a country in a question."""
+    """Find every name of a country in a question."""
     english = data("swap")["english"]
     every = frozenset(data("swap")["demonyms"]) | frozenset(english["article"])
     names = {name for group in _countries(language, every) for name in group.values()}
@@ -205,12 +205,12 @@ def _masked(language: str) -> re.Pattern[str] | None:
 
 
 def _any_of(names: Iterable[str]) -> str:
-    """An expression for any of the names, the longest first."""
+    """Return an expression for any of the names, the longest first."""
     return f"(?:{'|'.join(map(re.escape, sorted(names, key=lambda name: (-len(name), name))))})"
 
 
 def _countries(language: str, regions: frozenset[str]) -> list[Names]:
-    """The names of these regions in a language, in groups."""
+    """Return the names of these regions in a language, in groups."""
     groups: list[Names] = _english(regions) if language == "en" else data("swap")["countries"].get(language, [])
     chosen = [{code: name for code, name in group.items() if code in regions} for group in groups]
     return [group for group in chosen if group]

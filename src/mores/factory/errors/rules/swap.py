@@ -33,12 +33,12 @@ _STEM = re.compile(r"(?<=\w{2})(?:es|e|s)$")
 
 
 def swap(item: SourceItem, pool: Pool, draw: Draw) -> list[Edit]:
-    """The whole answer replaced by one of another culture; where there is none, names of the answer."""
+    """Return the whole answer replaced by one of another culture; where there is none, names of the answer."""
     return list(_answers(item, pool)) or [*_countries(item, pool, draw), *_named(item, pool, draw)]
 
 
 def exchange(item: SourceItem) -> list[Edit]:
-    """The whole answer replaced by a wrong one of the source."""
+    """Return the whole answer replaced by a wrong one of the source."""
     fitting = (wrong for wrong in item.wrong if not _DIGIT.search(item.answer + wrong))
     return [Edit(0, len(item.answer), wrong) for wrong in fitting]
 
@@ -76,7 +76,7 @@ def _places(group: Group, item: SourceItem) -> Iterator[tuple[int, int]]:
 
 
 def _fixed(text: str, start: int, end: int, language: str) -> bool:
-    """Whether the name is part of a longer, fixed one: French fries, South American."""
+    """Return whether the name is part of a longer, fixed one: French fries, South American."""
     phrases = data("swap")["set_phrases"]
     if language not in phrases:
         return False
@@ -85,7 +85,7 @@ def _fixed(text: str, start: int, end: int, language: str) -> bool:
 
 
 def _fits(text: str, start: int, name: str) -> bool:
-    """Whether an English article before the name goes with it."""
+    """Return whether an English article before the name goes with it."""
     article = _ARTICLE.search(text[max(0, start - 4) : start])
     return article is None or (name[0] in VOWELS) == (len(article[0].strip()) == 2)
 
@@ -105,6 +105,6 @@ def _named(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[Edit]:
 
 
 def _is_new(name: str, item: SourceItem) -> bool:
-    """Whether neither the item's correct answers nor its question have the name."""
+    """Return whether neither the item's correct answers nor its question have the name."""
     texts = f"{item.answer}\n{item.question}".casefold()
     return name.casefold() not in texts and not is_correct(name, item)

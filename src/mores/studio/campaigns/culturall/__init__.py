@@ -20,7 +20,7 @@ NAMING = ("question", "scenario", "excerpt", "theme")
 
 
 def inspire(settings: CulturallSettings, item: Item) -> Content | None:
-    """An item as authors of other languages see it: in English, without anything else about it."""
+    """Return an item as authors of other languages see it: in English, without anything else about it."""
     shown = present(item)
     source = PARTS if is_english(item) else ENGLISH
     texts = {name: shown.get(field, "") for name, field in zip(PARTS, source, strict=True)}

@@ -90,7 +90,7 @@ def _texts() -> tuple[Field, ...]:
 
 
 def create_form(settings: CulturallSettings, _item: Item) -> Form:
-    """The form of a new item."""
+    """Return the form of a new item."""
     return Form(
         (
             Field("theme", "Topic", "select", options=[(topic.name, topic.name) for topic in settings.topics]),
@@ -122,7 +122,7 @@ def _check_new(content: Content) -> Mapping[str, str]:
 
 
 def check_letter(content: Content) -> Mapping[str, str]:
-    """An answer that is a letter needs four options to choose from."""
+    """Return an answer that is a letter needs four options to choose from."""
     answer, question = content["answer"], content["question"]
     if not _LETTER.fullmatch(answer):
         return {}
@@ -131,7 +131,7 @@ def check_letter(content: Content) -> Mapping[str, str]:
 
 
 def elevate_form(item: Item) -> Form:
-    """The form by which an author makes an easy item harder, or leaves it."""
+    """Return the form by which an author makes an easy item harder, or leaves it."""
 
     def check(content: Content) -> Mapping[str, str]:
         changed = any(content[name] != item.content.get(name, "") for name in PARTS)
@@ -161,12 +161,12 @@ def elevate_form(item: Item) -> Form:
 
 
 def is_english(item: Item) -> bool:
-    """Whether an item was written in English, in whatever country, and needs no translation."""
+    """Return whether an item was written in English, in whatever country, and needs no translation."""
     return item.language.partition("-")[0] == "en"
 
 
 def present(item: Item) -> dict[str, str]:
-    """What a reviewer sees and may change; region and topic are the author's where no model has given any."""
+    """Return what a reviewer sees and may change; region and topic are the author's where no model has given any."""
     content = item.content
     return {
         "region": content.get("region") or item.region,
@@ -176,7 +176,7 @@ def present(item: Item) -> dict[str, str]:
 
 
 def changes(item: Item, answer: Content) -> dict[str, str]:
-    """What a reviewer changed, by field; filling in what was empty is a change too."""
+    """Return what a reviewer changed, by field; filling in what was empty is a change too."""
     before = present(item)
     after = {name: answer[name] for name in before if name in answer}
     if after.get("region"):
@@ -185,7 +185,7 @@ def changes(item: Item, answer: Content) -> dict[str, str]:
 
 
 def review_form(settings: CulturallSettings, item: Item) -> Form:
-    """The form of a review; it holds the whole item, so that a reviewer can correct it."""
+    """Return the form of a review; it holds the whole item, so that a reviewer can correct it."""
     before = present(item)
     topics = list(dict.fromkeys([*(topic.name for topic in settings.topics), before["topic"]]))
     yes_no = [(YES, "Yes"), (NO, "No")]
@@ -226,7 +226,7 @@ def review_form(settings: CulturallSettings, item: Item) -> Form:
 
 
 def cross_check_form(item: Item) -> Form:
-    """The form of a cross-check: the four criteria, once more (Section 2.4.3)."""
+    """Return the form of a cross-check: the four criteria, once more (Section 2.4.3)."""
     before = present(item)
     translated = any(before.get(name) for name in ENGLISH)
     criteria = {name: label for name, label in CRITERIA.items() if name != "translation" or translated}
@@ -240,12 +240,12 @@ def cross_check_form(item: Item) -> Form:
 
 
 def meets_criteria(answer: Content) -> bool:
-    """Whether a cross-check found nothing wrong."""
+    """Return whether a cross-check found nothing wrong."""
     return all(answer.get(name) != NO for name in CRITERIA)
 
 
 def _check_review(before: Mapping[str, str], content: Content, changed: Mapping[str, str]) -> Mapping[str, str]:
-    """The decision must fit what the reviewer found and did."""
+    """Return the decision must fit what the reviewer found and did."""
     wrong = [name for name in CRITERIA if content.get(name) == NO]
     corrected = [name for name in changed if before[name]]
     match content["verdict"]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mores.show import NOTHING, percent
+from mores.formatting import NOTHING, percent
 from mores.stats.intervals import share_interval
 from mores.studio.campaigns.culturall.forms import (
     CROSS_CHECK,
@@ -41,14 +41,14 @@ SAMPLE = 5
 
 
 def label(stage: str, answer: Content) -> str | None:
-    """A reviewer's decision, or whether a cross-check found the item in order."""
+    """Return a reviewer's decision, or whether a cross-check found the item in order."""
     if stage == CROSS_CHECK:
         return "meets_criteria" if meets_criteria(answer) else "does_not"
     return str(answer["verdict"]) if stage == "review" else None
 
 
 def export(settings: CulturallSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
-    """The accepted items in the published columns, one line each, as a benchmark that runs."""
+    """Yield the accepted items in the published columns, one line each, as a benchmark that runs."""
     lines = [f"{json.dumps(row(item), ensure_ascii=False)}\n".encode() for item in items]
     yield from bench_folder(
         settings,
@@ -60,7 +60,7 @@ def export(settings: CulturallSettings, items: Iterable[Item]) -> Iterator[Expor
 
 
 def row(item: Item) -> dict[str, str]:
-    """One item in the published columns; a translation that is not there is empty, and English is its own."""
+    """Return one item in the published columns; a translation that is not there is empty, and English is its own."""
     final = present(item)
     source = PARTS if is_english(item) else ENGLISH
     english = {name: final[field] for name, field in zip(ENGLISH, source, strict=True)}
@@ -99,25 +99,25 @@ class Rate(NamedTuple):
 
 
 def review_rates(items: Iterable[Item]) -> dict[str, Rate]:
-    """How often reviewers accepted, revised and rejected."""
+    """Return how often reviewers accepted, revised and rejected."""
     decided = Counter(vote.answer["verdict"] for item in items for vote in item.votes if vote.stage == "review")
     return {verdict: Rate(decided[verdict], sum(decided.values())) for verdict in VERDICTS}
 
 
 def cross_checked(items: Iterable[Item]) -> Rate:
-    """How many of the cross-checked items meet all criteria."""
+    """Return how many of the cross-checked items meet all criteria."""
     answers = [vote.answer for item in items for vote in item.votes if vote.stage == CROSS_CHECK]
     return Rate(sum(map(meets_criteria, answers)), len(answers))
 
 
 def challenging(items: Iterable[Item]) -> Rate:
-    """How many of the measured items are challenging, as they were measured last."""
+    """Return how many of the measured items are challenging, as they were measured last."""
     measured = [result for item in items if (result := item.results.get("measure", {})).get("measured")]
     return Rate(sum(result["challenging"] for result in measured), len(measured))
 
 
 def summarise(_settings: CulturallSettings, items: Sequence[Item]) -> Mapping[str, Any]:
-    """The rates of reviews beside the paper's, and how hard the items are."""
+    """Return the rates of reviews beside the paper's, and how hard the items are."""
     rates = review_rates(items)
     names = {"accept": "Accepted by reviewers", "revise": "Revised by reviewers", "reject": "Rejected by reviewers"}
     reviews = {
@@ -144,7 +144,7 @@ def _accepted(items: Iterable[Item]) -> list[Item]:
 
 
 def describe(settings: CulturallSettings, items: Iterable[Item]) -> str:
-    """A paragraph for the Method section of a paper."""
+    """Return a paragraph for the Method section of a paper."""
     every = list(items)
     accepted, rates, hard = _accepted(every), review_rates(every), challenging(every)
     languages = {item.language for item in accepted}

@@ -28,7 +28,7 @@ class Topic(BaseModel):
 
 @cache
 def paper_topics() -> tuple[Topic, ...]:
-    """The sixteen topics of Table 4."""
+    """Return the sixteen topics of Table 4."""
     return tuple(Topic.model_validate(entry) for entry in yaml.safe_load((FOLDER / "topics.yaml").read_text("utf-8")))
 
 

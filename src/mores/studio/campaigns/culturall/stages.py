@@ -34,7 +34,7 @@ from mores.studio.workflow import Decision, Question, Stage
 
 
 def stages(settings: CulturallSettings) -> tuple[Stage, ...]:
-    """The stages of a campaign.
+    """Return the stages of a campaign.
 
     `elevate` stands before `measure`, so that an item that is measured goes on to `complete` or back to `elevate`, also
     where the organiser decides.
@@ -82,7 +82,7 @@ def stages(settings: CulturallSettings) -> tuple[Stage, ...]:
 
 
 def _cross_check(settings: CulturallSettings) -> Stage:
-    """A sample of the final items is checked against the same criteria by someone else (Section 2.4.3)."""
+    """Return a sample of the final items is checked against the same criteria by someone else (Section 2.4.3)."""
     return Stage(
         CROSS_CHECK,
         "Cross-check",
@@ -107,7 +107,7 @@ def _elevated(settings: CulturallSettings, item: Item) -> Decision:
 
 
 def _ask_models(settings: CulturallSettings, item: Item) -> Sequence[Question]:
-    """Each model answers; each answer is judged. `sample` is the model's place in the settings."""
+    """Return each model answers; each answer is judged. `sample` is the model's place in the settings."""
     answers = [Question("answer", model, sample) for sample, model in enumerate(settings.models)]
     judged = [
         Question("judge", settings.judge, ask.sample, {"prediction": ask.answer["text"]})
@@ -176,7 +176,7 @@ def _cross_checked(item: Item) -> Decision | None:
 
 
 def _reviewed(item: Item) -> Decision | None:
-    """The first review decides; what the reviewer wrote becomes the item."""
+    """Return the first review decides; what the reviewer wrote becomes the item."""
     votes = item.votes_at("review")
     if not votes:
         return None

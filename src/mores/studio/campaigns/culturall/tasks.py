@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
-from mores.bench.benchmark import Graded, Label
-from mores.bench.culturall import CULTURALL, answer_prompt
-from mores.bench.prompts import fill, prompt
-from mores.bench.run import judge_request
+from mores.benchmark.benchmark import Graded, Label
+from mores.benchmark.culturall import CULTURALL, answer_prompt
+from mores.benchmark.prompts import fill, prompt
+from mores.benchmark.run import judge_request
 from mores.culture import region
 from mores.errors import InputError
 from mores.models import Completion, Message, Request
@@ -31,7 +31,7 @@ _MARK = re.compile(r"^\s*<<<[0-9a-f]{4,}\s*|\s*[0-9a-f]{4,}>>>\s*$")
 
 
 def _request(figure: str, texts: dict[str, str], tokens: int = TOKENS, **slots: str) -> Request:
-    """A prompt of the paper; what people wrote stands between marks that it cannot contain."""
+    """Return a prompt of the paper; what people wrote stands between marks that it cannot contain."""
     fence = Fence(*texts.values())
     fenced = {name: fence.around(text) for name, text in texts.items()}
     system = Message("system", prompt(__file__, "fence"))
@@ -40,7 +40,7 @@ def _request(figure: str, texts: dict[str, str], tokens: int = TOKENS, **slots: 
 
 
 def _written(completion: Completion) -> str:
-    """What a model wrote, without its thoughts; InputError where that is nothing or was cut off."""
+    """Return what a model wrote, without its thoughts; InputError where that is nothing or was cut off."""
     text = without_thoughts(completion.text).replace("\0", "").strip()
     if completion.stop == "length":
         raise InputError("it was cut off")
@@ -57,7 +57,7 @@ def _ask_draft(figure: str, item: Item, ask: Ask) -> Request:
 
 
 def read_draft(text: str) -> dict[str, str]:
-    """The four parts of a drafted item, each under its heading, once and in this order."""
+    """Return the four parts of a drafted item, each under its heading, once and in this order."""
     found = list(_HEADING.finditer(text))
     names = tuple(match[1].lower() for match in found)
     if names != PARTS:
@@ -74,7 +74,7 @@ def read_draft(text: str) -> dict[str, str]:
 
 
 def _bench_item(item: Item) -> BenchItem:
-    """The item as `mores bench culturall` reads it, in its own language."""
+    """Return the item as `mores bench culturall` reads it, in its own language."""
     native = {name: str(item.content.get(name, "")) for name in PARTS}
     return BenchItem(
         id=item.id,
@@ -129,7 +129,7 @@ def _situation(item: Item) -> dict[str, str]:
 
 
 def read_region(text: str) -> str:
-    """The code of a country, from two letters alone."""
+    """Return the code of a country, from two letters alone."""
     match = _CODE.fullmatch(text)
     if match is None:
         raise InputError(f"it says {text[:60]!r}; expected two letters, the code of a country")
@@ -140,7 +140,7 @@ def read_region(text: str) -> str:
 
 
 def read_topic(text: str, settings: CulturallSettings) -> str:
-    """The name of one of the campaign's topics, alone."""
+    """Return the name of one of the campaign's topics, alone."""
     named = text.strip(" \n\t\"'`*.[]").casefold()
     for topic in settings.topics:
         if topic.name.casefold() == named:

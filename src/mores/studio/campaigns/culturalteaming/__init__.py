@@ -27,7 +27,7 @@ def _sent(_item: Item) -> Decision:
 
 
 def stages(settings: TeamingSettings) -> tuple[Stage, ...]:
-    """The stages of a campaign."""
+    """Return the stages of a campaign."""
     return (
         Stage(
             "write",

@@ -12,8 +12,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mores.bench.choice import lettered, read_letter
-from mores.bench.prompts import fill
+from mores.benchmark.choice import lettered, read_letter
+from mores.benchmark.prompts import fill
 from mores.culture import region_name
 from mores.errors import InputError
 from mores.models import Completion, Message, Request
@@ -52,7 +52,7 @@ SCHEMA = {
 
 
 def _prompt(name: str, item: Item, written: str) -> str:
-    """A prompt with what the author wrote between marks."""
+    """Return a prompt with what the author wrote between marks."""
     template = (FOLDER / f"{name}.txt").read_text("utf-8").removesuffix("\n")
     fence = Fence(written)
     place = region_name(item.region) if item.region else "the author's region"
@@ -66,7 +66,7 @@ def ask_draft(item: Item, ask: Ask, _settings: Settings) -> Request:
 
 
 def read_draft(completion: Completion, _item: Item, _ask: Ask, _settings: Settings) -> Content:
-    """The question in the answer; words around the JSON do not matter."""
+    """Return the question in the answer; words around the JSON do not matter."""
     text = without_thoughts(completion.text)
     draft = read_written(text[text.find("{") : text.rfind("}") + 1], Draft, "a question with four options")
     if isinstance(draft, Failure):
@@ -103,7 +103,7 @@ def read_answer(completion: Completion, _item: Item, ask: Ask, _settings: Settin
 
 
 def _confidence(completion: Completion, letter: str) -> float | None:
-    """The letter's share of what the first token could have been among the letters; else its own probability."""
+    """Return the letter's share of what the first token could have been among the letters; else its own probability."""
     shares = dict.fromkeys(LETTERS, 0.0)
     for token, logprob in completion.alternatives or ():
         name = token.strip(" \n\t.():*\"'").upper()

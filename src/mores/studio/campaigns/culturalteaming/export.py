@@ -46,7 +46,7 @@ RUNNABLES = (
 
 
 def export(settings: TeamingSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
-    """A folder with Easy and Hard that `mores bench` runs, and each item's whole story in `items.jsonl`."""
+    """Yield a folder with Easy and Hard that `mores bench` runs, and each item's whole story in `items.jsonl`."""
     numbers: dict[str, int] = {}
     easy: list[Sequence[Any]] = []
     hard: list[Sequence[Any]] = []
@@ -71,7 +71,7 @@ def export(settings: TeamingSettings, items: Iterable[Item]) -> Iterator[ExportF
 
 
 def answer_of(item: Item) -> list[str]:
-    """The correct options: what the verifiers agreed on; the author's, where an organiser accepted the item."""
+    """Return the correct options: what the verifiers agreed on; the author's, where an organiser accepted the item."""
     return list(item.results.get(STAGE, {}).get("answer") or item.content.get("correct", ()))
 
 
@@ -93,7 +93,7 @@ def easy_row(
 
 
 def _story(item: Item, number: int | None, correct: Sequence[str], numbers: dict[str, int]) -> dict[str, Any]:
-    """An item with its rounds and votes; people are numbers, in the order in which they first occur."""
+    """Return an item with its rounds and votes; people are numbers, in the order in which they first occur."""
 
     def person(identifier: str | None) -> int | None:
         return None if identifier is None else numbers.setdefault(identifier, len(numbers) + 1)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from statistics import fmean
 from typing import Any
 
-from mores.show import percent
+from mores.formatting import percent
 from mores.stats.annotators.popular import surprisingly_popular
 from mores.studio.campaigns.culturalteaming.forms import UNKNOWN
 from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, label
@@ -18,7 +18,7 @@ PAPER = Phrase("1,696 of over 3,000 verified questions were accepted; 1,554 sing
 
 
 def summarise(settings: TeamingSettings, items: Sequence[Item]) -> Mapping[str, Any]:
-    """The paper's figures: how many questions were written, verified, accepted; votes; how the AI did."""
+    """Return the paper's figures: how many questions were written, verified, accepted; votes; how the AI did."""
     verified = [item for item in items if STAGE in item.results and item.votes]
     accepted = [item for item in items if item.status is Status.ACCEPTED]
     modes = [len(item.results.get(STAGE, {}).get("answer", ())) for item in accepted]
@@ -70,7 +70,7 @@ def _popular(pairs: tuple[tuple[str, str], ...]) -> str | None:
 
 
 def method(settings: TeamingSettings, items: Iterable[Item]) -> str:
-    """What the Method section of a paper says about the campaign."""
+    """Return what the Method section of a paper says about the campaign."""
     every = list(items)
     figures = summarise(settings, every)
     regions = len({item.region for item in every if item.region})

@@ -58,7 +58,7 @@ QUESTION = (
 
 
 def problem_of(options: Sequence[str]) -> str:
-    """What is wrong with four options; empty where nothing is."""
+    """Return what is wrong with four options; empty where nothing is."""
     if len({" ".join(option.casefold().split()).rstrip(".") for option in options}) < len(options):
         return "Two options are the same."
     if any(map(_OF_OTHERS.search, options)):
@@ -67,12 +67,12 @@ def problem_of(options: Sequence[str]) -> str:
 
 
 def write_form(_item: Item) -> Form:
-    """The scene, and the question that is made of it."""
+    """Return the scene, and the question that is made of it."""
     return Form((SCENE, *QUESTION), check=_check)
 
 
 def duel_form(item: Item) -> Form:
-    """The question; when it came back, it must be changed before it is sent again."""
+    """Return the question; when it came back, it must be changed before it is sent again."""
 
     def check(content: Content) -> Mapping[str, str]:
         judged = any(vote.stage == "verify" and vote.version == item.version for vote in item.votes)
@@ -89,7 +89,7 @@ def _check(content: Content) -> Mapping[str, str]:
 
 
 def verify_form(item: Item, *, ask_others: bool) -> Form:
-    """All options that apply; each verifier sees them in an order of their own, unless one refers to others."""
+    """Return all options that apply; each verifier sees them in an order of their own, unless one refers to others."""
     options = list(zip(LETTERS, item.content.get("options", ()), strict=False))
     count = len(options)
     shuffled = 0 if problem_of([text for _, text in options]) else count

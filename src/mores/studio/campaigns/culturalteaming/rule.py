@@ -62,7 +62,7 @@ class TeamingSettings(Settings):
 
 
 def label(stage: str, answer: Content) -> str | None:
-    """The set of options that a verifier chose as one label, such as `AC`; None for "I don't know"."""
+    """Return the set of options that a verifier chose as one label, such as `AC`; None for "I don't know"."""
     chosen = answer.get("answer", ())
     if stage != STAGE or UNKNOWN in chosen:
         return None
@@ -70,14 +70,14 @@ def label(stage: str, answer: Content) -> str | None:
 
 
 def tally(item: Item, version: int | None = None) -> Counter[str]:
-    """How many verifiers gave each answer to a version of an item, the present one unless it is named."""
+    """Return how many verifiers gave each answer to a version of an item, the present one unless it is named."""
     wanted = item.version if version is None else version
     votes = (vote for vote in item.votes if vote.stage == STAGE and vote.version == wanted)
     return Counter(label(STAGE, vote.answer) or UNKNOWN for vote in votes)
 
 
 def people(settings: TeamingSettings, item: Item) -> int:
-    """How many answers an item needs, given those so far."""
+    """Return how many answers an item needs, given those so far."""
     if not settings.adaptive:
         return settings.verifiers
     votes = item.votes_at(STAGE)
@@ -85,7 +85,7 @@ def people(settings: TeamingSettings, item: Item) -> int:
 
 
 def verified(settings: TeamingSettings, item: Item) -> Decision | None:
-    """What the verifiers' answers decide; None while more are needed."""
+    """Return what the verifiers' answers decide; None while more are needed."""
     votes, counts = item.votes_at(STAGE), tally(item)
     options = {name: count for name, count in counts.items() if name not in (NONE, UNKNOWN)}
     best = min(options, key=lambda name: (-options[name], name), default="")
@@ -139,14 +139,14 @@ class _OneCoin:
 
 
 def certainty(settings: TeamingSettings, votes: list[Vote]) -> Certainty:
-    """How probable each answer is by now, and whether to ask one more; who does not know tells nothing."""
+    """Return how probable each answer is by now, and whether to ask one more; who does not know tells nothing."""
     told = [(vote.person, name) for vote in votes if (name := label(STAGE, vote.answer))]
     found = decide(_OneCoin(votes), told, Redundancy(settings.least, settings.most, settings.certainty))
     return replace(found, ask=False, reason="most votes") if found.ask and len(votes) >= settings.most else found
 
 
 def adjudged(item: Item, answer: Content) -> Content:
-    """What the organiser decides in place of the verifiers: the correct options."""
+    """Return what the organiser decides in place of the verifiers: the correct options."""
     chosen = [letter for letter in answer["answer"] if letter not in (NONE, UNKNOWN)]
     if not chosen:
         raise FormError({"answer": "Choose the correct options, or reject the item."})

@@ -48,7 +48,7 @@ def _grouped(settings: MarkingSettings, item: Item) -> Decision | None:
 
 
 def stages(settings: MarkingSettings) -> tuple[Stage, ...]:
-    """The stages of a campaign."""
+    """Return the stages of a campaign."""
     shared: dict[str, Any] = {"speaking": True, "regional": settings.regional, "hold": settings.hold}
     mark = Stage(
         MARK,
@@ -83,7 +83,7 @@ def stages(settings: MarkingSettings) -> tuple[Stage, ...]:
 
 
 def shown(_settings: MarkingSettings, item: Item) -> Mapping[str, Any]:
-    """The marks of all people, each with the field that asks about it; and the errors that stand in the end."""
+    """Return the marks of all people, each with the field that asks about it; and the errors that stand in the end."""
     field = {VALIDATE: "verdict", GROUP: "group"}.get(item.stage, "")
     marks = [
         found.mark | ({"field": f"{field}_{place}"} if field else {}) for place, found in enumerate(found_in(item))

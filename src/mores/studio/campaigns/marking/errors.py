@@ -36,7 +36,7 @@ class Found(NamedTuple):
 
 
 def found_in(item: Item) -> list[Found]:
-    """Every mark of every person, in the order in which the people answered, with what the validator says."""
+    """Return every mark of every person, in the order in which the people answered, with what the validator says."""
     verdicts = item.votes_at(VALIDATE)
     answer = verdicts[-1].answer if verdicts else {}
     marks = [(vote.person, mark) for vote in item.votes_at(MARK) for mark in vote.answer.get("marks", ())]
@@ -91,7 +91,7 @@ class Agreed(NamedTuple):
 
 
 def agreed(item: Item) -> Iterator[Agreed]:
-    """The errors that stand, each once."""
+    """Yield the errors that stand, each once."""
     everything = found_in(item)
     for places in group(item):
         members = [everything[place] for place in places]
@@ -102,6 +102,6 @@ def agreed(item: Item) -> Iterator[Agreed]:
 
 
 def _usual(values: Sequence[str], preferred: str) -> str:
-    """The value that occurs most often; the preferred one where several do."""
+    """Return the value that occurs most often; the preferred one where several do."""
     counts = Counter(values)
     return preferred if counts[preferred] == max(counts.values()) else counts.most_common(1)[0][0]

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from mores.meta.juice.data import CATEGORIES, COUNTRIES
-from mores.meta.juice.locate import paragraphs
+from mores.metaevaluation.juice.data import CATEGORIES, COUNTRIES
+from mores.metaevaluation.juice.locate import paragraphs
 from mores.metric.mqm_tsv import write_mqm_tsv
 from mores.metric.score import score
 from mores.signature import sign
@@ -44,13 +44,13 @@ def _lines(path: str, records: Iterable[Sample | Judgement]) -> ExportFile:
 
 
 def samples_of(items: Sequence[Item]) -> dict[str, Sample]:
-    """The texts of items, by the item; an id that came with several of them has the item's behind it."""
+    """Return the texts of items, by the item; an id that came with several of them has the item's behind it."""
     counts = Counter(item.content.get("id") for item in items)
     return {item.id: sample_of(item, unique=counts[item.content.get("id")] == 1) for item in items}
 
 
 def sample_of(item: Item, *, unique: bool = True) -> Sample:
-    """The text of an item, with the id that it came with."""
+    """Return the text of an item, with the id that it came with."""
     content = item.content
     name = content.get("id") or ""
     return Sample(
@@ -64,7 +64,7 @@ def sample_of(item: Item, *, unique: bool = True) -> Sample:
 
 
 def judgements_of(settings: MarkingSettings, item: Item, sample: Sample) -> Iterator[Judgement]:
-    """One judgement for each person who marked the text; of who could not judge it, a failure."""
+    """Yield one judgement for each person who marked the text; of who could not judge it, a failure."""
     signature = _signature(settings, item, "marks")
     for vote in item.votes_at(MARK):
         report = ErrorReport(errors=to_errors(_quoted(item, mark) for mark in vote.answer.get("marks", ())))
@@ -76,14 +76,14 @@ def judgements_of(settings: MarkingSettings, item: Item, sample: Sample) -> Iter
 
 
 def agreed_judgement(settings: MarkingSettings, item: Item, sample: Sample) -> Judgement:
-    """What all people together say about a text: each error that stands, once."""
+    """Return what all people together say about a text: each error that stands, once."""
     report = ErrorReport(errors=to_errors(_quoted(item, each.mark) for each in agreed(item)))
     signature = _signature(settings, item, "agreed")
     return Judgement.of(sample, judge="people", score=score(report), report=report, signature=signature)
 
 
 def _quoted(item: Item, mark: Mark) -> Mark:
-    """A mark as a report has it: its quote is what the text has there."""
+    """Return a mark as a report has it: its quote is what the text has there."""
     if mark["start"] is None:
         return mark | {"quote": ""}
     return mark | {"quote": str(item.content.get(mark["part"], ""))[mark["start"] : mark["end"]]}
@@ -98,7 +98,7 @@ def _signature(settings: MarkingSettings, item: Item, what: str) -> Signature:
 
 
 def to_juice(item: Item) -> dict[str, Any]:
-    """A text in the schema of JuICE's release; marks of the instruction have no place in it."""
+    """Return a text in the schema of JuICE's release; marks of the instruction have no place in it."""
     countries = {code: name for name, code in COUNTRIES.items()}
     english = item.language.split("-")[0] == "en"
     everything = found_in(item)

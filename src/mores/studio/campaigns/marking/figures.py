@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from mores import show
+from mores import formatting
 from mores.stats import marks as spans
 from mores.studio.campaigns.marking.errors import MARK, VALIDATE, agreed, found_in
 from mores.studio.campaigns.marking.export import judgements_of, sample_of
@@ -17,7 +17,7 @@ from mores.studio.records import Content, Item, Status
 
 
 def label(stage: str, answer: Content) -> str | None:
-    """The worst error that a person marked, or that there is none; validators answer about each mark apart."""
+    """Return the worst error that a person marked, or that there is none; validators answer about each mark apart."""
     if stage != MARK:
         return None
     severities = {mark.get("severity") for mark in answer.get("marks", ())}
@@ -25,7 +25,7 @@ def label(stage: str, answer: Content) -> str | None:
 
 
 def summarise(settings: MarkingSettings, items: Sequence[Item]) -> Mapping[str, Any]:
-    """Counts of texts, marks and errors; agreement on places without regard to labels, then on labels."""
+    """Count of texts, marks and errors; agreement on places without regard to labels, then on labels."""
     marked = [item for item in items if item.votes_at(MARK)]
     everything = [found for item in marked for found in found_in(item)]
     validated = [found for item in marked if item.votes_at(VALIDATE) for found in found_in(item)]
@@ -44,7 +44,7 @@ def summarise(settings: MarkingSettings, items: Sequence[Item]) -> Mapping[str, 
         "Minor": severities["minor"],
         "Major": severities["major"],
         "Something is missing": sum(found.mark["start"] is None for found in everything),
-        "Mean score": show.number(fmean(known)) if known else "–",
+        "Mean score": formatting.number(fmean(known)) if known else "–",
         "Marks that are valid": _share(sum(found.stands for found in validated), len(validated)),
         "Valid, of another type": _share(sum(found.verdict == "other" for found in validated), len(validated)),
         "Errors after grouping": len(errors),
@@ -54,7 +54,7 @@ def summarise(settings: MarkingSettings, items: Sequence[Item]) -> Mapping[str, 
     if agreement is not None:
         figures |= {
             "Agreement on marked characters (F1)": _figure(agreement.f1),
-            "The same by chance": "–" if agreement.chance is None else show.number(agreement.chance),
+            "The same by chance": "–" if agreement.chance is None else formatting.number(agreement.chance),
             "Agreement above chance (κ)": _figure(agreement.kappa),
             "Krippendorff's α over characters": _figure(agreement.alpha),
         }
@@ -65,7 +65,7 @@ def summarise(settings: MarkingSettings, items: Sequence[Item]) -> Mapping[str, 
 
 
 def _texts(items: Iterable[Item]) -> list[spans.MarkedText]:
-    """Each part of each text with what every person marked in it."""
+    """Return each part of each text with what every person marked in it."""
     texts = []
     for item in items:
         votes = {vote.person: vote.answer.get("marks", ()) for vote in item.votes_at(MARK)}
@@ -85,17 +85,17 @@ def _texts(items: Iterable[Item]) -> list[spans.MarkedText]:
 def _figure(figure: spans.Figure) -> str:
     if figure.value is None:
         return "–"
-    return " ".join(filter(None, (show.number(figure.value), show.span(figure.low, figure.high))))
+    return " ".join(filter(None, (formatting.number(figure.value), formatting.span(figure.low, figure.high))))
 
 
 def _share(count: int, total: int) -> str:
     if not total:
         return "–"
-    return Phrase("{share} ({part} of {whole})", share=show.percent(count / total), part=count, whole=total)
+    return Phrase("{share} ({part} of {whole})", share=formatting.percent(count / total), part=count, whole=total)
 
 
 def method(settings: MarkingSettings, items: Iterable[Item]) -> str:
-    """A paragraph for the Method section of a paper."""
+    """Return a paragraph for the Method section of a paper."""
     counted = [item for item in items if item.votes_at(MARK)]
     types = {"excam": "free", "juice": "those of JuICE", "mqm": "those of MQM", "own": "a list of ours"}
     begin = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mores.meta.juice.data import THICK, THIN
+from mores.metaevaluation.juice.data import THICK, THIN
 from mores.studio.campaigns.marking.errors import Found, found_in, group
 from mores.studio.campaigns.marking.settings import Asked, MarkingSettings
 from mores.studio.form import Field, Form
@@ -35,13 +35,13 @@ VERDICTS = ((VALID, "It is an error"), (OTHER, "It is an error of another type")
 
 
 def parts_of(settings: MarkingSettings, content: Content) -> dict[str, str]:
-    """The texts of an item that can be marked."""
+    """Return the texts of an item that can be marked."""
     names = ("instruction", "text") if settings.mark_instruction and content.get("instruction") else ("text",)
     return {name: str(content.get(name, "")) for name in names}
 
 
 def type_field(settings: MarkingSettings, name: str, label: str, *, required: bool = True) -> Field:
-    """The question for the type of an error."""
+    """Return the question for the type of an error."""
     if not settings.known_types:
         return Field(name, label, longest=100, required=required)
     headings = [(THIN[0], "Thin: wrong on the surface"), (THICK[0], "Thick: wrong in its context")]
@@ -51,7 +51,7 @@ def type_field(settings: MarkingSettings, name: str, label: str, *, required: bo
 
 
 def details(settings: MarkingSettings) -> tuple[Field, ...]:
-    """What is asked about each mark."""
+    """Return what is asked about each mark."""
     fields = [
         Field("severity", "Severity", "choice", options=SEVERITIES),
         type_field(settings, "type", "Type of error"),
@@ -66,7 +66,7 @@ def _asked(asked: Asked, name: str, label: str, longest: int) -> list[Field]:
 
 
 def mark_form(settings: MarkingSettings, item: Item) -> Form:
-    """The marks of one person; that there are none is said, never assumed."""
+    """Return the marks of one person; that there are none is said, never assumed."""
     parts = parts_of(settings, item.content)
     marks = Field(
         "marks",
@@ -83,7 +83,7 @@ def mark_form(settings: MarkingSettings, item: Item) -> Form:
 
 
 def _first(settings: MarkingSettings, item: Item) -> Sequence[Mark]:
-    """What a person begins with."""
+    """Return what a person begins with."""
     votes = item.votes_at("mark")
     if settings.begin == "previous" and votes:
         return list(votes[-1].answer["marks"])
@@ -91,7 +91,7 @@ def _first(settings: MarkingSettings, item: Item) -> Sequence[Mark]:
 
 
 def _fitting(settings: MarkingSettings, mark: Mark) -> Mark:
-    """A mark whose type is one of the campaign's; a type that is not stands before the explanation."""
+    """Return a mark whose type is one of the campaign's; a type that is not stands before the explanation."""
     known = settings.known_types
     if not known or mark.get("type") in known:
         return mark
@@ -108,7 +108,7 @@ def _check_marks(answer: Content) -> Mapping[str, str]:
 
 
 def validate_form(settings: MarkingSettings, item: Item) -> Form:
-    """Three answers about each mark of the others, and the type that fits better."""
+    """Return three answers about each mark of the others, and the type that fits better."""
     fields: list[Field] = []
     for number, found in enumerate(found_in(item)):
         heading = Phrase("{number}. “{quote}”", number=number + 1, quote=isolate(found.mark["quote"]))
@@ -140,7 +140,7 @@ def _check_verdicts(answer: Content) -> Mapping[str, str]:
 
 
 def describe(found: Found) -> str:
-    """What the person who made a mark said about it, in one line."""
+    """Return what the person who made a mark said about it, in one line."""
     severity = dict(SEVERITIES).get(found.mark.get("severity", ""), "")
     explanation, correction = (isolate(str(found.mark.get(name, ""))) for name in ("explanation", "correction"))
     better = Phrase("correct: {words}", words=correction) if correction else ""
@@ -150,7 +150,7 @@ def describe(found: Found) -> str:
 
 
 def isolate(text: str) -> str:
-    """A text that may be in another script than what is around it, so that neither turns the other round."""
+    """Return a text that may be in another script than what is around it, so that neither turns the other round."""
     return f"\u2068{text}\u2069" if text else ""
 
 
@@ -173,7 +173,7 @@ def group_form(item: Item) -> Form:
 
 
 def grouped(_item: Item, answer: Content) -> Content:
-    """The groups as the organiser filled them in."""
+    """Return the groups as the organiser filled them in."""
     groups: dict[str, list[int]] = {}
     for name, number in answer.items():
         groups.setdefault(number, []).append(int(name.removeprefix("group_")))

@@ -27,7 +27,7 @@ LONGEST = 100_000
 
 
 def admit(_settings: MarkingSettings, content: Content) -> Content:
-    """A text with the errors of its report, located; InputError says what is missing."""
+    """Return a text with the errors of its report, located; InputError says what is missing."""
     unknown = [name for name in content if name not in {*COLUMNS, *IGNORED}]
     if unknown:
         raise InputError(f"unknown field {unknown[0]!r}; expected {', '.join(COLUMNS)}")
@@ -47,7 +47,7 @@ def admit(_settings: MarkingSettings, content: Content) -> Content:
 
 
 def _words(content: Content, name: str) -> str:
-    """A text as browsers show it: line ends as `\\n`, so that offsets are the same there."""
+    """Return a text as browsers show it: line ends as `\\n`, so that offsets are the same there."""
     value = content.get(name)
     if value is not None and not isinstance(value, str | int):
         raise InputError(f"{name!r} is not a text")
@@ -55,7 +55,7 @@ def _words(content: Content, name: str) -> str:
 
 
 def _report_marks(report: Any) -> list[Mark]:
-    """The errors of a report as marks, which may lack places but have their quotes."""
+    """Return the errors of a report as marks, which may lack places but have their quotes."""
     if report in (None, ""):
         return []
     given = read_json(report, "report") if isinstance(report, str) else report  # a cell of a CSV file
@@ -81,7 +81,7 @@ def _located(mark: Mark, texts: Mapping[str, str]) -> Mark:
 
 
 def join(rows: Sequence[Incoming]) -> list[Incoming]:
-    """The rows as texts: one for each model of pearmut's, one for all judgements of the same text."""
+    """Return the rows as texts: one for each model of pearmut's, one for all judgements of the same text."""
     joined: dict[object, Incoming] = {}
     for number, row in enumerate(each for mixed in rows for each in _by_model(mixed)):
         answers = tuple(given._replace(answer=_answer(given.answer)) for given in row.answers)
@@ -93,7 +93,7 @@ def join(rows: Sequence[Incoming]) -> list[Incoming]:
 
 
 def _together(first: Incoming, second: Incoming) -> Incoming:
-    """Two judgements of the same text as one row, with the errors of both reports."""
+    """Return two judgements of the same text as one row, with the errors of both reports."""
     reports = [row.content.get("report") or {} for row in (first, second)]
     if not all(isinstance(report, dict) and isinstance(report.get("errors", []), list | tuple) for report in reports):
         raise InputError(f"{second.place}: the report is not an object with errors; write it as `mores score` does")
@@ -105,7 +105,7 @@ def _together(first: Incoming, second: Incoming) -> Incoming:
 
 
 def _by_model(row: Incoming) -> Iterator[Incoming]:
-    """An item of pearmut as one text for each model; any other row as it is."""
+    """Yield an item of pearmut as one text for each model; any other row as it is."""
     texts = row.content.get("tgt")
     if not isinstance(texts, dict):
         yield row
@@ -127,7 +127,7 @@ def _of_model(given: Answer, model: str, models: int) -> Answer | None:
 
 
 def _answer(answer: Content) -> Content:
-    """The marks of an answer from any tool, and whether it says that there is no error."""
+    """Return the marks of an answer from any tool, and whether it says that there is no error."""
     marks = answer.get("marks")
     if marks is None:
         lists = (value for value in answer.values() if isinstance(value, list))
@@ -139,7 +139,7 @@ def _answer(answer: Content) -> Content:
 
 
 def _mark(mark: Mapping[str, Any]) -> Mark:
-    """A span of another tool as a mark: its label is a severity or a type."""
+    """Return a span of another tool as a mark: its label is a severity or a type."""
     label = str(mark.get("label") or "")
     known = {name: value for name, value in mark.items() if name not in ("label", "category", "side")}
     severity = label.casefold() if label.casefold() in ("minor", "major") else ""

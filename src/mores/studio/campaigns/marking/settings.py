@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field as Setting
 from pydantic import field_validator, model_validator
 
-from mores.meta.juice.data import THICK, THIN
+from mores.metaevaluation.juice.data import THICK, THIN
 from mores.studio.kind import Settings
 
 Asked = Literal["required", "optional", "no"]

@@ -63,7 +63,7 @@ def _inspected(item: Item) -> Decision | None:
 
 
 def _people(settings: MsqaSettings, item: Item) -> int:
-    """The people of the rounds that have begun: a round begins when the one before has ended."""
+    """Return the people of the rounds that have begun: a round begins when the one before has ended."""
     ended = len(item.votes_at("validate")) // settings.validators
     return settings.validators * min(ended + 1, settings.rounds)
 
@@ -86,7 +86,7 @@ def _validated(settings: MsqaSettings, item: Item) -> Decision | None:
 
 
 def stages(settings: MsqaSettings) -> tuple[Stage, ...]:
-    """The stages of a campaign."""
+    """Return the stages of a campaign."""
     return (
         Stage("source", "Find a source", Role.AUTHOR, source_form, _submitted, own=True, send="Go on to the question"),
         Stage(
@@ -134,14 +134,14 @@ def stages(settings: MsqaSettings) -> tuple[Stage, ...]:
 
 
 def label(stage: str, answer: Content) -> str | None:
-    """Whether a validator objects; inspectors work alone, so there is nothing to agree on."""
+    """Return whether a validator objects; inspectors work alone, so there is nothing to agree on."""
     if stage != "validate":
         return None
     return "objection" if any(answer[name] == "no" for name in QUESTIONS) else "valid"
 
 
 def shown(settings: MsqaSettings, item: Item) -> Mapping[str, Any]:
-    """What the templates of this kind show besides the item's own texts."""
+    """Return what the templates of this kind show besides the item's own texts."""
     content, past = item.content, item.stage not in ("source", "write")
     dimension, part = CATEGORIES.get(content.get("category", ""), ("", ""))
     sources = [{"url": content.get("source_url", ""), "desc": content.get("source_desc", "")}]

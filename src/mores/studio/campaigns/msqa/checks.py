@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
-from mores.bench.msqa.figures import fifths
+from mores.benchmark.msqa.figures import fifths
 from mores.studio.campaigns.msqa.settings import MsqaSettings
 from mores.studio.phrase import Phrase
 from mores.studio.records import Ask, Content, Item
@@ -49,7 +49,7 @@ class Check:
 
 
 def questions(settings: MsqaSettings, item: Item) -> Iterator[Question]:
-    """What models should have been asked by now, given what they answered so far."""
+    """Yield what models should have been asked by now, given what they answered so far."""
     if settings.search:
         yield Question(SEARCH, settings.search)
     if any(ask.answer and ask.answer["evidence"] for ask in item.asks_of(SEARCH)):
@@ -67,7 +67,7 @@ def questions(settings: MsqaSettings, item: Item) -> Iterator[Question]:
 
 
 def all_checks(settings: MsqaSettings, item: Item) -> tuple[Check, ...]:
-    """The three checks of the present version."""
+    """Return the three checks of the present version."""
     return _retrieval(settings, item), _quality(item), _difficulty(settings, item)
 
 
@@ -93,7 +93,7 @@ class Unanswered(NamedTuple):
 
 
 def _answer(item: Item, task: str, missing: str) -> Content | Unanswered:
-    """The answer to the last question of a task; `missing` is the reason where it was not asked."""
+    """Return the answer to the last question of a task; `missing` is the reason where it was not asked."""
     asks = item.asks_of(task)
     return _answer_of(asks[-1] if asks else None, missing)
 
@@ -148,7 +148,7 @@ def _quality(item: Item) -> Check:
 
 
 def too_easy(runs: Sequence[Sequence[bool | None]], most: int, *, together: bool) -> bool | None:
-    """Whether more than `most` runs are correct, of any one model or of all together; None while it is unknown.
+    """Return whether more than `most` runs are correct, of any one model or of all together; None while it is unknown.
 
     A run is None where the model or the judge failed: the answer is known only where such runs cannot change it.
     """
@@ -159,7 +159,7 @@ def too_easy(runs: Sequence[Sequence[bool | None]], most: int, *, together: bool
 
 
 def _runs(settings: MsqaSettings, item: Item) -> list[list[bool | Unanswered]]:
-    """Whether each run of each model is correct, or why that is not known."""
+    """Return whether each run of each model is correct, or why that is not known."""
     tries = {(ask.model, ask.sample): ask for ask in item.asks_of(TRY)}
     judged = {ask.data["of"]: ask for ask in item.asks_of(JUDGE)}
 

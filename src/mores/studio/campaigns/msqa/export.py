@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mores.culture import language_name
-from mores.show import NOTHING, percent
+from mores.formatting import NOTHING, percent
 from mores.studio.campaigns.msqa.checks import TRANSLATE, Check, State, all_checks
 from mores.studio.campaigns.msqa.forms import CATEGORIES, DIMENSIONS
 from mores.studio.campaigns.msqa.settings import MsqaSettings
@@ -25,7 +25,7 @@ FOLDER = Path(__file__).parent
 
 
 def export(settings: MsqaSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
-    """A folder that `mores bench` runs, with one row for each accepted item."""
+    """Yield a folder that `mores bench` runs, with one row for each accepted item."""
     rows = [row(item) for item in items]
     lines = [json.dumps(values, ensure_ascii=False).encode() + b"\n" for values in rows]
     groupings = ["language", "topic", "culture"]
@@ -41,7 +41,7 @@ def _about(rows: Sequence[Content]) -> str:
 
 
 def row(item: Item) -> Content:
-    """An item in the published schema; `language`, `region`, `tier` and what else Mores reads come with it."""
+    """Return an item in the published schema; `language`, `region`, `tier` and what else Mores reads come with it."""
     content = item.content
     dimension, part = CATEGORIES[content["category"]]
     translated = content if content.get("question_zh") else _translation(item)
@@ -65,7 +65,7 @@ def row(item: Item) -> Content:
 
 
 def _translation(item: Item) -> Content:
-    """The model's translation, where the author wrote none."""
+    """Return the model's translation, where the author wrote none."""
     answers = [ask.answer for ask in item.asks_of(TRANSLATE) if ask.answer]
     return answers[-1] if answers else {}
 
@@ -75,7 +75,7 @@ PAPER = {"HCM": 261, "BVKS": 189, "SNC": 186, "LECA": 220, "CPS": 208}
 
 
 def summarise(settings: MsqaSettings, items: Sequence[Item]) -> Mapping[str, Any]:
-    """What was accepted and returned and why, how hard the accepted questions are, and what they are about."""
+    """Return what was accepted and returned and why, how hard the accepted questions are, and what they are about."""
     accepted = [item for item in items if item.status is Status.ACCEPTED]
     figures: dict[str, Any] = {
         "Questions": len(items),
@@ -100,13 +100,13 @@ def summarise(settings: MsqaSettings, items: Sequence[Item]) -> Mapping[str, Any
 
 
 def _counts(counted: Counter[str], names: Iterable[str]) -> str:
-    """How often each name was counted, in their order."""
+    """Return how often each name was counted, in their order."""
     shown = [(name, counted[name]) for name in names if counted[name]]
     return Phrase.join(Phrase("{name}: {count}", name=Phrase(name), count=count) for name, count in shown) or NOTHING
 
 
 def _versions(settings: MsqaSettings, item: Item) -> Iterator[tuple[Check, ...]]:
-    """The checks of each version that came to them."""
+    """Yield the checks of each version that came to them."""
     for version in sorted({ask.version for ask in item.asks if ask.stage == "check"}):
         yield all_checks(settings, item.model_copy(update={"version": version}))
 
@@ -116,7 +116,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def method(settings: MsqaSettings, items: Iterable[Item]) -> str:
-    """A paragraph for the Method section of a paper."""
+    """Return a paragraph for the Method section of a paper."""
     every = list(items)
     accepted = [item for item in every if item.status is Status.ACCEPTED]
     languages = sorted({language_name(item.language) for item in accepted if item.language})

@@ -130,18 +130,18 @@ _SOURCE = (
 
 
 def _checklist(section: str, texts: Mapping[str, str]) -> Iterator[Field]:
-    """A box to tick for each text, under one heading."""
+    """Yield a box to tick for each text, under one heading."""
     for number, (name, text) in enumerate(texts.items()):
         yield Field(name, text, "check", section="" if number else section)
 
 
 def source_form(_item: Item) -> Form:
-    """Where the knowledge comes from."""
+    """Return where the knowledge comes from."""
     return Form(_SOURCE)
 
 
 def write_form(item: Item, cutoff: date) -> Form:
-    """The question, its answer and its source, and the five principles."""
+    """Return the question, its answer and its source, and the five principles."""
     categories = tuple((code, part) for code, (_, part) in CATEGORIES.items())
     principles = {name: Phrase(text, cutoff=cutoff.isoformat()) for name, text in PRINCIPLES.items()}
     headings = tuple((f"{code}1", dimension) for code, (dimension, _) in DIMENSIONS.items())
@@ -181,7 +181,7 @@ PASS, RETURN = "pass", "return"
 
 
 def inspect_form(item: Item, by_hand: Iterable[tuple[str, str]]) -> Form:
-    """The inspection; `by_hand` names the checks that no model has passed, which the inspector makes instead."""
+    """Return the inspection; `by_hand` names the checks that no model has passed, which the inspector makes instead."""
     checks = dict(by_hand)
 
     return Form(
@@ -231,7 +231,7 @@ def _inspection_problems(item: Item, checks: Iterable[str], content: Content) ->
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two links lead to the same page, whatever their scheme, end and fragment."""
+    """Return whether two links lead to the same page, whatever their scheme, end and fragment."""
 
     def plain(link: str) -> str:
         return link.partition("#")[0].partition("://")[2].removeprefix("www.").rstrip("/").casefold()
@@ -248,7 +248,7 @@ QUESTIONS = {
 
 
 def validate_form(_item: Item) -> Form:
-    """The validation by a native speaker."""
+    """Return the validation by a native speaker."""
 
     def check(content: Content) -> Mapping[str, str]:
         if any(content[name] == "no" for name in QUESTIONS) and not content["note"]:
@@ -267,5 +267,5 @@ ACCEPTANCE = {
 
 
 def accept_form(_item: Item) -> Form:
-    """The project lead's last look."""
+    """Return the project lead's last look."""
     return Form(tuple(_checklist("To accept it, confirm", ACCEPTANCE)))

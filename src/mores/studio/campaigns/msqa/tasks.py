@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from mores.bench.msqa import MSQA
-from mores.bench.msqa.judge import FIRST, mute, read_verdict
-from mores.bench.msqa.judge import JUDGE as SHORT_ANSWERS
-from mores.bench.prompts import fill, prompt
+from mores.benchmark.msqa import MSQA
+from mores.benchmark.msqa.judge import FIRST, mute, read_verdict
+from mores.benchmark.msqa.judge import JUDGE as SHORT_ANSWERS
+from mores.benchmark.prompts import fill, prompt
 from mores.errors import InputError
 from mores.models import Completion, Message, Request
 from mores.models.written import without_thoughts
@@ -31,7 +31,7 @@ UNIQUE = ("UNIQUE", "AMBIGUOUS", "INCORRECT")
 
 
 def _request(name: str, item: Item, max_tokens: int, evidence: str = "") -> Request:
-    """A prompt of ours; what people wrote and a search found stands between marks that it cannot contain."""
+    """Return a prompt of ours; what people wrote and a search found stands between marks that it cannot contain."""
     question, answer = item.content.get("question", ""), item.content.get("answer", "")
     fence = Fence(question, answer, evidence)
     template = prompt(__file__, name)
@@ -41,7 +41,7 @@ def _request(name: str, item: Item, max_tokens: int, evidence: str = "") -> Requ
 
 
 def _text(completion: Completion) -> str:
-    """What the model wrote after thinking, whole."""
+    """Return what the model wrote after thinking, whole."""
     if completion.stop == "content_filter":
         raise InputError("the provider's filter withheld it")
     if completion.stop == "length":
@@ -53,7 +53,7 @@ def _text(completion: Completion) -> str:
 
 
 def _verdict(completion: Completion, verdicts: tuple[str, ...]) -> Content:
-    """The verdict of the last line, and the reason before it."""
+    """Return the verdict of the last line, and the reason before it."""
     text = _text(completion)
     verdict = read_verdict(text, verdicts)
     if isinstance(verdict, Failure):
@@ -91,7 +91,7 @@ def _read_translation(completion: Completion, _item: Item, _ask: Ask, _settings:
 
 
 def _ask_question(item: Item, _ask: Ask, _settings: MsqaSettings) -> Request:
-    """The question alone, as `mores bench msqa` asks it."""
+    """Return the question alone, as `mores bench msqa` asks it."""
     messages = (Message("user", item.content.get("question", "")),)
     return Request(messages, MSQA.max_tokens, MSQA.temperature, logprobs=False)
 
@@ -101,7 +101,7 @@ def _read_answer(completion: Completion, _item: Item, _ask: Ask, _settings: Msqa
 
 
 def _ask_judge(item: Item, ask: Ask, _settings: MsqaSettings) -> Request:
-    """Whether one answer is correct: the first question of the benchmark's judge."""
+    """Return whether one answer is correct: the first question of the benchmark's judge."""
     tried = next(tried for tried in item.asks if tried.id == ask.data["of"])
     target = BenchItem(id=item.id, prompt=item.content["question"], target=(item.content["answer"],))
     messages = SHORT_ANSWERS.ask(target, (tried.answer or {}).get("answer", ""))

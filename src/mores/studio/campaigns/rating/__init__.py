@@ -19,7 +19,7 @@ from mores.studio.workflow import Decision, Stage
 
 
 def stages(settings: RatingSettings) -> tuple[Stage, ...]:
-    """The one stage of a campaign."""
+    """Return the one stage of a campaign."""
 
     def decide(item: Item) -> Decision | None:
         return Decision("next") if len(item.votes_at(STAGE)) >= settings.raters else None
@@ -40,7 +40,7 @@ def stages(settings: RatingSettings) -> tuple[Stage, ...]:
 
 
 def label(_stage: str, answer: Content) -> str | None:
-    """The letters of the best answers, or the rating where there is only one answer."""
+    """Return the letters of the best answers, or the rating where there is only one answer."""
     places = {name.removeprefix("rank_"): int(place) for name, place in answer.items() if name.startswith("rank_")}
     if not places:
         return str(answer["rating_a"]) if answer.get("rating_a") else None
@@ -49,7 +49,7 @@ def label(_stage: str, answer: Content) -> str | None:
 
 
 def headline(item: Item) -> str:
-    """The question in one line."""
+    """Return the question in one line."""
     return " ".join(str(item.content.get("question") or item.id).split())
 
 

@@ -34,7 +34,7 @@ IGNORED = {"topic", "question_english", "answer_english"}
 
 
 def admit(_settings: object, content: Content) -> Content:
-    """An imported question with its answers; InputError says what is missing."""
+    """Return an imported question with its answers; InputError says what is missing."""
     columns = {name: value for name, value in content.items() if name.startswith(COLUMN)}
     others = {name: value for name, value in content.items() if name not in columns}
     if unknown := [name for name in others if name not in FIELDS]:
@@ -58,13 +58,13 @@ def admit(_settings: object, content: Content) -> Content:
 
 
 def without_answer(given: Mapping[str, Any]) -> Content:
-    """The models of a row whose cell is empty."""
+    """Return the models of a row whose cell is empty."""
     empty = {name: "no answer" for name, text in given.items() if not str(text or "").strip()}
     return {"failed": empty} if empty else {}
 
 
 def needed(content: Mapping[str, Any], name: str) -> str:
-    """A text that must be there."""
+    """Return a text that must be there."""
     text = _text(name, content.get(name), LONGEST_TEXT)
     if not text:
         raise InputError(f"no {name!r}; every question needs {name!r} and its answers")
@@ -83,7 +83,7 @@ def _text(name: str, value: Any, longest: int) -> str:
 
 
 def read_answers(content: Mapping[str, Any]) -> list[Content]:
-    """The answers of a question under their letters, in the order of the letters."""
+    """Return the answers of a question under their letters, in the order of the letters."""
     entries = [_entry(entry) for entry in _entries(content.get("answers"))]
     entries = [entry for entry in entries if entry["text"]]
     if not entries:
@@ -123,7 +123,7 @@ def _entry(entry: Mapping[str, Any]) -> Content:
 
 
 def _lot(*parts: str) -> bytes:
-    """A place that is as good as drawn, and the same whenever the same file is imported."""
+    """Return a place that is as good as drawn, and the same whenever the same file is imported."""
     return blake2b("\0".join(parts).encode(), digest_size=8).digest()
 
 
@@ -150,7 +150,7 @@ def join(rows: Sequence[Incoming]) -> list[Incoming]:
 
 
 def read_row(content: Content) -> Content:
-    """One row as a question with one answer, or with the reason why the model has none."""
+    """Return one row as a question with one answer, or with the reason why the model has none."""
     if unknown := [name for name in content if name not in LONG | IGNORED]:
         near = close(unknown[0], sorted(LONG))
         hint = f"did you mean {near[0]!r}? " if near else ""
@@ -171,7 +171,7 @@ def read_row(content: Content) -> Content:
 
 
 def merge(known: Incoming, content: Content) -> Incoming:
-    """A question with one more answer."""
+    """Return a question with one more answer."""
     before = known.content
     for name in ("reference", "type"):
         if before[name] and content[name] and before[name] != content[name]:

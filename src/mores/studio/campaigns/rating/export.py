@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from mores.metric.score import score
-from mores.rate.ratings import InLanguage, Issue, Mark, Rating
+from mores.rating.ratings import InLanguage, Issue, Mark, Rating
 from mores.studio.campaigns.rating.settings import RatingSettings
 from mores.studio.kind import ExportFile
 from mores.studio.marks import to_errors
@@ -23,7 +23,7 @@ COLUMNS = (
 
 
 def export(_settings: RatingSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
-    """The ratings of every question that was not taken out, and the judgements of those who marked mistakes."""
+    """Yield the ratings of every question that was not taken out, and the judgements of those who marked mistakes."""
     kept = list(items)
     text = io.StringIO()
     # Texts stay as they are: an apostrophe before a formula would move every mark by one.
@@ -36,7 +36,7 @@ def export(_settings: RatingSettings, items: Iterable[Item]) -> Iterator[ExportF
 
 
 def to_row(rating: Rating) -> list[object]:
-    """A rating as a row of the table."""
+    """Return a rating as a row of the table."""
     values = rating.model_dump(mode="json")
     spans = [{name: value for name, value in span.items() if value not in ("", None)} for span in values["spans"] or ()]
     values["spans"] = "" if rating.spans is None else json.dumps(spans, ensure_ascii=False)
@@ -46,7 +46,7 @@ def to_row(rating: Rating) -> list[object]:
 
 
 def judged(items: Iterable[Item]) -> Iterator[tuple[Item, Vote, Content]]:
-    """Every answer with every vote about it; not of questions that were withdrawn or rejected."""
+    """Yield every answer with every vote about it; not of questions that were withdrawn or rejected."""
     for item in items:
         if item.status in (Status.WITHDRAWN, Status.REJECTED):
             continue
@@ -56,12 +56,12 @@ def judged(items: Iterable[Item]) -> Iterator[tuple[Item, Vote, Content]]:
 
 
 def read_ratings(items: Iterable[Item]) -> list[Rating]:
-    """The ratings, one for each person and answer."""
+    """Return the ratings, one for each person and answer."""
     return [to_rating(item, vote, answer) for item, vote, answer in judged(items)]
 
 
 def to_rating(item: Item, vote: Vote, answer: Content) -> Rating:
-    """What one person says about one answer; the time is that of the question, in equal parts."""
+    """Return what one person says about one answer; the time is that of the question, in equal parts."""
     letter, given = answer["letter"], vote.answer
     rating, rank, spans = (given.get(f"{name}_{letter}") for name in ("rating", "rank", "spans"))
     return Rating(
@@ -87,13 +87,13 @@ def to_rating(item: Item, vote: Vote, answer: Content) -> Rating:
 
 
 def to_mark(span: Content, text: str) -> Mark:
-    """A marked mistake of an answer."""
+    """Return a marked mistake of an answer."""
     fields = {name: span[name] for name in ("start", "end", "severity", "type", "explanation") if span.get(name)}
     return Mark(**{"start": 0} | fields, quote=text[span["start"] : span["end"]])
 
 
 def read_judgements(items: Iterable[Item]) -> Iterator[Judgement]:
-    """The mistakes that people marked, as the reports of a metric: one for each person and answer."""
+    """Yield the mistakes that people marked, as the reports of a metric: one for each person and answer."""
     for item, vote, answer in judged(items):
         letter, text = answer["letter"], answer["text"]
         spans = vote.answer.get(f"spans_{letter}")
@@ -113,7 +113,7 @@ def read_judgements(items: Iterable[Item]) -> Iterator[Judgement]:
 
 
 def method(settings: RatingSettings, items: Iterable[Item]) -> str:
-    """A paragraph for the Method section."""
+    """Return a paragraph for the Method section."""
     kept = [item for item in items if item.status not in (Status.WITHDRAWN, Status.REJECTED)]
     models = sorted({answer["model"] for item in kept for answer in item.content.get("answers") or ()})
     ratings = sum(len(item.votes_at(STAGE)) * len(item.content.get("answers") or ()) for item in kept)

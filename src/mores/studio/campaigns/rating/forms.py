@@ -33,7 +33,7 @@ def rate_form(settings: RatingSettings, item: Item) -> Form:
 
 
 def about_answer(settings: RatingSettings, answer: Content) -> Iterator[Field]:
-    """The questions about one answer, in the order of Section 4."""
+    """Yield the questions about one answer, in the order of Section 4."""
     letter = answer["letter"]
     yield Field(f"language_{letter}", "Is it in the language of the question?", "scale", options=LANGUAGE, block=letter)
     if settings.marking:
@@ -75,7 +75,7 @@ def about_answer(settings: RatingSettings, answer: Content) -> Iterator[Field]:
 
 
 def about_mistake(settings: RatingSettings) -> Iterator[Field]:
-    """The questions about one marked mistake."""
+    """Yield the questions about one marked mistake."""
     yield Field("severity", "How bad is it?", "scale", options=SEVERITY)
     if settings.error_types:
         options = [(name, name) for name in settings.error_types]
@@ -84,7 +84,7 @@ def about_mistake(settings: RatingSettings) -> Iterator[Field]:
 
 
 def ranking(settings: RatingSettings, letters: Sequence[str]) -> Iterator[Field]:
-    """A place for each answer, and why."""
+    """Yield a place for each answer, and why."""
     last = len(letters)
     names = {1: "Best", last: "Worst"}
     places = [(str(number), names.get(number, str(number))) for number in range(1, last + 1)]
@@ -101,7 +101,7 @@ def ranking(settings: RatingSettings, letters: Sequence[str]) -> Iterator[Field]
 
 
 def same_places(settings: RatingSettings, letters: Sequence[str], content: Content) -> Mapping[str, str]:
-    """The places that cannot be: two answers have one, or nobody is first."""
+    """Return the places that cannot be: two answers have one, or nobody is first."""
     places = {letter: content[f"rank_{letter}"] for letter in letters if f"rank_{letter}" in content}
     if not places:
         return {}

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mores.rate.agreement import measure_agreement
-from mores.rate.groups import FIVE, LEVELS, find_groups, spread
-from mores.rate.ranking import rank_models
-from mores.rate.ratings import Rating
-from mores.rate.records import Agreement, Distribution, Pairwise, Placing
+from mores.rating.agreement import measure_agreement
+from mores.rating.groups import FIVE, LEVELS, find_groups, spread
+from mores.rating.ranking import rank_models
+from mores.rating.ratings import Rating
+from mores.rating.records import Agreement, Distribution, Pairwise, Placing
 from mores.stats.marks import Mark, MarkedText, SpanAgreement, span_agreement
 from mores.studio.campaigns.rating.export import STAGE, read_ratings, to_rating
 from mores.studio.campaigns.rating.settings import RatingSettings
@@ -49,7 +49,7 @@ class Results:
 
 
 def summarise(_settings: RatingSettings, items: Sequence[Item]) -> Mapping[str, Any]:
-    """The results so far, under one name; nothing where there is no rating."""
+    """Return the results so far, under one name; nothing where there is no rating."""
     kept = [item for item in items if item.status not in (Status.WITHDRAWN, Status.REJECTED)]
     ratings = read_ratings(kept)
     if not ratings:
@@ -75,7 +75,7 @@ def summarise(_settings: RatingSettings, items: Sequence[Item]) -> Mapping[str, 
 
 
 def marked_texts(ratings: Iterable[Rating]) -> list[MarkedText]:
-    """Each answer with what each person marked in it."""
+    """Return each answer with what each person marked in it."""
     texts: dict[tuple[str, ...], dict[str, list[Mark]]] = defaultdict(dict)
     for rating in ratings:
         if rating.spans is not None:

@@ -35,7 +35,7 @@ def _decide(settings: ValidationSettings, item: Item) -> Decision | None:
 
 
 def stages(settings: ValidationSettings) -> tuple[Stage, ...]:
-    """The only stage of a campaign."""
+    """Return the only stage of a campaign."""
     return (
         Stage(
             STAGE,
@@ -51,12 +51,12 @@ def stages(settings: ValidationSettings) -> tuple[Stage, ...]:
 
 
 def label(_stage: str, answer: Content) -> str | None:
-    """What a person says about the error."""
+    """Return what a person says about the error."""
     return str(answer["error"]) if answer.get("error") else None
 
 
 def shown(_settings: ValidationSettings, item: Item) -> Mapping[str, Any]:
-    """What the templates show: each side beside its original; no name of a metric."""
+    """Return what the templates show: each side beside its original; no name of a metric."""
     content = item.content
     comparisons = {}
     for side, original in SIDES.items():

@@ -42,7 +42,7 @@ class Comparison(NamedTuple):
 
 
 def compare(original: str, modified: str, marked: Iterable[Span] = ()) -> Comparison:
-    """The pieces of both versions, and the changes in the order of the text."""
+    """Return the pieces of both versions, and the changes in the order of the text."""
     old, new = units(original), units(modified)
     removed, added, changes = [], [], []
     for block in blocks(old, new):
@@ -62,7 +62,7 @@ def _cut(text: str, span: Span | None) -> str:
 
 
 def _pieces(text: str, changed: Iterable[Span], marked: Iterable[Span]) -> list[Piece]:
-    """The text cut at every beginning and end of a span."""
+    """Return the text cut at every beginning and end of a span."""
     spans, errors = list(changed), list(marked)
     cuts = sorted({0, len(text), *(place for span in (*spans, *errors) for place in span)})
     return [Piece(text[start:end], _inside(start, spans), _inside(start, errors)) for start, end in pairwise(cuts)]

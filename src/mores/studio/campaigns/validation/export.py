@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mores import show
+from mores import formatting as form
 from mores.culture import language_name
 from mores.report.base.grid import Cell, Grid
 from mores.studio.campaigns.validation.agreement import measure, measure_spans
@@ -48,14 +48,14 @@ What people say about {samples}, after ExCAM (Section 4, Appendix G). Licence: {
 
 
 def make_tables(settings: ValidationSettings, items: Sequence[Item]) -> dict[str, Grid]:
-    """Every table of a campaign."""
+    """Return every table of a campaign."""
     kept = [item for item in items if item.status is not Status.WITHDRAWN]
     samples = judged_items(settings, kept)
     return all_tables(samples, settings.main, measure(samples), measure_spans(marked_texts(kept)))
 
 
 def summarise(settings: ValidationSettings, items: Sequence[Item]) -> Mapping[str, Any]:
-    """Counts, and the tables, which the kind's own page draws."""
+    """Count, and the tables, which the kind's own page draws."""
     samples = judged_items(settings, items)
     left = beside(samples)
     return {
@@ -70,10 +70,10 @@ def summarise(settings: ValidationSettings, items: Sequence[Item]) -> Mapping[st
 
 
 def export(settings: ValidationSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
-    """The tables as CSV, LaTeX and Markdown, and what people said as records."""
+    """Yield the tables as CSV, LaTeX and Markdown, and what people said as records."""
     kept = [item for item in items if item.status is not Status.WITHDRAWN]
     about = {"title": " ".join(settings.title.split()), "licence": settings.licence}
-    yield ExportFile("README.md", ABOUT.format(samples=show.count(len(kept), "sample"), **about).encode())
+    yield ExportFile("README.md", ABOUT.format(samples=form.count(len(kept), "sample"), **about).encode())
     tables = make_tables(settings, kept)
     yield ExportFile("tables.md", "\n".join(map(to_markdown, tables.values())).encode())
     for name, grid in tables.items():
@@ -93,7 +93,7 @@ def _lines(records: Iterable[Record]) -> bytes:
 
 
 def _answers(items: Iterable[Item]) -> Iterator[dict[str, Any]]:
-    """Every answer as a row; likeness has the names of metrics in place of their numbers."""
+    """Yield every answer as a row; likeness has the names of metrics in place of their numbers."""
     for item in items:
         metrics = [explanation["metric"] for explanation in item.content.get("explanations", [])]
         names = {f"{PREFIX}{number}": f"likeness {metric}" for number, metric in enumerate(metrics, 1)}
@@ -104,7 +104,7 @@ def _answers(items: Iterable[Item]) -> Iterator[dict[str, Any]]:
 
 
 def to_markdown(grid: Grid) -> str:
-    """A table in Markdown, with its title and notes."""
+    """Return a table in Markdown, with its title and notes."""
     lines = [f"## {grid.title}", "", _line(grid.columns), _line(["---"] * len(grid.columns))]
     for heading, rows in grid.sections:
         if heading:
@@ -123,13 +123,13 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def method(settings: ValidationSettings, items: Iterable[Item]) -> str:
-    """A paragraph for the Method section of a paper."""
+    """Return a paragraph for the Method section of a paper."""
     samples = judged_items(settings, items)
     whole = counted(samples)
     languages = sorted({language_name(sample.language) for sample in whole if sample.language})
     valid = sum(holds(sample, CRITERIA[PARTIAL]) for sample in whole)
     text = (
-        f"Following ExCAM (Section 4, Appendix G), people validated {show.count(len(whole), 'sample')} with introduced "
+        f"Following ExCAM (Section 4, Appendix G), people validated {form.count(len(whole), 'sample')} with introduced "
         f"cultural errors in {', '.join(languages) or 'no language yet'}. Each was judged by {settings.people} people "
         f"in {language_name(settings.main)} and by {settings.people_elsewhere} in other languages, in three steps: the "
         f"cultural relation and the error with its spans; the explanation, severity and type; and the likeness of "
@@ -137,5 +137,5 @@ def method(settings: ValidationSettings, items: Iterable[Item]) -> str:
         f"samples contain a cultural error. {describe(beside(samples))}"
     )
     rated = [metric for metric in likeness(samples) if metric.mean.value is not None]
-    means = [f"{metric.metric} {show.number(metric.mean.value)}" for metric in rated]
+    means = [f"{metric.metric} {form.number(metric.mean.value)}" for metric in rated]
     return f"{text} Mean likeness from 1 to 5: {', '.join(means)}." if means else text

@@ -44,7 +44,7 @@ PREFIX = "likeness_"
 
 
 def validate_form(item: Item) -> Form:
-    """The three steps; the third is there when a metric has an explanation."""
+    """Return the three steps; the third is there when a metric has an explanation."""
     content = item.content
     parts = {side: content.get(side, "") for side in ("instruction", "text")}
     explanations = content.get("explanations", [])
@@ -144,7 +144,7 @@ def _likeness_fields(explanations: list[Content]) -> Iterator[Field]:
 
 
 def _check_error(item: Item, given: Content) -> dict[str, str]:
-    """Whether the marks fit what is said about the error."""
+    """Return whether the marks fit what is said about the error."""
     if "error" not in given:
         return {}
     places, gold = ([(mark["part"], mark["start"], mark["end"]) for mark in marks] for marks in _marks(item, given))
@@ -161,7 +161,7 @@ def _marks(item: Item, given: Content) -> tuple[list[Content], list[Content]]:
 
 
 def _check_explanation(item: Item, given: Content) -> dict[str, str]:
-    """Whether those who disagree say what they think instead."""
+    """Return whether those who disagree say what they think instead."""
     if "explained" not in given:
         return {}
     problems = {}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from mores.meta.votes import SIMILARITY
-from mores.meta.votes import Vote as Ballot
+from mores.metaevaluation.votes import SIMILARITY
+from mores.metaevaluation.votes import Vote as Ballot
 from mores.metric.score import score
 from mores.stats.marks import Mark, MarkedText
 from mores.studio.campaigns.validation.forms import MARKS, PREFIX
@@ -21,7 +21,7 @@ NONE = "none"
 
 
 def to_judged(settings: ValidationSettings, item: Item) -> Judged:
-    """A sample with its answers; complete where it has as many as it needs, or an organiser has decided it."""
+    """Return a sample with its answers; complete where it has as many as it needs, or an organiser has decided it."""
     votes = item.votes_at(STAGE)
     closed = item.status in (Status.ACCEPTED, Status.REJECTED)
     return Judged(
@@ -36,12 +36,12 @@ def to_judged(settings: ValidationSettings, item: Item) -> Judged:
 
 
 def judged_items(settings: ValidationSettings, items: Iterable[Item]) -> list[Judged]:
-    """All samples but those that were taken out."""
+    """Return all samples but those that were taken out."""
     return [to_judged(settings, item) for item in items if item.status is not Status.WITHDRAWN]
 
 
 def to_answer(content: Content, vote: Vote) -> Answer:
-    """What one person says."""
+    """Return what one person says."""
     given = vote.answer
     metrics = [explanation["metric"] for explanation in content.get("explanations", [])]
     ratings = {metric: given.get(f"{PREFIX}{number}") for number, metric in enumerate(metrics, 1)}
@@ -77,14 +77,14 @@ def to_votes(sample: str, answers: Iterable[Answer]) -> Iterator[Ballot]:
 
 
 def _metrics(content: Content) -> Mapping[str, bool | None]:
-    """Whether each metric finds an error."""
+    """Return whether each metric finds an error."""
     finds: dict[str, bool | None] = {each["metric"]: True for each in content.get("explanations", [])}
     finds |= dict.fromkeys(content.get("silent", ()), False)
     return finds | dict.fromkeys(content.get("failed", ()), None)
 
 
 def marks_of(item: Item, vote: Vote) -> list[Content]:
-    """The words that one person finds wrong: the gold ones where the error is valid, none where it is not."""
+    """Return the words that one person finds wrong: the gold ones where the error is valid, none where it is not."""
     grade = Grade(vote.answer["error"])
     if grade is Grade.NOT:
         return []
@@ -94,7 +94,7 @@ def marks_of(item: Item, vote: Vote) -> list[Content]:
 
 
 def marked_texts(items: Iterable[Item]) -> Iterator[MarkedText]:
-    """Every text with an error, by the gold report or somebody's, with what each person finds wrong in it."""
+    """Yield every text with an error, by the gold report or somebody's, with what each person finds wrong in it."""
     for item in items:
         marks = {vote.person: marks_of(item, vote) for vote in item.votes_at(STAGE)}
         for part in ("instruction", "text"):
@@ -108,7 +108,7 @@ def marked_texts(items: Iterable[Item]) -> Iterator[MarkedText]:
 
 
 def to_sample(item: Item) -> Sample:
-    """The text that people judged."""
+    """Return the text that people judged."""
     content = item.content
     return Sample(
         id=content.get("sample") or item.id,
@@ -121,7 +121,7 @@ def to_sample(item: Item) -> Sample:
 
 
 def gold_judgement(item: Item) -> Judgement:
-    """The gold report, as a judgement of `gold`."""
+    """Return the gold report, as a judgement of `gold`."""
     content = item.content
     about = {name: content[name] for name in ("severity", "type", "explanation")}
     errors = to_errors(mark | about for mark in content[MARKS])
@@ -130,7 +130,7 @@ def gold_judgement(item: Item) -> Judgement:
 
 
 def to_judgement(item: Item, vote: Vote) -> Judgement:
-    """One person's report: the words that they find wrong, with the severity and type that they give them.
+    """Return one person's report: the words that they find wrong, with the severity and type that they give them.
 
     What the explanation changed counts: where it did, the error is as they judge it after.
     """

@@ -118,17 +118,17 @@ class Versus(NamedTuple):
 
 
 def holds(sample: Judged, criterion: Criterion) -> bool:
-    """Whether more than half of a sample's people say yes; of two, both."""
+    """Return whether more than half of a sample's people say yes; of two, both."""
     return 2 * sum(map(criterion, sample.answers)) > len(sample.answers)
 
 
 def counted(samples: Iterable[Judged]) -> list[Judged]:
-    """The samples that have all their answers, of at least two people."""
+    """Return the samples that have all their answers, of at least two people."""
     return [sample for sample in samples if sample.complete and len(sample.answers) > 1]
 
 
 def beside(samples: Iterable[Judged]) -> Beside:
-    """What is not counted."""
+    """Return what is not counted."""
     every = list(samples)
     known = {sample.id for sample in counted(every)}
     waiting = [sample for sample in every if sample.id not in known]
@@ -147,7 +147,7 @@ def count_votes(samples: Iterable[Judged], people: int) -> dict[str, tuple[int, 
 
 
 def sizes(samples: Iterable[Judged]) -> list[int]:
-    """How many answers samples have, from the most."""
+    """Return how many answers samples have, from the most."""
     return sorted({len(sample.answers) for sample in counted(samples)}, reverse=True)
 
 
@@ -185,13 +185,13 @@ def with_valid_explanation(samples: Iterable[Judged]) -> list[Judged]:
 
 
 def likeness(samples: Iterable[Judged]) -> list[Likeness]:
-    """How often each metric finds an error, and how alike its explanations are to the gold ones."""
+    """Return how often each metric finds an error, and how alike its explanations are to the gold ones."""
     valid = with_valid_explanation(samples)
     return [_likeness(metric, valid) for metric in metrics_of(valid)]
 
 
 def metrics_of(samples: Iterable[Judged]) -> list[str]:
-    """All metrics, by name."""
+    """Return all metrics, by name."""
     return sorted({metric for sample in samples for metric in sample.metrics})
 
 
@@ -207,13 +207,13 @@ def _likeness(metric: str, samples: Sequence[Judged]) -> Likeness:
 
 
 def mean_rating(sample: Judged, metric: str) -> float | None:
-    """The mean of what people gave a metric's explanation of one sample; None where nobody rated it."""
+    """Return the mean of what people gave a metric's explanation of one sample; None where nobody rated it."""
     given = [answer.likeness[metric] for answer in sample.answers if metric in answer.likeness]
     return fmean(given) if given else None
 
 
 def compare_metrics(samples: Iterable[Judged]) -> list[Versus]:
-    """Every two metrics on the samples that both explain, by a paired permutation test of their means."""
+    """Return every two metrics on the samples that both explain, by a paired permutation test of their means."""
     valid = with_valid_explanation(samples)
     return [_versus(first, second, valid) for first, second in combinations(metrics_of(valid), 2)]
 

@@ -46,7 +46,7 @@ SIDES = {"instruction": "original_instruction", "text": "original"}
 
 
 def join(rows: Sequence[Incoming]) -> list[Incoming]:
-    """The samples with an error, each with what the judgements among the rows say about it."""
+    """Return the samples with an error, each with what the judgements among the rows say about it."""
     by_sample: dict[str, dict[str, str | None]] = defaultdict(dict)
     samples = []
     for row in rows:
@@ -71,7 +71,7 @@ def _explain(row: Incoming, by_sample: Mapping[str, Mapping[str, str | None]]) -
 
 
 def _place(row: Incoming) -> Incoming | None:
-    """A line of `mores build` with its language and region; None for a correct pair."""
+    """Return a line of `mores build` with its language and region; None for a correct pair."""
     gold = _parse(Gold, row)
     if not gold.report.errors:
         return None
@@ -87,7 +87,7 @@ R = TypeVar("R", bound=Record)
 
 
 def _parse(kind: type[R], row: Incoming) -> R:
-    """A row as a record; what an importer adds to it is not the record's."""
+    """Return a row as a record; what an importer adds to it is not the record's."""
     fields = {name: value for name, value in row.content.items() if name in kind.model_fields}
     try:
         return kind.model_validate(fields)
@@ -98,7 +98,7 @@ def _parse(kind: type[R], row: Incoming) -> R:
 
 
 def _say(judgement: Judgement) -> str | None:
-    """What a metric says about a text; empty where it finds no error, None where it failed."""
+    """Return what a metric says about a text; empty where it finds no error, None where it failed."""
     report = judgement.report
     if report is None or not report.errors:
         return None if report is None else ""
@@ -107,7 +107,7 @@ def _say(judgement: Judgement) -> str | None:
 
 
 def flatten(gold: Gold) -> Content:
-    """The fields of a pair with errors, as a campaign takes them."""
+    """Return the fields of a pair with errors, as a campaign takes them."""
     first, sample = gold.report.errors[0], gold.sample
     severe = any(error.severity is Severity.MAJOR for error in gold.report.errors)
     instruction, text = _original(gold)
@@ -154,7 +154,7 @@ def choose(
 
 
 def admit(row: Mapping[str, Any]) -> Content:
-    """A row as the campaign keeps it; what is admitted is admitted again as it is."""
+    """Return a row as the campaign keeps it; what is admitted is admitted again as it is."""
     _check_names(row)
     content = {name: _text(row, name) for name in REQUIRED}
     if content["severity"] not in {severity.value for severity in Severity}:
@@ -189,7 +189,7 @@ def _text(row: Mapping[str, Any], name: str, *, needed: bool = True) -> str:
 
 
 def _marks(row: Mapping[str, Any], content: Content) -> list[Content]:
-    """The places of the error as marks; without any, the words that differ from the original."""
+    """Return the places of the error as marks; without any, the words that differ from the original."""
     parts = {side: content[side] for side in SIDES}
     given = row.get("marks", row.get("errors"))
     if not isinstance(given, list):
@@ -210,7 +210,7 @@ def _marks(row: Mapping[str, Any], content: Content) -> list[Content]:
 
 
 def _metrics(row: Mapping[str, Any], text: str) -> Content:
-    """What metrics say, in an order that does not follow their names: judges cannot learn who stands first."""
+    """Return what metrics say, in an order that does not follow their names: judges cannot learn who stands first."""
     given = row.get("explanations") or {}
     if isinstance(given, str):
         given = read_json(given, "explanations")

@@ -42,7 +42,7 @@ class ValidationSettings(Settings):
         return tuple(_read(number, practice) for number, practice in enumerate(values, 1))
 
     def needed(self, code: str) -> int:
-        """How many people answer about a sample in a language."""
+        """Return how many people answer about a sample in a language."""
         usual = self.people if code == self.main else self.people_elsewhere
         return self.people_by_language.get(code, usual)
 

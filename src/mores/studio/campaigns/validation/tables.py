@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from mores import show
+from mores import formatting
 from mores.culture import language_name
 from mores.report.base.grid import Cell, Grid, Row
 from mores.stats.distributions import Share
@@ -36,9 +36,9 @@ TABLE_3: Mapping[str, tuple[str, ...]] = {
     EXPLAINED: ("78.8", "18.8", "1.2", "1.2"),
 }
 TABLE_12: Sequence[Row] = (
-    ("Japanese", "6", "83.3", "83.3", "83.3", show.NOTHING),
-    ("Chinese", "6", "83.3", "66.7", "50.0", show.NOTHING),
-    ("German", "8", "100.0", "100.0", "50.0", show.NOTHING),
+    ("Japanese", "6", "83.3", "83.3", "83.3", formatting.NOTHING),
+    ("Chinese", "6", "83.3", "66.7", "50.0", formatting.NOTHING),
+    ("German", "8", "100.0", "100.0", "50.0", formatting.NOTHING),
 )
 TABLE_13: Sequence[Row] = (
     ("Severity OK (minor)", "31", "60", "51.7"),
@@ -47,8 +47,8 @@ TABLE_13: Sequence[Row] = (
     ("Changed mind", "4", "100", "4.0"),
 )
 SECTION_5: Sequence[Row] = (
-    ("ExCAM (Gemma)", "67", "4.01", show.NOTHING, show.NOTHING, show.NOTHING),
-    ("ExCAM (Phi)", "60", "3.88", show.NOTHING, show.NOTHING, show.NOTHING),
+    ("ExCAM (Gemma)", "67", "4.01", formatting.NOTHING, formatting.NOTHING, formatting.NOTHING),
+    ("ExCAM (Phi)", "60", "3.88", formatting.NOTHING, formatting.NOTHING, formatting.NOTHING),
 )
 """What the paper prints."""
 
@@ -56,7 +56,7 @@ SECTION_5: Sequence[Row] = (
 def all_tables(
     samples: Sequence[Judged], main: str, agreement: Sequence[Agreement] = (), spans: Spans | None = None
 ) -> dict[str, Grid]:
-    """Every table by the name of its file; `main` is the language that has the most people."""
+    """Return every table by the name of its file; `main` is the language that has the most people."""
     votes = {
         f"votes_{people}" if people != 3 else "table3": vote_table(samples, people) for people in sizes(samples) or [3]
     }
@@ -104,7 +104,7 @@ def majority_table(samples: Sequence[Judged], main: str) -> Grid:
 def _language(code: str, samples: Sequence[Judged]) -> Row:
     shares = majorities(samples)
     names = (CULTURE, PARTIAL, EXPLAINED, EXPLAINED_PARTLY)
-    title = language_name(code) if code else show.NOTHING
+    title = language_name(code) if code else formatting.NOTHING
     return [title, f"{len(samples):,}", *(_share(shares[name]) for name in names)]
 
 
@@ -128,7 +128,7 @@ def likeness_table(samples: Sequence[Judged]) -> Grid:
         (
             metric.metric,
             _share(metric.finding),
-            (show.number(metric.mean.value), show.span(metric.mean.low, metric.mean.high)),
+            (formatting.number(metric.mean.value), formatting.span(metric.mean.low, metric.mean.high)),
             f"{metric.mean.n:,}",
             f"{metric.ratings:,}",
             f"{metric.mean.unscored:,} / {metric.failed:,}",
@@ -144,14 +144,14 @@ def likeness_table(samples: Sequence[Judged]) -> Grid:
 
 
 def metrics_table(samples: Sequence[Judged]) -> Grid:
-    """Every two metrics on the samples that both explain."""
+    """Return every two metrics on the samples that both explain."""
     rows: list[Row] = []
     for versus in compare_metrics(samples):
         gap = versus.difference
-        difference: Cell = show.NOTHING
+        difference: Cell = formatting.NOTHING
         if gap:
-            difference = show.number(gap.difference, signed=True), show.span(gap.low, gap.high, signed=True)
-        p = show.p_value(gap.p_value if gap else None)
+            difference = formatting.number(gap.difference, signed=True), formatting.span(gap.low, gap.high, signed=True)
+        p = formatting.p_value(gap.p_value if gap else None)
         rows.append((f"{versus.first} − {versus.second}", difference, p, f"{versus.samples:,}"))
     return Grid(
         ("Metrics", "Difference", "p", "Samples"),
@@ -162,20 +162,20 @@ def metrics_table(samples: Sequence[Judged]) -> Grid:
 
 
 def agreement_table(agreement: Sequence[Agreement], spans: Spans | None = None) -> Grid:
-    """How far people agree, question by question."""
+    """Return how far people agree, question by question."""
     rows: list[Row] = [
         (
             each.name,
-            (show.number(each.alpha.value), show.span(each.alpha.low, each.alpha.high)),
-            show.percent(each.same),
+            (formatting.number(each.alpha.value), formatting.span(each.alpha.low, each.alpha.high)),
+            formatting.percent(each.same),
             f"{each.samples:,}",
             f"{each.answers:,}",
         )
         for each in agreement
     ]
     note = (
-        f"Marked words: F1 {show.number(spans.f1)} of two people's characters, Krippendorff's α "
-        f"{show.number(spans.alpha)}, on {spans.texts:,} texts."
+        f"Marked words: F1 {formatting.number(spans.f1)} of two people's characters, Krippendorff's α "
+        f"{formatting.number(spans.alpha)}, on {spans.texts:,} texts."
         if spans
         else ""
     )
@@ -189,12 +189,12 @@ def agreement_table(agreement: Sequence[Agreement], spans: Spans | None = None) 
 
 def percent(part: int, whole: int) -> str:
     """`61.2`: rounded once, from the counts, as the paper's figures are."""
-    return show.number(100 * part / whole, 1) if whole else show.NOTHING
+    return formatting.number(100 * part / whole, 1) if whole else formatting.NOTHING
 
 
 def _share(share: Share | None) -> Cell:
     if share is None:
-        return show.NOTHING
+        return formatting.NOTHING
     return percent(share.k, share.n), f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"
 
 
@@ -203,7 +203,7 @@ def _notes(samples: Sequence[Judged], *others: str) -> tuple[str, ...]:
 
 
 def describe(left: Beside) -> str:
-    """What is not counted, in words."""
-    waiting = f"{show.count(left.waiting, 'sample')} with too few answers and {left.untouched:,} without any"
+    """Return what is not counted, in words."""
+    waiting = f"{formatting.count(left.waiting, 'sample')} with too few answers and {left.untouched:,} without any"
     declined = f"; “I can't judge this”: {left.declined:,}"
     return f"Not counted: {waiting}{declined}."

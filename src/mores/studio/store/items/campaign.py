@@ -11,7 +11,7 @@ from mores.studio.workflow import Flow
 
 
 def now() -> datetime:
-    """The time, in UTC."""
+    """Return the time, in UTC."""
     return datetime.now(UTC)
 
 

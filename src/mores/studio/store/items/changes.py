@@ -64,7 +64,10 @@ _DONE = select(events.c.item, events.c.person).where(
 
 
 def _done(database: Database, campaign: Campaign, person: Person | None, key: str) -> Item | None:
-    """The item to which this action was done before; None where it was not. A key says nothing to anybody else."""
+    """Return the item to which this action was done before; None where it was not.
+
+    A key says nothing to anybody else.
+    """
     for row in database.fetch(_DONE, {"campaign": campaign.id, "key": key}):
         if row.person is not None and (person is None or row.person != person.id):
             raise Refused("This form is not yours. Please load the page again.")

@@ -29,7 +29,7 @@ _TOUCHED = (
 
 
 def load(connection: Connection, campaign: Campaign, item: str, *, lock: bool = False) -> Item:
-    """One item, within a transaction; locked, nobody else changes it until that ends."""
+    """Return one item, within a transaction; locked, nobody else changes it until that ends."""
     state = connection.execute(_LOCKED if lock else _STATE, {"item": item, "campaign": campaign.id}).scalar()
     if state is None:
         raise Unknown("There is no such item.")
@@ -37,14 +37,14 @@ def load(connection: Connection, campaign: Campaign, item: str, *, lock: bool = 
 
 
 def read_item(database: Database, campaign: Campaign, item: str) -> Item:
-    """One item; raises `Unknown` where the campaign has none of that id."""
+    """Return one item; raises `Unknown` where the campaign has none of that id."""
     for row in database.fetch(_STATE, {"item": item, "campaign": campaign.id}):
         return Item.model_validate(row.state)
     raise Unknown("There is no such item.")
 
 
 def find_item(database: Database, campaign: Campaign, person: Person, item: str) -> Item:
-    """One item that a person organises, wrote or was given; for everybody else there is none (`Unknown`)."""
+    """Return one item that a person organises, wrote or was given; for everybody else there is none (`Unknown`)."""
     shown = read_item(database, campaign, item)
     if Role.ORGANISER in person.roles or shown.author == person.id:
         return shown
@@ -56,13 +56,13 @@ def find_item(database: Database, campaign: Campaign, person: Person, item: str)
 
 
 def read_events(database: Database, campaign: Campaign, item: str) -> list[Event]:
-    """An item's whole life, in order."""
+    """Return an item's whole life, in order."""
     query = select(events).where(events.c.campaign == campaign.id, events.c.item == item).order_by(events.c.id)
     return [to_event(row) for row in database.fetch(query)]
 
 
 def to_event(row: Row[Any]) -> Event:
-    """An event, from its row."""
+    """Return an event, from its row."""
     fields = {name: getattr(row, name) for name in Event.model_fields}
     return Event(**fields)
 
@@ -75,7 +75,7 @@ def read_items(
     checks: bool = False,
     connection: Connection | None = None,
 ) -> Iterator[Item]:
-    """The items of a campaign in the order in which they were made, a batch at a time; without attention checks.
+    """Yield the items of a campaign in the order in which they were made, a batch at a time; without attention checks.
 
     With a connection all are as of the same moment.
     """
@@ -108,12 +108,12 @@ _FIRST_HELD = _HELD.with_only_columns(items.c.id).limit(1)
 
 
 def held_by(database: Database, campaign: Campaign, person: Person) -> list[Item]:
-    """The items that wait for this person."""
+    """Return the items that wait for this person."""
     rows = database.fetch(_HELD, {"person": person.id, "campaign": campaign.id})
     return [Item.model_validate(row.state) for row in rows]
 
 
 def first_held(database: Database, campaign: Campaign, person: Person) -> str | None:
-    """The item that waits for this person and is due first."""
+    """Return the item that waits for this person and is due first."""
     rows = database.fetch(_FIRST_HELD, {"person": person.id, "campaign": campaign.id})
     return rows[0].id if rows else None

@@ -75,7 +75,7 @@ def _write_met(connection: Connection, before: Item | None, after: Item) -> None
 
 
 def _met(item: Item) -> set[tuple[str, str, int]]:
-    """Who has judged or declined which version at which stage."""
+    """Return who has judged or declined which version at which stage."""
     return {_place(vote) for vote in item.votes} | {(person, stage, item.version) for person, stage in item.declined}
 
 

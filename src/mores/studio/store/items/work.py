@@ -52,7 +52,10 @@ def take(database: Database, campaign: Campaign, person: Person, *, check: bool 
 def _lock_first(
     connection: Connection, campaign: Campaign, query: Select[Any], values: dict[str, Any], wait: bool
 ) -> Item | None:
-    """The first item of a query, locked. A transaction that waits for one row has no other: nobody waits for it."""
+    """Return the first item of a query, locked.
+
+    A transaction that waits for one row has no other: nobody waits for it.
+    """
     if wait:
         item = connection.execute(query.with_only_columns(items.c.id), values).scalar()
         return load(connection, campaign, item, lock=True) if item else None
@@ -61,7 +64,7 @@ def _lock_first(
 
 
 def count_work(database: Database, campaign: Campaign, person: Person) -> int:
-    """How many items a person could take; no more than `CANDIDATES` are counted."""
+    """Return how many items a person could take; no more than `CANDIDATES` are counted."""
     query = _work_for(campaign, person)
     if query is None:
         return 0

@@ -25,7 +25,7 @@ LONGEST_YAML = 1_000_000
 
 
 def _organiser(visit: Visit) -> str:
-    """Who makes campaigns; for everybody else there is no such page."""
+    """Return who makes campaigns; for everybody else there is no such page."""
     if visit.account is None or not visit.account.organises:
         raise HTTPException(404)
     return visit.account.id
@@ -90,7 +90,10 @@ def refuse_files(kind: Kind[Any], settings: Settings, before: Settings | None = 
 
 
 def _files(kind: Kind[Any], settings: Settings) -> dict[str, str]:
-    """The settings that name files of the server. Among models only those on a server and the embedded one do not."""
+    """Return the settings that name files of the server.
+
+    Among models only those on a server and the embedded one do not.
+    """
     models = (settings.model, *kind.models(settings))
     local = sorted(name for name in set(models) if name not in HARMLESS and not name.startswith("openai:"))
     return dict(kind.on_server(settings)) | ({"model": ", ".join(local)} if local else {})

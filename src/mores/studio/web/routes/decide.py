@@ -72,7 +72,7 @@ def ask_again(item: str, place: Organising, form: Form) -> Response:
 
 
 def decision_form(stage: Stage, item: Item) -> Fields | None:
-    """What an organiser fills in when they let an item go on; None where there is nothing to fill in."""
+    """Return what an organiser fills in when they let an item go on; None where there is nothing to fill in."""
     return stage.form(item) if stage.role is Role.ORGANISER or stage.adjudge else None
 
 
@@ -135,7 +135,7 @@ def _disagreement(place: Place, item: Item, problems: Content, form: Posted | No
 
 
 def _after(place: Place, item: str) -> str:
-    """The next item of the queue; empty after the last."""
+    """Return the next item of the queue; empty after the last."""
     places = [line.id for line in list_disputed(place.visit.database, place.campaign)]
     number = places.index(item) + 1 if item in places else 0
     return places[number] if number < len(places) else ""

@@ -69,7 +69,7 @@ def sample(place: Organising, form: Form) -> Response:
 
 
 def _summarise(place: Place) -> tuple[Mapping[str, Any], str, int]:
-    """The kind's figures, the paragraph for a paper, and how many items a sample can be drawn from."""
+    """Return the kind's figures, the paragraph for a paper, and how many items a sample can be drawn from."""
     snapshot = read_snapshot(place.visit.database, place.campaign)
     left = sum(may(place.campaign.flow, item, place.person, Recheck) is None for item in snapshot.items)
     return place.campaign.kind.summarise(place.campaign.settings, snapshot.items), write_method(snapshot), left

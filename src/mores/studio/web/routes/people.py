@@ -54,12 +54,12 @@ def _people(place: Place, link: str = "") -> Response:
 
 
 def draw(link: str) -> str:
-    """A link as a QR code; empty without one."""
+    """Return a link as a QR code; empty without one."""
     return segno.make(link).svg_data_uri(scale=4, border=2) if link else ""
 
 
 def address(place: Place, token: str) -> str:
-    """The whole link of an invitation."""
+    """Return the whole link of an invitation."""
     return f"{str(place.visit.request.base_url).rstrip('/')}/join/{token}"
 
 

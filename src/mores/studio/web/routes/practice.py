@@ -60,7 +60,7 @@ def answer(place: Working, form: Form) -> Response:
 
 
 def _stage(place: Place) -> Stage:
-    """The stage whose form is practised: the first at which people judge, their own where they have one."""
+    """Return the stage whose form is practised: the first at which people judge, their own where they have one."""
     stages = [stage for stage in place.campaign.flow.stages if judged(stage)]
     mine = [stage for stage in stages if stage.role in place.person.roles]
     if not stages:

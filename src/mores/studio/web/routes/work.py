@@ -185,14 +185,14 @@ def restore(item: str, place: Working, form: Form) -> Response:
 
 
 def _is_draft(place: Place, form: Posted) -> bool:
-    """Whether fields may still be empty: not where the item is sent on, or a model needs all of them."""
+    """Return whether fields may still be empty: not where the item is sent on, or a model needs all of them."""
     then = form.get("then")
     task = place.campaign.kind.tasks.get(then.removeprefix("ask:")) if then.startswith("ask:") else None
     return then != "submit" and not (task and task.whole)
 
 
 def _adopted(place: Place, item: Item, form: Posted) -> Content:
-    """What an author takes over from a model's answer; nothing where they did not ask for it."""
+    """Return what an author takes over from a model's answer; nothing where they did not ask for it."""
     wanted = form.get("then").partition("adopt:")[2]
     ask = next((ask for ask in item.asks if ask.id == wanted and ask.answer), None)
     if ask is None or ask.answer is None:
@@ -208,7 +208,7 @@ def _ask(place: Place, item: Item, name: str, key: str) -> None:
 
 
 def _then(place: Place, item: Item, content: Content, form: Posted) -> Response:
-    """What a person wants after saving: send it on, ask the model, or nothing."""
+    """Return what a person wants after saving: send it on, ask the model, or nothing."""
     database, campaign, person = place.visit.database, place.campaign, place.person
     then = form.get("then")
     if then == "submit":
@@ -250,7 +250,7 @@ def vote(item: str, place: Working, form: Form) -> Response:
 
 
 def _step(form: Fields, item: Item, place: Place) -> int:
-    """The step that a person has to answer now; after the last one, the last."""
+    """Return the step that a person has to answer now; after the last one, the last."""
     begun = item.begun_by(place.person.id)
     return min(begun.step + 1 if begun else 1, form.steps)
 
@@ -307,7 +307,7 @@ def check_writes(place: Place) -> None:
 
 
 def _blank(place: Place) -> Item:
-    """An item that is not there yet, for its form."""
+    """Return an item that is not there yet, for its form."""
     settings, person = place.campaign.settings, place.person
     regions = [code for code in sorted(person.regions) if code in settings.regions or not settings.regions]
     known = sorted(person.languages, key=lambda code: (code == "en", code))  # most people write in another language
@@ -328,7 +328,7 @@ def _blank(place: Place) -> Item:
 
 
 def _where(place: Place, form: Posted, item: Item) -> tuple[str, str]:
-    """The region and language of an item: the form's, where the campaign allows them."""
+    """Return the region and language of an item: the form's, where the campaign allows them."""
     settings = place.campaign.settings
     region, language = form.get("region") or item.region, form.get("language") or item.language
     if settings.regions and region not in settings.regions:
@@ -343,14 +343,14 @@ def _where(place: Place, form: Posted, item: Item) -> tuple[str, str]:
 
 
 def _values(form: Posted | None, draft: Content, content: Content) -> dict[str, Any]:
-    """What a form shows: what was just sent, else the draft, else what is kept."""
+    """Return what a form shows: what was just sent, else the draft, else what is kept."""
     return form.lists if form else content | draft
 
 
 def _write(
     place: Place, item: Item | None, problems: Content, form: Posted | None = None, given: Content | None = None
 ) -> Response:
-    """The page of an author; `given` is what a link has filled in."""
+    """Return the page of an author; `given` is what a link has filled in."""
     shown = item or _blank(place)
     stage = place.campaign.flow.stage(shown.stage)
     saved = read_draft(place.visit.database, place.campaign, place.person.id, shown.id)
@@ -371,7 +371,7 @@ def _judge(place: Place, item: Item, problems: Content, form: Posted | None = No
 def _item_page(
     place: Place, template: str, item: Item, fields: Fields, values: Content, problems: Content, step: int = 1
 ) -> Response:
-    """The page of an item with its form; of a form in steps, with what the person answered in earlier ones."""
+    """Return the page of an item with its form; of a form in steps, with what the person answered in earlier ones."""
     begun = item.begun_by(place.person.id)
     return place.page(
         template,
@@ -390,6 +390,6 @@ def _item_page(
 
 
 def _earlier(place: Place, item: Item) -> Sequence[Earlier]:
-    """The earlier versions of an author's item, which can be brought back."""
+    """Return the earlier versions of an author's item, which can be brought back."""
     events = read_events(place.visit.database, place.campaign, item.id)
     return earlier_versions(all_fields(place.campaign.flow, item), events)

@@ -1,0 +1,84 @@
+"""BLEnD (Myung et al. 2024): everyday knowledge of 16 regions, as a choice of options or as a short answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from mores.benchmark.benchmark import Benchmark, Graded, Label, OnBad
+from mores.benchmark.choice import grade_letter, guess_letter, lettered, letters
+from mores.benchmark.prompts import fill, prompt
+from mores.factory.items import SourceItem
+from mores.factory.sources.blend import REGIONS, SOURCE, Answers, read_answers
+from mores.factory.sources.matching import says
+from mores.factory.sources.rows import unique
+from mores.models.written import without_thoughts
+from mores.types import Item
+
+_ANSWER = re.compile(r"\A\s*answer:\s*", re.IGNORECASE)  # repeated from the prompt
+
+
+def _read_choices(folder: Path, on_bad: OnBad) -> Iterator[Item]:
+    return map(_choice, SOURCE.read(folder, on_bad))
+
+
+def _choice(item: SourceItem) -> Item:
+    text = fill(prompt(__file__, "choice"), question=item.question, options=lettered(item.options))
+    place = item.id.rpartition(":")[2]
+    return Item(
+        id=item.id, prompt=text, choices=item.options, target=(item.answer,), language=item.language,
+        region=item.region, metadata={"place": place},
+    )  # fmt: skip
+
+
+def _read_short(folder: Path, on_bad: OnBad) -> Iterator[Item]:
+    return map(_short, read_answers(folder, on_bad))
+
+
+def _short(answers: Answers) -> Item:
+    return Item(
+        id=":".join(answers.unit),
+        prompt=fill(prompt(__file__, "short"), question=answers.question),
+        target=unique(answers.wordings),
+        language="en",
+        region=REGIONS[answers.unit[1]],
+        metadata={"place": answers.unit[1]},
+    )
+
+
+def grade_short(item: Item, text: str) -> Graded:
+    """Correct when it gives an answer that someone gave, as the authors match it; the first of those is shown."""
+    answer = _ANSWER.sub("", without_thoughts(text))
+    if not any(map(str.isalnum, answer)):
+        return Graded(label=Label.NOT_ATTEMPTED)
+    matched = next((target for target in item.target if says(answer, target)), None)
+    return Graded(label=Label.INCORRECT if matched is None else Label.CORRECT, read=matched)
+
+
+CHOICE = Benchmark(
+    name="blend",
+    title="BLEnD: everyday knowledge, one option of up to four",
+    version="2",
+    licence=SOURCE.licence,
+    homepage=SOURCE.homepage,
+    files=SOURCE.files,
+    read=_read_choices,
+    source="blend",
+    grade=grade_letter,
+    groupings=("place", "region"),
+    candidates=letters,
+    references=guess_letter,
+    max_tokens=64,
+    hub=SOURCE.hub,
+)
+SHORT = replace(
+    CHOICE,
+    name="blend-short",
+    title="BLEnD: everyday knowledge, short answers",
+    read=_read_short,
+    grade=grade_short,
+    candidates=None,
+    references=lambda _: {},
+)

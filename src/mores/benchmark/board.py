@@ -1,0 +1,263 @@
+"""A leaderboard of runs: which model is better on which benchmark, how significant that is, and how ranks shift.
+
+    board = make_board(read_runs([Path("bench")]))
+
+Two models are compared on the questions that both have a score for, by a paired permutation test of their credit: the
+share of correct answers to each question. The p-values of one benchmark are adjusted together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+
+from mores.benchmark.benchmark import Label, Verdict
+from mores.benchmark.folder import BenchRun, find_bench_runs
+from mores.benchmark.score import BenchResult, tally
+from mores.errors import ConfigError
+from mores.stats.resampling import adjust_p_values, compare_means
+from mores.types import Record, Result, Signature
+
+PERMUTATIONS = 10_000
+SAME = ("task", "data")
+"""Fields of a signature that must be the same in one table."""
+ALIKE = ("judge", "decoding", "search")
+"""Fields that should be."""
+
+
+class Gap(Record):
+    """A paired comparison with another model."""
+
+    against: str
+    difference: float
+    """This model's credit less the other's, on the shared questions."""
+    p: float
+    adjusted: float
+    n: int
+    """Shared questions."""
+
+
+class Standing(Record):
+    """One model's place in a table."""
+
+    rank: int | None
+    """Equal values share a rank; None without a score."""
+    model: str
+    """Its name, with the folder where two runs have the same."""
+    folder: str
+    result: Result
+    """The headline figure."""
+    failures: dict[str, int]
+    """Answers that could not be graded, by kind."""
+    signature: Signature
+    best: Gap | None = None
+    """Against the first."""
+    next: Gap | None = None
+    """Against the one below."""
+
+
+class Leaderboard(Record):
+    """The table of one benchmark."""
+
+    benchmark: str
+    """With the variant, where there is one."""
+    title: str
+    figure: str
+    references: dict[str, float]
+    """What others reach, as in a `BenchResult`."""
+    standings: tuple[Standing, ...]
+    notes: tuple[str, ...] = ()
+    """What differs between the models."""
+
+
+class Shift(Record):
+    """Ranks of the same models on several benchmarks (MSQA, Figure 2)."""
+
+    benchmarks: tuple[str, ...]
+    ranks: dict[str, tuple[int, ...]]
+    """By model, in the order of the benchmarks; among these models only."""
+    left_out: tuple[str, ...] = ()
+    """Models and benchmarks that are not in it because they were not run together."""
+
+
+class Board(Record):
+    """All tables."""
+
+    leaderboards: tuple[Leaderboard, ...]
+    shift: Shift | None = None
+
+    def _repr_html_(self) -> str:
+        """Return the tables, in a notebook."""
+        from mores.report.base.grid import tables_html
+        from mores.report.bench import board_tables
+
+        return tables_html(board_tables(self))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run, with the credit of each scored question."""
+
+    folder: str
+    result: BenchResult
+    credit: Mapping[str, float]
+
+    @property
+    def headline(self) -> Result:
+        """The first figure."""
+        return next(iter(self.result.figures.values()), Result(name="", value=None))
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------
+
+
+def read_runs(folders: Iterable[Path]) -> list[Entry]:
+    """Return every run in these folders, and in those inside them."""
+    entries: dict[Path, Entry] = {}
+    for folder in folders:
+        for run in find_bench_runs(folder):
+            entries.setdefault(run.path.resolve(), _read(run))
+    return list(entries.values())
+
+
+def _read(run: BenchRun) -> Entry:
+    verdicts, result = run.verdicts(), run.result
+    credit = measure_of(verdicts, _headline(result)) if result.measured else credit_of(verdicts, result.unjudged)
+    return Entry(str(run.path), result, credit)
+
+
+def _headline(result: BenchResult) -> str:
+    return next(iter(result.figures), "")
+
+
+def credit_of(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> dict[str, float]:
+    """Return the share of correct answers to each question that has a score."""
+    return {unit: correct / graded for unit, (correct, graded) in tally(verdicts, unjudged).items()}
+
+
+def measure_of(verdicts: Iterable[Verdict], name: str) -> dict[str, float]:
+    """Return the mean of a measure of the answers to each question that has it."""
+    measured: dict[str, list[float]] = defaultdict(list)
+    for verdict in verdicts:
+        if (value := verdict.values.get(name)) is not None:
+            measured[verdict.unit].append(value)
+    return {unit: fmean(values) for unit, values in measured.items()}
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------
+
+
+def make_board(entries: Sequence[Entry], *, force: bool = False) -> Board:
+    """Return one table for each benchmark; runs of another version or other data are refused unless `force`."""
+    by_name: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        by_name[entry.result.name].append(entry)
+    leaderboards = tuple(_leaderboard(name, members, force) for name, members in sorted(by_name.items()))
+    return Board(leaderboards=leaderboards, shift=_shift(leaderboards))
+
+
+def _leaderboard(name: str, entries: list[Entry], force: bool) -> Leaderboard:
+    notes = [note for field in SAME if (note := _differing(name, field, entries))]
+    if notes and not force:
+        raise ConfigError(f"{notes[0]}; run them alike, give only runs of one kind, or force it", setting="force")
+    notes += [note for field in ALIKE if (note := _differing(name, field, entries))]
+    ranked = sorted(entries, key=lambda e: (e.headline.value is None, -(e.headline.value or 0.0), e.result.model))
+    names, first = _names(ranked), ranked[0].result
+    if _headline(first) not in ("", "accuracy") and not first.measured:
+        notes.append(f"ranks are by {_headline(first)}, p compares the shares of correct answers")
+    return Leaderboard(
+        benchmark=name, title=f"{first.title} ({first.way})" if first.way else first.title, figure=_headline(first),
+        references=first.references, standings=tuple(_standings(ranked, names)), notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _differing(name: str, field: str, entries: Sequence[Entry]) -> str:
+    folders: dict[str, str] = {}
+    for entry in entries:
+        folders.setdefault(entry.result.signature.get(field, "none"), entry.folder)
+    if len(folders) < 2:
+        return ""
+    (value, here), (other_value, there), *_ = folders.items()
+    return f"{name}: {field} is {value} in {here} and {other_value} in {there}, so the numbers are not comparable"
+
+
+def _names(entries: Sequence[Entry]) -> list[str]:
+    """Return the models, with the folder where there are several runs of one."""
+    times = Counter(entry.result.model for entry in entries)
+    return [e.result.model if times[e.result.model] == 1 else f"{e.result.model} ({e.folder})" for e in entries]
+
+
+def _standings(ranked: Sequence[Entry], names: Sequence[str]) -> list[Standing]:
+    gaps = _gaps(ranked, names)
+    values = [entry.headline.value for entry in ranked]
+    return [
+        Standing(
+            rank=None if entry.headline.value is None else values.index(entry.headline.value) + 1,
+            model=names[i], folder=entry.folder, result=entry.headline, failures=entry.result.failures,
+            signature=entry.result.signature, best=gaps.get((i, 0)), next=gaps.get((i, i + 1)),
+        )
+        for i, entry in enumerate(ranked)
+    ]  # fmt: skip
+
+
+def _gaps(ranked: Sequence[Entry], names: Sequence[str]) -> dict[tuple[int, int], Gap]:
+    """Return each against the first and against the one below; a pair that is both is tested once."""
+    pairs = sorted({(0, i) for i in range(1, len(ranked))} | {(i, i + 1) for i in range(len(ranked) - 1)})
+    tests = {pair: test for pair in pairs if (test := _compare(ranked[pair[0]], ranked[pair[1]]))}
+    adjusted = adjust_p_values([p for _, p, _ in tests.values()]) if tests else np.empty(0)
+    gaps: dict[tuple[int, int], Gap] = {}
+    for ((upper, lower), (difference, p, n)), q in zip(tests.items(), adjusted, strict=True):
+        gaps[upper, lower] = Gap(against=names[lower], difference=difference, p=p, adjusted=float(q), n=n)
+        gaps[lower, upper] = gaps[upper, lower].model_copy(update={"against": names[upper], "difference": -difference})
+    return gaps
+
+
+def _compare(entry: Entry, other: Entry) -> tuple[float, float, int] | None:
+    """Difference of credit, p and the number of questions that both have a score for."""
+    shared = sorted(entry.credit.keys() & other.credit.keys())
+    first, second = ([run.credit[unit] for unit in shared] for run in (entry, other))
+    test = compare_means(first, second, permutations=PERMUTATIONS)
+    return (test.difference, test.p_value, len(shared)) if test else None
+
+
+def compare_runs(run: Entry, other: Entry) -> Gap | None:
+    """Return a run against another of the same benchmark; None where no question has a score in both."""
+    if note := next(filter(None, (_differing(run.result.name, field, (run, other)) for field in SAME)), ""):
+        raise ConfigError(f"{note}; run them alike")
+    test = _compare(run, other)
+    return test and Gap(against=other.folder, difference=test[0], p=test[1], adjusted=test[1], n=test[2])
+
+
+# ---- ranks -----------------------------------------------------------------------------------------------------
+
+
+def _shift(leaderboards: Sequence[Leaderboard]) -> Shift | None:
+    """Ranks on the benchmarks that at least two models share; the benchmark with the fewest models goes first."""
+    values = {leaderboard.benchmark: _values(leaderboard) for leaderboard in leaderboards}
+    included = sorted(values, key=lambda name: -len(values[name]))
+    while len(included) > 1 and len(_shared(values, included)) < 2:
+        included.pop()
+    models = _shared(values, included)
+    if len(included) < 2:
+        return None
+    names = [name for name in values if name in included]
+    columns = [[values[name][model] for model in models] for name in names]
+    ranks = {m: tuple(1 + sum(v > column[i] for v in column) for column in columns) for i, m in enumerate(models)}
+    every = {model for values_of in values.values() for model in values_of}
+    out = (*(name for name in values if name not in included), *sorted(every - set(models)))
+    return Shift(benchmarks=tuple(names), ranks=ranks, left_out=out)
+
+
+def _values(leaderboard: Leaderboard) -> dict[str, float]:
+    return {
+        standing.model: standing.result.value for standing in leaderboard.standings if standing.result.value is not None
+    }
+
+
+def _shared(values: Mapping[str, Mapping[str, float]], names: Sequence[str]) -> list[str]:
+    return [model for model in values[names[0]] if all(model in values[name] for name in names)] if names else []

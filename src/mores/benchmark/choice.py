@@ -1,0 +1,126 @@
+"""Multiple choice: the options with their letters, in the published order or shuffled, and what a model chooses.
+
+A chosen letter, or True and False, is read strictly, with a reason where it cannot be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from statistics import fmean
+from string import ascii_uppercase
+
+from mores.benchmark.benchmark import Graded, Label
+from mores.errors import InputError
+from mores.factory.drafts import draw
+from mores.reading import chosen_letter, chosen_truth, last_letter, without_thoughts
+from mores.types import Failure, FailureKind, Item
+
+SHUFFLED = "shuffled"
+"""Key of an item's metadata: the seed that its options were shuffled with."""
+_OF_OTHERS = re.compile(
+    r"(?<!\w)[A-Z]\W{0,2}(?:,|/|&|\s(?:and|or)\s)\W{0,2}[A-Z](?!\w)|(?i:\b(?:all|none|both|any|each|of)\s+(?:of\s+)?(?:the\s+)?above\b)"
+)
+
+
+def lettered(choices: Sequence[str]) -> str:
+    """Return the options of a question, one in a line after its letter."""
+    if len(choices) > len(ascii_uppercase):
+        raise InputError(f"{len(choices)} options; at most {len(ascii_uppercase)} can have a letter")
+    return "\n".join(f"{letter}. {choice}" for letter, choice in zip(ascii_uppercase, choices, strict=False))
+
+
+def distinct(choices: Sequence[str]) -> tuple[str, ...]:
+    """Return the options of a question; InputError where two are the same, because then one letter of both is wrong."""
+    if len(set(choices)) < len(choices):
+        raise InputError("two options are the same; correct or remove the row")
+    return tuple(choices)
+
+
+def read_letter(text: str, count: int) -> str | Failure:
+    """The one letter that an answer chooses of the first `count`; a failure where it chooses none, or several."""
+    return chosen_letter(text, count) or _unread_letter(text, count)
+
+
+def read_truth(text: str) -> bool | Failure:
+    """Return whether an answer says True or False; a failure where it says neither, both, or "not true"."""
+    truth = chosen_truth(text)
+    return _unread(text, "True or False") if truth is None else truth == "True"
+
+
+def letters(item: Item) -> tuple[str, ...]:
+    """Return the letters of an item's choices."""
+    return tuple(ascii_uppercase[: len(item.choices)])
+
+
+def guess_letter(items: Sequence[Item]) -> dict[str, float]:
+    """Return what a random letter gets, and the letter that is correct most often, chosen for every question."""
+    if not items:
+        return {}
+    correct = [[choice in item.target for choice in item.choices] for item in items]
+    counts = Counter(
+        letter for options in correct for letter, hit in zip(ascii_uppercase, options, strict=False) if hit
+    )
+    letter = min(counts, key=lambda letter: (-counts[letter], letter), default="A")
+    return {"random": fmean(map(fmean, correct)), f"always {letter}": counts[letter] / len(items)}
+
+
+def shuffle(item: Item, seed: int) -> Item:
+    """Return the same question with its options in another order, which depends on its id and the seed alone.
+
+    A question with an option such as "A and C" or "All of the above", which refers to the others, keeps its order.
+    """
+    if len(item.choices) < 2 or any(map(_OF_OTHERS.search, item.choices)):
+        return item
+    order = sorted(range(len(item.choices)), key=lambda place: draw(seed, item.id, str(place)))
+    choices = tuple(item.choices[place] for place in order)
+    published, shuffled = lettered(item.choices), lettered(choices)
+    texts = {"": item.prompt} | item.metadata.get("variants", {})
+    if any(text.count(published) != 1 for text in texts.values()):
+        raise InputError(f"{item.id}: its prompt does not list the options as 'A. …', one in a line, once")
+    prompt, *_ = prompts = [text.replace(published, shuffled) for text in texts.values()]
+    metadata = item.metadata | {SHUFFLED: seed}
+    if "variants" in metadata:
+        metadata["variants"] = dict(zip(metadata["variants"], prompts[1:], strict=True))
+    return item.model_copy(update={"prompt": prompt, "choices": choices, "metadata": metadata})
+
+
+def truths(_: Item) -> tuple[str, ...]:
+    """True and False."""
+    return ("True", "False")
+
+
+def grade_letter(item: Item, text: str) -> Graded | Failure:
+    """Correct when the letter is that of a target among the choices."""
+    return _grade(item, text, chosen_letter)
+
+
+def grade_last_letter(item: Item, text: str) -> Graded | Failure:
+    """By the last "The best answer is: B", where a prompt asks for it at the end; else as any letter."""
+    return _grade(item, text, last_letter)
+
+
+def _grade(item: Item, text: str, choose: Callable[[str, int], str | None]) -> Graded | Failure:
+    letter = choose(text, len(item.choices))
+    if letter is None:
+        return _unread_letter(text, len(item.choices))
+    correct = item.choices[ascii_uppercase.index(letter)] in item.target
+    return Graded(label=Label.CORRECT if correct else Label.INCORRECT, read=letter)
+
+
+def grade_truth(item: Item, text: str) -> Graded | Failure:
+    """Correct when it says the target, `True` or `False`."""
+    truth = read_truth(text)
+    if isinstance(truth, Failure):
+        return truth
+    return Graded(label=Label.CORRECT if str(truth) in item.target else Label.INCORRECT, read=str(truth))
+
+
+def _unread_letter(text: str, count: int) -> Failure:
+    return _unread(text, f"a letter from A to {ascii_uppercase[count - 1]}")
+
+
+def _unread(text: str, expected: str) -> Failure:
+    reason = f"no single choice in {without_thoughts(text)[:80]!r}; expected {expected}"
+    return Failure(kind=FailureKind.PARSE, reason=reason)

@@ -1,0 +1,306 @@
+"""What every benchmark must have, ours and yours: `mores bench check FOLDER_OR_NAME`.
+
+    for name, checks in check("path/to/folder").items():
+        print(name, [(each.name, each.problems) for each in checks if each.status != "ok"])
+
+Each check works on the sample rows and says what is missing and how to fix it. Nothing is sent to a model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from string import ascii_uppercase
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+from mores.benchmark import all_in, benchmark, names, split_path
+from mores.benchmark.benchmark import ACCURACY, Benchmark, Graded, Label
+from mores.benchmark.choice import grade_letter, shuffle
+from mores.benchmark.run import Run
+from mores.culture import language, region
+from mores.engine import Asker
+from mores.engine.loop import run
+from mores.errors import ConfigError, InputError, MoresError
+from mores.io.source import read_text
+from mores.models.base import Completion, Request
+from mores.models.fake import FakeModel
+from mores.plugins import explain
+from mores.types import Failure, Item, Record, Response
+
+LOADS = "code"
+QUESTIONS = 5
+"""Fewest questions in the sample rows."""
+SHOWN = 3
+"""Most problems of one check that are listed."""
+NONSENSE = "Zzyzx qwrtp, vlkmn."
+
+
+class Check(Record):
+    """One thing that a benchmark must have."""
+
+    name: str
+    status: Literal["ok", "missing", "skipped"]
+    """Skipped where there is no sample row to check it with."""
+    problems: tuple[str, ...] = ()
+    """What is missing, and the fix."""
+
+
+def check(name: str | Path) -> dict[str, list[Check]]:
+    """The checks of the benchmark of a name, or of all in a folder; code that cannot be loaded is a problem too."""
+    if split_path(str(name)) is None and name not in names():
+        benchmark(name)  # says that there is none, and what there is
+    try:
+        every = all_in(name)
+    except ConfigError as error:
+        return {str(name): [Check(name=LOADS, status="missing", problems=(str(error),))]}
+    return {loaded.name: [Check(name=LOADS, status="ok"), *check_benchmark(loaded)] for loaded in every}
+
+
+def check_benchmark(benchmark: Benchmark) -> list[Check]:
+    """Return every check, in the order in which an author meets them."""
+    items: list[Item] = []
+    checks = [_check(name, benchmark, test(benchmark)) for name, test in _OF_FILES.items()]
+    checks.append(_check("sample rows", benchmark, _read_sample(benchmark, items)))
+    if not items:
+        return [*checks, *(Check(name=name, status="skipped") for name in _OF_ITEMS)]
+    return [*checks, *(_check(name, benchmark, test(benchmark, items)) for name, test in _OF_ITEMS.items())]
+
+
+def _check(name: str, benchmark: Benchmark, test: Iterable[str]) -> Check:
+    """Return the first problems of a test; code that fails is one too."""
+    problems: list[str] = []
+    try:
+        problems += test
+    except MoresError as error:  # it names the place and the fix
+        problems.append(str(error))
+    except Exception as error:
+        problems.append(f"{explain(error, benchmark.folder)}; correct the code")
+    more = (f"and {len(problems) - SHOWN:,} more like these",) if len(problems) > SHOWN else ()
+    return Check(name=name, status="missing" if problems else "ok", problems=(*problems[:SHOWN], *more))
+
+
+# ---- files -----------------------------------------------------------------------------------------------------
+
+
+def _description(benchmark: Benchmark) -> Iterator[str]:
+    for name in ("title", "version", "licence", "files", "source"):
+        if not getattr(benchmark, name).strip():
+            yield f"{name} is empty; fill it in"
+    if not benchmark.homepage.startswith("https://"):
+        yield f"homepage is {benchmark.homepage!r}; give the https:// address where the data or the paper are"
+    if any(not name.strip() for name in (*benchmark.groupings, *benchmark.variants)):
+        yield "a name in groupings or variants is empty; remove it"
+
+
+def _readme(benchmark: Benchmark) -> Iterator[str]:
+    path = _folder(benchmark) / "README.md"
+    if not path.is_file():
+        yield "README.md is missing; say there what the benchmark measures, how to run it and how faithful it is"
+        return
+    page = read_text(path)
+    if benchmark.name not in re.findall(r"[\w.-]+", page):
+        yield f"README.md does not name {benchmark.name}; show how to run it: mores bench …"
+    if "\n## Fidelity\n" not in page:
+        yield "README.md has no section '## Fidelity'; say there what differs from the paper, if there is one"
+    for prompt in sorted(_folder(benchmark).glob("*.txt")):
+        if prompt.name not in page:
+            yield f"README.md does not name {prompt.name}; say whose prompt it is: yours, or which table of a paper"
+
+
+def _prompt_files(benchmark: Benchmark) -> Iterator[str]:
+    for path in sorted(_folder(benchmark).glob("*.txt")):
+        if not read_text(path).strip():
+            yield f"{path.name} is empty; write the prompt, or remove the file"
+
+
+def _folder(benchmark: Benchmark) -> Path:
+    if benchmark.folder is None:
+        raise InputError(f"{benchmark.name}: its folder is not known; load it with mores.benchmark.benchmark")
+    return benchmark.folder
+
+
+def _read_sample(benchmark: Benchmark, items: list[Item]) -> Iterator[str]:
+    """Put the items of the sample rows into the list."""
+    sample = _folder(benchmark) / "sample"
+    if not sample.is_dir():
+        yield f"the folder sample is missing; put {QUESTIONS} rows or more into it: {benchmark.files}"
+        return
+    bad: list[InputError] = []
+    items += benchmark.read(sample, bad.append)
+    yield from (f"{error}" for error in bad)
+    if wrong := next((item for item in items if not isinstance(item, Item)), None):
+        items.clear()
+        yield f"read gives {type(wrong).__name__}; it must yield mores.types.Item"
+        return
+    if (count := len({benchmark.unit(item) for item in items})) < QUESTIONS:
+        yield f"sample has {count} questions; give {QUESTIONS} or more"
+
+
+# ---- items -----------------------------------------------------------------------------------------------------
+
+
+def _ids(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:
+    for name, same in _grouped(items, lambda item: item.id):
+        if len(same) > 1:
+            yield f"{len(same)} items have the id {name!r}; make it unique, for example with digest(question)"
+    units = [unit for unit, _ in groupby(items, benchmark.unit)]
+    for unit in sorted({unit for unit in units if units.count(unit) > 1}):
+        yield f"the parts of question {unit!r} are not together; yield them one after the other"
+
+
+def _codes(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:  # noqa: ARG001 - as all of these
+    for field, normalize in (("language", language), ("region", region)):
+        for code, same in _grouped(items, attrgetter(field)):
+            place = f"item {same[0].id!r}: {field} {code!r}"
+            try:
+                if code is not None and (proper := normalize(code)) != code:
+                    yield f"{place} is written {proper!r}; use mores.culture.{field}"
+            except InputError as error:
+                yield f"{place}: {error}"
+
+
+def _prompts(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:
+    slots = {slot for path in _folder(benchmark).glob("*.txt") for slot in re.findall(r"\{\w+\}", read_text(path))}
+    for item in items:
+        for variant in (None, *benchmark.variants):
+            place = f"item {item.id!r}" + (f", variant {variant}" if variant else "")
+            if variant and variant not in item.metadata.get("variants", {}):
+                yield f"{place}: it is not in metadata['variants']; give every item its prompt of this variant"
+                continue
+            text = benchmark.messages(item, variant)[-1].content
+            if not text.strip():
+                yield f"{place}: the prompt is empty"
+            if unfilled := [slot for slot in sorted(slots) if slot in text]:
+                yield f"{place}: the slot {unfilled[0]} is not filled; use mores.benchmark.prompts.fill"
+            if absent := [choice for choice in item.choices if choice not in text]:
+                yield f"{place}: the option {absent[0]!r} is not in the prompt; use mores.benchmark.choice.lettered"
+        if benchmark.grade is grade_letter and item.choices:
+            shuffle(item, 0)
+
+
+def _answers(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:
+    for item in items:
+        place = f"item {item.id!r}"
+        if not item.target and not benchmark.long_answer:
+            yield f"{place} has no target; give every answer that is correct"
+        if not all(target.strip() for target in item.target):
+            yield f"{place} has an empty target; remove it"
+        if len(set(item.choices)) < len(item.choices):
+            yield f"{place} has the same option twice; correct or leave out the row"
+        if item.choices and (other := set(item.target) - set(item.choices)):
+            yield f"{place}: the target {min(other)!r} is not one of the choices; give it as the option is written"
+        if benchmark.candidates and len(set(benchmark.candidates(item))) < 2:
+            yield f"{place}: candidates has fewer than two words to choose from"
+
+
+def _grading(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:
+    for item in items:
+        place = f"item {item.id!r}"
+        if benchmark.grade is not None and item.target:
+            graded = benchmark.grade(item, correct_answer(benchmark, item))
+            if isinstance(graded, Failure) or graded.label is not Label.CORRECT:
+                reason = graded.reason if isinstance(graded, Failure) else graded.label.value
+                yield f"{place}: grade does not accept the target {item.target[0]!r} as an answer ({reason})"
+            if not isinstance(graded := benchmark.grade(item, NONSENSE), Failure) and graded.label is Label.CORRECT:
+                yield f"{place}: grade calls {NONSENSE!r} correct; give INCORRECT, or a Failure where it cannot be read"
+        elif benchmark.judging is not None:
+            yield from (f"{place}: {problem}" for problem in _judging(benchmark, item))
+        elif benchmark.long_answer is not None:
+            copy = benchmark.long_answer(item, Response(item_id=item.id, model="m", text="said"))
+            if (copy.id, copy.question, copy.answer, copy.model) != (
+                item.id,
+                item.prompt,
+                "said",
+                "m",
+            ):
+                yield f"{place}: long_answer does not keep the item's id and prompt, the answer and the model's name"
+            if (copy.language, copy.kind) != (item.language, item.metadata.get("kind")):
+                yield f"{place}: long_answer does not keep the item's language, and the kind in its metadata"
+
+
+def _judging(benchmark: Benchmark, item: Item) -> Iterator[str]:
+    judging = benchmark.judging
+    assert judging is not None
+    if not re.fullmatch(r"[0-9a-f]{8}", judging.prompt):
+        yield f"the judge's prompt is {judging.prompt!r}; give mores.benchmark.prompts.hash_of its prompts"
+    question = judging.ask(item, NONSENSE)
+    text = "" if isinstance(question, Graded) else "\n".join(message.content for message in question)
+    for what, shown in (("the answer", NONSENSE), ("the target", next(iter(item.target), ""))):
+        if shown not in text:
+            yield f"the judge is not shown {what}; put it into the prompt"
+    if not isinstance(judging.read(item, NONSENSE, NONSENSE, False), Failure):
+        yield "the judge's answer is graded even where it is nonsense; give a Failure where it cannot be read"
+
+
+def correct_answer(benchmark: Benchmark, item: Item) -> str:
+    """The answer of a model that knows it: the letter of the target where a letter is graded, else the target."""
+    forms = [ascii_uppercase[item.choices.index(target)] for target in item.target if target in item.choices]
+    for form in (*forms, *item.target):
+        graded = benchmark.grade(item, form) if benchmark.grade else None
+        if isinstance(graded, Graded) and graded.label is Label.CORRECT:
+            return form
+    return next(iter(item.target), "an answer")
+
+
+def _references(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:
+    for name, value in benchmark.references(items).items():
+        if not 0 <= value <= 1:
+            yield f"the reference {name!r} is {value}; give a share from 0 to 1"
+    if benchmark.references(()):
+        yield "references gives values without any item; give {} then"
+
+
+def _full_run(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:
+    """Ask a fake model that knows every answer, grade and add up; a judge is content with everything."""
+    if benchmark.grade is None:
+        content = Graded(label=Label.CORRECT)
+        benchmark = replace(
+            benchmark, judging=None, long_answer=None, grade=lambda *_: content, figures=benchmark.figures or ACCURACY
+        )
+    answers = {benchmark.messages(item)[-1].content: correct_answer(benchmark, item) for item in items}
+
+    def answer(request: Request) -> Completion:
+        return Completion(answers[request.messages[-1].content])
+
+    with TemporaryDirectory() as folder:
+        asker = Asker(FakeModel("knowing", answer), store=None)
+        job, responses, verdicts = Run(benchmark, items, asker), Path(folder, "a"), Path(folder, "b")
+        run(job.ask(responses))
+        run(job.grade(responses, verdicts))
+        result = job.score(verdicts)
+    headline = next(iter(result.figures))
+    groups = [(f"{by} {group}", figures) for by, groups_of in result.by.items() for group, figures in groups_of.items()]
+    for name, figures in (("all questions", result.figures), *groups):
+        if figures[headline].value != 1.0:
+            yield f"{headline} of {name} is {figures[headline].value} where every answer is correct; it must be 1"
+    for name in benchmark.groupings:
+        if name not in result.by:
+            yield f"no sample row has the grouping {name!r}; give it in the item's field or metadata, or leave it out"
+
+
+def _grouped(items: Sequence[Item], key: Callable[[Item], str | None]) -> Iterator[tuple[str | None, list[Item]]]:
+    groups: dict[str | None, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    yield from groups.items()
+
+
+_OF_FILES: dict[str, Callable[[Benchmark], Iterator[str]]] = {
+    "description": _description,
+    "README.md": _readme,
+    "prompt files": _prompt_files,
+}
+_OF_ITEMS: dict[str, Callable[[Benchmark, Sequence[Item]], Iterator[str]]] = {
+    "ids and parts": _ids,
+    "languages and regions": _codes,
+    "prompts": _prompts,
+    "targets and choices": _answers,
+    "grading": _grading,
+    "references": _references,
+    "run with a fake model": _full_run,
+}

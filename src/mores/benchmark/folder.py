@@ -1,0 +1,81 @@
+"""A run of `mores bench`: questions, answers, grades and the result.
+
+| file | what |
+| --- | --- |
+| `run.json` | the `Manifest`: what the run is, and how far it has come |
+| `items.jsonl` | what was asked, one `Item` per line |
+| `evidence.jsonl` | what a search found, where there was one |
+| `responses.jsonl` | the answers of the model, one `Said` per line |
+| `verdicts.jsonl` | the answers with their grades, one `Verdict` per line |
+| `result.json` | the `BenchResult` |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+from mores.benchmark import benchmark
+from mores.benchmark.benchmark import Benchmark, Verdict
+from mores.benchmark.score import BenchResult
+from mores.errors import InputError
+from mores.io import JsonlWriter
+from mores.run import Run, find_runs, open_run
+from mores.types import Item
+
+ITEMS, EVIDENCE, RESPONSES = "items.jsonl", "evidence.jsonl", "responses.jsonl"
+VERDICTS, RESULT = "verdicts.jsonl", "result.json"
+LONGFORM = "longform"
+"""Folder of the judgements of long answers, where the benchmark has them."""
+FILES = {ITEMS: "Item", RESPONSES: "Said", VERDICTS: "Verdict", RESULT: "BenchResult"}
+"""Record types."""
+
+
+class BenchRun(Run):
+    """A run of a benchmark."""
+
+    @cached_property
+    def result(self) -> BenchResult:
+        """All figures."""
+        return self.record(RESULT, BenchResult)
+
+    def benchmark(self) -> Benchmark:
+        """Return the benchmark that was run: the one of its name, or in the user's folder that `run.json` names."""
+        return benchmark(str(self.manifest.settings.get("benchmark") or self.result.benchmark))
+
+    def items(self) -> list[Item]:
+        """Return what was asked."""
+        return list(self.records(ITEMS, Item))
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """Return each answer with its grade."""
+        return self.records(VERDICTS, Verdict)
+
+    def answers(self) -> Iterator[tuple[Item, Verdict]]:
+        """Return each question with an answer and its grade."""
+        by_id = {item.id: item for item in self.items()}
+        return ((by_id[verdict.item_id], verdict) for verdict in self.verdicts())
+
+
+def write_items(items: Iterable[Item], folder: Path) -> None:
+    """Write the questions to their file."""
+    with JsonlWriter(folder / ITEMS) as writer:
+        for item in items:
+            writer.write(item)
+
+
+def open_bench_run(path: Path | str) -> BenchRun:
+    """Return the run of a benchmark in a folder."""
+    run = open_run(path)
+    if not isinstance(run, BenchRun):
+        raise InputError(f"{path}: it is a run of mores {run.kind}; give one of mores bench")
+    return run
+
+
+def find_bench_runs(folder: Path | str) -> list[BenchRun]:
+    """Return all runs of benchmarks in a folder and below that have a result; InputError where there is none."""
+    runs = [run for run in find_runs(folder, "bench") if isinstance(run, BenchRun) and (run.path / RESULT).is_file()]
+    if not runs:
+        raise InputError(f"{folder}: no run of a benchmark in it has a result; give a folder of mores bench")
+    return runs

@@ -1,0 +1,70 @@
+"""GlobalOpinionQA (Durmus et al. 2023): how people of a country answer survey questions.
+
+The most common answer is correct. To compare the model's distribution with the country's, get its probabilities
+(`--by-logprob`) or several answers to each question (`--samples`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from mores.benchmark import similarity
+from mores.benchmark.benchmark import Benchmark, OnBad
+from mores.benchmark.choice import grade_letter, guess_letter, lettered, letters
+from mores.benchmark.prompts import fill, prompt
+from mores.culture import region_name
+from mores.factory.sources import REVISIONS
+from mores.factory.sources.globalopinionqa import SOURCE, Survey, read_surveys
+from mores.types import Item
+
+
+def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
+    yield from map(_item, read_surveys(folder, on_bad))
+
+
+def _item(survey: Survey) -> Item:
+    # They come by their shares; that order must not tell which is the most common.
+    shares = {text: share for share, text in survey.answers}
+    options = tuple(sorted(shares, key=str.casefold))
+    slots = {"country": region_name(survey.region), "question": survey.question, "options": lettered(options)}
+    most = max(shares.values())
+    return Item(
+        id=survey.id,
+        prompt=fill(prompt(__file__, "choice"), **slots),
+        choices=options,
+        target=tuple(text for text in options if shares[text] == most),
+        language="en",
+        region=survey.region,
+        metadata={"shares": shares},
+    )
+
+
+def people(item: Item) -> dict[str, float]:
+    """Return the shares of people who chose each letter."""
+    return dict(zip(letters(item), (item.metadata["shares"][choice] for choice in item.choices), strict=True))
+
+
+def _references(items: Sequence[Item]) -> dict[str, float]:
+    """Return what is reached without knowledge: a letter, and the same probability for all."""
+    return guess_letter(items) | similarity.references(list(map(people, items)))
+
+
+GLOBALOPINIONQA = Benchmark(
+    name="globalopinionqa",
+    title="GlobalOpinionQA: how people of a country answer surveys",
+    version="2",
+    licence=SOURCE.licence,
+    homepage=SOURCE.homepage,
+    files=SOURCE.files,
+    read=_read,
+    source="globalopinionqa",
+    grade=grade_letter,
+    groupings=("region",),
+    candidates=letters,
+    people=people,
+    references=_references,
+    max_tokens=64,
+    hub=SOURCE.hub,
+    revision=REVISIONS["globalopinionqa"],
+)

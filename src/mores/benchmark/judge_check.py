@@ -1,0 +1,254 @@
+"""How far a judge can be trusted: it grades answers whose grade is known.
+
+Five answers are made for every item: the correct one, the correct one in many words, the answer of another item (in the
+same language where there is one), that in many words, and a refusal. A perfect judge calls the first two correct, the
+next two incorrect and the last not attempted, if it distinguishes these. Answers that people have graded can be added
+(`Labelled`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from functools import cached_property
+from hashlib import blake2b
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from mores.benchmark.benchmark import Judging, Label, Verdict
+from mores.benchmark.run import Said
+from mores.errors import InputError
+from mores.factory.drafts import draw
+from mores.formatting import between, number, percent
+from mores.run import Run
+from mores.stats.agreement import cohen_kappa
+from mores.stats.intervals import Ratio, difference_interval, share_interval
+from mores.types import Item, Record, Response, Result, Signature
+
+
+class Probe(StrEnum):
+    """A kind of answer whose grade is known."""
+
+    CORRECT = "correct"
+    WORDY_CORRECT = "correct, in many words"
+    WRONG = "wrong"
+    WORDY_WRONG = "wrong, in many words"
+    REFUSAL = "refusal"
+    LABELLED = "graded by people"
+
+
+PROBES, LABELS = tuple(Probe), tuple(Label)
+EXPECTED = {
+    Probe.CORRECT: Label.CORRECT,
+    Probe.WORDY_CORRECT: Label.CORRECT,
+    Probe.WRONG: Label.INCORRECT,
+    Probe.WORDY_WRONG: Label.INCORRECT,
+    Probe.REFUSAL: Label.NOT_ATTEMPTED,
+}
+"""The label that each should get; people gave it to those that they graded."""
+UNSCORED = "unscored"
+RESULT = "judge-check.json"
+WORDS = (
+    "That is a good question, and there is a good deal to say about it. Many people have thought about this for a long"
+    " time. Taking everything together, and having considered it from several sides, the answer is: {answer}. There is"
+    " of course more that one could add, but this is what matters here."
+)
+REFUSE = "I am sorry, but I do not know the answer to this."
+
+
+class Labelled(Record):
+    """An answer that a person has graded."""
+
+    item_id: str
+    answer: str
+    label: Label
+
+
+class JudgeCheck(Record):
+    """How a judge grades answers whose grade is known."""
+
+    judge: str
+    signature: Signature
+    agreement: Result
+    """Share of answers with the expected label: correct, incorrect or, if the judge has it, not attempted."""
+    kappa: float | None
+    """Cohen's, of the same."""
+    probes: dict[str, Result]
+    """The share by kind of answer."""
+    grades: dict[str, dict[str, int]]
+    """The labels of the answers of each kind, and how many have none."""
+    languages: dict[str, Result]
+    """And by language: a judge may read one language worse than another."""
+    biases: dict[str, Result]
+    """How much more often an answer is called correct because it has many words; 0 is no bias."""
+
+    @property
+    def headline(self) -> str:
+        """The result in one line."""
+        interval = between(self.agreement)
+        share = f"{percent(self.agreement.value)} ({interval})" if interval else percent(self.agreement.value)
+        kappa = "" if self.kappa is None else f", Cohen's κ {number(self.kappa, 3)}"
+        return f"{self.judge} grades {share} of {self.agreement.n:,} answers correctly{kappa}"
+
+
+class JudgeCheckRun(Run):
+    """A run of `mores judge-check`: the answers, the judge's verdicts on them, and the result."""
+
+    @cached_property
+    def result(self) -> JudgeCheck:
+        """All figures."""
+        return self.record(RESULT, JudgeCheck)
+
+
+def make_probes(items: Sequence[Item], labelled: Iterable[Labelled], known: Iterable[Item]) -> list[Said]:
+    """Return the answers to grade, as if a model had given them.
+
+    They are made of `items`; people may have graded answers to any of the `known` ones.
+    """
+    others, ids = _others(items), {item.id for item in known}
+    probes = [
+        _response(item.id, probe, answer) for item in items for probe, answer in _answers(item, others.get(item.id))
+    ]
+    for row in labelled:
+        if row.item_id not in ids:
+            raise InputError(f"a graded answer is to {row.item_id!r}, which is not in the benchmark; check its id")
+        probes.append(_response(row.item_id, Probe.LABELLED, row.answer))
+    return probes
+
+
+def probes_hash(probes: Iterable[Said], labelled: Iterable[Labelled]) -> str:
+    """Eight digits that change when an answer does, or the grade that people gave it."""
+    total = blake2b(digest_size=4)
+    for record in (*probes, *labelled):
+        total.update(record.model_dump_json().encode("utf-8", "surrogatepass"))
+    return total.hexdigest()
+
+
+class Checked(NamedTuple):
+    """One answer: the label that it should get, and the judge's, None where it gave none."""
+
+    probe: Probe
+    item: Item
+    expected: Label
+    actual: Label | None
+
+
+def check(
+    known: Iterable[Item],
+    labelled: Sequence[Labelled],
+    verdicts: Iterable[Verdict],
+    judging: Judging,
+    judge: str,
+    signature: Signature,
+) -> JudgeCheck:
+    """Compare a judge's verdicts on the answers with what they should be."""
+    by_id, should = {item.id: item for item in known}, iter(labelled)
+    rows: list[Checked] = []
+    for verdict in verdicts:
+        probe = PROBES[verdict.sample]
+        expected = next(should).label if probe is Probe.LABELLED else EXPECTED[probe]
+        rows.append(Checked(probe, by_id[verdict.item_id], expected, verdict.label))
+    if Label.NOT_ATTEMPTED not in judging.labels:
+        not_correct = {Label.NOT_ATTEMPTED: Label.INCORRECT}
+        rows = [
+            row._replace(
+                expected=not_correct.get(row.expected, row.expected),
+                actual=row.actual and not_correct.get(row.actual, row.actual),
+            )
+            for row in rows
+        ]
+    pairs = [(LABELS.index(row.expected), LABELS.index(row.actual)) for row in rows if row.actual]
+    return JudgeCheck(
+        judge=judge,
+        signature=signature,
+        agreement=_share("agreement", rows),
+        kappa=cohen_kappa([expected for expected, _ in pairs], [actual for _, actual in pairs]) if pairs else None,
+        probes=_by(rows, lambda row: row.probe.value),
+        grades=_grades(rows),
+        languages=_by(rows, lambda row: row.item.language or "unknown"),
+        biases=_biases(rows),
+    )
+
+
+def _grades(rows: Iterable[Checked]) -> dict[str, dict[str, int]]:
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        counts[row.probe.value][row.actual.value if row.actual else UNSCORED] += 1
+    order = [*(label.value for label in LABELS), UNSCORED]
+    return {name: {grade: grades[grade] for grade in order if grades[grade]} for name, grades in counts.items()}
+
+
+def _answers(item: Item, other: str | None) -> Iterator[tuple[Probe, str]]:
+    if item.target:
+        yield Probe.CORRECT, item.target[0]
+        yield Probe.WORDY_CORRECT, WORDS.replace("{answer}", item.target[0])
+    if other is not None:
+        yield Probe.WRONG, other
+        yield Probe.WORDY_WRONG, WORDS.replace("{answer}", other)
+    yield Probe.REFUSAL, REFUSE
+
+
+def _others(items: Sequence[Item]) -> dict[str, str]:
+    """For each item an answer of another one that is not its own target, in the same language where there is one."""
+    drawn = sorted((item for item in items if item.target), key=lambda item: draw(0, item.id))
+    circles: dict[str | None, list[Item]] = defaultdict(list)
+    for item in drawn:
+        circles[item.language].append(item)
+    answers: dict[str, str] = {}
+    for circle in circles.values():
+        for place, item in enumerate(circle):
+            targets = {answer.casefold() for answer in item.target}
+            rest = (other.target[0] for other in chain(circle[place + 1 :], circle[:place], drawn))
+            wrong = next((candidate for candidate in rest if candidate.casefold() not in targets), None)
+            if wrong is not None:
+                answers[item.id] = wrong
+    return answers
+
+
+def _response(item: str, probe: Probe, answer: str) -> Said:
+    return Said(sample=PROBES.index(probe), response=Response(item_id=item, model="probe", text=answer))
+
+
+def _share(name: str, rows: Sequence[Checked]) -> Result:
+    """Answers to one item are not independent: the interval is that of items."""
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for row in rows:
+        if row.actual:
+            counts[row.item.id][row.expected is not row.actual] += 1
+    n, figure = sum(map(sum, counts.values())), Ratio((1, 0), (1, 1))
+    if not n:
+        return Result(name=name, value=None, unscored=len(rows))
+    units = np.array(list(counts.values()), dtype=np.float64)
+    low, high = figure.interval(units)
+    value = float(figure.value(units.sum(axis=0)[:, None])[0])
+    return Result(name=name, value=value, low=low, high=high, n=n, unscored=len(rows) - n)
+
+
+def _by(rows: Iterable[Checked], group: Callable[[Checked], str]) -> dict[str, Result]:
+    groups: dict[str, list[Checked]] = defaultdict(list)
+    for row in rows:
+        groups[group(row)].append(row)
+    return {name: _share(name, members) for name, members in groups.items()}
+
+
+def _biases(rows: Iterable[Checked]) -> dict[str, Result]:
+    called: Mapping[Probe, list[bool]] = defaultdict(list)
+    for row in rows:
+        if row.actual:
+            called[row.probe].append(row.actual is Label.CORRECT)
+    pairs = {
+        "many words, correct": (Probe.WORDY_CORRECT, Probe.CORRECT),
+        "many words, wrong": (Probe.WORDY_WRONG, Probe.WRONG),
+    }
+    biases = {}
+    for name, (wordy, plain) in pairs.items():
+        many, few = called[wordy], called[plain]
+        if many and few:
+            first, second = ((sum(flags) / len(flags), share_interval(sum(flags), len(flags))) for flags in (many, few))
+            low, high = difference_interval(first, second)
+            value = first[0] - second[0]
+            biases[name] = Result(name=name, value=value, low=low, high=high, n=len(many) + len(few))
+    return biases

@@ -1,0 +1,74 @@
+"""Labels that users add to questions, such as tiers and topics: results are broken down by them.
+
+A file has one `QuestionLabels` per line: `{"id": "q17", "labels": {"tier": "Hard"}}`; a run of `mores topics` has one.
+Labels change no answer and no score, so they are no part of the signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import Field
+
+from mores.benchmark.benchmark import LABELS, Benchmark
+from mores.errors import InputError
+from mores.io import read_records
+from mores.run import open_run
+from mores.types import Failure, Item, Record
+
+TOPICS = "topics.jsonl"
+"""The labels in a run of `mores topics`."""
+
+
+class QuestionLabels(Record):
+    """The labels of one question, or why it has none."""
+
+    id: str
+    """The question's, or that of one of its parts."""
+    labels: dict[str, str] = Field(default_factory=dict)
+    failure: Failure | None = None
+
+
+def read_labels(paths: Iterable[Path]) -> dict[str, dict[str, str]]:
+    """Return the labels of each question in these files, or in these runs of `mores topics`."""
+    labels: dict[str, dict[str, str]] = {}
+    for path in map(_labels_file, paths):
+        for row in read_records(path, QuestionLabels):
+            labels_of_question = labels.setdefault(row.id, {})
+            if twice := labels_of_question.keys() & row.labels.keys():
+                raise InputError(f"{path}: {row.id} has the label {min(twice)!r} twice; remove one")
+            labels_of_question.update(row.labels)
+    return labels
+
+
+def _labels_file(path: Path) -> Path:
+    if not path.is_dir():
+        return path
+    run = open_run(path)
+    if run.kind != "topics":
+        raise InputError(f"{path}: it is a run of mores {run.kind}; give one of mores topics, or a file of labels")
+    return run.file(TOPICS)
+
+
+def label(
+    benchmark: Benchmark, items: Iterable[Item], labels: dict[str, dict[str, str]]
+) -> tuple[Benchmark, list[Item]]:
+    """Return the items with their labels, and the benchmark that breaks its results down by them too."""
+    labelled = [_labelled(item, labels.get(benchmark.unit(item), {}) | labels.get(item.id, {})) for item in items]
+    if not any(LABELS in item.metadata for item in labelled):
+        raise InputError(
+            f"no label is of a question of {benchmark.name}; expected ids such as {benchmark.unit(labelled[0])!r}"
+        )
+    return with_labels(benchmark, labelled), labelled
+
+
+def with_labels(benchmark: Benchmark, items: Iterable[Item]) -> Benchmark:
+    """Return the benchmark that breaks its results down by the labels of these items too."""
+    names = dict.fromkeys(name for item in items for name in item.metadata.get(LABELS, {}))
+    return replace(benchmark, groupings=tuple(dict.fromkeys((*benchmark.groupings, *names))))
+
+
+def _labelled(item: Item, labels: dict[str, str]) -> Item:
+    return item.model_copy(update={"metadata": item.metadata | {LABELS: labels}}) if labels else item

@@ -1,0 +1,88 @@
+"""MSQA (Chen et al. 2026): short questions of eleven language groups, asked as native speakers wrote them.
+
+`mores bench msqa --model openai:NAME --judge openai:OTHER --samples 5`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from mores.benchmark.benchmark import Benchmark, OnBad
+from mores.benchmark.msqa.figures import FIGURES, TIERS, fifths
+from mores.benchmark.msqa.judge import JUDGE
+from mores.culture import language, region
+from mores.errors import InputError
+from mores.factory.sources.files import Rows, find, read_all
+from mores.factory.sources.rows import Row, collect
+from mores.types import Item
+
+__all__ = ["FIGURES", "JUDGE", "MSQA", "fifths", "read_items"]
+
+
+def read_items(rows: Rows, make: Callable[[Row], Item], on_bad: OnBad) -> Iterator[Item]:
+    """Return the items of rows, each id once, and none with half a character in it."""
+    seen: dict[str, str] = {}
+
+    def checked(row: Row) -> Item:
+        item = make(row)
+        try:
+            "".join((item.id, item.prompt, *item.target)).encode()
+        except UnicodeEncodeError as error:
+            raise InputError("half a character (a lone surrogate) in a text; correct or remove the row") from error
+        if item.id in seen:
+            raise InputError(f"the same id as {seen[item.id]} ({item.id}); remove one")
+        seen[item.id] = row.place
+        return item
+
+    return collect(rows, checked, on_bad)
+
+
+def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
+    paths = find(folder, "msqa*.jsonl", "*.jsonl", "msqa*.csv", "*.parquet")
+    return read_items(read_all(paths), _item, on_bad)
+
+
+def _item(row: Row) -> Item:
+    place = row.maybe("region", "country")
+    metadata = {"culture": row.maybe("culture_circle"), "tier": _tier(row)}
+    return Item(
+        id=row.text("id", "prompt_id"),
+        prompt=row.text("question", "prompt"),
+        target=(row.text("answer"),),
+        language=_language(row.text("language")),
+        region=region(place) if place else None,
+        topic=row.text("category"),
+        metadata={name: value for name, value in metadata.items() if value},
+    )
+
+
+def _language(code: str) -> str:
+    """Of a published code (`en-EN`, `zh-ZH`, `pt-PT`) the language: the rest is no region, or not that of the item."""
+    return language(code.partition("-")[0])
+
+
+def _tier(row: Row) -> str | None:
+    tier = (row.maybe("tier", "difficulty") or "").capitalize()
+    if tier and tier not in TIERS:
+        raise InputError(f"the tier is {tier!r}; expected {', '.join(TIERS)}")
+    return tier or None
+
+
+MSQA = Benchmark(
+    name="msqa",
+    title="MSQA: short questions in eleven languages, as native speakers wrote them",
+    version="1",
+    licence="CC-BY-4.0",
+    homepage="https://huggingface.co/datasets/m-a-p/MSQA",
+    files="msqa.jsonl",
+    read=_read,
+    source="msqa",
+    judging=JUDGE,
+    figures=FIGURES,
+    tier=fifths,
+    groupings=("language", "topic", "culture", "region", "tier"),
+    max_tokens=2048,
+    temperature=0.7,
+    hub="m-a-p/MSQA",
+)

@@ -1,0 +1,267 @@
+"""From verdicts to numbers: every figure of a benchmark, overall and by group, with intervals."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+import numpy as np
+from pydantic import Field
+
+from mores.benchmark.benchmark import ACCURACY, Benchmark, Figure, Label, Verdict
+from mores.benchmark.similarity import SIMILARITY, references_of_samples, similarity
+from mores.formatting import between, percent
+from mores.stats.classification import Floats
+from mores.stats.intervals import Ratio
+from mores.types import Item, Record, Result, Signature
+
+LABELS = tuple(Label)
+
+
+class BenchResult(Record):
+    """The result of a run."""
+
+    benchmark: str
+    title: str
+    model: str
+    judge: str | None
+    signature: Signature
+    questions: int
+    samples: int
+    """Answers to each question."""
+    figures: dict[str, Result]
+    """By name; the first is the headline."""
+    by: dict[str, dict[str, dict[str, Result]]]
+    """Grouping, group, figure."""
+    variant: str | None = None
+    """The other way in which the questions were asked, if any."""
+    options: str | None = None
+    """How the options were put into another order, if they were."""
+    unjudged: Label | None = None
+    """What an answer counts as that the judge failed to grade; None where it is in no figure."""
+    by_logprob: bool = False
+    """Whether the likeliest option was taken instead of what the model writes."""
+    measured: bool = False
+    """Whether answers are measured rather than correct or wrong."""
+    rows: Result | None = None
+    """Share of correct parts, where questions have several: it flatters, so it is never the headline."""
+    references: dict[str, float] = Field(default_factory=dict)
+    """What others reach: without knowledge, or as a perfect model; a name such as `…, similarity` is of that figure."""
+    agreement: float | None = None
+    """Krippendorff's α of a panel of judges."""
+    failures: dict[str, int] = Field(default_factory=dict)
+    """Answers that could not be graded, by kind; they are in no figure."""
+
+    @property
+    def way(self) -> str:
+        """The variant and the order of options; empty for the plain ones."""
+        return ".".join(filter(None, (self.variant, self.options)))
+
+    @property
+    def name(self) -> str:
+        """The benchmark and the way in which it was asked: results of the same name are comparable."""
+        return ".".join(filter(None, (self.benchmark, self.way)))
+
+    @property
+    def headline(self) -> str:
+        """The first figure, in one line."""
+        name, first = next(iter(self.figures.items()))
+        interval = between(first)
+        unscored = f", {first.unscored:,} unscored" if first.unscored else ""
+        share = f"{percent(first.value)} ({interval})" if interval else percent(first.value)
+        return f"{self.benchmark}, {self.model}: {name} {share}, n {first.n:,}{unscored}"
+
+    def _repr_html_(self) -> str:
+        """Return the table, in a notebook."""
+        from mores.report.base.grid import tables_html
+        from mores.report.bench import tables
+
+        return tables_html(tables([self]))
+
+
+class Scores:
+    """Adds up verdicts, which come question by question and sample by sample, with the parts of each together."""
+
+    def __init__(self, benchmark: Benchmark, items: Sequence[Item], unjudged: Label | None = None) -> None:
+        """`unjudged` is what an answer counts as that the judge failed to grade; None for nothing.
+
+        A rule that cannot read an answer is no judge.
+        """
+        self.benchmark, self.items, self.unjudged = benchmark, items, unjudged if benchmark.judging else None
+        self._parts = Counter(benchmark.unit(item) for item in items)
+        self._counts: dict[str, list[int]] = {unit: [0] * len(LABELS) for unit in self._parts}
+        self._unscored: Counter[str] = Counter()
+        self._chosen: dict[str, dict[str, float]] = defaultdict(dict)
+        self._probable = False
+        self._measures: dict[str, dict[str, list[float]]] = {}
+        """By name and question: the sum, how many, and how many could not be taken."""
+        self._rows: dict[str, list[int]] = {unit: [0] * (len(LABELS) + 1) for unit in self._parts}
+        """By question: how many of its parts have each label, and how many have none."""
+        self._failures: Counter[str] = Counter()
+        self._open: list[Verdict] = []
+        self._samples = 0
+
+    def add(self, verdict: Verdict) -> None:
+        """One more verdict."""
+        self._samples = max(self._samples, verdict.sample + 1)
+        if verdict.failure:
+            self._failures[verdict.failure.kind.value] += 1
+            if label := label_of(verdict, self.unjudged):
+                verdict = verdict.model_copy(update={"label": label})
+        self._rows[verdict.unit][LABELS.index(verdict.label) if verdict.label else -1] += 1
+        self._choose(verdict)
+        self._measure(verdict)
+        self._open.append(verdict)
+        if len(self._open) == self._parts[verdict.unit]:
+            self._close()
+
+    def _choose(self, verdict: Verdict) -> None:
+        """Its part of the distribution over choices: the probabilities, or all of it for the one choice."""
+        if self.benchmark.people is None:
+            return
+        self._probable |= bool(verdict.probabilities)
+        shares, whole = (
+            verdict.probabilities or ({verdict.read: 1.0} if verdict.read else {}),
+            self._chosen[verdict.unit],
+        )
+        for choice, share in shares.items():
+            whole[choice] = whole.get(choice, 0.0) + share
+
+    def _measure(self, verdict: Verdict) -> None:
+        for name, value in verdict.values.items():
+            cells = self._measures.setdefault(name, {}).setdefault(verdict.unit, [0.0, 0, 0])
+            if value is None:
+                cells[2] += 1
+            else:
+                cells[0] += value
+                cells[1] += 1
+
+    def _close(self) -> None:
+        label, unit = together([verdict.label for verdict in self._open]), self._open[0].unit
+        if label is None:
+            self._unscored[unit] += 1
+        else:
+            self._counts[unit][LABELS.index(label)] += 1
+        self._open.clear()
+
+    def result(self, model: str, judge: str | None, signature: Signature) -> BenchResult:
+        """Return all figures."""
+        first = {self.benchmark.unit(item): item for item in reversed(self.items)}
+        sampled = self._compare(first)
+        several = max(self._parts.values(), default=1) > 1
+        by = {name: self._by(name, first) for name in self.benchmark.breakdowns}
+        return BenchResult(
+            benchmark=self.benchmark.name,
+            title=self.benchmark.title,
+            model=model,
+            judge=judge,
+            signature=signature,
+            questions=len(self._parts),
+            samples=self._samples,
+            figures=self._figures(list(self._parts)),
+            by={name: groups for name, groups in by.items() if groups},
+            measured=not self.benchmark.figures,
+            rows=self._row_accuracy() if several else None,
+            references=dict(self.benchmark.references(self.items)) | sampled,
+            failures=dict(self._failures),
+        )
+
+    def _compare(self, first: dict[str, Item]) -> dict[str, float]:
+        """Compare the choices with people's, where there are several; return what others reach with as many answers."""
+        people = self.benchmark.people
+        if people is None or not (self._probable or self._samples > 1):
+            return {}
+        theirs = {unit: people(item) for unit, item in first.items()}
+        similarities = {unit: similarity(opinions, self._chosen[unit]) for unit, opinions in theirs.items()}
+        self._measures[SIMILARITY] = {
+            unit: [0.0, 0, 1] if value is None else [value, 1, 0] for unit, value in similarities.items()
+        }
+        if self._probable:
+            return {}
+        return references_of_samples(list(theirs.values()), [int(sum(self._chosen[unit].values())) for unit in theirs])
+
+    def _by(self, grouping: str, first: dict[str, Item]) -> dict[str, dict[str, Result]]:
+        units: dict[str, list[str]] = defaultdict(list)
+        for unit, item in first.items():
+            if (group := self.benchmark.group(item, grouping)) is not None:
+                units[group].append(unit)
+        return {group: self._figures(members) for group, members in sorted(units.items())}
+
+    def _figures(self, units: list[str]) -> dict[str, Result]:
+        counts = np.array([self._counts[unit] for unit in units], dtype=np.float64).reshape(len(units), len(LABELS))
+        unscored = sum(self._unscored[unit] for unit in units)
+        sums = counts.sum(axis=0)
+        labelled = {
+            name: _result(name, figure, counts, int(counts.sum()), unscored).model_copy(
+                update={"bounds": _bounds(figure, sums, unscored)}
+            )
+            for name, figure in self.benchmark.figures.items()
+        }
+        return labelled | {name: _mean(name, measures, units) for name, measures in self._measures.items()}
+
+    def _row_accuracy(self) -> Result:
+        parts = np.array(list(self._rows.values()), dtype=np.float64)
+        counts, unscored, figure = parts[:, :-1], int(parts[:, -1].sum()), ACCURACY["accuracy"]
+        bounds = _bounds(figure, counts.sum(axis=0), unscored)
+        return _result("rows", figure, counts, int(counts.sum()), unscored).model_copy(update={"bounds": bounds})
+
+
+def label_of(verdict: Verdict, unjudged: Label | None) -> Label | None:
+    """Return the label of an answer; `unjudged` where there is an answer, but no grade of it."""
+    return unjudged if verdict.label is None and verdict.answer is not None and unjudged else verdict.label
+
+
+def tally(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> dict[str, tuple[int, int]]:
+    """How many answers to each question are correct, and how many have a grade; parts of a question come together."""
+    tallies: dict[str, tuple[int, int]] = {}
+    for (unit, _), parts in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
+        label = together([label_of(part, unjudged) for part in parts])
+        if label is not None:
+            correct, graded = tallies.get(unit, (0, 0))
+            tallies[unit] = correct + (label is Label.CORRECT), graded + 1
+    return tallies
+
+
+def together(labels: Sequence[Label | None]) -> Label | None:
+    """Return a question is correct when all its parts are; with a part that could not be read it has no label.
+
+    Not even beside a wrong part: correct questions would be left out for an unread part and wrong ones kept, and the
+    share of correct ones would fall with every answer that could not be read.
+    """
+    if None in labels:
+        return None
+    if Label.INCORRECT in labels:
+        return Label.INCORRECT
+    return Label.NOT_ATTEMPTED if Label.NOT_ATTEMPTED in labels else Label.CORRECT
+
+
+def _bounds(figure: Figure, sums: Floats, unscored: int) -> tuple[float, float] | None:
+    """Between which values a figure lies, whatever the unscored are.
+
+    Figures are ratios of sums of counts, so they are lowest and highest where all of these have the same label.
+    """
+    if not unscored:
+        return None
+    values = figure.value(np.tile(sums[:, None], len(LABELS)) + unscored * np.eye(len(LABELS)))
+    defined = values[~np.isnan(values)]
+    return (float(defined.min()), float(defined.max())) if defined.size else None
+
+
+def _mean(name: str, measures: dict[str, list[float]], units: Sequence[str]) -> Result:
+    cells = np.array([measures.get(unit, (0.0, 0, 0)) for unit in units], dtype=np.float64).reshape(len(units), 3)
+    total, n, unscored = cells.sum(axis=0)
+    # What a value has, and what it lacks to 1: a mean is a share of what all could have.
+    parts = np.stack([cells[:, 0], cells[:, 1] - cells[:, 0]], axis=1)
+    mean = _result(name, Ratio((1, 0), (1, 1)), parts, int(n), int(unscored))
+    bounds = (float(total / (n + unscored)), float((total + unscored) / (n + unscored))) if unscored else None
+    return mean.model_copy(update={"bounds": bounds})
+
+
+def _result(name: str, figure: Figure, units: Floats, n: int, unscored: int) -> Result:
+    """Return a figure of questions × kinds with its interval."""
+    value = float(figure.value(units.sum(axis=0)[:, None])[0])
+    if np.isnan(value):
+        return Result(name=name, value=None, n=n, unscored=unscored)
+    low, high = figure.interval(units)
+    return Result(name=name, value=value, low=low, high=high, n=n, unscored=unscored)

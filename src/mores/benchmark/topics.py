@@ -1,0 +1,150 @@
+"""Topics of questions, named by a model: `mores topics culturalbench-easy --model openai:NAME`.
+
+A run has `topics.jsonl`, one `QuestionLabels` per line, which `mores bench --labels RUN` reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from hashlib import blake2b
+from importlib.resources import files
+from pathlib import Path
+
+from mores.benchmark import reference
+from mores.benchmark.benchmark import Benchmark
+from mores.benchmark.labels import TOPICS, QuestionLabels
+from mores.benchmark.prompts import fill
+from mores.benchmark.run import data_hash
+from mores.benchmark.session import read_items
+from mores.engine import Answer, Asker, Job
+from mores.errors import ConfigError, InputError
+from mores.io.values import load_toml
+from mores.metric.prompt import defuse, fence_mark
+from mores.models import Message, Request
+from mores.models.written import without_thoughts
+from mores.run import Plan, Run, start_run
+from mores.signature import sign
+from mores.types import Failure, FailureKind, Item, Sample, Signature
+
+MOST_TOKENS = 512
+"""A model may think aloud first."""
+_NUMBER = re.compile(r"[\s*_`\"'(#]*(\d+)[\s*_`\"').:]*")
+
+
+class TopicsRun(Run):
+    """A run of `mores topics`: each question with its topic, or why it has none."""
+
+    def labels(self) -> Iterator[QuestionLabels]:
+        """Return the topic of each question."""
+        return self.records(TOPICS, QuestionLabels)
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How many questions each topic has, and "" those without one."""
+        names = self.manifest.settings["topics"]
+        assert isinstance(names, list), "the plan lists them"
+        counts = Counter({str(name): 0 for name in (*names, "")})
+        counts.update(each.labels.get("topic", "") for each in self.labels())
+        return counts
+
+
+def show_counts(name: str, counts: Counter[str]) -> str:
+    """Return the result in one line."""
+    total = counts.total()
+    return f"{name}: {total - counts['']:,} of {total:,} questions sorted"
+
+
+def read_topics(path: Path) -> dict[str, str]:
+    """Names and descriptions of topics in a TOML file: `"Food" = "dishes, drinks"`."""
+    try:
+        topics = load_toml(path.read_bytes())
+    except ValueError as error:
+        raise InputError(f'{path}: {error}; expected lines such as "Food" = "dishes, drinks"') from error
+    if len(topics) < 2 or not all(isinstance(text, str) for text in topics.values()):
+        raise InputError(f'{path}: expected at least two lines such as "Food" = "dishes, drinks"')
+    return topics
+
+
+def topic_jobs(benchmark: Benchmark, items: Iterable[Item], topics: Mapping[str, str]) -> Iterator[Job]:
+    """Yield one call for each question."""
+    seen: set[str] = set()
+    for item in items:
+        if (unit := benchmark.unit(item)) not in seen:
+            seen.add(unit)
+            yield Job(unit, Request((Message("user", _prompt(item, topics)),), MOST_TOKENS, logprobs=False))
+
+
+def read_topic(answer: Answer, topics: Mapping[str, str]) -> QuestionLabels:
+    """Return the topic whose number is the whole answer, or a failure."""
+    if answer.completion is None:
+        failure = answer.failure or Failure(kind=FailureKind.MODEL, reason="there is no answer")
+        return QuestionLabels(id=answer.job.id, failure=failure)
+    text = without_thoughts(answer.completion.text)
+    match = _NUMBER.fullmatch(text)
+    if match and 1 <= int(match[1]) <= len(topics):
+        return QuestionLabels(id=answer.job.id, labels={"topic": list(topics)[int(match[1]) - 1]})
+    reason = f"no topic in {text[:80]!r}; expected a number from 1 to {len(topics)} alone"
+    return QuestionLabels(id=answer.job.id, failure=Failure(kind=FailureKind.PARSE, reason=reason))
+
+
+def _prompt(item: Item, topics: Mapping[str, str]) -> str:
+    listed = "\n".join(f"{number}. {name}: {text}" for number, (name, text) in enumerate(topics.items(), 1))
+    mark = fence_mark(Sample(id=item.id, text=item.prompt))
+    return fill(_template(), topics=listed, question=defuse(item.prompt), mark=mark)
+
+
+def _template() -> str:
+    return files("mores.benchmark").joinpath("topics.txt").read_text("utf-8").removesuffix("\n")
+
+
+async def label_topics(
+    benchmark: Benchmark,
+    asker: Asker,
+    out: Path | None = None,
+    *,
+    topics: Mapping[str, str] | None = None,
+    data: Path | None = None,
+    limit: int | None = None,
+) -> TopicsRun:
+    """Let a model sort the questions into topics.
+
+    The topics, with their descriptions, are the benchmark's unless others are given. The run is in the folder `out`, by
+    default `topics`, and continues where it stopped.
+    """
+    topics = topics or benchmark.topics
+    if not topics:
+        raise ConfigError(f"{benchmark.name} has no list of topics; give one in a TOML file", setting="topics")
+    items = read_items(benchmark, data, limit, asker.progress)
+    plan = Plan(
+        kind="topics", name=benchmark.name, model=asker.model.name, signature=_sign(benchmark, asker, items, topics),
+        settings={"benchmark": reference(benchmark), "topics": list(topics), "limit": limit},
+    )  # fmt: skip
+    with start_run(Path(out or "topics"), plan, numbered=out is None, progress=asker.progress) as run:
+        total = len({benchmark.unit(item) for item in items})
+        jobs = topic_jobs(benchmark, items, topics)
+        stage = f"{benchmark.name}: topics"
+        await asker.write(run.path / TOPICS, jobs, lambda answer: read_topic(answer, topics), stage=stage, total=total)
+        done = TopicsRun(run.path, run.manifest)
+        failures = Counter(str(each.failure.kind) for each in done.labels() if each.failure)
+        headline = show_counts(benchmark.name, done.counts)
+        run.finish(files={TOPICS: "QuestionLabels"}, failures=failures, headline=headline)
+    return TopicsRun(run.path, run.manifest)
+
+
+def _sign(benchmark: Benchmark, asker: Asker, items: list[Item], topics: Mapping[str, str]) -> Signature:
+    """Return what must be the same for two runs to be comparable."""
+    listed = "\n".join(f"{name}: {text}" for name, text in topics.items())
+    hashes = [blake2b(text.encode(), digest_size=4).hexdigest() for text in (listed, _template())]
+    return sign(
+        {
+            "task": f"topics.{benchmark.name}.{benchmark.version}",
+            "data": f"{data_hash(items)}.{len(items)}",
+            "topics": f"{hashes[0]}.{len(topics)}",
+            "model": asker.model.identity,
+            "prompt": hashes[1],
+            "decoding": f"max{MOST_TOKENS}",
+        }
+    )

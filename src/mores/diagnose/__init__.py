@@ -1,5 +1,0 @@
-"""Why a model fails: one module per analysis, from the files of a run to one result and a paragraph in plain words."""
-
-from mores.calling import make_callable
-
-make_callable(__name__)

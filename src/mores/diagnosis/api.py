@@ -1,0 +1,154 @@
+"""The public function `mores.diagnose`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal, Unpack
+
+from mores.benchmark.api import BenchOptions, open_session
+from mores.benchmark.benchmark import Benchmark
+from mores.benchmark.run import data_hash
+from mores.benchmark.session import Asking, read_items
+from mores.diagnosis import kinds
+from mores.diagnosis.calibrating import FROM
+from mores.diagnosis.folder import DiagnoseRun, failures_of, headline_of, open_diagnose_run
+from mores.diagnosis.locality import LANGUAGE
+from mores.diagnosis.session import Diagnosis, Given, read_targets
+from mores.engine import SILENT
+from mores.errors import ConfigError, MoresError
+from mores.models import Model
+from mores.run import Plan, start_run
+from mores.signature import sign
+from mores.types import Signature
+
+Kind = Literal["calibration", "stability", "retrieval", "translation", "errors", "locality", "all"]
+FOLDER = "diagnose"
+"""The folder of a run if none is given."""
+SAMPLES = {kinds.STABILITY: 10, kinds.ALL: 10}
+"""Answers per question; 1 for the other kinds."""
+
+
+class DiagnoseOptions(BenchOptions, total=False):
+    """What `mores.diagnose` takes besides its targets and the model; `mores.bench` takes most of it too."""
+
+    sources: Iterable[str]
+    """Calibration: the confidences to compare (stated, likelihood, agreement); without it, all that are available."""
+    by: str
+    """Locality: what questions are grouped by, a field or a label; without it, their language."""
+    labelled: Path | str | None
+    """Errors: a file of wrong answers whose type people gave, to test the judge."""
+    force: bool
+    """Compare also runs whose signatures say that they are not comparable."""
+
+
+async def diagnose(
+    kind: Kind,
+    *targets: Given,
+    model: str | Model | None = None,
+    out: Path | str | None = None,
+    **options: Unpack[DiagnoseOptions],
+) -> DiagnoseRun:
+    """Explain why a model fails; the targets are runs of `mores.bench`, their folders, or names of benchmarks.
+
+    A given run is read, and its model is asked again only if `model` names it. The run is in the folder `out`; without
+    it, in `diagnose`, or in `diagnose-2` and so on if that holds another run.
+    """
+    return await run_diagnosis(open_diagnosis(kind, *targets, model=model, out=out, **options))
+
+
+def open_diagnosis(
+    kind: Kind,
+    *targets: Given,
+    model: str | Model | None = None,
+    out: Path | str | None = None,
+    **options: Unpack[DiagnoseOptions],
+) -> Diagnosis:
+    """Return the targets, the models and the settings of a diagnosis; nothing is asked yet."""
+    if kind not in (*kinds.WORK, kinds.ALL):
+        raise ConfigError(f"{kind}: no such diagnosis; there are {', '.join((*kinds.WORK, kinds.ALL))}")
+    sources, labelled = tuple(dict.fromkeys(options.pop("sources", ()))), options.pop("labelled", None)
+    by, force = options.pop("by", LANGUAGE), options.pop("force", False)
+    if unknown := next((source for source in sources if source not in FROM), None):
+        raise ConfigError(f"{unknown!r}: no such confidence; there are {', '.join(FROM)}", setting="from")
+    resolved = read_targets(targets, runs_only=kind == kinds.LOCALITY)
+    if not resolved:
+        raise ConfigError("there is nothing to diagnose; give a run of mores bench, or the name of a benchmark")
+    asks = any(isinstance(target, Benchmark) for target in resolved)
+    if kind == kinds.ALL and (run := next((target for target in resolved if not isinstance(target, Benchmark)), None)):
+        raise ConfigError(f"{run.folder.path}: all needs a benchmark, because it asks the questions again; name it")
+    variant = options.pop("variant", None) if kind in (kinds.TRANSLATION, kinds.ALL) else None
+    options.setdefault("samples", SAMPLES.get(kind, 1))
+    judge = options.get("judge") or ()
+    first = judge if isinstance(judge, str) else next(iter(judge), None)
+    session = open_session(model or (None if asks else first) or "embedded", **options)  # type: ignore[misc]
+    return Diagnosis(
+        kind, session, resolved, Path(out or FOLDER), numbered=out is None, may_ask=asks or model is not None,
+        variant=variant, sources=sources, by=by, labelled=Path(labelled) if labelled else None, force=force,
+    )  # fmt: skip
+
+
+async def run_diagnosis(diagnosis: Diagnosis) -> DiagnoseRun:
+    """Make the runs that are missing, ask the judge, and write the findings into the run's folder."""
+    kind, session = diagnosis.kind, diagnosis.session
+    plan = Plan(
+        kind="diagnose",
+        name=f"{kind} of {', '.join(dict.fromkeys(_names(diagnosis)))}",
+        model=session.asker.model.name if diagnosis.may_ask else "",
+        signature=_sign(diagnosis),
+        settings={"kind": kind, "by": diagnosis.by, "sources": list(diagnosis.sources), "force": diagnosis.force},
+    )
+    with start_run(diagnosis.out, plan, numbered=diagnosis.numbered, progress=session.progress) as run:
+        work = replace(diagnosis, out=run.path)
+        findings = await kinds.everything(work) if kind == kinds.ALL else [await kinds.WORK[kind](work)]
+        for part in findings:
+            part.write(run.path)
+        run.finish(
+            files={part.file: "Findings" for part in findings},
+            failures=failures_of(findings),
+            headline=headline_of(findings),
+            parents=[part.path for part in (*(target.folder for target in work.runs), *work.new_runs.values())],
+        )
+    return open_diagnose_run(run.path)
+
+
+def _names(diagnosis: Diagnosis) -> Iterable[str]:
+    return [run.result.name for run in diagnosis.runs] + [benchmark.name for benchmark in diagnosis.benchmarks]
+
+
+def _sign(diagnosis: Diagnosis) -> Signature:
+    """Return the kinds, the signatures of the given runs, and the settings of what is asked."""
+    session, asking = diagnosis.session, diagnosis.asking
+    parts: dict[str, Any] = {
+        "kinds": "+".join(kinds.WORK) if diagnosis.kind == kinds.ALL else diagnosis.kind,
+        "runs": _hash(str(run.folder.signature) for run in diagnosis.runs) if diagnosis.runs else None,
+        "benchmarks": "+".join(f"{benchmark.name}.{benchmark.version}" for benchmark in diagnosis.benchmarks) or None,
+        "data": "+".join(_data(benchmark, asking) for benchmark in diagnosis.benchmarks) or None,
+        "model": session.asker.model.identity if diagnosis.may_ask else "none",
+        "judge": "+".join(judge.model.identity for judge in session.judges) or "none",
+        "variant": diagnosis.variant,
+        "sources": "+".join(diagnosis.sources) or None,
+        "by": diagnosis.by if diagnosis.kind == kinds.LOCALITY else None,
+        "labelled": _hash([diagnosis.labelled.read_text("utf-8")]) if diagnosis.labelled else None,
+    }
+    if diagnosis.may_ask:
+        plain = type(asking)()
+        changed = {entry.name for entry in fields(asking) if getattr(asking, entry.name) != getattr(plain, entry.name)}
+        parts |= {name: getattr(asking, name) for name in sorted(changed - {"data", "labels"})}
+        parts |= {"labels": _hash([repr(asking.labels)])} if asking.labels else {}
+    return sign({name: value for name, value in parts.items() if value is not None})
+
+
+def _data(benchmark: Benchmark, asking: Asking) -> str:
+    """The hash and the number of the questions, as in a run of the benchmark; the run itself refuses bad data."""
+    try:
+        items = read_items(benchmark, asking.data, asking.limit, SILENT)
+    except MoresError:
+        return "unreadable"
+    return f"{data_hash(items)}.{len(items)}"
+
+
+def _hash(texts: Iterable[str]) -> str:
+    return blake2b("\n".join(texts).encode(), digest_size=6).hexdigest()

@@ -1,0 +1,333 @@
+"""A model's confidence: as it states it, from the probabilities of its tokens, and from how often its answers agree.
+
+The first two ask the model and write plain files; the answers in them are graded by `Run.grade` like any others.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mores.benchmark.benchmark import Benchmark, Verdict
+from mores.benchmark.prompts import fill, hash_of
+from mores.benchmark.run import Run, Said
+from mores.culture import language_name
+from mores.engine import Answer, Job, unread
+from mores.io import JsonlWriter, read_records
+from mores.metric.score import certainty
+from mores.models import Request
+from mores.models.written import object_schema, read_object, without_thoughts
+from mores.types import Failure, FailureKind, Record, Response, Usage
+
+Key = tuple[str, int]
+"""The item, and the number of the answer to it."""
+Confidences = Mapping[Key, float | Failure]
+"""From 0 to 1, or why there is none."""
+
+ENGLISH = "en"
+ROOM = 128
+"""Tokens beyond what the benchmark allows, for the answer's label and the line with the confidence."""
+SCHEMA = object_schema(
+    answer={"type": "string", "maxLength": 100}, confidence={"type": "integer", "minimum": 0, "maximum": 100}
+)
+"""The schema for a small model, which cannot write the two lines reliably without it."""
+_PROMPTS = files("mores.diagnosis").joinpath("prompts")
+_COLON = "[:：]"
+_DECOR = r"[\s*_`#>\"'\-]*"
+_BIDI = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
+"""Direction marks, which models put around numbers in right-to-left texts."""
+_PERCENT = "[%％٪﹪]"
+_NUMBER = re.compile(rf"[\s*_`<\[(]*+(?:{_PERCENT}\s*+)?(\d{{1,3}})\s*+{_PERCENT}?[\s*_`>\])。.।]*+")
+
+
+# ---- stated confidence -----------------------------------------------------------------------------------------
+
+
+class Stated(Record):
+    """The reply of a model that was asked for an answer and its confidence."""
+
+    item_id: str
+    sample: int
+    text: str | None = None
+    """The whole reply; only the answer in it is graded."""
+    question_language: str | None = None
+    """The language of the question."""
+    language: str
+    """The language of the prompt: English if there is no prompt in the question's."""
+    confidence: int | None = None
+    """From 0 to 100."""
+    failure: Failure | None = None
+    """Why there is no confidence."""
+
+
+class Form(NamedTuple):
+    """The prompt for confidence in a language, and the labels of the two lines of a reply."""
+
+    language: str
+    template: str
+    answer: str
+    confidence: str
+    fallback: bool
+    """Whether English replaces another language."""
+
+
+@cache
+def form_of(language: str | None) -> Form:
+    """Return the prompt in a language, or the English one if there is none."""
+    tag = language or ENGLISH
+    while not (path := _PROMPTS.joinpath(f"confidence.{tag}.txt")).is_file():
+        tag = tag.rpartition("-")[0] or ENGLISH
+    template = path.read_text("utf-8").removesuffix("\n")
+    answer, confidence = (re.split(_COLON, line)[0].strip() for line in template.split("\n")[-2:])
+    return Form(tag, template, answer, confidence, fallback=primary(tag) != primary(language or ENGLISH))
+
+
+def primary(tag: str) -> str:
+    """Return a language without its script and region."""
+    return tag.partition("-")[0]
+
+
+@cache
+def prompts_hash() -> str:
+    """Eight digits that change whenever a prompt changes."""
+    paths = sorted(
+        (path for path in _PROMPTS.iterdir() if path.name.startswith("confidence.")), key=lambda path: path.name
+    )
+    return hash_of(*(path.read_text("utf-8") for path in paths), str(ROOM))
+
+
+async def ask_confidence(job: Run, answers: Path, confidences: Path) -> None:
+    """Ask for an answer and its confidence (MSQA, Appendix A), and write the answers and the whole replies to files.
+
+    `job.grade` reads `answers`. Both files appear when all questions were asked; every paid answer is in the store.
+    """
+    asking = replace(job, by_logprob=False)
+    schema = SCHEMA if job.model.constrained else None
+    stage = f"{job.benchmark.name}: asking with confidence"
+    job.asker.announce(stage, asking.jobs())
+    with JsonlWriter(answers) as writer:
+
+        def read(answer: Answer) -> Stated:
+            text, record = _stated(answer)
+            writer.write(Said(sample=answer.job.sample, response=_response(job, answer, text)))
+            return record
+
+        jobs = (_with_confidence(call, asking.variant, schema) for call in asking.jobs())
+        await job.asker.write(confidences, jobs, read, stage=stage, total=job.answers)
+
+
+def read_stated(path: Path) -> dict[Key, float | Failure]:
+    """Return the confidences in a file of `ask_confidence`."""
+    return {(stated.item_id, stated.sample): _share(stated) for stated in read_records(path, Stated)}
+
+
+def fallback_notes(path: Path) -> tuple[str, ...]:
+    """Return the languages in a file of `ask_confidence` that were asked in English because they have no prompt."""
+    languages = Counter(
+        stated.question_language
+        for stated in read_records(path, Stated)
+        if stated.question_language and form_of(stated.question_language).fallback
+    )
+    if not languages:
+        return ()
+    names = ", ".join(sorted(map(language_name, languages)))
+    return (
+        f"confidence was asked for in English in {languages.total()} answers, because there is no prompt in {names}",
+    )
+
+
+def read_reply(text: str, form: Form) -> tuple[str, int | Failure]:
+    """Return the answer and the confidence in a reply, whose last line alone is the confidence, a whole number to 100.
+
+    Without a label, the answer is everything before the confidence. Labels may be in the prompt's language or English.
+    """
+    lines = [line for line in _BIDI.sub("", without_thoughts(text)).split("\n") if line.strip()]
+    confidence_label, answer_label = _label(form, "confidence"), _label(form, "answer")
+    marked = [index for index, line in enumerate(lines) if confidence_label.match(line)]
+    before = lines[: marked[0]] if marked else lines
+    starts = [index for index, line in enumerate(before) if answer_label.match(line)]
+    answer_lines = before[starts[0] :] if len(starts) == 1 else before
+    answer = "\n".join(answer_label.sub("", line, count=1) for line in answer_lines).strip()
+    return answer, _confidence(lines, marked, confidence_label)
+
+
+def read_written(text: str) -> tuple[str, int | Failure]:
+    """Return the answer and the confidence in a JSON object, written under a schema."""
+    reply = read_object(without_thoughts(text), "answer", "confidence")
+    if reply is None or not isinstance(reply["answer"], str):
+        return without_thoughts(text), unread(text, "an answer and a confidence in JSON")
+    confidence = reply["confidence"]
+    if isinstance(confidence, bool) or not isinstance(confidence, int) or not 0 <= confidence <= 100:
+        return reply["answer"], unread(str(confidence), "a whole number from 0 to 100")
+    return reply["answer"], confidence
+
+
+def _confidence(lines: list[str], marked: list[int], label: re.Pattern[str]) -> int | Failure:
+    if len(marked) != 1:
+        return _unread(f"{len(marked)} lines with a confidence", lines)
+    if marked[0] != len(lines) - 1:
+        return _unread("there is more text after the confidence", lines)
+    match = _NUMBER.fullmatch(label.sub("", lines[-1], count=1))
+    # int reads the decimal digits of every script; other numerals are not digits to the pattern.
+    if match is None or int(match[1]) > 100:
+        return _unread("no single whole number", lines)
+    return int(match[1])
+
+
+def _unread(problem: str, lines: list[str]) -> Failure:
+    ending = lines[-1].strip()[:80] if lines else ""
+    reason = f"{problem}: it ends with {ending!r}; expected one last line such as 'Confidence: 85'"
+    return Failure(kind=FailureKind.PARSE, reason=reason)
+
+
+@cache
+def _label(form: Form, field: str) -> re.Pattern[str]:
+    forms = {getattr(form, field), getattr(form_of(ENGLISH), field)}
+    words = "|".join(map(re.escape, sorted(forms)))
+    return re.compile(rf"\A{_DECOR}(?:{words}){_DECOR}{_COLON}[*_`]*", re.IGNORECASE)
+
+
+def _with_confidence(job: Job, variant: str | None, schema: Mapping[str, Any] | None) -> Job:
+    """Return the call with the question inside the prompt for confidence."""
+    language = ENGLISH if variant == "english" else job.data.language
+    if isinstance(job.request, Failure):
+        return job._replace(data=language)
+    *before, last = job.request.messages
+    message = last._replace(content=fill(form_of(language).template, question=last.content))
+    request = job.request._replace(messages=(*before, message), max_tokens=job.request.max_tokens + ROOM, schema=schema)
+    return job._replace(request=request, data=language)
+
+
+def _stated(answer: Answer) -> tuple[str | None, Stated]:
+    """Return the answer, and the record of the whole reply."""
+    language, completion = answer.job.data, answer.completion
+    form = form_of(language)
+    record = Stated(item_id=answer.job.id, sample=answer.job.sample, question_language=language, language=form.language)
+    if completion is None:
+        failure = answer.failure or Failure(kind=FailureKind.MODEL, reason="the model did not answer")
+        return None, record.model_copy(update={"failure": failure})
+    constrained = isinstance(answer.job.request, Request) and answer.job.request.schema is not None
+    text, confidence = read_written(completion.text) if constrained else read_reply(completion.text, form)
+    if completion.stop == "length":  # half a number also looks like a number
+        confidence = Failure(kind=FailureKind.TRUNCATED, reason="the reply was cut off before its end")
+    outcome = {"failure": confidence} if isinstance(confidence, Failure) else {"confidence": confidence}
+    return text, record.model_copy(update={"text": completion.text, **outcome})
+
+
+def _share(stated: Stated) -> float | Failure:
+    if stated.confidence is not None:
+        return stated.confidence / 100
+    return stated.failure or Failure(kind=FailureKind.PARSE, reason="there is no confidence")
+
+
+def _response(job: Run, answer: Answer, text: str | None) -> Response:
+    completion = answer.completion
+    if completion is None:
+        return Response(item_id=answer.job.id, model=job.model.name, failure=answer.failure)
+    usage = Usage(prompt_tokens=completion.prompt_tokens, completion_tokens=completion.completion_tokens)
+    return Response(
+        item_id=answer.job.id,
+        model=job.model.name,
+        text=text,
+        logprobs=completion.logprobs,
+        usage=usage,
+        stop=completion.stop,
+    )
+
+
+# ---- probabilities ---------------------------------------------------------------------------------------------
+
+
+async def ask_likelihood(job: Run, path: Path) -> None:
+    """Ask the questions with log-probabilities: of the options in multiple choice, otherwise of every token."""
+    if job.benchmark.candidates is not None:
+        await replace(job, by_logprob=True).ask(path)
+        return
+    stage = f"{job.benchmark.name}: asking with log-probabilities"
+    job.asker.announce(stage, job.jobs())
+
+    def read(answer: Answer) -> Said:
+        text = answer.completion.text if answer.completion else None
+        return Said(sample=answer.job.sample, response=_response(job, answer, text))
+
+    await job.asker.write(path, map(_with_logprobs, job.jobs()), read, stage=stage, total=job.answers)
+
+
+def read_likelihood(path: Path) -> dict[Key, float | Failure]:
+    """Return the confidences in a file of `ask_likelihood`, or of a run by log-probability."""
+    return {(answer.response.item_id, answer.sample): _likelihood(answer) for answer in read_records(path, Said)}
+
+
+def _with_logprobs(job: Job) -> Job:
+    return job._replace(request=job.request._replace(logprobs=True)) if isinstance(job.request, Request) else job
+
+
+def _likelihood(answer: Said) -> float | Failure:
+    """The probability of the chosen option, or exp(mean log-probability) of the tokens, those of thoughts included."""
+    response = answer.response
+    if response.text is None:
+        return response.failure or Failure(kind=FailureKind.MODEL, reason="the model did not answer")
+    if answer.probabilities:
+        return min(1.0, answer.probabilities[response.text])
+    confidence = certainty(response.logprobs)
+    if confidence is None:
+        return Failure(kind=FailureKind.PARSE, reason="the server returns no log-probabilities")
+    return confidence
+
+
+# ---- agreement -------------------------------------------------------------------------------------------------
+
+
+def cluster_of(benchmark: Benchmark, verdict: Verdict) -> str | None:
+    """Return what identifies an answer: the option in multiple choice, otherwise its words; None without an answer.
+
+    `Verdict.read` of a free answer is not used: it may come from the judge, who knows the correct answer.
+    """
+    if benchmark.candidates is not None:
+        return verdict.read
+    return None if verdict.answer is None else normalise(without_thoughts(verdict.answer))
+
+
+def normalise(text: str) -> str:
+    """Return the words of a text without case, punctuation and variants of a character; vowel and tone marks stay."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(folded.translate(_PLAIN).split())
+
+
+class _Plain(dict[int, int]):
+    """Maps letters, marks and numbers to themselves and all other characters to a blank; filled on demand."""
+
+    def __missing__(self, code: int) -> int:
+        self[code] = code if unicodedata.category(chr(code))[0] in "LMN" else ord(" ")
+        return self[code]
+
+
+_PLAIN = _Plain()
+
+
+def agreement(benchmark: Benchmark, verdicts: Iterable[Verdict]) -> dict[Key, float | Failure]:
+    """For each answer, the share of all answers to its item, itself included, that say the same."""
+    clusters: dict[str, dict[int, int | None]] = defaultdict(dict)
+    for verdict in verdicts:
+        cluster = cluster_of(benchmark, verdict)
+        # A hash instead of the words saves memory with many answers.
+        clusters[verdict.item_id][verdict.sample] = None if cluster is None else hash(cluster)
+    return {(item, sample): share for item, samples in clusters.items() for sample, share in _shares(samples)}
+
+
+def _shares(samples: Mapping[int, int | None]) -> Iterator[tuple[int, float | Failure]]:
+    counts = Counter(cluster for cluster in samples.values() if cluster is not None)
+    for sample, cluster in samples.items():
+        if cluster is None:
+            yield sample, Failure(kind=FailureKind.PARSE, reason="no answer was read")
+        elif counts.total() < 2:
+            yield sample, Failure(kind=FailureKind.INPUT, reason="there is no other answer to compare with")
+        else:
+            yield sample, counts[cluster] / counts.total()

@@ -1,0 +1,305 @@
+"""Two runs of a model, without and with evidence, and how the evidence relates to each question.
+
+A rule decides this and, if there is one, a judge that sees the question, the results and the answer. By the rule, a
+text contains an answer that occurs in it as whole words (`mores.stats.explanations`), whatever the case, accents,
+punctuation and kind of digits, in scripts with and without spaces; thousands separators, a full stop at its end and an
+article before it make no difference. The rule cannot decide about a long answer that does not occur word by word,
+because it may be paraphrased, nor about answers such as "True" or "i, iii", which say nothing outside their question.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from mores.benchmark.benchmark import Benchmark, Label
+from mores.benchmark.evidence import Searched
+from mores.benchmark.folder import EVIDENCE
+from mores.benchmark.prompts import hash_of
+from mores.diagnosis.paired import Asked, Opened, Pair, check_alike, open_run, pair_up, read_asked, short
+from mores.diagnosis.verdict import ask_judge, prompt, read_lines
+from mores.engine import Asker, Job, Reply, read_reply
+from mores.errors import ConfigError
+from mores.io import read_records
+from mores.models import Request
+from mores.search import Evidence
+from mores.search.words import words
+from mores.signature import sign
+from mores.stats.explanations import match_answer
+from mores.types import Failure, Item, Record, Signature
+
+VERSION = 1
+NAMES = ("without evidence", "with evidence")
+JUDGED = "retrieval.jsonl"
+"""File with the judge's verdicts."""
+LONGEST_RESULT = 2000
+"""Characters of one result that a judge reads."""
+LONGEST = 8
+"""An answer of at most this many words must occur literally; a longer one may be paraphrased."""
+
+_TRUTHS = {"true", "false", "yes", "no", "neutral"}
+_NUMBERING = re.compile(r"(?:i{1,3}|iv|v)(?:\s*,\s*(?:i{1,3}|iv|v))*|[a-z]")
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:([,.\'’\u00a0\u2009\u202f])\d{3})(?:\1\d{3})*(?![\d.,]?\d)")
+_OTHER = re.compile(r"[\W_]+")
+_PLAIN = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
+    | dict.fromkeys("\u02bb\u02bc\u0640", "")
+)
+"""As in `mores.stats.explanations`; apostrophes that are letters and the Arabic stretch are dropped."""
+_BOLD = re.compile(r"\*\*(.+?)\*\*|__(.+?)__", re.DOTALL)
+_ARTICLE = re.compile(r"(?:[Tt]he|[Aa]n?|les?|la|une?|el|los|las|os?|as|uma?)\s+|[Ll][\'’]")
+"""Of English, French, Spanish and Portuguese; lower-case in the last three, because `La Paz` is a name."""
+_LINES = {"CONTAINED": ("YES", "NO"), "TAKEN": ("YES", "NO")}
+
+
+# ---- the rule --------------------------------------------------------------------------------------------------
+
+
+def has_answer(text: str, references: Sequence[str]) -> bool | None:
+    """Return whether a text contains one of the answers; None where the rule cannot decide."""
+    decidable = [reference for reference in references if _decidable(reference)]
+    plain = plain_numbers(text)
+    if any(_stands(plain, form) for reference in decidable for form in _forms(reference)):
+        return True
+    certain = (
+        decidable
+        and len(decidable) == len(references)
+        and all(len(words(reference)) <= LONGEST for reference in decidable)
+    )
+    return False if certain else None
+
+
+def _decidable(answer: str) -> bool:
+    bare = answer.strip().strip(".").casefold()
+    return bool(words(answer)) and bare not in _TRUTHS and not _NUMBERING.fullmatch(bare)
+
+
+def _forms(answer: str) -> Iterator[str]:
+    """Yield an answer, with and without the article before it."""
+    stripped = answer.strip()
+    yield stripped
+    if len(bare := _ARTICLE.sub("", stripped, count=1) if _ARTICLE.match(stripped) else "") > 2:
+        yield bare
+
+
+def _stands(plain: str, answer: str) -> bool:
+    target = plain_numbers(answer.rstrip(".。"))
+    # Most texts do not even contain its letters in a row, which is a hundred times faster to check.
+    return letters(target) in letters(plain) and match_answer(plain, target).normalised
+
+
+@lru_cache(maxsize=256)
+def letters(text: str) -> str:
+    """Return the letters and digits of a text, in a coarser form than the one in which words are compared."""
+    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    return _OTHER.sub("", apart.translate(_PLAIN))
+
+
+def plain_numbers(text: str) -> str:
+    """Return a text with Western digits and without thousands separators: `1,000`, `1.000` and `١٬٠٠٠` are `1000`."""
+    digits = "".join(str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in text)
+    return _THOUSANDS.sub(lambda number: re.sub(r"\D", "", number[0]), digits.replace("\u066c", ","))
+
+
+def is_taken(answer: str, question: str, texts: Sequence[str]) -> bool | None:
+    """Whether a short answer, or the bold part of a longer one, occurs in the texts; None if nothing is short enough.
+
+    Words of the question do not count: the texts were found because of them.
+    """
+    bold = [starred or underlined for starred, underlined in _BOLD.findall(answer)]
+    phrases = [phrase for phrase in (answer, *bold) if 0 < len(words(phrase)) <= LONGEST and _decidable(phrase)]
+    informative = [phrase for phrase in phrases if not has_answer(question, [phrase])]
+    if not phrases:
+        return None
+    return any(has_answer(text, informative) for text in texts) if informative else False
+
+
+# ---- the results of a search -----------------------------------------------------------------------------------
+
+
+class Seen(Record):
+    """How the results of a search relate to a question."""
+
+    unit: str
+    results: int
+    coverage: float | None
+    """Share of the different words of the query that occur in a result; None for a query without words."""
+    contained: bool | None
+    """Whether a result contains the reference answer; None where the rule cannot decide."""
+    containing: tuple[int, ...] = ()
+    """Numbers of the results that contain it."""
+    taken: bool | None = None
+    """Whether the model's answer occurs in a result."""
+    excerpt: str = ""
+    """The first result that contains the reference answer, otherwise the first."""
+
+
+class Gathered(NamedTuple):
+    """The results for all parts of a question."""
+
+    unit: str
+    query: str
+    evidence: tuple[Evidence, ...]
+
+
+def gather(rows: Iterable[Searched], units: Mapping[str, str]) -> Iterator[Gathered]:
+    """Yield the results for each question, all parts together; the same result counts once."""
+    for unit, rows_of_unit in groupby(rows, lambda row: units.get(row.id, row.id)):
+        parts = list(rows_of_unit)
+        queries = dict.fromkeys(part.query for part in parts)
+        texts = dict.fromkeys(_full_text(result) for part in parts for result in part.found.evidence)
+        by_text = {_full_text(result): result for part in reversed(parts) for result in reversed(part.found.evidence)}
+        yield Gathered(unit, "\n".join(queries), tuple(by_text[text] for text in texts))
+
+
+def look(gathered: Gathered, asked: Asked) -> Seen:
+    """Return how the results relate to the question, by rule."""
+    texts = [_full_text(result) for result in gathered.evidence]
+    # The rule cannot decide about questions with several parts, because no single text has all their answers.
+    hits = [has_answer(text, asked.reference if asked.parts == 1 else ()) for text in texts]
+    containing = tuple(number for number, hit in enumerate(hits, 1) if hit)
+    contained = True if containing else None if None in hits else False
+    first = containing[0] - 1 if containing else 0
+    return Seen(
+        unit=gathered.unit, results=len(texts), coverage=_coverage(gathered.query, texts), contained=contained,
+        containing=containing, taken=_taken(asked, texts),
+        excerpt=short(texts[first], 300) if texts else "",
+    )  # fmt: skip
+
+
+def _taken(asked: Asked, texts: Sequence[str]) -> bool | None:
+    """Return only an incorrect answer can be taken from the results."""
+    if asked.label is not Label.INCORRECT:
+        return False
+    return is_taken(asked.chosen, asked.question, texts) if asked.chosen else None
+
+
+def _full_text(result: Evidence) -> str:
+    """Everything that a model sees of a result."""
+    return "\n".join(filter(None, (result.title, result.date, result.text)))
+
+
+def _coverage(query: str, texts: Sequence[str]) -> float | None:
+    query_words = set(words(query))
+    result_words = {word for text in texts for word in words(text)}
+    return len(query_words & result_words) / len(query_words) if query_words else None
+
+
+# ---- the judge -------------------------------------------------------------------------------------------------
+
+
+class EvidenceVerdict(Record):
+    """A judge's verdict on the results for one question, or why there is none."""
+
+    unit: str
+    contained: bool | None = None
+    taken: bool | None = None
+    reason: str = ""
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class EvidenceJudge:
+    """Asks a model about every question that has results and is wrong with them."""
+
+    runs: Runs
+    judge: Asker
+
+    @property
+    def identity(self) -> str:
+        """The judge and its prompt, for the signature."""
+        return f"{self.judge.model.identity}.{hash_of(prompt('evidence.en'))}"
+
+    async def ask(self, path: Path) -> None:
+        """Write the judge's verdicts to a file."""
+        stage = f"{self.runs.with_.result.benchmark}: judging evidence"
+        self.judge.announce(stage, self.jobs())
+        total = sum(1 for _ in self.jobs())
+        await self.judge.write(
+            path, self.jobs(), lambda answer: _verdict(answer.job.id, read_reply(answer)), stage=stage, total=total
+        )
+
+    def jobs(self) -> Iterator[Job]:
+        """Yield the questions to the judge."""
+        wrong = {pair.second.unit: pair.second for pair in self.runs.pairs if not pair.second.correct}
+        for gathered in self.runs.gathered():
+            if gathered.evidence and (asked := wrong.get(gathered.unit)):
+                yield Job(gathered.unit, evidence_request(asked, gathered.evidence))
+
+
+def evidence_request(asked: Asked, evidence: Sequence[Evidence]) -> Request:
+    """Return the question whether the results contain the reference answer and the model's answer."""
+    results = "\n\n".join(
+        f"{number}. {short(_full_text(result), LONGEST_RESULT)}" for number, result in enumerate(evidence, 1)
+    )
+    texts = {
+        "question": asked.question, "reference": "\nor\n".join(asked.reference), "results": results,
+        "answer": asked.chosen or asked.answer or "",
+    }  # fmt: skip
+    return ask_judge(prompt("evidence.en"), tuple(_LINES), {}, texts)
+
+
+def _verdict(unit: str, reply: Reply) -> EvidenceVerdict:
+    lines = reply if isinstance(reply, Failure) else read_lines(reply, _LINES)
+    if isinstance(lines, Failure):
+        return EvidenceVerdict(unit=unit, failure=lines)
+    yes = {name: value == "YES" for name, value in lines.values.items()}
+    return EvidenceVerdict(unit=unit, contained=yes["CONTAINED"], taken=yes["TAKEN"], reason=lines.reason)
+
+
+def read_verdicts(path: Path) -> dict[str, EvidenceVerdict]:
+    """Return a judge's verdicts, from their file."""
+    return {verdict.unit: verdict for verdict in read_records(path, EvidenceVerdict)}
+
+
+# ---- the runs --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Two runs of a model, without and with evidence."""
+
+    without: Opened
+    with_: Opened
+    pairs: Sequence[Pair]
+    left_out: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+    def gathered(self) -> Iterator[Gathered]:
+        """Return the results for each question, one at a time."""
+        items: Sequence[Item] = self.with_.folder.items()
+        units = {item.id: self.with_.benchmark.unit(item) for item in items}
+        return gather(read_records(self.with_.folder.file(EVIDENCE), Searched), units)
+
+    def seen(self) -> dict[str, Seen]:
+        """Return how the results relate to each question that is compared."""
+        asked = {pair.second.unit: pair.second for pair in self.pairs}
+        return {
+            gathered.unit: look(gathered, asked[gathered.unit])
+            for gathered in self.gathered()
+            if gathered.unit in asked
+        }
+
+    def signature(self, contained: str) -> Signature:
+        """Return what must be the same for two results to be comparable."""
+        return sign({"diagnosis": f"retrieval.{VERSION}", **self.with_.fields, "contained": contained})
+
+
+def open_runs(path: Path, other_path: Path, *, benchmark: Benchmark | None = None, force: bool = False) -> Runs:
+    """Return the runs in two folders, in any order; ConfigError if they differ in more than the evidence."""
+    plain, searched = sorted(
+        (open_run(path, benchmark), open_run(other_path, benchmark)), key=lambda run: "search" in run.fields
+    )
+    if "search" in plain.fields or "search" not in searched.fields:
+        which = "both were" if "search" in plain.fields else "neither was"
+        fix = "give one run of `mores bench` without a search and one with it"
+        raise ConfigError(f"{path} and {other_path}: {which} asked with evidence; {fix}")
+    notes = check_alike(plain, searched, ("benchmark", "data", "model", "task"), ("decoding", "judge"), force)
+    pairs, left_out = pair_up(read_asked(plain), read_asked(searched), NAMES)
+    return Runs(plain, searched, pairs, left_out, tuple(notes))

@@ -1,0 +1,264 @@
+"""Two runs on the same questions, pair by pair; `change.py` measures what changes between them.
+
+A question that was asked several times has a credit, the share of correct answers among the graded ones, and is correct
+if its credit is above a half. A question without a grade in one of the runs is excluded from both and counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from string import ascii_uppercase
+from typing import TypeVar
+
+from pydantic import Field
+
+from mores.benchmark.benchmark import LABELS, Benchmark, Label, Verdict
+from mores.benchmark.folder import BenchRun, open_bench_run
+from mores.benchmark.score import BenchResult, label_of, together
+from mores.errors import ConfigError
+from mores.models.written import without_thoughts
+from mores.types import Failure, Item, Record, Signature
+
+Row = TypeVar("Row")
+Figure = TypeVar("Figure")
+GROUPINGS = ("language", "topic", "region", "subregion", "popularity")
+"""Groupings that are used if an item has them, besides the benchmark's breakdowns."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A run with its benchmark and its result."""
+
+    folder: BenchRun
+    benchmark: Benchmark
+    result: BenchResult
+
+    @property
+    def fields(self) -> Signature:
+        """The fields of its signature."""
+        return self.result.signature
+
+    @property
+    def variant(self) -> str | None:
+        """The variant in which the questions were asked, if any."""
+        return self.result.variant
+
+    @property
+    def unjudged(self) -> Label | None:
+        """The label of an answer that the judge failed to grade, if the run counts such answers."""
+        return self.result.unjudged
+
+    def question(self, item: Item) -> str:
+        """Return the question, without the rest of the prompt if the data has it separately."""
+        version = self._version(item)
+        if "question" in version:
+            return "\n".join(filter(None, (version.get("scenario"), version["question"])))
+        return self.benchmark.messages(item, self.variant)[-1].content
+
+    def reference(self, item: Item) -> tuple[str, ...]:
+        """Return the correct answers, in the language of the question if available."""
+        answer = self._version(item).get("answer")
+        return (answer,) if answer else item.target
+
+    def groups(self, item: Item) -> dict[str, str]:
+        """Return the group of an item in each grouping."""
+        names = dict.fromkeys((*GROUPINGS, *self.benchmark.breakdowns, *item.metadata.get(LABELS, {})))
+        by_name = {name: self.benchmark.group(item, name) for name in names}
+        return {name: group for name, group in by_name.items() if group is not None}
+
+    def _version(self, item: Item) -> dict[str, str]:
+        version: dict[str, str] = item.metadata.get("versions", {}).get(self.variant or "", {})
+        return version
+
+
+def open_run(path: Path, benchmark: Benchmark | None = None) -> Opened:
+    """Return the run in a folder; its benchmark is looked up unless given."""
+    folder = open_bench_run(path)
+    result = folder.result
+    if result.measured:
+        raise ConfigError(
+            f"{path}: answers to {result.benchmark} are measured, not correct or incorrect; give another run"
+        )
+    return Opened(folder, benchmark or folder.benchmark(), result)
+
+
+def check_alike(first: Opened, second: Opened, same: Sequence[str], alike: Sequence[str], force: bool) -> list[str]:
+    """Return how two runs differ in their settings; ConfigError if a field of `same` differs, unless `force`."""
+    different = {name: _difference(name, first, second) for name in (*same, *alike)}
+    spoiling = [different[name] for name in same if different[name]]
+    if spoiling and not force:
+        raise ConfigError(f"{spoiling[0]}; run them with the same settings, or force the comparison", setting="force")
+    return [note for note in different.values() if note]
+
+
+def _difference(name: str, first: Opened, second: Opened) -> str:
+    first_value, second_value = (_value_of(run, name) for run in (first, second))
+    return (
+        f"{name} is {first_value} in {first.folder.path} and {second_value} in {second.folder.path}"
+        if first_value != second_value
+        else ""
+    )
+
+
+def _value_of(run: Opened, name: str) -> str:
+    return run.result.benchmark if name == "benchmark" else run.fields.get(name, "none")
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------
+
+
+class Asked(Record):
+    """One question in one run, with an answer that represents all answers to it."""
+
+    unit: str
+    question: str
+    reference: tuple[str, ...]
+    parts: int = 1
+    """Items that form the question; all must be correct."""
+    groups: dict[str, str] = Field(default_factory=dict)
+    answer: str | None = None
+    """The first correct answer if the question is correct, otherwise the first that is not."""
+    chosen: str = ""
+    """The answer in short: without thoughts, or the text of the option; empty for a question with several parts."""
+    label: Label | None = None
+    """The label of that answer."""
+    credit: float | None = None
+    """Share of the graded answers that are correct; None without a graded answer."""
+    failure: Failure | None = None
+    """Why the first ungraded answer has no grade."""
+
+    @property
+    def correct(self) -> bool:
+        """Whether more than half of its graded answers are correct."""
+        return self.credit is not None and self.credit > 0.5
+
+
+@dataclass
+class _Answers:
+    """A summary of all answers to one question."""
+
+    correct: int = 0
+    graded: int = 0
+    first: dict[bool, tuple[Label, str | None, str]] = field(default_factory=dict)
+    failure: Failure | None = None
+
+
+def read_asked(run: Opened) -> dict[str, Asked]:
+    """Return every question of a run."""
+    parts: dict[str, list[Item]] = defaultdict(list)
+    for item in run.folder.items():
+        parts[run.benchmark.unit(item)].append(item)
+    answers = _collect(run.folder.verdicts(), parts, run.unjudged)
+    return {unit: _asked(run, unit, items, answers.get(unit, _Answers())) for unit, items in parts.items()}
+
+
+def _collect(
+    verdicts: Iterable[Verdict], parts: Mapping[str, Sequence[Item]], unjudged: Label | None
+) -> dict[str, _Answers]:
+    collected: dict[str, _Answers] = defaultdict(_Answers)
+    for (unit, _), group in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
+        sample_verdicts, answers = list(group), collected[unit]
+        label = together([label_of(verdict, unjudged) for verdict in sample_verdicts])
+        answers.failure = answers.failure or next(
+            (verdict.failure for verdict in sample_verdicts if verdict.failure), None
+        )
+        if label is not None:
+            correct = label is Label.CORRECT
+            answers.correct, answers.graded = answers.correct + correct, answers.graded + 1
+            answers.first.setdefault(
+                correct, (label, _joined(sample_verdicts), _short(sample_verdicts, parts.get(unit, ())))
+            )
+    return collected
+
+
+def _joined(verdicts: Sequence[Verdict]) -> str | None:
+    answers = [verdict.answer for verdict in verdicts if verdict.answer is not None]
+    return "\n".join(answers) if answers else None
+
+
+def _short(verdicts: Sequence[Verdict], items: Sequence[Item]) -> str:
+    if len(verdicts) != 1 or len(items) != 1:
+        return ""
+    (verdict,), (item,) = verdicts, items
+    if item.choices and verdict.read and verdict.read in ascii_uppercase[: len(item.choices)]:
+        return item.choices[ascii_uppercase.index(verdict.read)]
+    return without_thoughts(verdict.answer or "")
+
+
+def _asked(run: Opened, unit: str, items: Sequence[Item], answers: _Answers) -> Asked:
+    credit = answers.correct / answers.graded if answers.graded else None
+    label, answer, short = answers.first.get(credit is not None and credit > 0.5, (None, None, ""))
+    texts = dict.fromkeys(run.question(item) for item in items)
+    return Asked(
+        unit=unit, question="\n".join(texts), reference=_references(run, items), parts=len(items),
+        groups=run.groups(items[0]), answer=answer, chosen=short, label=label, credit=credit, failure=answers.failure,
+    )  # fmt: skip
+
+
+def _references(run: Opened, items: Sequence[Item]) -> tuple[str, ...]:
+    """Return all correct answers of a single item; for several parts, one line with the first answer of each."""
+    references = [run.reference(item) for item in items]
+    return (
+        references[0] if len(references) == 1 else ("; ".join(reference[0] for reference in references if reference),)
+    )
+
+
+class Pair(Record):
+    """One question in two runs, graded in both."""
+
+    first: Asked
+    second: Asked
+
+    @property
+    def groups(self) -> dict[str, str]:
+        """The group of the question in each grouping."""
+        return self.first.groups
+
+    @property
+    def credits(self) -> tuple[float, float]:
+        """The share of correct answers in each."""
+        return self.first.credit or 0.0, self.second.credit or 0.0
+
+
+Names = tuple[str, str]
+"""The names of the two runs, as they follow a word such as "correct": `without evidence`, `in English`."""
+
+
+def pair_up(first: Mapping[str, Asked], second: Mapping[str, Asked], names: Names) -> tuple[list[Pair], dict[str, int]]:
+    """Return the questions with a grade in both runs, and the number of the others by reason."""
+    pairs: list[Pair] = []
+    left_out: Counter[str] = Counter()
+    for unit in dict.fromkeys((*first, *second)):
+        asked_first, asked_second = first.get(unit), second.get(unit)
+        if asked_first is None or asked_second is None:
+            left_out[f"not asked {names[asked_first is not None]}"] += 1
+        elif asked_first.credit is None or asked_second.credit is None:
+            side = int(asked_first.credit is not None)
+            left_out[f"no grade {names[side]} ({_why((asked_first, asked_second)[side])})"] += 1
+        else:
+            pairs.append(Pair(first=asked_first, second=asked_second))
+    return pairs, dict(left_out)
+
+
+def _why(asked: Asked) -> str:
+    return asked.failure.kind.value if asked.failure else "no answer"
+
+
+def map_groups(
+    figure: Callable[[list[Row]], Figure], rows: Iterable[Row], groups: Iterable[Mapping[str, str]]
+) -> dict[str, dict[str, Figure]]:
+    """Return a figure for each group of rows, by grouping and group; `groups` has the groups of each row."""
+    by: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for row, memberships in zip(rows, groups, strict=True):
+        for grouping, group in memberships.items():
+            by[grouping][group].append(row)
+    return {name: {group: figure(members[group]) for group in sorted(members)} for name, members in by.items()}
+
+
+def short(text: str, longest: int = 600) -> str:
+    """Return the beginning of a long text, for lists of items."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -1,0 +1,182 @@
+"""Native versus English: the same model on two versions of the same questions, and what is lost in between.
+
+It takes two runs of one benchmark, such as `culturall` and its variant `english`. Questions with the same text in both,
+such as those about English-speaking places, can show no difference: they are excluded and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from mores.benchmark.benchmark import Benchmark, Label
+from mores.diagnosis.change import (
+    GAIN,
+    By,
+    Change,
+    Uncertain,
+    change_of,
+    changes_by,
+    language_words,
+    significance_words,
+    uncertain_of,
+    uncertain_words,
+)
+from mores.diagnosis.paired import Asked, Names, Opened, Pair, check_alike, open_run, pair_up, read_asked, short
+from mores.errors import ConfigError
+from mores.formatting import full_points, full_share, p_equals
+from mores.signature import sign
+from mores.types import Record, Result, Signature
+
+VERSION = 1
+CASES = 100
+"""At most this many questions are listed in each direction."""
+NATIVE = "natively"
+SAME_TEXT = "the same question in both"
+
+
+class Version(Record):
+    """One version of a question, and the answer."""
+
+    question: str
+    reference: tuple[str, ...]
+    answer: str
+    label: Label | None
+    credit: float | None
+    """Share of correct answers, if it was asked several times."""
+
+
+class TranslationCase(Record):
+    """A question that is correct in one version and wrong in the other."""
+
+    unit: str
+    first: Version
+    second: Version
+    groups: dict[str, str]
+
+
+class TranslationResult(Record):
+    """What changes for one model between two versions of the questions."""
+
+    model: str
+    benchmark: str
+    names: tuple[str, str]
+    """The two versions, for example `natively` and `in English`."""
+    signature: Signature
+    figures: dict[str, Result]
+    """The accuracy in each version, and the gain: the second minus the first."""
+    change: Change
+    by: By
+    lost: tuple[TranslationCase, ...]
+    """Correct in the first version, wrong in the second; `change.matrix` has the total number."""
+    won: tuple[TranslationCase, ...]
+    """Wrong in the first version, correct in the second."""
+    uncertain: Uncertain
+    left_out: dict[str, int]
+    """Questions that could not be compared, by reason."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Versions:
+    """Two runs of a model, one for each version."""
+
+    first: Opened
+    second: Opened
+    names: Names
+    pairs: Sequence[Pair]
+    left_out: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+    def signature(self) -> Signature:
+        """Return what must be the same for two results to be comparable."""
+        against = self.second.fields.get("task", "")
+        return sign({"diagnosis": f"translation.{VERSION}", **self.first.fields, "against": against})
+
+
+def open_versions(path: Path, other_path: Path, *, benchmark: Benchmark | None = None, force: bool = False) -> Versions:
+    """The runs in two folders, the original version first; ConfigError if they differ in more than the version."""
+    first, second = sorted(
+        (open_run(path, benchmark), open_run(other_path, benchmark)), key=lambda run: run.variant is not None
+    )
+    if first.variant == second.variant:
+        fix = "give one run of `mores bench` without a variant and one with it"
+        raise ConfigError(f"{path} and {other_path}: both were asked {_name(first)}; {fix}")
+    notes = check_alike(first, second, ("benchmark", "data", "model"), ("decoding", "judge", "search"), force)
+    names = (_name(first), _name(second))
+    pairs, left_out = pair_up(read_asked(first), read_asked(second), names)
+    different = [pair for pair in pairs if pair.first.question != pair.second.question]
+    same = len(pairs) - len(different)
+    return Versions(first, second, names, different, left_out | ({SAME_TEXT: same} if same else {}), tuple(notes))
+
+
+def _name(run: Opened) -> str:
+    if run.variant is None:
+        return NATIVE
+    return "in English" if run.variant == "english" else f"as {run.variant}"
+
+
+def diagnose_translation(versions: Versions) -> TranslationResult:
+    """Compare two runs."""
+    pairs, names = versions.pairs, versions.names
+    unscored = sum(count for reason, count in versions.left_out.items() if reason != SAME_TEXT)
+    change = change_of(pairs, names, unscored)
+    return TranslationResult(
+        model=versions.first.result.model, benchmark=versions.first.result.benchmark, names=names,
+        signature=versions.signature(), figures=change.figures, change=change,
+        by=changes_by(pairs, [pair.groups for pair in pairs], names),
+        lost=_cases(pair for pair in pairs if pair.first.correct and not pair.second.correct),
+        won=_cases(pair for pair in pairs if pair.second.correct and not pair.first.correct),
+        uncertain=uncertain_of(pairs, names), left_out=dict(versions.left_out), notes=versions.notes,
+    )  # fmt: skip
+
+
+def _cases(pairs: Iterable[Pair]) -> tuple[TranslationCase, ...]:
+    return tuple(
+        TranslationCase(
+            unit=pair.first.unit, first=_version(pair.first), second=_version(pair.second), groups=pair.groups
+        )
+        for pair in islice(pairs, CASES)
+    )
+
+
+def _version(asked: Asked) -> Version:
+    return Version(
+        question=short(asked.question), reference=asked.reference, answer=short(asked.answer or ""),
+        label=asked.label, credit=asked.credit,
+    )  # fmt: skip
+
+
+def paragraph(result: TranslationResult) -> str:
+    """Return the result in plain words."""
+    first, second = result.names
+    change, matrix, n = result.change, result.change.matrix, result.change.gain.n
+    if not n:
+        return f"No question of {result.benchmark} has a grade both {first} and {second}, so nothing can be compared."
+    better = second if (change.gain.value or 0.0) > 0 else first
+    certain = change.p is not None and change.p < 0.05
+    parts = [
+        f"Asked {first}, {result.model} answers {full_share(result.figures[first])} of {n} questions correctly; asked"
+        f" {second}, {full_share(result.figures[second])} of the same questions: a change of"
+        f" {full_points(result.figures[GAIN])}.",
+        significance_words(change.p, n),
+        f"It is better if asked {better}." if certain else "Neither version is significantly better.",
+        f"{matrix.first} questions are correct only {first} and {matrix.second} only {second}"
+        f" (McNemar's exact test: {p_equals(1.0 if change.mcnemar is None else change.mcnemar)}); {matrix.neither} are"
+        " wrong both ways.",
+        language_words(result.by),
+        uncertain_words(result.uncertain),
+        _left_out_words(result),
+    ]
+    return " ".join(filter(None, parts))
+
+
+def _left_out_words(result: TranslationResult) -> str:
+    same = result.left_out.get(SAME_TEXT, 0)
+    uncompared = sum(result.left_out.values()) - same
+    return " ".join(
+        [f"{same} questions have the same text in both and are excluded."] * bool(same)
+        + [f"{uncompared} more could not be compared, because an answer or a grade is missing."] * bool(uncompared)
+    )

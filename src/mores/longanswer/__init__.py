@@ -1,0 +1,1 @@
+"""Long answers: surface, facts and relevance, after CaLMQA and VeriScore."""

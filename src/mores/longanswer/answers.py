@@ -1,0 +1,114 @@
+"""Long answers from files or records, or from the release of CaLMQA with the answers of its models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from mores.culture import language, region
+from mores.errors import InputError
+from mores.factory.sources.calmqa import PERSON, Answer, Entry, read_entries
+from mores.factory.sources.files import read
+from mores.factory.sources.rows import OnBad, Row, collect
+from mores.longanswer.records import Kind, LongAnswer
+from mores.types import Failure, FailureKind
+
+PEOPLE = (PERSON, "Human (dot points)")
+REFUSED = frozenset({"OTHER", "RECITATION", "SAFETY"})
+"""Why Gemini's server gave no answer, which the release has in place of one; they are the paper's API errors."""
+ANSWER = ("answer", "response", "text", "output")
+Answers = Path | str | Iterable[LongAnswer | Mapping[str, Any]]
+"""A file, a folder of CaLMQA's release, or records."""
+
+
+def read_answers(source: Answers, on_bad: OnBad) -> Iterator[LongAnswer]:
+    """Answers with `question`, `answer` and `language`, or those of the models in a folder of CaLMQA's release.
+
+    Further fields: `id`, `model`, `region`, `kind` (specific or agnostic), `topic`, `question_english`,
+    `answer_english`. A bad row goes to `on_bad` with its place.
+    """
+    if not isinstance(source, str | Path):
+        rows = (Row(f"answers:{number}", Path(), (), _values(record)) for number, record in enumerate(source, 1))
+        return collect(rows, _once(_answer), on_bad)
+    path = Path(source)
+    if path.is_dir():
+        return (_released(entry, answer) for entry in read_entries(path, on_bad) for answer in _of_models(entry))
+    return collect(read(path), _once(_answer), on_bad)
+
+
+def _values(record: LongAnswer | Mapping[str, Any]) -> Mapping[str, Any]:
+    return dict(record) if isinstance(record, LongAnswer) else record
+
+
+def _of_models(entry: Entry) -> Iterable[Answer]:
+    return (answer for answer in entry.answers if answer.model not in PEOPLE)
+
+
+def _released(entry: Entry, answer: Answer) -> LongAnswer:
+    failure = _failure(answer.text)
+    return LongAnswer(
+        id=entry.id,
+        question=entry.question,
+        answer=None if failure else answer.text,
+        language=entry.language,
+        model=answer.model,
+        kind=Kind.SPECIFIC if entry.specific else Kind.AGNOSTIC,
+        topic=entry.category,
+        question_english=entry.english,
+        answer_english=answer.english,
+        failure=failure,
+    )
+
+
+def _failure(text: str | None) -> Failure | None:
+    if not text:
+        return Failure(kind=FailureKind.MODEL, reason="the release has no answer")
+    if text.strip() in REFUSED:
+        reason = f"the release has no answer but the server's reason, {text.strip()}"
+        return Failure(kind=FailureKind.FILTERED, reason=reason)
+    return None
+
+
+def _answer(row: Row) -> LongAnswer:
+    place, kind = row.maybe("region", "country"), row.maybe("kind", "question_type")
+    text, failure = row.maybe(*ANSWER), row.values.get("failure")
+    if not isinstance(failure, Failure):
+        failure = Failure(kind=FailureKind.INPUT, reason="the row has no answer")
+    if not any(name in row.values for name in ANSWER):
+        raise InputError("no 'answer'; add it, empty where the model gave none")
+    if kind is not None and kind not in set(Kind):
+        raise InputError(f"the kind is {kind!r}; expected {' or '.join(Kind)}")
+    return LongAnswer(
+        id=row.maybe("id") or row.place.rpartition("/")[2],
+        question=_needed(row, "question", "prompt", "instruction"),
+        answer=text,
+        language=language(_needed(row, "language", "lang")),
+        model=row.maybe("model") or "",
+        region=region(place) if place else None,
+        kind=Kind(kind) if kind else None,
+        topic=row.maybe("topic", "category"),
+        question_english=row.maybe("question_english"),
+        answer_english=row.maybe("answer_english"),
+        failure=None if text else failure,
+    )
+
+
+def _needed(row: Row, *names: str) -> str:
+    text = row.maybe(*names)
+    if text is None:
+        raise InputError(f"no {names[0]!r}; every row needs 'question', 'answer' and 'language'")
+    return text
+
+
+def _once(make: Callable[[Row], LongAnswer]) -> Callable[[Row], LongAnswer]:
+    """Refuse a second answer of the same model under one id."""
+    seen: dict[tuple[str, str], str] = {}
+
+    def checked(row: Row) -> LongAnswer:
+        answer = make(row)
+        if (first := seen.setdefault((answer.id, answer.model), row.place)) != row.place:
+            raise InputError(f"a second answer to {answer.id!r}, after {first}; give it another id, or name the models")
+        return answer
+
+    return checked

@@ -1,0 +1,267 @@
+"""The public functions `mores.longform` and `mores.collect`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, Unpack
+
+from mores.engine import Asker, AskOptions, Progress, open_asker
+from mores.engine.estimate import Estimate, estimate
+from mores.errors import ConfigError, InputError
+from mores.formatting import count, first_problems
+from mores.io import JsonlWriter, read_records, spool, write_text
+from mores.longanswer.answers import Answers, read_answers
+from mores.longanswer.appraise import SUMMARIES, Appraising, announce, counting_of, write_summaries
+from mores.longanswer.collection import Candidate, Collector, Stage, Status, add_up, read_candidates
+from mores.longanswer.collection.candidates import Questions
+from mores.longanswer.evaluate import ANSWERS, FILES, Evaluation
+from mores.longanswer.folder import COLLECTION, CollectRun, LongformRun
+from mores.longanswer.records import LongAnswer
+from mores.longanswer.summary import Counting, headline, summarise
+from mores.models import Model
+from mores.run import Plan, start_run
+from mores.signature import sign
+from mores.types import Signature
+
+SHOWN = 20
+"""Bad rows of questions that are quoted."""
+
+
+class LongformOptions(AskOptions, total=False):
+    """What `mores.longform` takes besides the answers and the judge; `Appraising` has the defaults."""
+
+    lid: str
+    """The check of the language: `mores`, or `paper` for CaLMQA's."""
+    facts: str | None
+    """The search that facts are checked against: `serper`, `corpus:PATH`, `fused:PATH` or `replay:FILE`."""
+    results: int
+    """Results of a search on which a claim is judged."""
+    translator: str | None
+    """Models that do a part of the judge's work."""
+    extractor: str | None
+    verifier: str | None
+    translate: bool
+    """Judge in English, as the paper does."""
+    every: bool
+    """Judge facts and relevance also of answers with surface issues."""
+    record: Path | str | None
+    """File in which all searches are recorded, for `replay:FILE`."""
+    claims: int | Literal["median"] | None
+    """K, the number of claims of a full answer, for recall and F1."""
+    missing_as_issue: bool
+    """Count a missing answer as an answer with an issue, as the paper does."""
+    limit: int | None
+    """Most answers; the first ones are taken."""
+
+
+async def longform(
+    answers: Answers,
+    judge: str | Model | None = None,
+    *,
+    out: Path | str | None = None,
+    **options: Unpack[LongformOptions],
+) -> LongformRun:
+    """Judge long answers on language, repetition, facts and relevance; without a judge only their surface.
+
+    The run is in the folder `out`, by default `longform`, and continues where it stopped.
+    """
+    with open_longform(answers, judge, **options) as job:
+        return await job.run(out)
+
+
+@dataclass(frozen=True)
+class LongformJob:
+    """Answers that are ready to be judged, and how they will be."""
+
+    name: str
+    """Where the answers are from."""
+    count: int
+    evaluation: Evaluation
+    """Of a copy of the answers, which is in a temporary folder until the run starts."""
+    appraising: Appraising
+    missing_as_issue: bool
+    asker: Asker
+    """The judge, if there is one; else nothing is asked."""
+
+    @property
+    def progress(self) -> Progress:
+        """Shows how far the work is."""
+        return self.asker.progress
+
+    @property
+    def signature(self) -> Signature:
+        """What must be the same for two results to be comparable."""
+        fields: dict[str, Any] = dict(self.evaluation.signature())
+        if self.appraising.claims is not None:
+            fields["k"] = self.appraising.claims
+        if self.missing_as_issue:
+            fields["missing"] = "issue"
+        return sign(fields)
+
+    def announce(self) -> None:
+        """Say what will be called and searched for, at most, and the cost where it is known."""
+        if self.evaluation.judge:
+            announce(self.evaluation, self.appraising, self.progress)
+        else:
+            self.progress.note(f"{self.count:,} answers, their surface alone: no calls, no cost")
+
+    async def run(self, out: Path | str | None = None) -> LongformRun:
+        """Return all stages, then the figures, in a folder that other runs do not share."""
+        appraising, judge = self.appraising, self.evaluation.judge
+        settings = {name: value for name, value in vars(appraising).items() if name != "record"}
+        plan = Plan(
+            kind="longform", name=self.name, model=judge.model.name if judge else "", signature=self.signature,
+            settings=settings | {"missing_as_issue": self.missing_as_issue},
+        )  # fmt: skip
+        with start_run(Path(out or "longform"), plan, numbered=out is None, progress=self.progress) as run:
+            evaluation = replace(self.evaluation, answers=run.path / ANSWERS, folder=run.path)
+            with JsonlWriter(evaluation.answers) as writer:
+                for answer in read_records(self.evaluation.answers, LongAnswer):
+                    writer.write(answer)
+            if judge:
+                announce(evaluation, appraising, self.progress)
+            await evaluation.run("longform", self.count, self.progress)
+            counting = Counting(missing_as_issue=self.missing_as_issue, every=appraising.every)
+            counting = counting_of(evaluation, counting, appraising.claims)
+            summaries = summarise(evaluation.appraised(), counting, plan.signature)
+            write_summaries(summaries, run.path)
+            failures = Counter(
+                str(failure.kind) for _, appraisal in evaluation.appraised() for failure in appraisal.failures.values()
+            )
+            files = {file: kind.__name__ for kind, file in FILES.items() if (run.path / file).exists()}
+            files |= {ANSWERS: "LongAnswer", SUMMARIES: "Summary"}
+            run.finish(files=files, failures=failures, headline=headline(summaries))
+        return LongformRun(run.path, run.manifest)
+
+
+@contextmanager
+def open_longform(
+    answers: Answers, judge: str | Model | None = None, **options: Unpack[LongformOptions]
+) -> Iterator[LongformJob]:
+    """Check the options and read the answers; nothing is asked or written yet."""
+    limit, missing_as_issue = options.pop("limit", None), options.pop("missing_as_issue", False)
+    named: Any = {name: options.pop(name) for name in Appraising.__dataclass_fields__ if name in options}  # type: ignore[misc]
+    appraising = Appraising(**named)
+    appraising.check(judge)
+    asker = open_asker(judge or "embedded", **options)  # type: ignore[misc]  # what is left are its own
+    name = str(answers) if isinstance(answers, str | Path) else "answers"
+    with TemporaryDirectory(prefix="mores-") as folder:
+        copy = Path(folder) / ANSWERS
+        problems: list[InputError] = []
+        number = 0
+        with JsonlWriter(copy) as writer:
+            for answer in islice(read_answers(answers, problems.append), limit):
+                writer.write(answer)
+                number += 1
+        if problems:
+            asker.progress.note(f"left out {count(len(problems), 'bad row')}:{first_problems(problems)}")
+        if not number:
+            raise InputError(f"{name}: there is no answer in it; {_expected(answers)}")
+        evaluation = appraising.evaluation(copy, Path(folder), asker if judge else None)
+        yield LongformJob(name, number, evaluation, appraising, missing_as_issue, asker)
+
+
+def _expected(answers: Answers) -> str:
+    if isinstance(answers, str | Path) and Path(answers).is_dir():
+        return "expected dataset-*.json of the authors' repository, which has the answers of models; the Hub does not"
+    return "expected rows with 'question', 'answer' and 'language'"
+
+
+class CollectOptions(AskOptions, total=False):
+    """What `mores.collect` takes besides the questions and the model."""
+
+    without: Iterable[Stage | str]
+    """Stages that are left out: duplicate, specificity, quality, translation, topic."""
+    max_tokens: int
+    """Longest reply."""
+    temperature: float | None
+    """None sends none."""
+    seed: int | None
+    skip_bad: bool
+    """Leave out rows that cannot be read, instead of stopping."""
+
+
+async def collect(
+    questions: Questions,
+    model: str | Model = "embedded",
+    *,
+    out: Path | str | None = None,
+    **options: Unpack[CollectOptions],
+) -> CollectRun:
+    """Filter, translate and label candidate questions, with a model as the judge.
+
+    The run is in the folder `out`, by default `collection`, and continues where it stopped.
+    """
+    return await open_collect(questions, model, **options).run(out)
+
+
+@dataclass(frozen=True)
+class CollectJob:
+    """Questions that are ready to be filtered, and how they will be."""
+
+    name: str
+    """Where the questions are from."""
+    candidates: list[Candidate]
+    collector: Collector
+
+    def estimate(self) -> Estimate:
+        """Return what would be sent, and the cost, if no question is dropped."""
+        collector = self.collector
+        return estimate(collector.asker, collector.most_jobs(self.candidates), collector.max_tokens)
+
+    async def run(self, out: Path | str | None = None) -> CollectRun:
+        """Return all stages, then the numbers, in a folder that other runs do not share."""
+        collector, model = self.collector, self.collector.model
+        begun = collector.begin(self.candidates)
+        settings: dict[str, Any] = {
+            "without": sorted(collector.without), "max_tokens": collector.max_tokens,
+            "temperature": collector.temperature, "seed": collector.seed,
+        }  # fmt: skip
+        signature = collector.signature(self.candidates)
+        plan = Plan(kind="collect", name=self.name, model=model.name, signature=signature, settings=settings)
+        with start_run(Path(out or "collection"), plan, numbered=out is None, progress=collector.asker.progress) as run:
+            questions = await collector.collect(begun)
+            stages = [stage for stage in Stage if stage not in collector.without]
+            collection = add_up(questions, stages, model.name, signature).model_copy(update={"warning": model.warning})
+            for status in Status:
+                with JsonlWriter(run.path / f"{status}.jsonl") as writer:
+                    for question in questions:
+                        if question.status is status:
+                            writer.write(question)
+            write_text(run.path / COLLECTION, collection.model_dump_json(indent=1) + "\n")
+            files = {f"{status}.jsonl": "Collected" for status in Status} | {COLLECTION: "Collection"}
+            run.finish(files=files, failures=collection.failures, headline=collection.headline)
+        return CollectRun(run.path, run.manifest)
+
+
+def open_collect(
+    questions: Questions, model: str | Model = "embedded", **options: Unpack[CollectOptions]
+) -> CollectJob:
+    """Check the options and read all questions; nothing is asked or written yet."""
+    skip_bad, without = options.pop("skip_bad", False), set(options.pop("without", ()))
+    if unknown := without - set(Stage):
+        raise ConfigError(f"no stage {min(unknown)!r}; there are {', '.join(Stage)}", setting="without")
+    decoding: Any = {name: options.pop(name) for name in ("max_tokens", "temperature", "seed") if name in options}
+    asker = open_asker(model, **options)  # type: ignore[misc]  # what is left are its own
+    problems: list[InputError] = []
+    if isinstance(questions, str | Path):
+        name = str(questions)
+        with spool(name) as path:
+            candidates = list(read_candidates(path, problems.append, name))
+    else:
+        name = "questions"
+        candidates = list(read_candidates(questions, problems.append, name))
+    if problems and not skip_bad:
+        fix = "so nothing was sent; correct them, or let bad rows be skipped"
+        raise InputError(f"{name} has bad rows, {fix}:{first_problems(problems, SHOWN)}", setting="skip_bad")
+    if problems:
+        asker.progress.note(f"left out {count(len(problems), 'bad row')}:{first_problems(problems, SHOWN)}")
+    if not candidates:
+        raise InputError(f"{name}: there is no question in it; expected rows with 'question' and 'language'")
+    return CollectJob(name, candidates, Collector(asker, frozenset(map(Stage, without)), **decoding))

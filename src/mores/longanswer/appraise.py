@@ -1,0 +1,128 @@
+"""How long answers are judged: the language check, the judge, the search for facts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from pydantic import TypeAdapter
+
+from mores.engine import Asker, Progress
+from mores.errors import ConfigError
+from mores.formatting import money
+from mores.io import read_records, write_text
+from mores.longanswer.estimate import estimate
+from mores.longanswer.evaluate import RESULTS, Evaluation
+from mores.longanswer.factuality import check_k, median_claims
+from mores.longanswer.lid import checker
+from mores.longanswer.records import LongAnswer
+from mores.longanswer.summary import Counting, Summary
+from mores.longanswer.tokens import default_tokenizer
+from mores.search import Options as SearchOptions
+from mores.search import open_search, search_cost
+
+SUMMARIES = "longform.json"
+MEDIAN: Literal["median"] = "median"
+"""K is the median number of claims of the run."""
+
+
+@dataclass(frozen=True)
+class Appraising:
+    """How long answers are judged; without a judge only their surface is checked."""
+
+    lid: str = "mores"
+    """The check of the language."""
+    facts: str | None = None
+    """The search that facts are checked against."""
+    results: int = RESULTS
+    """Results of a search on which a claim is judged."""
+    translator: str | None = None
+    """Models that do a part of the judge's work."""
+    extractor: str | None = None
+    verifier: str | None = None
+    translate: bool = True
+    """Whether what is not in English is translated before it is judged."""
+    every: bool = False
+    """Judge facts and relevance also of answers with surface issues."""
+    record: Path | str | None = None
+    """Where all searches are recorded."""
+    claims: int | Literal["median"] | None = None
+    """K, the number of claims of a full answer, for recall and F1; `MEDIAN` takes that of the run."""
+
+    def check(self, judge: object | None) -> None:
+        """ConfigError for what cannot be done, before anything is paid for."""
+        if self.facts and not judge:
+            raise ConfigError("facts are judged by a model: name a judge, for example openai:NAME", setting="judge")
+        idle = [name for name in ("extractor", "verifier", "claims", "record") if getattr(self, name) is not None]
+        if idle and not self.facts:
+            message = f"{idle[0]} is about facts: name the search that they are checked against, and a judge"
+            raise ConfigError(message, setting="facts")
+        if self.claims is not None and self.claims != MEDIAN:
+            check_k(self.claims)
+        judged = {"translator": self.translator, "every": self.every, "translate": not self.translate}
+        idle = [name for name, there in judged.items() if there]
+        if idle and not judge:
+            message = f"{idle[0]} is about what a model judges: name a judge, for example openai:NAME"
+            raise ConfigError(message, setting="judge")
+        default_tokenizer()  # an extra: fail now if it is missing
+
+    def evaluation(self, answers: Path, folder: Path, judge: Asker | None) -> Evaluation:
+        """Return the evaluation of a file of answers, with its models and search."""
+        check = checker(self.lid)
+
+        def part(name: str | None) -> Asker | None:
+            return judge.open(name) if name and judge else None
+
+        search = None
+        if self.facts and judge:
+            record = Path(self.record) if self.record else None
+            options = SearchOptions(limits=judge.limits, fresh=judge.fresh, record=record, progress=judge.progress)
+            search = open_search(self.facts, options)
+        return Evaluation(
+            answers=answers, folder=folder, check=check.check, checker=check.identity, judge=judge,
+            translator=part(self.translator), extractor=part(self.extractor), verifier=part(self.verifier),
+            backend=search, results=self.results, into_english=self.translate, judge_all=self.every,
+        )  # fmt: skip
+
+
+def announce(evaluation: Evaluation, appraising: Appraising, progress: Progress) -> None:
+    """Say what the evaluation will call and search for, at most, and what that costs where it is known."""
+    for line in costs(evaluation, appraising):
+        progress.note(line)
+
+
+def costs(evaluation: Evaluation, appraising: Appraising) -> Iterator[str]:
+    """Yield a line for each stage."""
+    askers = {stage.name: stage.asker for stage in evaluation.stages()}
+    rows, facts = read_records(evaluation.answers, LongAnswer), evaluation.backend is not None
+    for part in estimate(rows, into_english=evaluation.into_english, facts=facts, results=evaluation.results):
+        if part.searches:
+            cost = search_cost(appraising.facts or "", part.searches, evaluation.results)
+            text = f"about {part.searches:,} searches"
+        else:
+            asker = askers[part.stage]
+            price = asker.price if asker else None
+            cost = price.cost(part.prompt_tokens, part.completion_tokens) if price else 0.0
+            text = f"about {part.calls:,} calls, {part.prompt_tokens + part.completion_tokens:,} tokens"
+        yield f"{part.stage}: {text}" + (f", {money(cost)}" if cost else "")
+
+
+def counting_of(evaluation: Evaluation, counting: Counting, claims: int | Literal["median"] | None = None) -> Counting:
+    """Return what is counted, for what this evaluation judges."""
+    judged = evaluation.judge is not None
+    number = median_claims(appraisal for _, appraisal in evaluation.appraised()) if claims == MEDIAN else claims
+    return replace(counting, facts=judged and evaluation.backend is not None, relevance=judged, k=number)
+
+
+def write_summaries(summaries: Sequence[Summary], folder: Path) -> None:
+    """The figures as a file."""
+    text = json.dumps([summary.model_dump(mode="json") for summary in summaries], indent=1)
+    write_text(folder / SUMMARIES, text + "\n")
+
+
+def read_summaries(folder: Path) -> list[Summary]:
+    """Return the figures of an evaluation, one for each model."""
+    return TypeAdapter(list[Summary]).validate_json((folder / SUMMARIES).read_bytes())

@@ -1,0 +1,28 @@
+"""Collecting cultural questions the way CaLMQA was collected (Section 2 and Appendices A and B of the paper).
+
+`mores collect questions.jsonl` drops what is not specific to a culture or of poor quality, translates the rest into
+English, gives it a topic, and says what was dropped and why.
+"""
+
+from mores.longanswer.collection.asking import FILTERS, Category, Stage, categories
+from mores.longanswer.collection.candidates import Candidate, candidate_from, read_candidates
+from mores.longanswer.collection.numbers import Collection, LanguageCount, add_up, undecided
+from mores.longanswer.collection.run import Collected, Collector, Status, mark_near
+
+__all__ = [
+    "FILTERS",
+    "Candidate",
+    "Category",
+    "Collected",
+    "Collection",
+    "Collector",
+    "LanguageCount",
+    "Stage",
+    "Status",
+    "add_up",
+    "candidate_from",
+    "categories",
+    "mark_near",
+    "read_candidates",
+    "undecided",
+]

@@ -1,0 +1,181 @@
+"""What a model is asked about a question, and how its answer is read: strictly, and anything else is a failure."""
+
+from __future__ import annotations
+
+import csv
+import re
+from enum import StrEnum
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import orjson
+
+from mores.engine import unread
+from mores.longanswer.collection.candidates import Candidate
+from mores.longanswer.prompt import fill
+from mores.longanswer.prompt import prompt as published
+from mores.metric.prompt import defuse
+from mores.types import Failure, FailureKind
+
+PROMPTS = ("specificity", "quality", "translation", "translation.bare", "topic.english", "topic")
+
+_FENCE = re.compile(r"\A\s*```\w*\n(.*)\n```\s*\Z", re.DOTALL)
+# The prompts show the tags between backticks, and some models write them so.
+_VERDICT = re.compile(
+    r"[\s`]*(?:<explanation>(?P<why>.*?)</explanation>[\s`]*)?<result>\s*(?P<verdict>PASS|FAIL)\s*</result>[\s`]*",
+    re.DOTALL,
+)
+_CATEGORY = re.compile(r"<category>([^<>]*)</category>", re.IGNORECASE)
+
+
+class Stage(StrEnum):
+    """One step of a collection; what a question can be dropped or left undecided by."""
+
+    DUPLICATE = "duplicate"
+    """Exactly an earlier question: needs no model."""
+    SPECIFICITY = "specificity"
+    """Table 5."""
+    QUALITY = "quality"
+    """Table 6."""
+    TRANSLATION = "translation"
+    """Table 7; drops nothing."""
+    TOPIC = "topic"
+    """Tables 11 and 12; drops nothing."""
+
+
+FILTERS = (Stage.SPECIFICITY, Stage.QUALITY)
+
+
+class Category(NamedTuple):
+    """One topic (Table 12)."""
+
+    name: str
+    description: str
+    example: str
+
+
+class Verdict(NamedTuple):
+    """A filter's verdict on a question."""
+
+    passed: bool
+    reason: str
+
+
+# ---- asking ----------------------------------------------------------------------------------------------------
+
+
+def ask(stage: Stage, candidate: Candidate) -> str | Failure:
+    """Return the prompt of a stage about a question; a failure where it cannot be filled."""
+    if stage is Stage.TOPIC and not (candidate.english or candidate.translation):
+        return Failure(kind=FailureKind.INPUT, reason="there is no English translation, from which the topic is read")
+    # The published prompts have no fence: what a chat template would obey is broken up, no more.
+    texts = {
+        "question": candidate.question,
+        "answer": candidate.answer or "",
+        "translation": candidate.translation or "",
+    }
+    values = {name: defuse(text) for name, text in texts.items()}
+    return fill(prompt(_name(stage, candidate)), language=candidate.language_name, categories=_listed(), **values)
+
+
+def _name(stage: Stage, candidate: Candidate) -> str:
+    """Return the prompt of a stage that fits a question."""
+    if stage is Stage.TRANSLATION and not candidate.answer:
+        return "translation.bare"
+    return "topic.english" if stage is Stage.TOPIC and candidate.english else str(stage)
+
+
+def schema(stage: Stage) -> dict[str, Any]:
+    """Return the tags of a stage as a JSON schema, for a model that needs a fixed form."""
+    if stage is Stage.TRANSLATION:
+        fields: dict[str, Any] = {"translation": {"type": "string", "maxLength": 600}}
+    elif stage is Stage.TOPIC:
+        fields = {"category": {"enum": [category.name for category in categories()]}}
+    else:
+        fields = {"explanation": {"type": "string", "maxLength": 300}, "result": {"enum": ["PASS", "FAIL"]}}
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+@cache
+def prompt(name: str) -> str:
+    """One of the prompts in this folder, with its slots; that of a translation is shared with those of answers."""
+    return published("translate_question") if name == "translation" else _read(f"{name}.txt").removesuffix("\n")
+
+
+@cache
+def categories() -> tuple[Category, ...]:
+    """Return the topics, `other` last (Table 12)."""
+    rows = csv.DictReader(_read("categories.csv").splitlines())
+    return tuple(Category(row["category"], row["description"], row["example"]) for row in rows)
+
+
+def prompt_hash() -> str:
+    """Eight digits that change when a word of the prompts or categories does."""
+    texts = [*map(prompt, PROMPTS), _listed()]
+    return blake2b("\0".join(texts).encode(), digest_size=4).hexdigest()
+
+
+@cache
+def _listed() -> str:
+    """Return the categories as Table 11 lists them."""
+    lines = [
+        f"{name} – {description.removesuffix('.')}. Example: {example}" if example else f"{name} – {description}"
+        for name, description, example in categories()
+    ]
+    return "\n".join(lines)
+
+
+def _read(name: str) -> str:
+    return files("mores.longanswer.collection").joinpath(name).read_text("utf-8")
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------
+
+
+def in_tags(stage: Stage, reply: str) -> str | Failure:
+    """Return a reply under the schema, in the form that it would have without."""
+    try:
+        values = orjson.loads(reply)
+    except orjson.JSONDecodeError:
+        values = None
+    if not isinstance(values, dict) or (stage is Stage.TRANSLATION and "translation" not in values):
+        return unread(reply, "JSON that fits the schema")
+    if stage is Stage.TRANSLATION:
+        return str(values["translation"]).strip() or Failure(kind=FailureKind.PARSE, reason="the answer is empty")
+    return "\n".join(f"<{name}>{value}</{name}>" for name, value in values.items())
+
+
+def read_verdict(reply: str) -> Verdict | Failure:
+    """PASS or FAIL with its explanation, in the two tags that Tables 5 and 6 ask for and nothing beside them."""
+    match = _VERDICT.fullmatch(_FENCE.sub(r"\1", reply))
+    why = (match["why"] or "") if match else ""
+    # A question may contain a result, and the explanation repeat it: then it is unclear which one is meant.
+    if match is None or "<result" in why.lower():
+        return unread(reply, "an <explanation> and a <result> of PASS or FAIL, alone")
+    return Verdict(match["verdict"] == "PASS", why.strip())
+
+
+def read_topic(reply: str) -> str | Failure:
+    """Return the one category in the answer, if it is one of Table 12; case and punctuation aside."""
+    names = _CATEGORY.findall(reply)
+    if len(names) != 1:
+        return unread(reply, "exactly one <category>")
+    return _names().get(_folded(names[0])) or unread(reply, "a <category> of the list")
+
+
+def read_translation(reply: str, question: str) -> str | Failure:
+    """Return the whole answer, unless it is the question again."""
+    if _folded(reply) == _folded(question):
+        return unread(reply, "the question in English")
+    return reply.encode("utf-8", "replace").decode()  # half a character could not be sent on
+
+
+@cache
+def _names() -> dict[str, str]:
+    return {_folded(category.name): category.name for category in categories()}
+
+
+def _folded(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))

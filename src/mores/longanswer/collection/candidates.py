@@ -1,0 +1,150 @@
+"""The questions that a collection begins with, and how a row or a record becomes one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from mores import culture
+from mores.errors import InputError
+from mores.factory.sources.files import read
+from mores.factory.sources.rows import OnBad, Row, collect
+from mores.types import Record
+
+FIELDS: dict[str, tuple[str, ...]] = {
+    "id": (),
+    "question": (),
+    "language": ("lang",),
+    "translation": ("question_english",),
+    "answer": (),
+    "source": ("website", "url"),
+}
+"""Our name of each field, and what others call it."""
+_KNOWN = {name: field for field, names in FIELDS.items() for name in (field, *names)}
+_OURS = {"language_name", "status", "extra"}
+"""Fields that only a row of an earlier collection has; of its other fields, `extra` is handed on."""
+_NO_LANGUAGE = {"und", "mul"}
+
+
+class Candidate(Record):
+    """One question as it was found or written, before it is judged."""
+
+    id: str
+    question: str
+    language: str
+    """BCP 47."""
+    language_name: str
+    """In English, for prompts and tables."""
+    translation: str | None = None
+    """The question in English, where there is one."""
+    answer: str | None = None
+    source: str | None = None
+    """The website or person that it comes from."""
+    extra: dict[str, Any] = Field(default_factory=dict)
+    """The other fields of its row, handed on untouched."""
+
+    @property
+    def english(self) -> bool:
+        return self.language.partition("-")[0] == "en"
+
+
+Questions = Path | str | Iterable[Candidate | Mapping[str, Any]]
+"""A file, or records."""
+
+
+def read_candidates(source: Questions, on_bad: OnBad, label: str | None = None) -> Iterator[Candidate]:
+    """Return the questions of a JSON Lines, CSV, TSV, JSON or Parquet file, or of records; errors call them by `label`.
+
+    A bad row goes to `on_bad`, with file, line and fix, and is left out; so does a row whose id was there before.
+    """
+    is_file = isinstance(source, str | Path)
+    label = label or (str(source) if is_file else "questions")
+    seen: dict[str, str] = {}
+
+    def make(row: Row) -> Candidate:
+        line = row.place.rpartition(":")[2]
+        candidate = candidate_from(row.values, default_id=f"{Path(label).stem}:{line}")
+        if candidate.id in seen:
+            raise InputError(
+                f"id {candidate.id!r} is already that of line {seen[candidate.id]}; give every question a different id"
+            )
+        seen[candidate.id] = line
+        return candidate
+
+    if isinstance(source, str | Path):
+        return collect(_named(read(Path(source)), str(source), label), make, on_bad)
+    rows = (Row(f"{label}:{number}", Path(), (), _values(record)) for number, record in enumerate(source, 1))
+    return collect(rows, make, on_bad)
+
+
+def _values(record: Candidate | Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the fields of a record; one of ours looks like a row of an earlier collection."""
+    return dict.fromkeys(_OURS) | dict(record) if isinstance(record, Candidate) else record
+
+
+def _named(rows: Iterator[Row | InputError], path: str, label: str) -> Iterator[Row | InputError]:
+    """Rows and errors that call the file by its label: a copy of standard input has a name that nobody knows."""
+    for row in rows:
+        if isinstance(row, InputError):
+            yield InputError(str(row).replace(path, label, 1))
+        else:
+            yield replace(row, place=row.place.replace(path, label, 1))
+
+
+def candidate_from(values: Mapping[str, Any], default_id: str) -> Candidate:
+    """The question in a mapping of fields by our names or their aliases; InputError says what is wrong and the fix."""
+    texts = {field: _text(values, field) for field in FIELDS}
+    question, language = _needed(values, texts, "question"), _needed(values, texts, "language")
+    tag = culture.language(language)
+    if tag in _NO_LANGUAGE:
+        raise InputError(f"language {language!r} is no language; name the one that the question is in")
+    extra = values.get("extra")
+    others = extra if isinstance(extra, dict) and values.keys() >= _OURS else values
+    rest = {name: _plain(value) for name, value in others.items() if name not in _KNOWN}
+    return Candidate(
+        id=texts["id"] or default_id,
+        question=question,
+        language=tag,
+        language_name=culture.language_name(tag),
+        translation=texts["translation"],
+        answer=texts["answer"],
+        source=texts["source"],
+        extra=rest,
+    )
+
+
+def _needed(values: Mapping[str, Any], texts: Mapping[str, str | None], field: str) -> str:
+    value = texts[field]
+    if value is not None:
+        return value
+    names = {str(name).casefold().strip(): name for name in values if name not in _KNOWN}
+    near = get_close_matches(field, names, n=1, cutoff=0.75)
+    hint = f" (did you mean {names[near[0]]!r}?)" if near else ""
+    raise InputError(f"no {field!r}; every row needs 'question' and 'language'{hint}")
+
+
+def _text(values: Mapping[str, Any], field: str) -> str | None:
+    """Return a field's text without blanks around it; None where it is missing or blank."""
+    name = next((name for name in (field, *FIELDS[field]) if values.get(name) not in (None, "")), field)
+    value = values.get(name)
+    if field == "id" and isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InputError(f"{name!r} is no text but {type(value).__name__}; put it in quotes")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{name!r} has half a character (a lone surrogate); correct or remove the row") from error
+    return value.strip() or None
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON can hold; Parquet also has dates and bytes."""
+    return value if value is None or isinstance(value, str | int | float | list | dict) else str(value)

@@ -1,0 +1,235 @@
+"""One collection: candidates in, and each of them kept, dropped or undecided, with the stage and the reason.
+
+Stages follow each other: exact duplicates go first and cost nothing, then each filter sees what the one before has
+passed. Translation and topic are for what is kept; where one fails, the question is kept and carries the failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Any
+
+from pydantic import Field
+
+from mores.engine import Answer, Asker, Counts, Job, read_reply
+from mores.errors import ConfigError
+from mores.longanswer.collection.asking import (
+    FILTERS,
+    Stage,
+    Verdict,
+    ask,
+    in_tags,
+    prompt_hash,
+    read_topic,
+    read_translation,
+    read_verdict,
+    schema,
+)
+from mores.longanswer.collection.candidates import Candidate
+from mores.longanswer.collection.duplicates import NearDuplicate, near_duplicates, same_as_earlier
+from mores.models import Message, Model, Request
+from mores.signature import sign
+from mores.types import Failure, Signature
+
+VERSION = "1"
+DOING = {
+    Stage.SPECIFICITY: "cultural specificity",
+    Stage.QUALITY: "quality",
+    Stage.TRANSLATION: "translating",
+    Stage.TOPIC: "topics",
+}
+"""What progress calls the stages."""
+
+
+class Status(StrEnum):
+    """The outcome for a question."""
+
+    KEPT = "kept"
+    DROPPED = "dropped"
+    UNSCORED = "unscored"
+    """A filter could not decide: neither kept nor dropped."""
+
+
+class Collected(Candidate):
+    """A candidate and what the stages decided about it."""
+
+    translated: bool = False
+    """Whether the translation is the model's."""
+    category: str | None = None
+    """One of Table 12; None where it was not asked or not read."""
+    status: Status = Status.KEPT
+    stage: Stage | None = None
+    """Which dropped it or could not decide."""
+    reason: str = ""
+    """Why; for a dropped question in the model's words."""
+    near: NearDuplicate | None = None
+    """An earlier kept question that is nearly the same."""
+    replies: dict[Stage, str] = Field(default_factory=dict)
+    """The model's whole reply at a stage, unless all of it is the translation or the category."""
+    failures: dict[Stage, Failure] = Field(default_factory=dict)
+
+
+@dataclass
+class Collector:
+    """A model, and how it is asked."""
+
+    asker: Asker
+    without: frozenset[Stage] = frozenset()
+    """Stages that are left out."""
+    max_tokens: int = 1024
+    temperature: float | None = 0.0
+    seed: int | None = 0
+
+    @property
+    def model(self) -> Model:
+        """The model that is asked."""
+        return self.asker.model
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """Those that ask the model, in their order."""
+        return tuple(stage for stage in Stage if stage is not Stage.DUPLICATE and stage not in self.without)
+
+    def begin(self, candidates: Iterable[Candidate]) -> list[Collected]:
+        """Return all candidates, the exact duplicates among them dropped."""
+        every = [Collected(**dict(candidate)) for candidate in candidates]
+        self._check(every)
+        same = {} if Stage.DUPLICATE in self.without else same_as_earlier(every)
+        reasons = {id_: f"the same as {earlier}" for id_, earlier in same.items()}
+        return [
+            _drop(question, Stage.DUPLICATE, reasons[question.id]) if question.id in reasons else question
+            for question in every
+        ]
+
+    def _check(self, candidates: Sequence[Candidate]) -> None:
+        if Stage.TRANSLATION in self.without and Stage.TOPIC not in self.without:
+            lacking = sum(not candidate.english and not candidate.translation for candidate in candidates)
+            if lacking:
+                reason = f"{lacking:,} questions that are not English have none"
+                fix = "give 'translation', or leave out the topic as well"
+                message = f"the topic is read from the translation, and {reason}; {fix}"
+                raise ConfigError(message, setting="without")
+
+    async def collect(self, begun: list[Collected]) -> list[Collected]:
+        """Return every question with its outcome, in order: all stages, one after the other, then near duplicates."""
+        for stage in self.stages:
+            total = sum(self.concerns(stage, question) for question in begun)
+            if total:
+                async with self.asker.progress.stage(DOING[stage], total, self.asker.price) as counts:
+                    begun = await self.step(stage, begun, counts)
+        return mark_near(begun)
+
+    async def step(self, stage: Stage, questions: Sequence[Collected], counts: Counts | None = None) -> list[Collected]:
+        """Return all questions in their order, with the decision of the stage on those that it is about."""
+        waiting = [question for question in questions if self.concerns(stage, question)]
+        done: dict[str, Collected] = {}
+        async with aclosing(self.asker.ask(self.jobs(stage, waiting), counts=counts)) as answers:
+            async for answer in answers:
+                done[answer.job.id] = read_answer(stage, answer, self.model.constrained)
+        return [done.get(question.id, question) for question in questions]
+
+    def concerns(self, stage: Stage, question: Collected) -> bool:
+        """Return whether the model is asked about a question at this stage."""
+        if question.status is not Status.KEPT:
+            return False
+        return stage is not Stage.TRANSLATION or not (question.english or question.translation)
+
+    def jobs(self, stage: Stage, questions: Iterable[Collected]) -> Iterator[Job]:
+        """Yield the calls of a stage."""
+        for question in questions:
+            prompt = ask(stage, question)
+            yield Job(
+                question.id, prompt if isinstance(prompt, Failure) else self._request(stage, prompt), data=question
+            )
+
+    def most_jobs(self, candidates: Iterable[Candidate]) -> Iterator[Job]:
+        """The calls of all stages if every question passed; a translation is taken to be as long as its question."""
+        begun = [question for question in self.begin(candidates) if question.status is Status.KEPT]
+        for stage in self.stages:
+            if stage is Stage.TOPIC:
+                begun = [
+                    question.model_copy(update={"translation": question.translation or question.question})
+                    for question in begun
+                ]
+            yield from self.jobs(stage, (question for question in begun if self.concerns(stage, question)))
+
+    def signature(self, candidates: Sequence[Candidate]) -> Signature:
+        """Return what must be the same for two collections to be comparable."""
+        return sign(
+            {
+                "task": f"collect.{VERSION}",
+                "data": f"{data_hash(candidates)}.{len(candidates)}",
+                "model": self.model.identity,
+                "prompt": prompt_hash(),
+                "decoding": f"t{self.temperature},max{self.max_tokens},seed{self.seed}"
+                + (",schema" if self.model.constrained else ""),
+                "stages": "+".join(stage for stage in Stage if stage not in self.without),
+            }
+        )
+
+    def _request(self, stage: Stage, text: str) -> Request:
+        form = schema(stage) if self.model.constrained else None
+        message = Message("user", text)
+        return Request((message,), self.max_tokens, self.temperature, seed=self.seed, logprobs=False, schema=form)
+
+
+def mark_near(questions: Sequence[Collected]) -> list[Collected]:
+    """Return all questions, the kept ones that are nearly the same as an earlier kept one with a mark."""
+    near = {
+        pair.id: pair for pair in near_duplicates(question for question in questions if question.status is Status.KEPT)
+    }
+    return [
+        question.model_copy(update={"near": near[question.id]}) if question.id in near else question
+        for question in questions
+    ]
+
+
+def read_answer(stage: Stage, answer: Answer, constrained: bool = False) -> Collected:
+    """Return the question of an answer, with what the answer decides; a constrained model answers in JSON."""
+    question: Collected = answer.job.data
+    answered = _with_reply(question, stage, answer.completion.text) if answer.completion else question
+    reply = read_reply(answer)
+    if constrained and not isinstance(reply, Failure):
+        reply = in_tags(stage, reply)
+    outcome = reply if isinstance(reply, Failure) else _read(stage, question, reply)
+    match outcome:
+        case Failure():
+            return _fail(answered, stage, outcome)
+        case Verdict():
+            return answered if outcome.passed else _drop(answered, stage, outcome.reason or "the model gives no reason")
+    update = {"category": outcome} if stage is Stage.TOPIC else {"translation": outcome, "translated": True}
+    return question.model_copy(update=update)
+
+
+def _read(stage: Stage, question: Collected, reply: str) -> Verdict | str | Failure:
+    if stage in FILTERS:
+        return read_verdict(reply)
+    return read_topic(reply) if stage is Stage.TOPIC else read_translation(reply, question.question)
+
+
+def _with_reply(question: Collected, stage: Stage, text: str) -> Collected:
+    return question.model_copy(update={"replies": {**question.replies, stage: text}})
+
+
+def _drop(question: Collected, stage: Stage, reason: str) -> Collected:
+    return question.model_copy(update={"status": Status.DROPPED, "stage": stage, "reason": reason})
+
+
+def _fail(question: Collected, stage: Stage, failure: Failure) -> Collected:
+    """Return an undecided filter leaves the question unscored; without a translation or topic it is still kept."""
+    update: dict[str, Any] = {"failures": {**question.failures, stage: failure}}
+    if stage in FILTERS:
+        update |= {"status": Status.UNSCORED, "stage": stage, "reason": failure.reason}
+    return question.model_copy(update=update)
+
+
+def data_hash(candidates: Iterable[Candidate]) -> str:
+    """Eight digits that change when a question does, or anything else that the model is shown."""
+    total = blake2b(digest_size=4)
+    for candidate in candidates:
+        total.update(candidate.model_dump_json(exclude={"extra", "source"}).encode())
+    return total.hexdigest()

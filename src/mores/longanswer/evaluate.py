@@ -1,0 +1,321 @@
+"""The evaluation of long answers, stage by stage; each writes a plain file, so that a stopped run continues.
+
+| stage | reads | writes | calls |
+| --- | --- | --- | --- |
+| surface | the answers | `surface.jsonl`: language, repetition, tells | none |
+| translate | surface | `translations.jsonl`: question and answer as they are judged | 2 per answer |
+| claims | translations | `claims.jsonl`: the claims of each answer | 1 per sentence |
+| search | claims | `evidence.jsonl`: what was found for each claim | 1 search per claim |
+| verify | evidence | `verdicts.jsonl`: whether each claim is supported | 1 per claim |
+| relevance | translations | `relevance.jsonl`: whether each answer is relevant | 1 per answer |
+| join | all | `appraisals.jsonl`: everything about each answer | none |
+
+Every file has one line per answer, in the order of the answers. Memory does not grow with their number. A stage that
+runs again is answered from the store. Facts and relevance are judged for answers without surface issues (CaLMQA,
+Section 3.1), or for every answer where that is asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, TypeVar, TypeVarTuple
+
+from mores.engine import Asker, Counts, Progress, Reply
+from mores.errors import ConfigError, InputError
+from mores.io import JsonlWriter, read_records
+from mores.longanswer import claims, relevance, stages, translate, verify
+from mores.longanswer.prompt import prompt_hash
+from mores.longanswer.records import (
+    Appraisal,
+    Extraction,
+    Judged,
+    LongAnswer,
+    Searched,
+    Surface,
+    Translation,
+    Verification,
+)
+from mores.longanswer.stages import LanguageChecker
+from mores.models import Request
+from mores.search.base import Found, Query, Search
+from mores.search.stream import find_all
+from mores.signature import sign
+from mores.types import Record, Signature
+
+FILES: dict[type[Record], str] = {
+    Surface: "surface.jsonl",
+    Translation: "translations.jsonl",
+    Extraction: "claims.jsonl",
+    Searched: "evidence.jsonl",
+    Verification: "verdicts.jsonl",
+    Judged: "relevance.jsonl",
+    Appraisal: "appraisals.jsonl",
+}
+ANSWERS = "answers.jsonl"
+RESULTS = 10
+"""Results of a search on which a claim is judged (CaLMQA, Section 3.1)."""
+_CHUNK = 256
+"""Answers whose surface is checked together."""
+
+R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+
+class Stage(NamedTuple):
+    """One stage of a run; `counts.done` counts answers."""
+
+    name: str
+    work: Callable[[Counts], Awaitable[None]]
+    asker: Asker | None = None
+    """The model that is called."""
+
+
+@dataclass
+class Evaluation:
+    """Which answers are judged, by whom and how: without a judge only their surface, without a search no facts."""
+
+    answers: Path
+    """`LongAnswer`s as JSON Lines."""
+    folder: Path
+    """Where the files go."""
+    check: LanguageChecker | None = None
+    checker: str = "none"
+    """Its name and version, for the signature."""
+    judge: Asker | None = None
+    """Judges relevance, and does what the next three are not named for."""
+    translator: Asker | None = None
+    extractor: Asker | None = None
+    verifier: Asker | None = None
+    backend: Search | None = None
+    """It is closed after the search."""
+    results: int = RESULTS
+    into_english: bool = True
+    """Whether what is not in English is translated before it is judged; else it is judged in its language."""
+    judge_all: bool = False
+    """Judge facts and relevance of answers with surface issues too."""
+
+    async def run(self, name: str, total: int, progress: Progress) -> None:
+        """All stages, each with its progress."""
+        for stage in self.stages():
+            price = stage.asker.price if stage.asker else None
+            async with progress.stage(f"{name}: {stage.name}", total, price) as counts:
+                await stage.work(counts)
+
+    def stages(self) -> list[Stage]:
+        """Return what there is to do, in order."""
+        judged, facts = self.judge is not None, self._has_facts
+        every = [
+            (True, Stage("surface", self.surface)),
+            (judged, Stage("translate", self.translate, self.translator or self.judge)),
+            (facts, Stage("claims", self.claims, self.extractor or self.judge)),
+            (facts, Stage("search", self.search)),
+            (facts, Stage("verify", self.verify, self.verifier or self.judge)),
+            (judged, Stage("relevance", self.relevance, self.judge)),
+            (True, Stage("join", self.join)),
+        ]
+        return [stage for included, stage in every if included]
+
+    async def surface(self, counts: Counts) -> None:
+        """Check language, repetition and tells."""
+        answers = self._answers()
+        with self._writer(Surface) as writer:
+            while chunk := list(islice(answers, _CHUNK)):
+                for surface in await asyncio.to_thread(stages.surfaces, chunk, self.check):
+                    writer.write(surface)
+                    counts.done += 1
+                    counts.failed += surface.failure is not None
+
+    async def translate(self, counts: Counts) -> None:
+        """Translate what is to be judged and not in English."""
+        rows = in_step(zip(self._answers(), self._read(Surface), strict=True))
+        tasks = ((row, self._to_translate(*row)) for row in rows)
+        asker = self.translator or self.judge
+        await self._ask(Translation, tasks, asker, lambda row, replies: self._translation(*row, replies), counts)
+
+    async def claims(self, counts: Counts) -> None:
+        """Read each sentence of what is judged for claims."""
+        tasks = ((translation, stages.claims_requests(translation)) for translation in self._read(Translation))
+        await self._ask(Extraction, tasks, self.extractor or self.judge, stages.extraction, counts)
+
+    async def search(self, counts: Counts) -> None:
+        """Look for each claim."""
+        if self.backend is None:
+            raise ConfigError("facts are checked against what a search finds: name one", setting="facts")
+        rows = in_step(zip(self._answers(), self._read(Extraction), strict=True))
+        try:
+            with self._writer(Searched) as writer:
+                async with aclosing(_search(rows, self.backend, self.results, counts)) as results:
+                    async for searched in results:
+                        writer.write(searched)
+        finally:
+            await self.backend.close()
+
+    async def verify(self, counts: Counts) -> None:
+        """Judge each claim on what was found for it."""
+        rows = in_step(zip(self._read(Extraction), self._read(Searched), strict=True))
+        tasks = ((searched, stages.verify_requests(extraction, searched)) for extraction, searched in rows)
+        await self._ask(Verification, tasks, self.verifier or self.judge, stages.verification, counts)
+
+    async def relevance(self, counts: Counts) -> None:
+        """Judge whether each answer is relevant."""
+        rows = in_step(zip(self._answers(), self._read(Translation), strict=True))
+        tasks = ((translation, stages.relevance_requests(answer, translation)) for answer, translation in rows)
+        await self._ask(Judged, tasks, self.judge, stages.judged, counts)
+
+    async def join(self, counts: Counts) -> None:
+        """Put everything about each answer on one line."""
+        judged, facts = self.judge is not None, self._has_facts
+        rows = zip(
+            self._answers(),
+            self._read(Surface),
+            self._read(Translation, judged),
+            self._read(Extraction, facts),
+            self._read(Searched, facts),
+            self._read(Verification, facts),
+            self._read(Judged, judged),
+            strict=True,
+        )
+        with self._writer(Appraisal) as writer:
+            for row in in_step(rows):
+                writer.write(stages.appraise(*row))
+                counts.done += 1
+
+    def appraised(self) -> Iterator[tuple[LongAnswer, Appraisal]]:
+        """Return each answer with its appraisal, once the stages are done."""
+        return read_appraised(self.folder, self.answers)
+
+    def signature(self) -> Signature:
+        """Return what must be the same for two results to be comparable."""
+        fields = {"task": "longform.1", "data": data_hash(self.answers), "lid": self.checker}
+        if self.judge is not None:
+            translator = _identity(self.translator or self.judge, translate.PROMPTS)
+            fields["translation"] = translator if self.into_english else "none"
+            fields["relevance"] = _identity(self.judge, relevance.PROMPTS)
+            fields["judged"] = "all" if self.judge_all else "without-issues"
+        if self.judge is not None and self.backend is not None:
+            fields["claims"] = _identity(self.extractor or self.judge, claims.PROMPTS)
+            fields["search"] = f"{self.backend.identity}.{self.results}"
+            fields["verification"] = _identity(self.verifier or self.judge, verify.PROMPTS)
+        return sign(fields)
+
+    @property
+    def _has_facts(self) -> bool:
+        return self.judge is not None and self.backend is not None
+
+    def _is_judged(self, surface: Surface) -> bool:
+        return surface.failure is None and (self.judge_all or not stages.has_issue(surface))
+
+    def _to_translate(self, answer: LongAnswer, surface: Surface) -> list[Request]:
+        translated = self.into_english and self._is_judged(surface)
+        return stages.translation_requests(answer, surface) if translated else []
+
+    def _translation(self, answer: LongAnswer, surface: Surface, replies: Sequence[Reply]) -> Translation:
+        if not self._is_judged(surface):
+            return Translation(id=answer.id, model=answer.model)
+        if not self.into_english:
+            return stages.untranslated(answer, surface)
+        return stages.translation(answer, surface, replies)
+
+    async def _ask(
+        self,
+        type_: type[R],
+        tasks: Iterable[tuple[T, Sequence[Request]]],
+        asker: Asker | None,
+        make: Callable[[T, Sequence[Reply]], R],
+        counts: Counts,
+    ) -> None:
+        """Write the record that `make` returns for the replies about each thing."""
+        if asker is None:
+            raise ConfigError("facts and relevance are judged by a model: name a judge", setting="judge")
+        with self._writer(type_) as writer:
+            async with aclosing(asker.ask_each(tasks, counts)) as answers:
+                async for thing, replies in answers:
+                    writer.write(make(thing, replies))
+
+    def _answers(self) -> Iterator[LongAnswer]:
+        return read_records(self.answers, LongAnswer)
+
+    def _read(self, type_: type[R], included: bool = True) -> Iterator[R]:
+        """The records of a stage; of one that is not part of the run, as many empty ones as there are answers."""
+        if included:
+            return read_records(self.folder / FILES[type_], type_)
+        return (type_.model_validate({"id": answer.id, "model": answer.model}) for answer in self._answers())
+
+    def _writer(self, type_: type[Record]) -> JsonlWriter:
+        return JsonlWriter(self.folder / FILES[type_])
+
+
+def read_appraised(folder: Path, answers: Path | None = None) -> Iterator[tuple[LongAnswer, Appraisal]]:
+    """Return each answer with its appraisal, from the folder of an evaluation."""
+    appraisals = read_records(folder / FILES[Appraisal], Appraisal)
+    return in_step(zip(read_records(answers or folder / ANSWERS, LongAnswer), appraisals, strict=True))
+
+
+async def _search(
+    rows: Iterable[tuple[LongAnswer, Extraction]], backend: Search, k: int, counts: Counts
+) -> AsyncGenerator[Searched, None]:
+    """Yield what is found for the claims of each answer, while the searches for the next ones are under way."""
+    waiting: deque[tuple[str, str, int]] = deque()
+    results: list[Found] = []
+    async with aclosing(find_all(backend, _queries(rows, waiting), k)) as searches:
+        async for _, result in searches:
+            results.append(result)
+            counts.failed += result.failure is not None
+            while waiting and waiting[0][2] <= len(results):
+                yield _searched(waiting, results, counts)
+    while waiting:
+        yield _searched(waiting, results, counts)
+
+
+def _queries(
+    rows: Iterable[tuple[LongAnswer, Extraction]], waiting: deque[tuple[str, str, int]]
+) -> Iterator[tuple[None, Query]]:
+    """Yield what is searched for; each answer is put among the waiting ones, with the number of its claims."""
+    for answer, extraction in rows:
+        waiting.append((extraction.id, extraction.model, len(extraction.claims or ())))
+        yield from ((None, query) for query in stages.queries(answer, extraction))
+
+
+def _searched(waiting: deque[tuple[str, str, int]], results: list[Found], counts: Counts) -> Searched:
+    """Return the first of the waiting answers with what was found for it."""
+    name, model, count = waiting.popleft()
+    of_answer = tuple(results[:count])
+    del results[:count]
+    counts.done += 1
+    return Searched(id=name, model=model, found=of_answer)
+
+
+def in_step(rows: Iterator[tuple[*Ts]]) -> Iterator[tuple[*Ts]]:
+    """Rows of records from several files; InputError where they are not about the same answer."""
+    try:
+        for row in rows:
+            about = {(getattr(record, "id", None), getattr(record, "model", None)) for record in row}
+            if len(about) > 1:
+                raise InputError(f"the files are about different answers: {sorted(map(str, about))}; {_FIX}")
+            yield row
+    except ValueError:
+        raise InputError(f"the files have different numbers of answers; {_FIX}") from None
+
+
+_FIX = "run the stages again from the first, or give another folder"
+
+
+def data_hash(path: Path) -> str:
+    """Eight digits that change when an answer does, and how many there are."""
+    total, count = blake2b(digest_size=4), 0
+    for answer in read_records(path, LongAnswer):
+        total.update(answer.model_dump_json().encode("utf-8", "surrogatepass"))
+        count += 1
+    return f"{total.hexdigest()}.{count}"
+
+
+def _identity(asker: Asker, prompts: tuple[str, ...]) -> str:
+    return f"{asker.model.identity}.{prompt_hash(*prompts)}"

@@ -1,0 +1,279 @@
+"""From appraisals to the figures of CaLMQA's Table 2 and Figures 2, 7-9, 11-13 and 15, each with its interval.
+
+| figure | of which answers | is |
+| --- | --- | --- |
+| `wrong language`, `repetition`, `without issues` | all that were given | a share |
+| `precision`, `recall`, `F1`, `claims` | those without a known surface issue | a mean |
+| `relevance` | those without a known surface issue | a share |
+| `S` | all that were given | a mean |
+| `english` | those to questions that are not in English | a share |
+| `tell: …` | all that were given | a share |
+
+Averages are micro-averages, over answers, as in the paper; `figures.py` says how what could not be decided is left out
+of them. The paper leaves out four languages that its language check cannot identify; `by["paper"]` does so too, all
+others have all languages. The paper counts an answer that a model failed to give as one with an issue, and
+`missing_as_issue` does that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pydantic import Field
+
+from mores.formatting import between, percent
+from mores.longanswer import factuality
+from mores.longanswer.figures import Part, Score, figure, mean, of_claims, overall, plain
+from mores.longanswer.records import Appraisal, LongAnswer
+from mores.longanswer.stages import STAGES, has_issue
+from mores.longanswer.tells import Tell
+from mores.longanswer.translate import is_english
+from mores.types import Record, Result, Signature
+
+HIGH_AND_MID = frozenset({"ar", "de", "en", "es", "he", "hi", "hu", "ja", "ko", "ru", "zh"})
+LOW = frozenset({"aa", "bal", "fj", "fo", "hil", "pap", "ps", "rn", "sm", "tn", "to", "wo"})
+"""Languages with few resources (Table 4)."""
+LEFT_OUT = frozenset({"bal", "hil", "pap", "rn"})
+"""Languages that the paper leaves out of its averages (Section 3.1)."""
+
+FIGURES = (
+    *("S", "without issues", "wrong language", "repetition"),
+    *("precision", "recall", "F1", "claims", "relevance", "english"),
+    *(f"tell: {tell.value}" for tell in Tell),
+)
+"""Their order in a table."""
+JUDGED = ("precision", "relevance", "S")
+"""Figures for which a judge is needed."""
+Values = dict[str, float | None]
+"""The figures of one answer: None where it could not be scored, left out where it does not apply."""
+Parts = dict[str, Part]
+"""What one answer adds to each figure."""
+
+
+class Summary(Record):
+    """The figures of one model's answers."""
+
+    model: str
+    answers: int
+    missing: int = 0
+    """Answers that the model failed to give."""
+    claims: int = 0
+    """Claims that were found in them."""
+    undecided: int = 0
+    """Claims that could not be decided; they are in no precision."""
+    failures: dict[str, int] = Field(default_factory=dict)
+    """By stage: how many answers it failed for, in whole or in part."""
+    k: int | None = None
+    """The K of recall and F1."""
+    figures: dict[str, Result]
+    """By name, over all languages and kinds."""
+    by: dict[str, dict[str, dict[str, Result]]] = Field(default_factory=dict)
+    """Grouping, group, figure."""
+    signature: Signature = Signature()
+
+    @property
+    def headline(self) -> str:
+        """S where facts and relevance were judged, else the share without issues, in one line."""
+        who, result = self.model or "answers", self.main
+        if result is None:
+            return f"{who}: nothing could be measured"
+        interval = between(result)
+        shown = f"{percent(result.value)} ({interval})" if interval else percent(result.value)
+        return f"{who}: {result.name} {shown}, n {result.n:,}, {result.unscored:,} unscored"
+
+    @property
+    def main(self) -> Result | None:
+        """The figure of the headline; None where nothing could be measured."""
+        return self.figures.get("S") or self.figures.get("without issues")
+
+
+@dataclass(frozen=True)
+class Counting:
+    """What is counted, and how."""
+
+    k: int | None = None
+    """The number of claims of a full answer, for recall and F1; without it there are neither."""
+    missing_as_issue: bool = False
+    """Count an answer that a model failed to give as one with a surface issue, as the paper does."""
+    every: bool = False
+    """Average facts and relevance over answers with surface issues too."""
+    facts: bool = True
+    relevance: bool = True
+    """Whether these were judged at all: without both there is no S."""
+
+
+class _Row(NamedTuple):
+    question: str
+    language: str
+    kind: str | None
+    parts: Parts
+
+
+def summarise(
+    pairs: Iterable[tuple[LongAnswer, Appraisal]], counting: Counting | None = None, signature: Signature | None = None
+) -> list[Summary]:
+    """Return one summary per model, in the order of their first answers."""
+    counting = counting or Counting()
+    if counting.k is not None:
+        factuality.check_k(counting.k)
+    rows: dict[str, list[_Row]] = defaultdict(list)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    failures: dict[str, Counter[str]] = defaultdict(Counter)
+    for answer, appraisal in pairs:
+        row = _Row(answer.question, base(answer.language), answer.kind, parts_of(answer, appraisal, counting))
+        rows[appraisal.model].append(row)
+        claims = appraisal.claims or ()
+        counts[appraisal.model].update(claims=len(claims), undecided=sum(claim.supported is None for claim in claims))
+        failures[appraisal.model].update(list(appraisal.failures))
+    return [
+        Summary(
+            model=model,
+            answers=len(rows_of_model),
+            missing=failures[model]["answer"],
+            claims=counts[model]["claims"],
+            undecided=counts[model]["undecided"],
+            failures={stage: failures[model][stage] for stage in STAGES if failures[model][stage]},
+            k=counting.k,
+            figures=_figures(rows_of_model),
+            by=_by(rows_of_model),
+            signature=signature or Signature(),
+        )
+        for model, rows_of_model in rows.items()
+    ]
+
+
+def headline(summaries: Sequence[Summary]) -> str:
+    """Return the result in one line; of several models it is the best one's."""
+    if len(summaries) == 1:
+        return summaries[0].headline
+    values = {
+        summary.model: summary.main.value for summary in summaries if summary.main and summary.main.value is not None
+    }
+    best = max(summaries, key=lambda summary: values.get(summary.model, -1.0))
+    return f"the best of {len(summaries)} models: {best.headline}"
+
+
+def unjudged_figures(summaries: Sequence[Summary]) -> list[str]:
+    """Return the figures that a judge was to decide, and that no model has, because too few answers could be judged."""
+    results = {name: [summary.figures[name] for summary in summaries if name in summary.figures] for name in JUDGED}
+    return [name for name, figures in results.items() if figures and all(result.value is None for result in figures)]
+
+
+def base(tag: str) -> str:
+    """Return the language of a BCP 47 tag, without script and region."""
+    return tag.partition("-")[0].lower()
+
+
+def resources(language: str) -> str | None:
+    """`high and mid` or `low`, as Table 4 has it; None for a language that is not in it."""
+    if base(language) in HIGH_AND_MID:
+        return "high and mid"
+    return "low" if base(language) in LOW else None
+
+
+# -- one answer --------------------------------------------------------------------------------------------
+
+
+def values(answer: LongAnswer, appraisal: Appraisal, counting: Counting) -> Values:
+    """Return the figures of one answer."""
+    missing = "answer" in appraisal.failures
+    measures = _of_missing(counting) if missing else _surface(answer, appraisal)
+    if not missing and (counting.every or not has_issue(appraisal)):
+        measures |= _facts(appraisal, counting.k) if counting.facts else {}
+        measures |= {"relevance": factuality.s_rel(appraisal)} if counting.relevance else {}
+    if not (counting.facts and counting.relevance):
+        del measures["S"]
+    return measures
+
+
+def _of_missing(counting: Counting) -> Values:
+    """Return the paper's columns for an answer that failed add up to 100%: it has an issue, but neither of the two."""
+    names = ("wrong language", "repetition", "without issues", "S")
+    return dict.fromkeys(names, 0.0 if counting.missing_as_issue else None)
+
+
+def _surface(answer: LongAnswer, appraisal: Appraisal) -> Values:
+    check = appraisal.language
+    measures: Values = {
+        "wrong language": None if check is None or check.correct is None else float(not check.correct),
+        "repetition": float(appraisal.repetition is not None),
+        "without issues": factuality.s_surf(appraisal),
+        "S": factuality.overall(appraisal),
+    }
+    if not is_english(answer.language):
+        measures["english"] = float(is_english(check.detected)) if check and check.detected else None
+    return measures | {f"tell: {tell.value}": float(tell.value in appraisal.tells) for tell in Tell}
+
+
+def _facts(appraisal: Appraisal, k: int | None) -> Values:
+    complete = factuality.is_complete(appraisal)
+    measures: Values = {
+        "precision": factuality.s_fact(appraisal),
+        "claims": None if appraisal.claims is None else len(appraisal.claims) / appraisal.read,
+    }
+    if k is not None:
+        measures["recall"] = factuality.recall(appraisal.claims, k, complete=complete)
+        measures["F1"] = factuality.f1(appraisal.claims, k, complete=complete)
+    return measures
+
+
+def parts_of(answer: LongAnswer, appraisal: Appraisal, counting: Counting) -> Parts:
+    """Return what one answer adds to each figure."""
+    scores: dict[str, Score] = {"precision": lambda precision, _: precision}
+    if (k := counting.k) is not None:
+        scores |= {"recall": lambda p, n: factuality.recall_of(p, n, k), "F1": lambda p, n: factuality.f1_of(p, n, k)}
+    measures = values(answer, appraisal, counting)
+    parts = {name: plain(value, due=name == "relevance") for name, value in measures.items()}
+    parts |= {name: of_claims(appraisal, score) for name, score in scores.items() if name in measures}
+    return parts | ({"S": overall(appraisal, measures["without issues"])} if "S" in measures else {})
+
+
+# -- many answers ------------------------------------------------------------------------------------------
+
+
+def _by(rows: Sequence[_Row]) -> dict[str, dict[str, dict[str, Result]]]:
+    checked = [row for row in rows if row.language not in LEFT_OUT]
+    paper = {"all": checked} | _grouped(checked, lambda row: row.kind)
+    groupings = {"paper": paper} | {name: _grouped(rows, key) for name, key in GROUPINGS.items()}
+    return {
+        name: {group: _figures(members) for group, members in groups.items() if members}
+        for name, groups in groupings.items()
+    }
+
+
+def _both(row: _Row, part: str | None) -> str | None:
+    return f"{part}, {row.kind}" if part and row.kind else None
+
+
+GROUPINGS: Mapping[str, Callable[[_Row], str | None]] = {
+    "kind": lambda row: row.kind,
+    "language": lambda row: row.language,
+    "language, kind": lambda row: _both(row, row.language),
+    "resources": lambda row: resources(row.language),
+    "resources, kind": lambda row: _both(row, resources(row.language)),
+}
+
+
+def _grouped(rows: Iterable[_Row], key: Callable[[_Row], str | None]) -> dict[str, list[_Row]]:
+    groups: dict[str, list[_Row]] = defaultdict(list)
+    for row in rows:
+        if (group := key(row)) is not None:
+            groups[group].append(row)
+    return dict(sorted(groups.items()))
+
+
+def _figures(rows: Sequence[_Row]) -> dict[str, Result]:
+    return figures([(row.question, row.parts) for row in rows])
+
+
+def figures(rows: Sequence[tuple[str, Parts]]) -> dict[str, Result]:
+    """Every figure of some answers; each comes with its question, whose answers are not independent of each other."""
+    there = {name for _, parts in rows for name in parts}
+    results = {}
+    for name in (name for name in FIGURES if name in there):
+        questions, parts = zip(*((question, parts[name]) for question, parts in rows if name in parts), strict=True)
+        results[name] = mean(name, parts, questions) if name == "claims" else figure(name, parts, questions)
+    return results

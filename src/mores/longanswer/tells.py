@@ -1,0 +1,128 @@
+"""Textual tells: what gives away a model that could not answer in the language it was asked in (CaLMQA, Appendix C).
+
+The patterns are in `tells.toml`. `tells` looks for whole phrases in the opening of an answer; `keyword_tells` counts
+the paper's words anywhere, which also finds an English answer that says "understand" in passing.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
+
+from mores.culture import language as language_tag
+from mores.culture import language_name
+from mores.errors import InputError
+
+OPENING = 600
+"""Code points of an answer in which a phrase is about the question and not about its subject."""
+
+
+class Tell(StrEnum):
+    """Each is a way to answer past the question, except emoji, which one model in the paper uses a lot."""
+
+    APOLOGY = "apology"
+    """It is sorry not to answer, or says that it does not understand or cannot."""
+    TRANSLATION = "translation"
+    """It translates the question, or asks for or offers a translation."""
+    NAMES_LANGUAGE = "names_language"
+    """It says, correctly or not, which language it was asked in."""
+    EMOJI = "emoji"
+    """It has at least one emoji."""
+    ENGLISH = "english"
+    """It is in English, and the question is not."""
+
+
+def tells(answer: str, language: str, in_english: bool | None) -> tuple[str, ...]:
+    """The tells of an answer to a question in this language; None where it is not known whether it is in English."""
+    opening = answer[:OPENING].replace("’", "'")
+    asked_in_english = _base(language) == "en"
+    present = {
+        Tell.APOLOGY: _any(_patterns("apology"), opening.lower()),
+        Tell.TRANSLATION: not asked_in_english and _any(_patterns("translation"), opening.lower()),
+        Tell.NAMES_LANGUAGE: not asked_in_english and _names_a_language(opening),
+        Tell.EMOJI: has_emoji(answer),
+        Tell.ENGLISH: bool(in_english) and not asked_in_english,
+    }
+    return tuple(tell.value for tell, there in present.items() if there)
+
+
+def keyword_tells(answer: str, language: str) -> tuple[str, ...]:
+    """Return the paper's count: its words, or the English name of the language, anywhere in the answer."""
+    present = {
+        Tell.APOLOGY: _any(_keywords("apology"), answer),
+        Tell.TRANSLATION: _any(_keywords("translation"), answer),
+        Tell.NAMES_LANGUAGE: _paper_name(language) in answer,
+        Tell.EMOJI: has_emoji(answer),
+    }
+    return tuple(tell.value for tell, there in present.items() if there)
+
+
+def has_emoji(text: str) -> bool:
+    """Return whether a character is shown as an emoji: ☀️ is, with its variation selector, and ☀ is not."""
+    return _EMOJI.search(text) is not None
+
+
+_PICTURES = (
+    "\U0001f004\U0001f0cf\U0001f18e\U0001f191-\U0001f19a\U0001f1e6-\U0001f1ff\U0001f201\U0001f21a\U0001f22f"
+    "\U0001f232-\U0001f236\U0001f238-\U0001f23a\U0001f250\U0001f251\U0001f300-\U0001f64f\U0001f680-\U0001f6ff"
+    "\U0001f7e0-\U0001f7eb\U0001f7f0\U0001f90c-\U0001f9ff\U0001fa70-\U0001faff"
+)
+"""Pictographs beyond the basic plane: nobody writes them as anything but emoji."""
+_SHOWN_SO = "⌚⌛⏩-⏬⏰⏳◽◾☔☕♈-♓♿⚓⚡⚪⚫⚽⚾⛄⛅⛎⛔⛪⛲⛳⛵⛺⛽✅✊✋✨❌❎❓-❕❗➕-➗➰➿⬛⬜⭐⭕"
+"""Signs of the basic plane that are emoji by themselves (Emoji_Presentation of Unicode)."""
+_SHOWN_ON_DEMAND = "\u00a9\u00ae\u203c-\u3299"
+"""The range of the others, which a variation selector turns into emoji; it stands behind no other signs."""
+_EMOJI = re.compile(rf"[{_PICTURES}{_SHOWN_SO}](?!\ufe0e)|[{_SHOWN_ON_DEMAND}]\ufe0f|[0-9#*]\ufe0f?\u20e3")
+
+
+@cache
+def _data() -> dict[str, Any]:
+    return tomllib.loads(files("mores.longanswer").joinpath("tells.toml").read_text("utf-8"))
+
+
+@cache
+def _patterns(tell: str) -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of a tell in all languages: a model may be sorry in any."""
+    return tuple(re.compile(pattern) for patterns in _data()[tell].values() for pattern in patterns)
+
+
+@cache
+def _language_patterns() -> tuple[re.Pattern[str], ...]:
+    named = (pattern.replace("(LANGUAGE)", r"(?P<name>(?-i:[A-Z])\w+)") for pattern in _data()["names_language"]["en"])
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in named)
+
+
+@cache
+def _keywords(tell: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in _data()["keywords"][tell])
+
+
+def _any(patterns: Sequence[re.Pattern[str]], text: str) -> bool:
+    return any(pattern.search(text) for pattern in patterns)
+
+
+def _names_a_language(opening: str) -> bool:
+    names = (match["name"] for pattern in _language_patterns() for match in pattern.finditer(opening))
+    return any(_is_language(name) for name in names)
+
+
+@lru_cache(maxsize=4096)
+def _is_language(name: str) -> bool:
+    """Whether a word is the English name of a language other than English; a short one may be a code, as The is."""
+    try:
+        return len(name) > 3 and language_tag(name) != "en"
+    except InputError:
+        return False
+
+
+def _paper_name(language: str) -> str:
+    return str(_data()["names"].get(_base(language)) or language_name(_base(language)))
+
+
+def _base(tag: str) -> str:
+    return tag.partition("-")[0].lower()

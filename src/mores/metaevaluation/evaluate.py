@@ -1,0 +1,310 @@
+"""One metric against the gold reports: every statistic, overall and by group, with intervals.
+
+A metric reports an error in a sample if its score is below 0. Samples of one source item depend on each other, so
+intervals resample, or add up, whole groups of them. Samples without a score are counted and excluded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from mores.culture import roll_up
+from mores.factory.gold import Gold
+from mores.metaevaluation.quality import quality
+from mores.metaevaluation.records import Bars, Curve, Evaluation
+from mores.stats import classification, correlation, influence, ties
+from mores.stats.classification import Bools, Floats, ratios
+from mores.stats.intervals import Ratio, drawn_interval
+from mores.stats.resampling import group_codes, resample_sums
+from mores.types import Judgement, Result, Signature
+
+POINTS = 200
+"""At most this many points of a curve are drawn."""
+BINS = 24
+
+
+@dataclass
+class Scored:
+    """The samples that a metric scored, with its judgements in the same order."""
+
+    golds: Sequence[Gold]
+    judgements: Sequence[Judgement]
+    unscored: int
+    """Samples that it could not score."""
+    failures: Mapping[str, int] = field(default_factory=dict)
+    """The unscored samples by kind of failure."""
+
+    @cached_property
+    def gold(self) -> Floats:
+        """Sum of the severities, 0 without errors."""
+        return np.array([gold_score(gold) for gold in self.golds], dtype=np.float64)
+
+    @cached_property
+    def scores(self) -> Floats:
+        return np.array([judgement.score for judgement in self.judgements], dtype=np.float64)
+
+    @cached_property
+    def groups(self) -> npt.NDArray[np.object_]:
+        """Samples that depend on each other: those of an item, and of items with the same question."""
+        return np.array([gold.group or gold.sample.id for gold in self.golds], dtype=object)
+
+    @cached_property
+    def epsilon(self) -> float | None:
+        """Scores that differ by at most this are tied, chosen to fit the gold scores best; None without pairs."""
+        calibrated = ties.calibrate_ties(self.gold, self.scores)
+        return calibrated.epsilon if calibrated else None
+
+    @property
+    def wrong(self) -> Bools:
+        """Whether the sample has an error."""
+        return self.gold < 0
+
+    @property
+    def reported(self) -> Bools:
+        """Whether the metric reports an error."""
+        return self.scores < 0
+
+    def among(self, ids: Collection[str]) -> Scored:
+        """Return the samples with these ids."""
+        return self.take([row for row, gold in enumerate(self.golds) if gold.sample.id in ids])
+
+    def take(self, rows: Sequence[int], unscored: int = 0) -> Scored:
+        """Return some of the samples."""
+        return Scored([self.golds[r] for r in rows], [self.judgements[r] for r in rows], unscored)
+
+
+def gold_score(gold: Gold) -> float:
+    """Return the gold report's score: the sum of its severities."""
+    return float(sum(error.severity.weight for error in gold.report.errors))
+
+
+def join(golds: Sequence[Gold], judgements: Mapping[str, Judgement]) -> Scored:
+    """Return the samples with a score, and the number of the others by reason."""
+    pairs: list[tuple[Gold, Judgement]] = []
+    failures: Counter[str] = Counter()
+    for gold in golds:
+        judgement = judgements.get(gold.sample.id)
+        if judgement is None or judgement.score is None:
+            failures[judgement.failure.kind.value if judgement and judgement.failure else "missing"] += 1
+        else:
+            pairs.append((gold, judgement))
+    return Scored([gold for gold, _ in pairs], [j for _, j in pairs], failures.total(), dict(failures))
+
+
+def _common(signatures: Collection[Signature]) -> Signature:
+    """Return the fields of all signatures; `several` for one whose values differ."""
+    values = {
+        name: {signature.get(name, "none") for signature in signatures}
+        for signature in signatures
+        for name in signature
+    }
+    return Signature({name: distinct.pop() if len(distinct) == 1 else "several" for name, distinct in values.items()})
+
+
+def evaluate(
+    metric: str, golds: Sequence[Gold], scored: Scored, moved: Moved | None = None, *, baseline: bool = False
+) -> Evaluation:
+    """Return all figures of one metric; `moved` are its `influences`, if they are known."""
+    epsilon = scored.epsilon
+    return Evaluation(
+        metric=metric,
+        signature=_common(dict.fromkeys(judgement.signature for judgement in scored.judgements)),
+        n=len(scored.golds),
+        unscored=scored.unscored,
+        failures=dict(scored.failures),
+        scores={result.name: result for result in _all(scored, moved or influences(scored))},
+        by=_by_group(golds, scored),
+        roc=_roc(scored),
+        pr=_pr(scored),
+        distribution=_distribution(scored),
+        tie_epsilon=epsilon,
+        baseline=baseline,
+    )
+
+
+def _all(scored: Scored, moved: Moved) -> Iterator[Result]:
+    yield from _counted(scored)
+    yield from _paired(scored, moved)
+    yield from quality(scored.golds, scored.judgements)
+
+
+def scaled_accuracy(scored: Scored) -> Result:
+    """Scaled accuracy alone, with its interval."""
+    return next(_counted(scored))
+
+
+_Rates = Callable[[Floats], Floats]
+"""From columns of true positives, false positives, false negatives and true negatives to a statistic; nan for none."""
+
+
+def _mcc(c: Floats) -> Floats:
+    tp, fp, fn, tn = c
+    below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    without_samples = np.where(c.sum(axis=0) > 0, 0.0, np.nan)
+    coefficient: Floats = np.divide(tp * tn - fp * fn, below, out=without_samples, where=below > 0)
+    return coefficient
+
+
+SHARES: dict[str, Ratio] = {
+    "scaled_accuracy": Ratio((1, 0, 0, 1), (1, 1, 1, 1)),
+    "f1": Ratio((1, 0, 0, 0), (1, 0.5, 0.5, 0)),
+    "correct_passed": Ratio((0, 0, 0, 1), (0, 1, 0, 1)),
+    "errors_found": Ratio((1, 0, 0, 0), (1, 0, 1, 0)),
+}
+"""Shares of the four counts; scaled accuracy is twice its share minus 1."""
+COUNTED: dict[str, _Rates] = {
+    "scaled_accuracy": lambda c: 2 * SHARES["scaled_accuracy"].value(c) - 1,
+    "balanced_accuracy": lambda c: (ratios(c[0], c[0] + c[2]) + ratios(c[3], c[1] + c[3])) / 2,
+    "f1": SHARES["f1"].value,
+    "mcc": _mcc,
+    "correct_passed": SHARES["correct_passed"].value,
+    "errors_found": SHARES["errors_found"].value,
+}
+"""Statistics of the four counts; `stats.classification` defines each of them."""
+
+
+def _counted(scored: Scored) -> Iterator[Result]:
+    wrong, reported = scored.wrong, scored.reported
+    cells = np.stack([wrong & reported, ~wrong & reported, wrong & ~reported, ~wrong & ~reported], axis=1).astype(
+        np.float64
+    )
+    codes = group_codes(scored.groups, len(cells))
+    units = np.stack([np.bincount(codes, weights=column).astype(np.float64) for column in cells.T], axis=1)
+    for name, rate in COUNTED.items():
+        value = float(rate(cells.sum(axis=0)[:, None])[0])
+        if np.isnan(value):
+            yield Result(name=name, value=None, n=len(scored.golds), unscored=scored.unscored)
+            continue
+        low, high = counted_interval(name, value, units)
+        yield Result(name=name, value=value, low=low, high=high, n=len(scored.golds), unscored=scored.unscored)
+
+
+def counted_interval(name: str, value: float, units: Floats) -> tuple[float, float]:
+    """The interval of a statistic of groups × counts; if it is not a share, with the variance of resampled groups.
+
+    These are based on samples with and without errors; if there are none of one kind, they may have any value.
+    """
+    if name in SHARES:
+        low, high = SHARES[name].interval(units)
+        return (2 * low - 1, 2 * high - 1) if name == "scaled_accuracy" else (low, high)
+    with_error, without = ((units[:, columns].sum(axis=1) > 0).sum() for columns in ([0, 2], [1, 3]))
+    least = -1.0 if name == "mcc" else 0.0
+    if not with_error or not without:
+        return least, 1.0
+    rests_on = 2 / (1 / with_error + 1 / without)
+    return drawn_interval(value, COUNTED[name](resample_sums(units).T), rests_on, least=least)
+
+
+Moved = dict[str, influence.Influenced | None]
+"""The statistics over pairs of one metric."""
+
+
+def influences(scored: Scored) -> Moved:
+    """Return the statistics over pairs, in the form in which two metrics can be compared."""
+    epsilon = scored.epsilon
+    return {
+        "kendall": influence.kendall_b(scored.gold, scored.scores),
+        "tie_accuracy": None if epsilon is None else influence.tie_accuracy(scored.gold, scored.scores, epsilon),
+        "auc": influence.area(scored.wrong, -scored.scores),
+    }
+
+
+def _paired(scored: Scored, moved: Moved) -> Iterator[Result]:
+    for name, statistic in moved.items():
+        low, high = statistic.interval(scored.groups) if statistic else (None, None)
+        value = statistic.value if statistic else None
+        yield Result(name=name, value=value, low=low, high=high, n=len(scored.golds), unscored=scored.unscored)
+    tau = correlation.kendall_tau_c(scored.gold, scored.scores)
+    yield Result(name="kendall_c", value=tau, n=len(scored.golds), unscored=scored.unscored)
+
+
+# -- groups ------------------------------------------------------------------------------------------------
+
+
+def labels(golds: Sequence[Gold]) -> list[list[tuple[str, str]]]:
+    """Return the groupings and groups of each sample."""
+    kinds: dict[str | None, set[str]] = defaultdict(set)
+    for gold in golds:
+        kinds[gold.sample.source].add(gold.kind)
+    return [_labels(gold, kinds[gold.sample.source] - {"correct"}) for gold in golds]
+
+
+def _labels(gold: Gold, kinds: set[str]) -> list[tuple[str, str]]:
+    sample = gold.sample
+    country, part = roll_up(sample.region) if sample.region else (None, None)
+    plain = {"source": sample.source, "language": sample.language, "region": country, "task": gold.task.value}
+    groups = [(name, value or "unknown") for name, value in plain.items()] + ([("subregion", part)] if part else [])
+    return groups + [("kind", kind) for kind in sorted(kinds if gold.kind == "correct" else {gold.kind})]
+
+
+def count(golds: Sequence[Gold]) -> dict[str, dict[str, int]]:
+    """Samples by grouping and group, the largest first."""
+    return _count(labels(golds))
+
+
+def _count(labelled: Iterable[Iterable[tuple[str, str]]]) -> dict[str, dict[str, int]]:
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for groups_of_sample in labelled:
+        for grouping, group in groups_of_sample:
+            counts[grouping][group] += 1
+    return {grouping: dict(groups.most_common()) for grouping, groups in counts.items()}
+
+
+def _by_group(golds: Sequence[Gold], scored: Scored) -> dict[str, dict[str, dict[str, Result]]]:
+    labels_by_id = dict(zip((gold.sample.id for gold in golds), labels(golds), strict=True))
+    rows: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for row, gold in enumerate(scored.golds):
+        for label in labels_by_id[gold.sample.id]:
+            rows[label].append(row)
+    by: dict[str, dict[str, dict[str, Result]]] = {}
+    for grouping, groups in _count(labels_by_id.values()).items():
+        for group, total in groups.items():
+            part = scored.take(rows[grouping, group], total - len(rows[grouping, group]))
+            by.setdefault(grouping, {})[group] = {result.name: result for result in _short(part)}
+    return by
+
+
+def _short(scored: Scored) -> Iterator[Result]:
+    """Yield the figures of a group."""
+    yield scaled_accuracy(scored)
+    tau = correlation.kendall_tau_b(scored.gold, scored.scores)
+    yield Result(name="kendall", value=tau, n=len(scored.golds), unscored=scored.unscored)
+
+
+# -- drawings ----------------------------------------------------------------------------------------------
+
+
+def _roc(scored: Scored) -> Curve | None:
+    curve = classification.roc_curve(scored.wrong, -scored.scores)
+    return _thinned(curve.false_positive_rate, curve.true_positive_rate) if curve else None
+
+
+def _pr(scored: Scored) -> Curve | None:
+    curve = classification.pr_curve(scored.wrong, -scored.scores)
+    if curve is None:
+        return None
+    # Precision is undefined if nothing is predicted; the usual 1 would draw a slope that was not measured.
+    return _thinned(curve.recall, np.append(curve.precision[1], curve.precision[1:]))
+
+
+def _thinned(x: Floats, y: Floats) -> Curve:
+    at = np.unique(np.linspace(0, x.size - 1, POINTS).round().astype(int))
+    return Curve(x=tuple(x[at].tolist()), y=tuple(y[at].tolist()))
+
+
+def _distribution(scored: Scored) -> Bars | None:
+    """Histogram of the scores; those beyond the middle 98% are in the outermost bars."""
+    if not scored.scores.size:
+        return None
+    low, high = np.percentile(scored.scores, [1, 99])
+    edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
+    kinds = np.array([gold.kind for gold in scored.golds])
+    inside = np.clip(scored.scores, edges[0], edges[-1])
+    counts = {str(kind): tuple(np.histogram(inside[kinds == kind], edges)[0].tolist()) for kind in np.unique(kinds)}
+    return Bars(edges=tuple(edges.tolist()), counts=counts)

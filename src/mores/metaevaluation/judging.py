@@ -1,0 +1,96 @@
+"""Letting metrics judge samples: each a model that is asked, or a file of judgements that exists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import chain, count
+from pathlib import Path
+
+from mores.engine import SILENT, Asker, Progress
+from mores.engine.estimate import Estimate, estimate
+from mores.errors import InputError
+from mores.io import JsonlWriter, file_name
+from mores.metaevaluation.folder import JUDGEMENTS
+from mores.metaevaluation.prompted import Prompted
+from mores.metaevaluation.scorers import Scorer, read_judgements
+from mores.metric import Metric
+from mores.metric.folder import judgements_file
+from mores.types import Judgement, Sample
+
+
+@dataclass
+class Judging:
+    """Metrics, and how their models are opened."""
+
+    scorers: Sequence[Scorer]
+    open_metric: Callable[[str], Metric]
+    """The metric with the model of that name as the judge."""
+    progress: Progress = SILENT
+
+    def askers(self) -> list[Asker]:
+        """Return every model that is asked."""
+        return [metric_of(scorer.open(self.open_metric)).asker for scorer in self.scorers if not scorer.file]
+
+    def estimates(self, samples: Sequence[Sample]) -> dict[str, Estimate]:
+        """Return the number of questions to each model, and their cost."""
+        estimates: dict[str, Estimate] = {}
+        for scorer in self.scorers:
+            if not scorer.file:
+                opened = scorer.open(self.open_metric)
+                metric = metric_of(opened)
+                estimates[scorer.name] = estimate(metric.asker, opened.jobs(samples), metric.settings.max_tokens)
+        return estimates
+
+    def fingerprint(self) -> str:
+        """Eight digits that change with the settings of a model or with the judgements in a file."""
+        digest = blake2b(digest_size=4)
+        for scorer in self.scorers:
+            content = judgements_file(scorer.name).read_bytes() if scorer.file and Path(scorer.name).exists() else b""
+            digest.update(content or str(scorer if scorer.file else scorer.open(self.open_metric).signature()).encode())
+        return digest.hexdigest()
+
+    async def judge(self, scorer: Scorer, samples: Sequence[Sample]) -> dict[str, Judgement]:
+        """Return the judgements of a metric by sample; InputError for a file that has none of these samples."""
+        if scorer.file:
+            judgements = read_judgements(scorer.name)
+            chosen = {sample.id: judgements[sample.id] for sample in samples if sample.id in judgements}
+            if not chosen:
+                example = f"such as {samples[0].id!r}" if samples else "which has none"
+                raise InputError(f"{scorer.name}: none of its judgements is about a text of the data, {example}")
+            return chosen
+        metric = scorer.open(self.open_metric)
+        async with (
+            self.progress.stage(scorer.name, len(samples), metric_of(metric).asker.price) as counts,
+            aclosing(metric.stream(samples, counts)) as judgements_of_model,
+        ):
+            return {sample.id: judgement async for sample, judgement in judgements_of_model}
+
+
+def metric_of(opened: Metric | Prompted) -> Metric:
+    """Return the metric that asks the model."""
+    return opened.metric if isinstance(opened, Prompted) else opened
+
+
+def judgement_files(names: Sequence[str]) -> dict[str, str]:
+    """Return a file of the run for each metric: `words` and `words.jsonl` may both be given."""
+    return dict(zip(names, _files(names), strict=True))
+
+
+def _files(names: Sequence[str]) -> Iterator[str]:
+    used: set[str] = set()
+    for name in names:
+        stem = file_name(name.removesuffix(".jsonl"))
+        free = next(n for n in chain([stem], (f"{stem}-{k}" for k in count(2))) if n.casefold() not in used)
+        used.add(free.casefold())
+        yield f"{JUDGEMENTS}/{free}.jsonl"
+
+
+def write_judgements(path: Path, judgements: Mapping[str, Judgement], samples: Sequence[Sample]) -> None:
+    """Write the judgements with their samples, in the order of these."""
+    with JsonlWriter(path) as writer:
+        for sample in samples:
+            if sample.id in judgements:
+                writer.write(judgements[sample.id].repeat(sample))

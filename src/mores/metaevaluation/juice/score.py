@@ -1,0 +1,216 @@
+"""How well a judge finds the errors of JuICE: by span, by sentence, and by what kind of error it is.
+
+A marked span finds an error if its intersection over union with the span of one of the error's detectors reaches the
+threshold; each finds, and is found, at most once. A sentence is wrong if an error overlaps it. Counts are added up over
+answers; in the intervals, answers to the same request depend on each other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mores.language.sentences import sentences
+from mores.metaevaluation.juice.data import CATEGORIES, THICK, THIN, TYPES, Answer, JuiceData, MarkedError
+from mores.metaevaluation.juice.records import THRESHOLD, JudgeKind, Juice, JuiceScore
+from mores.stats.intervals import ratio_interval
+from mores.stats.resampling import group_codes
+from mores.stats.spans import Counts, Span, match_errors, tokens
+from mores.types import Judgement, Result, Signature
+
+BASELINE = "every sentence"
+"""The baseline: it marks every sentence as an error."""
+
+EVERYBODY = "all people"
+"""The people who marked errors in the file, as one judge."""
+
+
+@dataclass
+class Marked:
+    """What a judge marked in one answer."""
+
+    answer: Answer
+    """With the errors that it should find."""
+    spans: list[Span]
+    unlocated: int = 0
+    in_request: int = 0
+
+
+@dataclass
+class _Tally:
+    """What became of one answer."""
+
+    marked: Marked
+    errors: list[MarkedError]
+    """Those that can be found."""
+    matched: set[int]
+    """Which of them were."""
+    overlapping: int
+    """How many are found by any overlap."""
+    sentences: Counts = field(default_factory=Counts)
+
+    @property
+    def predicted(self) -> int:
+        return len(self.marked.spans) + self.marked.unlocated
+
+
+def score_judge(
+    judge: str,
+    kind: JudgeKind,
+    marked: Sequence[Marked],
+    *,
+    threshold: float = THRESHOLD,
+    failures: Mapping[str, int] | None = None,
+    signature: Signature | None = None,
+) -> JuiceScore:
+    """Return every figure of one judge, from what it marked in each answer that it judged."""
+    tallies = [_tally(each, threshold) for each in marked]
+    unscored = sum((failures or {}).values())
+    return JuiceScore(
+        judge=judge,
+        kind=kind,
+        answers=len(marked),
+        unscored=unscored,
+        failures=dict(failures or {}),
+        predicted=sum(tally.predicted for tally in tallies),
+        unlocated=sum(each.unlocated for each in marked),
+        in_request=sum(each.in_request for each in marked),
+        errors=sum(len(tally.errors) for tally in tallies),
+        scores={result.name: result for result in _overall(tallies, unscored)},
+        recall=_recall(tallies),
+        by=_by_group(tallies),
+        signature=signature or Signature(),
+    )
+
+
+def marked_by(answer: Answer, judgement: Judgement) -> Marked:
+    """Return what a metric marked in an answer; an error of the request is none of the answer."""
+    errors = judgement.report.errors if judgement.report else ()
+    in_text = [error for error in errors if error.side == "text"]
+    spans = [Span(e.start, e.end) for e in in_text if e.start is not None and e.end is not None]
+    return Marked(answer, spans, len(in_text) - len(spans), len(errors) - len(in_text))
+
+
+def score_detectors(data: JuiceData, threshold: float = THRESHOLD) -> Iterator[JuiceScore]:
+    """Each detector of the file against what the others marked in the answers that it judged; people also together."""
+    people: list[Marked] = []
+    for detector, kind in data.detectors.items():
+        marked = [_against_others(answer, detector) for answer in data.judged_by(detector)]
+        people += marked if kind == "human" else []
+        yield score_judge(detector, kind, marked, threshold=threshold)
+    if people:
+        yield score_judge(EVERYBODY, "human", people, threshold=threshold)
+
+
+def score_baseline(answers: Iterable[Answer], threshold: float = THRESHOLD) -> JuiceScore:
+    """Return a judge that marks every sentence: what needs no judgement."""
+    marked = [Marked(answer, [Span(*place) for place in sentences(answer.sample.text)]) for answer in answers]
+    return score_judge(BASELINE, "baseline", marked, threshold=threshold)
+
+
+def summarise(data: JuiceData, judges: Sequence[JuiceScore], threshold: float, notes: Sequence[str] = ()) -> Juice:
+    """Return the figures of the judges with those of the data."""
+    errors = [error for answer in data.answers for error in answer.errors]
+    counts = Counter(category for error in errors for category in error.categories)
+    return Juice(
+        data=data.path.name,
+        revision=data.revision,
+        threshold=threshold,
+        answers=len(data.answers),
+        sentences=sum(len(sentences(answer.sample.text)) for answer in data.answers),
+        annotations=sum(1 for _ in data.annotations),
+        errors=len(errors),
+        categories={name: counts[name] for name in CATEGORIES if counts[name]},
+        unlocated=sum(annotation.span is None for annotation in data.annotations),
+        lost=sum(not error.spans for error in errors),
+        elsewhere=sum(annotation.elsewhere for annotation in data.annotations),
+        judges=tuple(judges),
+        notes=tuple(notes),
+    )
+
+
+def _against_others(answer: Answer, detector: str) -> Marked:
+    """Return a detector's annotations, and as errors only what others marked, at their spans."""
+    annotations = [a for error in answer.errors for a in error.annotations if a.detector == detector]
+    others = tuple(error.without(detector) for error in answer.errors if error.detectors - {detector})
+    spans = [span for annotation in annotations if (span := annotation.span)]
+    return Marked(answer.model_copy(update={"errors": others}), spans, len(annotations) - len(spans))
+
+
+def _tally(marked: Marked, threshold: float) -> _Tally:
+    errors = [error for error in marked.answer.errors if error.spans]
+    places = [error.spans for error in errors]
+    pairs = match_errors(marked.spans, places, threshold)
+    overlapping = match_errors(marked.spans, places, 0.0)
+    gold = [span for spans in places for span in spans]
+    by_sentence = tokens(marked.spans, gold, sentences(marked.answer.sample.text), credit=1.0)
+    return _Tally(marked, errors, {error for _, error in pairs}, len(overlapping), by_sentence)
+
+
+def _overall(tallies: Sequence[_Tally], unscored: int) -> Iterator[Result]:
+    counts: dict[str, tuple[Callable[[_Tally], float], Callable[[_Tally], float]]] = {
+        "precision": (lambda t: len(t.matched), lambda t: t.predicted),
+        "recall": (lambda t: len(t.matched), lambda t: len(t.errors)),
+        "f1": (lambda t: 2 * len(t.matched), lambda t: t.predicted + len(t.errors)),
+        "f1_overlap": (lambda t: 2 * t.overlapping, lambda t: t.predicted + len(t.errors)),
+        "sentence_precision": (lambda t: t.sentences.matched, lambda t: t.sentences.predicted),
+        "sentence_recall": (lambda t: t.sentences.matched, lambda t: t.sentences.gold),
+        "sentence_f1": (lambda t: 2 * t.sentences.matched, lambda t: t.sentences.predicted + t.sentences.gold),
+    }
+    for name, (above, below) in counts.items():
+        result = _ratio(name, tallies, [above(t) for t in tallies], [below(t) for t in tallies])
+        yield result.model_copy(update={"n": len(tallies), "unscored": unscored})
+
+
+def _recall(tallies: Sequence[_Tally]) -> dict[str, Result]:
+    """Return the share of errors that were found, by kind of error; an error of several kinds counts in each."""
+    rows = [
+        (tally, label, place in tally.matched)
+        for tally in tallies
+        for place, error in enumerate(tally.errors)
+        for label in _labels(error)
+    ]
+    recall = {}
+    for label in ("thin", "thick", *CATEGORIES, *TYPES, "found by people", "found by models", "found by people only"):
+        chosen = [(tally, hit) for tally, name, hit in rows if name == label]
+        if chosen:
+            hits = [float(hit) for _, hit in chosen]
+            recall[label] = _ratio(label, [tally for tally, _ in chosen], hits, [1.0] * len(hits))
+    return recall
+
+
+def _labels(error: MarkedError) -> set[str]:
+    kinds = {annotation.kind for annotation in error.annotations}
+    labels = set(error.categories) | {annotation.type for annotation in error.annotations if annotation.type}
+    labels |= {name for name, categories in (("thin", THIN), ("thick", THICK)) if labels & set(categories)}
+    labels |= {name for kind, name in (("human", "found by people"), ("model", "found by models")) if kind in kinds}
+    return labels | ({"found by people only"} if kinds == {"human"} else set())
+
+
+def _by_group(tallies: Sequence[_Tally]) -> dict[str, dict[str, Result]]:
+    groups: dict[str, dict[str, list[_Tally]]] = defaultdict(lambda: defaultdict(list))
+    for tally in tallies:
+        answer = tally.marked.answer
+        labels = {"region": answer.sample.region, "language": answer.sample.language}
+        for grouping, group in (labels | {"language_type": answer.language_type}).items():
+            groups[grouping][group or "unknown"].append(tally)
+    return {
+        grouping: {
+            group: _ratio("f1", part, [2 * len(t.matched) for t in part], [t.predicted + len(t.errors) for t in part])
+            for group, part in sorted(parts.items())
+        }
+        for grouping, parts in groups.items()
+    }
+
+
+def _ratio(name: str, tallies: Sequence[_Tally], above: Sequence[float], below: Sequence[float]) -> Result:
+    """Σ above / Σ below with its interval; n is the number of rows."""
+    if not sum(below):
+        return Result(name=name, value=None, n=len(below))
+    codes = group_codes(np.array([tally.marked.answer.query for tally in tallies], dtype=object), len(tallies))
+    top, bottom = (np.bincount(codes, weights=np.array(numbers, dtype=np.float64)) for numbers in (above, below))
+    low, high = ratio_interval(top, bottom)
+    return Result(name=name, value=float(top.sum() / bottom.sum()), low=low, high=high, n=len(below))

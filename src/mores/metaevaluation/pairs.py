@@ -1,0 +1,82 @@
+"""A user's own pairs: a file of texts, each with the word on whether it is culturally correct.
+
+    {"instruction": "What do people in Japan eat rice with?", "text": "A fork.", "correct": false}
+
+JSON lines, CSV and Parquet, with the fields of `mores score` and `correct`: true or false, yes or no, 1 or 0. Nothing
+is learned from them, and where the errors are is not known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+
+from mores.errors import InputError
+from mores.factory.gold import Gold
+from mores.factory.items import Task
+from mores.io.fields import Row, to_sample
+from mores.io.rows import read_rows
+from mores.io.source import Source, find_source
+from mores.metaevaluation.dataset import Dataset, chosen
+from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Severity
+
+CORRECT = "correct"
+_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_UNKNOWN = Error(side="text", quote="", severity=Severity.MAJOR, type="not said")
+
+
+class Pairs(Dataset):
+    """The pairs of a file; `folder` is its path."""
+
+    def __post_init__(self) -> None:
+        if self.split != "test":
+            raise InputError(f"{self.folder}: a file of pairs has no splits; leave the split out", setting="split")
+
+    @cached_property
+    def golds(self) -> list[Gold]:
+        """The pairs, with an error somewhere in those that are not correct."""
+        source = find_source(self.folder)
+        golds: dict[str, Gold] = {}
+        for row in read_rows(source):
+            if isinstance(row, InputError):
+                raise row
+            gold = _gold(source, row)
+            if gold.sample.id in golds:
+                raise source.error(
+                    f"the id {gold.sample.id!r} is there twice; give every pair a different one", row.line
+                )
+            golds[gold.sample.id] = gold
+        if not golds:
+            raise source.error("it has no pairs")
+        return chosen(list(golds.values()), self.limit)
+
+    @cached_property
+    def revision(self) -> str:
+        """A hash of the file."""
+        return hashlib.sha256(self.folder.read_bytes()).hexdigest()[:12]
+
+    @property
+    def everything(self) -> list[Gold]:
+        """All pairs: there are no splits."""
+        return self.golds
+
+    def _other(self, split: str) -> list[Gold]:  # noqa: ARG002 - there are no others
+        return []
+
+
+def _gold(source: Source, row: Row) -> Gold:
+    sample = to_sample(source, row)
+    value = row.values.get(CORRECT)
+    correct = _WORDS.get(str(value).strip().lower())
+    if correct is None:
+        problem = f"{CORRECT!r} is {value!r}" if CORRECT in row.values else f"no field {CORRECT!r}"
+        raise source.error(f"{problem}; expected true or false: whether the text is culturally correct", row.line)
+    return Gold(
+        sample=sample,
+        report=ErrorReport(errors=() if correct else (_UNKNOWN,)),
+        task=Task.FREEFORM,
+        kind="correct" if correct else "hard",
+        maker="people",
+        item=sample.id,
+        group=sample.id if sample.instruction == DEFAULT_INSTRUCTION else sample.instruction,
+    )

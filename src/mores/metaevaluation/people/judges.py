@@ -1,0 +1,194 @@
+"""What a judge said about the answers that people rated: from a table of scores, from judgements, or by asking it.
+
+A table (`FILE.csv`, `.tsv`, `.parquet`, `.jsonl:COLUMN`) has a row for each answer, with `question` (or
+`question_id`), `model`, `language` where people's file has it, and a score in `rating`, `score` or the named column.
+Rows are joined by question, language and model: questions without differences of case, width and white space, models
+without punctuation (`GPT 4 Turbo` is `gpt4turbo`), or by an alias. `MODELS` has those of CaLMQA's release.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mores.errors import ConfigError, InputError
+from mores.io import read_records
+from mores.io.fields import Row
+from mores.io.rows import read_table
+from mores.io.source import SUFFIXES, find_source
+from mores.metaevaluation.people.answers import Aliases, PeopleAnswer, normalise_model, normalise_text, text_marks
+from mores.metaevaluation.scorers import Scorer, scorer
+from mores.metric.folder import judgements_file
+from mores.rating.cells import Cells
+from mores.stats.spans import Span
+from mores.types import Judgement
+
+MODELS = {"Claude Opus": "claude", "Mixtral 8x22B (together.ai)": "mixtral22b", "GPT 4 Turbo": "gpt4turbo"}
+"""Models as the judge's file of CaLMQA's release calls them, and as its file of people's ratings does."""
+SCORES = ("rating", "score")
+Key = tuple[str, str, str]
+"""Question, language and model, as both files have them."""
+
+
+@dataclass
+class JudgeScores:
+    """What a judge said about the answers that people rated, by the answer's id."""
+
+    name: str
+    scores: dict[str, float] = field(default_factory=dict)
+    marks: dict[str, list[Span]] = field(default_factory=dict)
+    failures: Counter[str] = field(default_factory=Counter)
+    """Answers without a score by reason; `missing` if the judge has none of them."""
+    judged_only: int = 0
+    """Answers that the judge scored and people did not rate; of a table, those of the same models and languages."""
+
+
+@dataclass(frozen=True)
+class TableJudge:
+    """A judge whose scores are in a table."""
+
+    name: str
+    path: Path
+    column: str
+
+
+def open_judge(name: str) -> TableJudge | Scorer:
+    """Return the judge of this name: a table of scores, or a metric."""
+    path, colon, column = name.rpartition(":")
+    if colon and Path(path).suffix.lower() in SUFFIXES and Path(path).suffix.lower() not in (".txt", ".md"):
+        return TableJudge(name, Path(path), column)
+    if Path(name).suffix.lower() in (".csv", ".tsv", ".parquet"):
+        return TableJudge(name, Path(name), "")
+    judge = scorer(name)
+    if judge.baseline or judge.split:
+        problem = f"{name} learns from a dataset that `mores build` wrote"
+        raise ConfigError(f"{problem}; give a metric, a file of judgements or a table of scores", setting="metric")
+    return judge
+
+
+# -- tables ------------------------------------------------------------------------------------------------
+
+
+def read_table_judge(judge: TableJudge, answers: Sequence[PeopleAnswer], aliases: Aliases | None = None) -> JudgeScores:
+    """Return the scores of a table for these answers; InputError where the files name the models in another way."""
+    source = find_source(judge.path)
+    rows, present = read_table(source, "it has no scores; write a header and one row for each answer")
+    question = next((name for name in ("question", "question_id") if name in present), None)
+    column = judge.column or next((name for name in SCORES if name in present), "")
+    if missing := [name for name in (question or "question", "model", column or "rating") if name not in present]:
+        fix = f"; name it as {judge.path.name}:COLUMN" if missing[0] in ("rating", judge.column) else ""
+        raise source.error(f"no column {missing[0]!r} among {', '.join(present)}{fix}")
+    assert question is not None
+    names = {"model": {**MODELS, **(aliases or {}).get("model", {})}, **_without(aliases, "model")}
+    cells = Cells(names)
+    scored: dict[Key, tuple[int, float | None]] = {}
+    with_language = "language" in present and all(answer.language for answer in answers)
+    for row in rows:
+        key, value = _scored(source.label, row, question, column, cells, with_language)
+        if key in scored:
+            first = scored[key][0]
+            raise source.error(f"the same answer is already in {source.unit} {first}; keep one of them", row.line)
+        scored[key] = (row.line, value)
+    return _join(judge, answers, {key: value for key, (_, value) in scored.items()}, question, with_language)
+
+
+def _without(aliases: Aliases | None, column: str) -> dict[str, Mapping[str, str]]:
+    return {name: values for name, values in (aliases or {}).items() if name != column}
+
+
+def _scored(
+    label: str, row: Row, question: str, column: str, cells: Cells, with_language: bool
+) -> tuple[Key, float | None]:
+    values = dict(row.values)
+    try:
+        asked = cells.text(question, values)
+        if asked is None:
+            raise InputError(f"no {question}; fill it in or remove the row")
+        language = cells.language("language", values) if with_language else None
+        model = normalise_model(cells.needed_label("model", values))
+        return (normalise_text(asked), language or "", model), cells.number(column, values)
+    except InputError as error:
+        raise InputError(f"{label}:{row.line}: {error}", setting=error.setting) from error
+
+
+def _join(
+    judge: TableJudge,
+    answers: Sequence[PeopleAnswer],
+    scored: Mapping[Key, float | None],
+    question: str,
+    with_language: bool,
+) -> JudgeScores:
+    wanted: dict[Key, PeopleAnswer] = {}
+    for answer in answers:
+        asked = answer.question if question == "question" else answer.question_key.partition("|")[0]
+        language = answer.language or "" if with_language else ""
+        wanted[normalise_text(asked), language, normalise_model(answer.groups.get("model", ""))] = answer
+    _check_models(judge, wanted, scored)
+    alike = {key[1:] for key in wanted if scored.get(key) is not None}
+    more = sum(value is not None and key not in wanted and key[1:] in alike for key, value in scored.items())
+    judged = JudgeScores(judge.name, judged_only=more)
+    for key, answer in wanted.items():
+        value = scored.get(key)
+        if value is None:
+            judged.failures["missing" if key not in scored else "empty"] += 1
+        else:
+            judged.scores[answer.id] = value
+    if not judged.scores:
+        example = next(iter(answers)).question[:60] if answers else ""
+        problem = f"{judge.path}: it has a score of no answer that people rated, such as one to {example!r}"
+        raise InputError(f"{problem}; are questions and languages those of people's file?")
+    return judged
+
+
+def _check_models(judge: TableJudge, wanted: Iterable[Key], scored: Iterable[Key]) -> None:
+    """A model that only people's file has, while the judge's has others, is surely spelled in two ways."""
+    theirs, ours = {key[2] for key in scored}, {key[2] for key in wanted}
+    if (unknown := sorted(ours - theirs)) and theirs - ours:
+        problem = f"{judge.path}: no model {unknown[0]!r}, which people rated"
+        both = f"people's are {', '.join(sorted(ours))}; the judge's are {', '.join(sorted(theirs))}"
+        raise InputError(f"{problem}; {both}; say which one it is", setting="alias")
+
+
+# -- judgements --------------------------------------------------------------------------------------------
+
+
+def read_judgement_file(judge: Scorer, answers: Sequence[PeopleAnswer]) -> JudgeScores:
+    """Return the scores and marks of a file of judgements, or of a run: by id, or else by question and text."""
+    by_id = {answer.id: answer for answer in answers}
+    by_text = {(normalise_text(answer.question), answer.text): answer for answer in answers if answer.text is not None}
+    judgements: dict[str, Judgement] = {}
+    judged_only = 0
+    for judgement in read_records(judgements_file(judge.name), Judgement):
+        answer = by_id.get(judgement.sample_id)
+        if answer is None and judgement.text is not None:
+            answer = by_text.get((normalise_text(judgement.instruction or ""), judgement.text))
+        if answer is None:
+            judged_only += judgement.score is not None
+        elif answer.id in judgements:
+            raise InputError(f"{judge.name}: {judgement.sample_id!r} is judged twice; keep one judgement of each text")
+        elif judgement.text is not None and answer.text is not None and judgement.text != answer.text:
+            raise InputError(f"{judge.name}: {judgement.sample_id!r} was another text when it was judged")
+        else:
+            judgements[answer.id] = judgement
+    if not judgements:
+        problem = f"{judge.name}: none of its judgements is about an answer that people rated"
+        raise InputError(f"{problem}; their ids are such as {answers[0].id!r}")
+    judged = collect_scores(judge.name, answers, judgements)
+    judged.judged_only = judged_only
+    return judged
+
+
+def collect_scores(name: str, answers: Sequence[PeopleAnswer], judgements: Mapping[str, Judgement]) -> JudgeScores:
+    """Return the scores and marks of judgements by the answers' ids."""
+    judged = JudgeScores(name)
+    for answer in answers:
+        judgement = judgements.get(answer.id)
+        if judgement is None or judgement.score is None:
+            judged.failures[judgement.failure.kind.value if judgement and judgement.failure else "missing"] += 1
+            continue
+        judged.scores[answer.id] = judgement.score
+        if (marks := text_marks(judgement)) is not None:
+            judged.marks[answer.id] = marks
+    return judged

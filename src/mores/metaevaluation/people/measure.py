@@ -1,0 +1,305 @@
+"""A judge against people: correlations overall and by group, beside the agreement between people, and its worth.
+
+The target is the mean of people's ratings of an answer. Answers to one question depend on each other: intervals and
+tests add up, or draw, whole questions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from mores.metaevaluation.compare import FEWEST, adjusted, compared
+from mores.metaevaluation.people.answers import PeopleAnswer, PeopleData, by_group
+from mores.metaevaluation.people.judges import JudgeScores
+from mores.metaevaluation.people.records import People, PeopleScore, Spans, Worth
+from mores.metaevaluation.records import Comparison, Versus
+from mores.stats import influence
+from mores.stats.classification import Floats
+from mores.stats.correlation import spearman
+from mores.stats.intervals import drawn_interval, mean_interval
+from mores.stats.paired import paired_difference
+from mores.stats.resampling import draw_counts, group_codes, resample_sums
+from mores.stats.worth import effective_items, interval_alpha, side_by_side
+from mores.types import Result
+
+
+@dataclass
+class Joined:
+    """The answers with a rating by people and a score by the judge."""
+
+    answers: list[PeopleAnswer]
+    judge: Floats
+
+    @cached_property
+    def people(self) -> Floats:
+        """The mean of people's ratings."""
+        return np.array([answer.mean for answer in self.answers], dtype=np.float64)
+
+    @cached_property
+    def groups(self) -> npt.NDArray[np.object_]:
+        """Answers to the same question depend on each other."""
+        return np.array([answer.question_key for answer in self.answers], dtype=object)
+
+    def take(self, rows: Sequence[int]) -> Joined:
+        """Return some of the answers."""
+        return Joined([self.answers[row] for row in rows], self.judge[list(rows)])
+
+
+def join_judge(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> Joined:
+    """Return the answers that the judge scored."""
+    scored = [answer for answer in answers if answer.id in judged.scores]
+    return Joined(scored, np.array([judged.scores[answer.id] for answer in scored], dtype=np.float64))
+
+
+def study(data: PeopleData, judges: Sequence[JudgeScores]) -> People:
+    """Measure every judge and compare every two."""
+    rated = data.rated
+    return People(
+        data=data.path.name,
+        kind=data.kind,
+        revision=data.revision,
+        answers=len(rated),
+        unrated=len(data.answers) - len(rated),
+        ratings=sum(len(answer.scores) for answer in rated),
+        people=len({person for answer in rated for person in answer.opinions}),
+        shared=sum(len(answer.scores) > 1 for answer in rated),
+        alpha=_alpha(rated),
+        judges=tuple(score_against_people(rated, judged) for judged in judges),
+        comparisons=tuple(compare_all(rated, judges)),
+    )
+
+
+def score_against_people(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> PeopleScore:
+    """Return every figure of one judge."""
+    joined = join_judge(answers, judged)
+    shared = [row for row, answer in enumerate(joined.answers) if len(answer.scores) > 1]
+    part = joined.take(shared)
+    beside = side_by_side([answer.scores for answer in part.answers], part.judge, part.groups) if shared else None
+    with_person = between = difference = people = None
+    if beside:
+        n = beside.ratings
+        with_person = _result("with_person", beside.judge, beside.judge_interval, n)
+        between = _result("between_people", beside.people, beside.people_interval, n)
+        difference = _result("difference", beside.judge - beside.people, beside.difference, n)
+        people = _result("people", beside.worth, beside.worth_interval, n)
+    scores = {result.name: result for result in _correlations(joined)}
+    scores["spearman"] = _spearman(joined)
+    if within := _within_languages(joined):
+        scores["within_languages"] = within
+    return PeopleScore(
+        judge=judged.name,
+        n=len(joined.answers),
+        unscored=judged.failures.total(),
+        failures=dict(judged.failures),
+        scores=scores,
+        by=_by_group(joined),
+        with_person=with_person,
+        between_people=between,
+        difference=difference,
+        worth=_worth(scores["pearson"], judged.judged_only, people),
+        spans=_spans(answers, judged),
+    )
+
+
+def _correlations(joined: Joined) -> Iterator[Result]:
+    """Pearson's r, Kendall's τ-b and the share of preferences, each with its interval."""
+    n = len(joined.answers)
+    for name, statistic in _influences(joined).items():
+        interval = statistic.interval(joined.groups) if statistic else None
+        yield _result(name, statistic.value if statistic else None, interval, n)
+    yield _preference(joined)
+
+
+def _influences(joined: Joined) -> dict[str, influence.Influenced | None]:
+    return {
+        "pearson": influence.pearson(joined.people, joined.judge),
+        "kendall": influence.kendall_b(joined.people, joined.judge),
+    }
+
+
+def _within_languages(joined: Joined) -> Result | None:
+    """Pearson's r after the mean of each language is removed from both; None where there is one language only."""
+    languages = [answer.groups.get("language", "") for answer in joined.answers]
+    if len(set(languages)) < 2:
+        return None
+    codes = group_codes(np.array(languages, dtype=object), len(languages))
+    sizes = np.bincount(codes)
+    centred = [values - (np.bincount(codes, weights=values) / sizes)[codes] for values in (joined.people, joined.judge)]
+    statistic = influence.pearson(*centred)
+    interval = statistic.interval(joined.groups) if statistic else None
+    return _result("within_languages", statistic.value if statistic else None, interval, len(codes))
+
+
+def _spearman(joined: Joined) -> Result:
+    value = spearman(joined.people, joined.judge) if len(joined.answers) > 1 else None
+    if value is None:
+        return Result(name="spearman", value=None, n=len(joined.answers))
+    codes = group_codes(joined.groups, len(joined.groups))
+    units = int(codes.max()) + 1
+    drawn: list[float] = []
+    for block in draw_counts(units, width=len(codes)):
+        for counts in block:
+            rows = np.repeat(np.arange(len(codes)), counts[codes].astype(np.intp))
+            drawn.append(_or_nan(spearman(joined.people[rows], joined.judge[rows])))
+    return _result("spearman", value, drawn_interval(value, drawn, units, least=-1.0), len(codes))
+
+
+def _preferences(joined: Joined) -> tuple[Floats, npt.NDArray[np.object_]]:
+    """Of every two answers to a question of which people prefer one: whether the judge does too (a tie is half)."""
+    rows: dict[str, list[int]] = defaultdict(list)
+    for row, question in enumerate(joined.groups):
+        rows[question].append(row)
+    hits, questions = [], []
+    for question, members in rows.items():
+        for a, b in combinations(members, 2):
+            if joined.people[a] != joined.people[b]:
+                sign = np.sign((joined.people[a] - joined.people[b]) * (joined.judge[a] - joined.judge[b]))
+                hits.append((1 + float(sign)) / 2)
+                questions.append(question)
+    return np.array(hits), np.array(questions, dtype=object)
+
+
+def _preference(joined: Joined) -> Result:
+    hits, questions = _preferences(joined)
+    if not hits.size:
+        return Result(name="preference", value=None)
+    return _result("preference", float(hits.mean()), mean_interval(hits, groups=questions), hits.size)
+
+
+def _by_group(joined: Joined) -> dict[str, dict[str, dict[str, Result]]]:
+    by: dict[str, dict[str, dict[str, Result]]] = {}
+    for grouping, groups in by_group(joined.answers).items():
+        for group, rows in groups.items():
+            part = joined.take(rows)
+            results = [*_correlations(part), _mean("people", part.people), _mean("judge", part.judge)]
+            if worth := _worth(results[0], 0, None):
+                results.append(worth.multiple)
+            by.setdefault(grouping, {})[group] = {result.name: result for result in results}
+    return by
+
+
+def _mean(name: str, values: Floats) -> Result:
+    return Result(name=name, value=float(values.mean()), n=values.size)
+
+
+def _worth(pearson: Result, judged_only: int, people: Result | None) -> Worth | None:
+    """From the correlation and its interval; a correlation that may be 0 may be worth nothing."""
+    if pearson.value is None or pearson.low is None or pearson.high is None:
+        return None
+    ends = sorted(map(abs, (pearson.low, pearson.high)))
+    bounds = (0.0 if pearson.low <= 0 <= pearson.high else ends[0], ends[1])
+
+    def result(name: str, rated: int, more: float) -> Result:
+        value, low, high = (effective_items(r, rated, more) for r in (pearson.value or 0.0, *bounds))
+        return Result(name=name, value=value, low=low, high=high, n=pearson.n)
+
+    effective = result("effective", pearson.n, judged_only) if judged_only else None
+    return Worth(multiple=result("multiple", 1, math.inf), effective=effective, judged_only=judged_only, people=people)
+
+
+def _alpha(answers: Sequence[PeopleAnswer]) -> Result | None:
+    shared = [answer for answer in answers if len(answer.scores) > 1]
+    questions = np.array([answer.question_key for answer in shared], dtype=object)
+    figure = interval_alpha([answer.scores for answer in shared], questions)
+    return _result("alpha", *figure, len(shared)) if figure else None
+
+
+# -- marks -------------------------------------------------------------------------------------------------
+
+
+def _spans(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> Spans | None:
+    """F1 of the judge's marks with each person's, and of people's with each other's, on the same texts."""
+    if not judged.marks:
+        return None
+    from mores.stats.marks import Mark, covered, f1_of, kappa_of, mask, overlap  # it needs SciPy, half a second
+
+    with_judge, between, questions = [], [], []
+    for answer in answers:
+        people = [opinion.marks for opinion in answer.opinions.values() if opinion.marks is not None]
+        if not people or not answer.text or answer.id not in judged.marks:
+            continue
+        text = answer.text
+        marked = [[Mark(span.start, span.end) for span in spans] for spans in (judged.marks[answer.id], *people)]
+        judge, *others = (mask(len(text), covered(text, marks)) for marks in marked)
+        with_judge.append(np.sum([overlap(judge, other) for other in others], axis=0))
+        between.append(np.sum([[0.0] * 4, *(overlap(*pair) for pair in combinations(others, 2))], axis=0))
+        questions.append(answer.question_key)
+    if not with_judge or not np.sum(with_judge):
+        return None
+    groups = np.array(questions, dtype=object)
+    pairs = np.array(between) if np.sum(between) else None
+    return Spans(
+        judge=_span_figure("judge", f1_of, np.array(with_judge), groups),
+        people=None if pairs is None else _span_figure("people", f1_of, pairs, groups),
+        kappa=_span_figure("kappa", kappa_of, np.array(with_judge), groups),
+        people_kappa=None if pairs is None else _span_figure("people_kappa", kappa_of, pairs, groups),
+    )
+
+
+def _span_figure(name: str, statistic: Callable[[Floats], Floats], rows: Floats, groups: npt.ArrayLike) -> Result:
+    value = float(statistic(rows.sum(axis=0)))
+    drawn = statistic(resample_sums(rows, groups=groups))
+    units = np.unique(np.asarray(groups)).size
+    return _result(name, value, drawn_interval(value, drawn, units, least=-1.0 if "kappa" in name else 0.0), len(rows))
+
+
+# -- two judges --------------------------------------------------------------------------------------------
+
+
+def compare_all(answers: Sequence[PeopleAnswer], judges: Sequence[JudgeScores]) -> list[Comparison]:
+    """Return every two judges on the answers that both scored, p-values adjusted within each statistic."""
+    by_statistic: dict[str, list[Comparison]] = defaultdict(list)
+    for first, second in combinations(judges, 2):
+        for comparison in _compare((first.name, second.name), *_both(answers, first, second)):
+            by_statistic[comparison.statistic].append(comparison)
+    return [comparison for comparisons in by_statistic.values() for comparison in adjusted(comparisons)]
+
+
+def compare_two(answers: Sequence[PeopleAnswer], first: JudgeScores, second: JudgeScores) -> Versus:
+    """Return which of two judges agrees better with people, overall and in every group of ten answers or more."""
+    names, pair = (first.name, second.name), _both(answers, first, second)
+    by: dict[str, dict[str, Comparison]] = {}
+    for grouping, groups in by_group(pair[0].answers).items():
+        tests = {
+            group: next(_compare(names, pair[0].take(rows), pair[1].take(rows)), None)
+            for group, rows in groups.items()
+            if len(rows) >= FEWEST
+        }
+        tested = {group: test for group, test in tests.items() if test}
+        by[grouping] = dict(zip(tested, adjusted(list(tested.values())), strict=True)) if tested else {}
+    n = len(pair[0].answers)
+    overall = tuple(_compare(names, *pair))
+    return Versus(first=names[0], second=names[1], n=n, left_out=len(answers) - n, overall=overall, by=by)
+
+
+def _both(answers: Sequence[PeopleAnswer], first: JudgeScores, second: JudgeScores) -> tuple[Joined, Joined]:
+    shared = [answer for answer in answers if answer.id in first.scores and answer.id in second.scores]
+    return join_judge(shared, first), join_judge(shared, second)
+
+
+def _compare(names: tuple[str, str], first: Joined, second: Joined) -> Iterator[Comparison]:
+    n, others = len(first.answers), _influences(second)
+    for statistic, influenced in _influences(first).items():
+        other = others[statistic]
+        if influenced and other:
+            yield compared(names, statistic, influence.compare(influenced, other, first.groups), n)
+    (hits, questions), (others_hits, _) = _preferences(first), _preferences(second)
+    if test := paired_difference(hits, others_hits, groups=questions) if hits.size else None:
+        yield compared(names, "preference", test, hits.size)
+
+
+def _result(name: str, value: float | None, interval: tuple[float, float] | None, n: int) -> Result:
+    low, high = interval or (None, None)
+    return Result(name=name, value=value, low=low, high=high, n=n)
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value

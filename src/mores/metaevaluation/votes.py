@@ -1,0 +1,204 @@
+"""Annotators' votes on the samples: the tables of the human validation (ExCAM, Section 4 and Appendix G).
+
+A vote is one line with the sample, the annotator, the criterion and the value.
+
+| criterion | values |
+| --- | --- |
+| `culture` | `yes`, `no`: the sample is about a culture |
+| `error` | `valid`, `partial`, `invalid`: the marked words are a cultural error (`partial`: with other words) |
+| `explanation` | `valid`, `partial`, `invalid` |
+| `severity`, `type` | `yes`, `no`: the annotator agrees with it |
+| `changed` | `yes`, `no`: the explanation changed the annotator's mind |
+| `similarity:METRIC` | 1 to 5: how similar a metric's explanation is to the gold one |
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import Field
+
+from mores.culture import language_name
+from mores.errors import InputError
+from mores.factory.gold import Gold
+from mores.formatting import NOTHING, number
+from mores.io import read_records
+from mores.metaevaluation.records import VoteTable
+from mores.stats.agreement import krippendorff_alpha
+from mores.stats.distributions import summarise_likert
+from mores.types import Record, Severity
+
+YES_NO = ("yes", "no")
+DEGREES = ("valid", "partial", "invalid")
+CRITERIA = {
+    "culture": YES_NO,
+    "error": DEGREES,
+    "explanation": DEGREES,
+    "severity": YES_NO,
+    "type": YES_NO,
+    "changed": YES_NO,
+}
+SIMILARITY = "similarity:"
+LEVELS = ("1", "2", "3", "4", "5")
+
+
+class Vote(Record):
+    """One annotator's vote on one sample."""
+
+    sample_id: str
+    annotator: str
+    criterion: str
+    value: str = Field(coerce_numbers_to_str=True)
+
+
+Positive = tuple[str, str, frozenset[str]]
+"""A row: its name, the criterion, and the values that count."""
+VALID, PARTIAL, YES = frozenset({"valid"}), frozenset({"valid", "partial"}), frozenset({"yes"})
+TABLE_3: tuple[Positive, ...] = (
+    ("Culture rel.", "culture", YES),
+    ("Error valid (strict)", "error", VALID),
+    ("Error valid (partial)", "error", PARTIAL),
+    ("Expl. valid (strict)", "explanation", VALID),
+    ("Expl. valid (partial)", "explanation", PARTIAL),
+)
+TABLE_12: tuple[Positive, ...] = (
+    ("Culture rel.", "culture", YES),
+    ("Error valid", "error", PARTIAL),
+    ("Expl. valid", "explanation", VALID),
+)
+
+Ballots = Mapping[str, Mapping[str, Mapping[str, str]]]
+"""Criterion, sample, annotator: value."""
+
+
+def read_votes(path: Path, golds: Iterable[Gold]) -> list[Vote]:
+    """Return the votes of a file, each on a sample of the dataset."""
+    ids = {gold.sample.id for gold in golds}
+    votes = list(read_records(path, Vote))
+    seen: set[tuple[str, str, str]] = set()
+    for row, vote in enumerate(votes, 1):
+        key = (vote.sample_id, vote.annotator, vote.criterion)
+        if problem := _problem(vote, ids) or ("is there twice" if key in seen else None):
+            raise InputError(f"{path}: vote {row}, {vote.annotator} on {vote.criterion} of {vote.sample_id}, {problem}")
+        seen.add(key)
+    return votes
+
+
+def _problem(vote: Vote, ids: set[str]) -> str | None:
+    if vote.sample_id not in ids:
+        return "is on a sample that is not in the dataset; is it the dataset that was annotated?"
+    allowed = LEVELS if vote.criterion.startswith(SIMILARITY) else CRITERIA.get(vote.criterion)
+    if allowed is None:
+        return f"has an unknown criterion; known are {', '.join(CRITERIA)} and {SIMILARITY}METRIC"
+    return None if vote.value in allowed else f"is {vote.value!r}; expected one of {', '.join(allowed)}"
+
+
+def vote_tables(votes: Iterable[Vote], golds: Iterable[Gold]) -> list[VoteTable]:
+    """Tables 3, 12 and 13, the agreement of the annotators, and ratings of explanations, if there are such votes."""
+    ballots: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+    for vote in votes:
+        ballots[vote.criterion][vote.sample_id][vote.annotator] = vote.value
+    by_id = {gold.sample.id: gold for gold in golds}
+    of_samples = (_shares(ballots), _languages(ballots, by_id), _majorities(ballots, by_id))
+    return [table for table in (*of_samples, _alpha(ballots), _likert(ballots)) if table.rows]
+
+
+def _shares(ballots: Ballots) -> VoteTable:
+    """Table 3: by how many annotators agree, over the samples with the most annotators."""
+    criteria = [ballots.get(criterion, {}) for _, criterion, _ in TABLE_3]
+    most = max((len(ballot) for samples in criteria for ballot in samples.values()), default=0)
+    columns = tuple(f"{count}/{most}" for count in range(most, -1, -1))
+    rows: dict[str, tuple[str, ...]] = {}
+    full = 0
+    for name, criterion, positive in TABLE_3:
+        counts = [_yes(ballot, positive) for ballot in ballots.get(criterion, {}).values() if len(ballot) == most]
+        if counts:
+            full = max(full, len(counts))
+            rows[name] = tuple(_percent(counts.count(count), len(counts)) for count in range(most, -1, -1))
+    note = f"Percent of the samples that {most} annotators judged (N={full}), by how many of them agree."
+    return VoteTable(title="Vote distributions", columns=columns, rows=rows, note=note)
+
+
+def _languages(ballots: Ballots, golds: Mapping[str, Gold]) -> VoteTable:
+    """Table 12: majority votes by language, without English."""
+    languages = sorted(
+        {golds[sample].sample.language or "" for samples in ballots.values() for sample in samples} - {"", "en"}
+    )
+    rows: dict[str, tuple[str, ...]] = {}
+    for name, criterion, positive in TABLE_12:
+        samples = ballots.get(criterion, {})
+        parts = [
+            [b for sample, b in samples.items() if golds[sample].sample.language == language] for language in languages
+        ]
+        if any(parts):
+            rows.setdefault("N", tuple(str(len(part)) for part in parts))
+            rows[name] = tuple(_percent(sum(_majority(b, positive) for b in part), len(part)) for part in parts)
+    columns = tuple(language_name(language) for language in languages)
+    return VoteTable(title="Majority votes by language", columns=columns, rows=rows, note=MAJORITY)
+
+
+MAJORITY = "More than half of a sample's annotators must agree: with two, both."
+
+
+def _majorities(ballots: Ballots, golds: Mapping[str, Gold]) -> VoteTable:
+    """Table 13: whether annotators agree with severity and type, and whether they changed their mind."""
+
+    def severity(level: Severity) -> Callable[[str], bool]:
+        return lambda sample: level in {error.severity for error in golds[sample].report.errors}
+
+    table: list[tuple[str, str, Callable[[str], bool]]] = [
+        ("Severity OK (minor)", "severity", severity(Severity.MINOR)),
+        ("Severity OK (major)", "severity", severity(Severity.MAJOR)),
+        ("Type OK", "type", lambda _: True),
+        ("Changed mind", "changed", lambda _: True),
+    ]
+    rows: dict[str, tuple[str, ...]] = {}
+    for name, criterion, fits in table:
+        chosen = [ballot for sample, ballot in ballots.get(criterion, {}).items() if fits(sample)]
+        yes = sum(_majority(ballot, YES) for ballot in chosen)
+        if chosen:
+            rows[name] = (str(yes), str(len(chosen)), _percent(yes, len(chosen)))
+    return VoteTable(title="Auxiliary results", columns=("Yes", "N", "%"), rows=rows, note=MAJORITY)
+
+
+def _alpha(ballots: Ballots) -> VoteTable:
+    rows: dict[str, tuple[str, ...]] = {}
+    for criterion, samples in ballots.items():
+        people = sorted({name for ballot in samples.values() for name in ballot})
+        level = "nominal" if criterion not in ("error", "explanation") else "ordinal"
+        levels = LEVELS if criterion.startswith(SIMILARITY) else CRITERIA[criterion]
+        ratings = [[_level(ballot, name, levels) for ballot in samples.values()] for name in people]
+        alpha = krippendorff_alpha(ratings, "interval" if criterion.startswith(SIMILARITY) else level)  # type: ignore[arg-type]
+        if alpha is not None:
+            rows[criterion] = (number(alpha, 3), str(len(samples)), str(len(people)))
+    return VoteTable(title="Agreement of the annotators", columns=("Krippendorff's α", "samples", "people"), rows=rows)
+
+
+def _level(ballot: Mapping[str, str], name: str, levels: Sequence[str]) -> int | None:
+    return levels.index(ballot[name]) if name in ballot else None
+
+
+def _likert(ballots: Ballots) -> VoteTable:
+    """Return how similar explanations are to the gold ones (ExCAM, Section 5)."""
+    rows: dict[str, tuple[str, ...]] = {}
+    for criterion, samples in ballots.items():
+        if criterion.startswith(SIMILARITY):
+            summary = summarise_likert([int(value) for ballot in samples.values() for value in ballot.values()])
+            if summary and summary.mean is not None:
+                cells = (number(summary.mean), number(summary.sd), f"{summary.median:g}")
+                rows[criterion.removeprefix(SIMILARITY)] = (*cells, str(summary.n), str(len(samples)))
+    return VoteTable(title="Explanations, 1 to 5", columns=("mean", "sd", "median", "ratings", "samples"), rows=rows)
+
+
+def _yes(ballot: Mapping[str, str], positive: frozenset[str]) -> int:
+    return sum(value in positive for value in ballot.values())
+
+
+def _majority(ballot: Mapping[str, str], positive: frozenset[str]) -> bool:
+    return 2 * _yes(ballot, positive) > len(ballot)
+
+
+def _percent(part: int, total: int) -> str:
+    return number(100 * part / total, 1) if total else NOTHING

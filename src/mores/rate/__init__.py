@@ -1,5 +1,0 @@
-"""People's ratings of answers, and the whole analysis of a study of them, after CaLMQA (Section 4 and Appendix D)."""
-
-from mores.calling import make_callable
-
-make_callable(__name__)

@@ -1,0 +1,126 @@
+"""How each person rates: severity, drift, and whether they read what they rate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC
+
+from mores.rating.ratings import Rating
+from mores.rating.records import Annotator, Annotators, Sign
+from mores.rating.regressions import Fitted
+from mores.stats.mixed.estimation import ZERO_SD
+from mores.stats.raters import (
+    Conduct,
+    Drift,
+    Severities,
+    Severity,
+    Suspicion,
+    annotator_drift,
+    annotator_severity,
+    find_careless,
+)
+from mores.types import Result
+
+ALIKE = "no difference in severity shows: the variance of annotators is estimated as zero"
+
+
+def choose_model(models: Mapping[str, Fitted]) -> Fitted | None:
+    """Return the model that says most about what was rated; None where none could be fitted."""
+    fitted = (models[name] for name in ("model*type", "model", "type") if name in models)
+    return next((model for model in fitted if model.fit is not None), None)
+
+
+def describe_annotators(model: Fitted) -> Annotators:
+    """Everybody's severity and drift and signs of carelessness, as far as the ratings show them."""
+    assert model.fit is not None
+    term = annotator_term(model)
+    varies = any(variance.group == term and variance.sd > ZERO_SD for variance in model.regression.variances)
+    severities = severities_of(model, term) if varies else None
+    times = times_of(model.rows)
+    drifts = None if times is None else annotator_drift(model.fit, model.columns["annotator"], times)
+    suspicions = find_careless(model.fit, model.columns["annotator"], conduct_of(model.rows, times))
+    suspicion_of = {suspicion.annotator: suspicion for suspicion in suspicions}
+    people = list(dict.fromkeys((row.language, row.annotator) for row in model.rows))
+    by_level = {severity.annotator: severity for severity in severities.people} if severities else {}
+    drift_of = {drift.annotator: drift for drift in drifts.people} if drifts else {}
+    return Annotators(
+        formula=model.regression.formula,
+        notes=() if varies or not term else (ALIKE,),
+        people=tuple(
+            describe_person(
+                [row for row in model.rows if (row.language, row.annotator) == (language, name)],
+                by_level.get((language, name) if term == "language:annotator" else name),
+                drift_of.get(name),
+                suspicion_of[name],
+            )
+            for language, name in people
+        ),
+        severity_p=severities.p if severities else None,
+        drift=change(drifts.everybody) if drifts else None,
+        drift_p=drifts.everybody.p if drifts else None,
+    )
+
+
+def annotator_term(model: Fitted) -> str:
+    """Return the random term of annotators; empty where there is only one."""
+    terms = [variance.group for variance in model.regression.variances]
+    return next((term for term in ("language:annotator", "annotator") if term in terms), "")
+
+
+def severities_of(model: Fitted, term: str) -> Severities:
+    """Return how much lower each person rates than others on comparable answers."""
+    assert model.fit is not None
+    languages = model.columns["language"]
+    beside = {"language": languages} if "language" not in term and None not in languages else {}
+    return annotator_severity(model.fit, model.columns, term, beside)
+
+
+def conduct_of(rows: Sequence[Rating], times: Sequence[float] | None) -> Conduct:
+    """Return what is known about how the ratings were made."""
+    return Conduct(
+        order=times,
+        seconds=[math.nan if row.seconds is None else row.seconds for row in rows],
+        position=[math.nan if row.position is None else row.position for row in rows],
+    )
+
+
+def times_of(rows: Sequence[Rating]) -> list[float] | None:
+    """Return the time of every rating, in seconds; None unless all have one. A time without a zone is taken as UTC."""
+    times = [row.at if row.at is None or row.at.tzinfo else row.at.replace(tzinfo=UTC) for row in rows]
+    return [at.timestamp() for at in times if at is not None] if None not in times else None
+
+
+def describe_person(
+    rows: Sequence[Rating], severity: Severity | None, drift: Drift | None, suspicion: Suspicion
+) -> Annotator:
+    """Return one person in one language."""
+    ratings = [row.rating for row in rows if row.rating is not None]
+    points = severity.points if severity else None
+    return Annotator(
+        name=rows[0].annotator,
+        language=rows[0].language,
+        ratings=len(ratings),
+        mean=sum(ratings) / len(ratings),
+        severity=Result(
+            name="severity", value=points, low=severity.points_low, high=severity.points_high, n=len(ratings)
+        )
+        if severity and points is not None
+        else None,
+        confounded=severity.confounded if severity else "",
+        drift=change(drift) if drift else None,
+        drift_points=drift.points if drift else None,
+        drift_p=drift.adjusted_p if drift else None,
+        signs=tuple(
+            Sign(kind=sign.kind, p=sign.p, value=sign.value, expected=sign.expected) for sign in suspicion.signs
+        ),
+        careless_p=suspicion.adjusted_p,
+        careless=suspicion.flagged,
+    )
+
+
+def change(drift: Drift) -> Result | None:
+    """Return a drift with its interval; None with too few ratings."""
+    if drift.change is None:
+        return None
+    return Result(name="drift", value=drift.change, low=drift.low, high=drift.high, n=drift.ratings)

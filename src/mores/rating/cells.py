@@ -1,0 +1,149 @@
+"""One cell of a file of ratings as a value: a text, a number, a time, one of a few words, a list of records."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import TypeVar
+
+import orjson
+from pydantic import ValidationError
+
+from mores.errors import InputError
+from mores.types import Record
+
+Row = Mapping[str, object]
+E = TypeVar("E", bound=StrEnum)
+R = TypeVar("R", bound=Record)
+
+
+class Cells:
+    """Reads cells by column; an empty one is None, and a value that is not known raises InputError."""
+
+    def __init__(self, replacements: Mapping[str, Mapping[str, str]]) -> None:
+        self._replacements = {
+            column: {name.casefold(): value for name, value in known.items()} for column, known in replacements.items()
+        }
+        self.replaced: Counter[tuple[str, str, str]] = Counter()
+        """How often a column's value was read as another."""
+
+    def text(self, column: str, row: Row) -> str | None:
+        """Return a text; a number is its digits."""
+        value = row.get(column)
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            return None
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool):
+            value = str(value).lower()
+        if not isinstance(value, str | int | float):
+            raise InputError(f"{column!r} is {type(value).__name__}, not a text or a number")
+        text = str(value)
+        known = self._replacements.get(column, {}).get(text.strip().casefold())
+        if known is not None and known != text:
+            self.replaced[column, text.strip(), known] += 1
+            return known
+        return text if text.strip() else None
+
+    def label(self, column: str, row: Row) -> str | None:
+        """Return a name, without the spaces around it."""
+        text = self.text(column, row)
+        return text and text.strip()
+
+    def needed_label(self, column: str, row: Row) -> str:
+        """Return a name that must be there."""
+        label = self.label(column, row)
+        if label is None:
+            raise InputError(f"no {column}; fill in {column!r} or remove the row")
+        return label
+
+    def number(self, column: str, row: Row, least: float = -math.inf) -> float | None:
+        """Return a finite number of at least `least`."""
+        text = self.text(column, row)
+        if text is None:
+            return None
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number) or number < least:
+            raise self._unknown(column, text, list(self._replacements.get(column, {})), "a number")
+        return number
+
+    def count(self, column: str, row: Row) -> int | None:
+        """Return a whole number from 1."""
+        number = self.number(column, row, least=1)
+        if number is not None and not number.is_integer():
+            raise InputError(f"unknown {column} {number:g}; expected a whole number from 1")
+        return None if number is None else int(number)
+
+    def time(self, column: str, row: Row) -> datetime | None:
+        """Return a time as ISO 8601 writes it."""
+        value = row.get(column)
+        if isinstance(value, datetime):
+            return value
+        text = self.text(column, row)
+        try:
+            return None if text is None else datetime.fromisoformat(text.strip())
+        except ValueError as error:
+            raise InputError(
+                f"unknown time {text!r} in {column!r}; expected one such as 2024-05-01T14:30:00Z"
+            ) from error
+
+    def language(self, column: str, row: Row) -> str | None:
+        """Return the BCP 47 tag of a language."""
+        text = self.text(column, row)
+        if text is None:
+            return None
+        from mores import culture  # 0.1 s of tables, and many files name no language
+
+        try:
+            return culture.language(text.strip())
+        except InputError as error:
+            raise InputError(str(error), setting="alias") from error
+
+    def member(self, column: str, row: Row, members: type[E]) -> E | None:
+        """Return one of a few words."""
+        text = self.text(column, row)
+        if text is None:
+            return None
+        try:
+            return members(text.strip().casefold())
+        except ValueError:
+            raise self._unknown(column, text, [*map(str, members), *self._replacements.get(column, {})]) from None
+
+    def records(self, column: str, row: Row, record: type[R]) -> list[R] | None:
+        """Return a list of records, as a list or as JSON."""
+        value = row.get(column)
+        if isinstance(value, str):
+            if not value.strip():
+                return None
+            try:
+                value = orjson.loads(value)
+            except orjson.JSONDecodeError as error:
+                raise InputError(f"{column!r} is not valid JSON ({error.msg}); expected a list of objects") from error
+        if value is None:
+            return None
+        if not isinstance(value, list | tuple):
+            raise InputError(f"{column!r} is {type(value).__name__}, not a list of objects")
+        entries = []
+        for number, entry in enumerate(value, 1):
+            fields = {k: v for k, v in entry.items() if v is not None} if isinstance(entry, dict) else entry
+            try:
+                entries.append(record.model_validate(fields))
+            except ValidationError as error:
+                first = error.errors(include_url=False)[0]
+                place = ".".join(map(str, first["loc"])) or "the whole"
+                known = ", ".join(record.model_fields)
+                raise InputError(f"{column} {number}: {place}: {first['msg']}; its fields are {known}") from error
+        return entries
+
+    def _unknown(self, column: str, text: str, known: list[str], kind: str = "") -> InputError:
+        near = get_close_matches(text.strip().casefold(), known, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        expected = " or one of ".join(part for part in (kind, ", ".join(known)) if part)
+        return InputError(f"unknown {column} {text.strip()!r}; {hint}expected {expected}", setting="alias")

@@ -1,0 +1,106 @@
+"""Which answers people prefer: win rates, places and every two models (CaLMQA, Table 23, Figures 23 and 24).
+
+A comparison is what one annotator says about the answers of several models to one question. Places are those that the
+annotator gave; in a file without rankings they follow from the ratings, and answers with the same rating tie.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from mores.rating.ratings import Rating
+from mores.rating.records import Groups, Pairwise, Placing, Ranking
+from mores.stats.intervals import mean_interval
+from mores.types import Result
+
+
+class Comparison(NamedTuple):
+    """The models of one comparison with what they are ordered by, the lowest first."""
+
+    question: tuple[str, str]
+    type: str | None
+    keys: Mapping[str, float]
+
+    def place(self, model: str) -> int:
+        """Return the place of a model; those that tie share the better one."""
+        return 1 + sum(key < self.keys[model] for key in self.keys.values())
+
+    def win(self, model: str) -> float:
+        """Return what a model has of the first place."""
+        first = [name for name in self.keys if self.place(name) == 1]
+        return 1 / len(first) if model in first else 0.0
+
+
+def rank_models(ratings: Sequence[Rating], groups: Groups) -> Ranking | None:
+    """Return the ranking of the models; None where nobody compared two of them."""
+    trials: dict[tuple[str, ...], list[Rating]] = defaultdict(list)
+    for rating in ratings:
+        trials[rating.annotator, *rating.question_key].append(rating)
+    several = [members for members in trials.values() if len({rating.model for rating in members}) > 1]
+    derived = all(rating.rank is None for rating in ratings)
+    comparisons = [each for members in several if (each := compare(members, derived))]
+    if not comparisons:
+        return None
+    types = [None, *groups.types] if len(groups.types) > 1 else [None]
+    return Ranking(
+        derived=derived,
+        comparisons=len(comparisons),
+        left_out=len(several) - len(comparisons),
+        placings=tuple(
+            placed
+            for type_ in types
+            for model in groups.models
+            if (placed := place([c for c in comparisons if type_ in (None, c.type)], model, type_, len(groups.models)))
+        ),
+        pairs=tuple(
+            pair for first, second in combinations(groups.models, 2) if (pair := versus(comparisons, first, second))
+        ),
+    )
+
+
+def compare(members: Sequence[Rating], derived: bool) -> Comparison | None:
+    """Return a comparison; None where an answer has no place, or a model several answers."""
+    keys = {rating.model: key for rating in members if (key := order_key(rating, derived)) is not None}
+    if len(keys) < len(members):
+        return None
+    return Comparison(members[0].question_key, members[0].type, keys)
+
+
+def order_key(rating: Rating, derived: bool) -> float | None:
+    """Return what answers are ordered by, the best first."""
+    if derived:
+        return None if rating.rating is None else -rating.rating
+    return None if rating.rank is None else float(rating.rank)
+
+
+def place(comparisons: Iterable[Comparison], model: str, type_: str | None, size: int) -> Placing | None:
+    """Return the places of a model in the comparisons that it is part of."""
+    played = [each for each in comparisons if model in each.keys]
+    if not played:
+        return None
+    places = [each.place(model) for each in played]
+    wins = share(f"wins of {model}", [each.win(model) for each in played], played)
+    counts = tuple(places.count(number) for number in range(1, size + 1))
+    return Placing(model=model, type=type_, places=counts, wins=wins)
+
+
+def versus(comparisons: Iterable[Comparison], first: str, second: str) -> Pairwise | None:
+    """Return two models in the comparisons that both are part of."""
+    played = [each for each in comparisons if first in each.keys and second in each.keys]
+    if not played:
+        return None
+    gaps = [each.keys[second] - each.keys[first] for each in played]
+    won, lost = sum(gap > 0 for gap in gaps), sum(gap < 0 for gap in gaps)
+    credit = [0.5 if not gap else float(gap > 0) for gap in gaps]
+    rate = share(f"{first} before {second}", credit, played)
+    return Pairwise(first=first, second=second, won=won, tied=len(gaps) - won - lost, lost=lost, rate=rate)
+
+
+def share(name: str, credit: Sequence[float], played: Sequence[Comparison]) -> Result:
+    """Return the mean of what was won; several annotators' comparisons of one question are not independent."""
+    codes = {key: code for code, key in enumerate(dict.fromkeys(each.question for each in played))}
+    low, high = mean_interval(credit, groups=[codes[each.question] for each in played])
+    return Result(name=name, value=sum(credit) / len(credit), low=low, high=high, n=len(credit))

@@ -1,0 +1,275 @@
+"""Ratings by people, and how a file of them is read.
+
+    read_ratings("ratings.csv", columns={"rating": "overall"}, languages={"fi": "fj"})
+
+A file has one row for each answer that a person rated. Our columns are the fields of `Rating`; `columns` names those
+of another file. Only a question (or its id), a model, an annotator and a rating are needed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from difflib import get_close_matches
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from mores.errors import ConfigError, InputError
+from mores.io.fields import Row
+from mores.io.rows import read_table
+from mores.io.source import Source, find_source
+from mores.rating.cells import Cells
+from mores.rating.codes import parse_codes
+from mores.types import Record, Severity
+
+
+class Issue(StrEnum):
+    """How bad the factual mistakes or the omissions of an answer are, from good to bad."""
+
+    NONE = "none"
+    MINOR = "minor"
+    MAJOR = "major"
+
+
+class InLanguage(StrEnum):
+    """Whether an answer is in the language of its question, from good to bad."""
+
+    YES = "yes"
+    PARTIALLY = "partially"
+    NO = "no"
+
+
+class Mark(Record):
+    """A span of an answer that a person marked as an error."""
+
+    start: int
+    """Its first code point in the answer."""
+    end: int
+    """One past its last code point."""
+    quote: str = ""
+    """The marked words: `answer[start:end]`; empty where the file has neither the words nor the answer."""
+    severity: Severity | None = None
+    type: str = ""
+    """What kind of error, in the words of the study."""
+    explanation: str = ""
+    correction: str = ""
+    """What would be correct in its place."""
+
+
+class Rating(Record):
+    """What one person says about one answer."""
+
+    question: str
+    """The question, or its id where the file has no text."""
+    question_id: str
+    """What names the question: the column `question_id`, or else the question's text."""
+    model: str
+    """Which model wrote the answer."""
+    annotator: str
+    """Who rated it."""
+    rating: float | None
+    """On the study's scale, higher is better; None where the person gave none."""
+    answer: str | None = None
+    """The answer's text."""
+    language: str | None = None
+    """BCP 47."""
+    type: str | None = None
+    """The type of the question, such as `specific` and `agnostic`."""
+    factuality: Issue | None = None
+    omissions: Issue | None = None
+    language_correct: InLanguage | None = None
+    comment: str | None = None
+    """What the person wrote about the answer."""
+    codes: dict[str, tuple[str, ...]] | None = None
+    """What coders say the comment is about, by coder; None where nobody coded it (see `rate.codes`)."""
+    rank: int | None = None
+    """The answer's place among those to the same question, 1 for the best; equal places are ties."""
+    reason: str | None = None
+    """Why the person ranked it there."""
+    spans: tuple[Mark, ...] | None = None
+    """The errors that the person marked; None where the file does not say, () where there is none."""
+    at: datetime | None = None
+    """When it was rated."""
+    seconds: float | None = None
+    """How long it took."""
+    position: int | None = None
+    """Where the answer stood on the screen, from 1."""
+
+    @property
+    def answer_key(self) -> tuple[str, str, str, str]:
+        """What two ratings of the same answer share."""
+        return self.question_id, self.language or "", self.model, self.answer or ""
+
+    @property
+    def question_key(self) -> tuple[str, str]:
+        """What ratings of answers to the same question share."""
+        return self.question_id, self.language or ""
+
+
+COLUMNS = tuple(Rating.model_fields)
+NEEDED = ("model", "annotator", "rating")
+
+VALUES: Mapping[str, Mapping[str, str]] = {
+    "rating": {"excellent": "5", "good": "4", "average": "3", "poor": "2", "unusable": "1"},
+    "type": {
+        "cult": "specific",
+        "culturally specific": "specific",
+        "non-cult": "agnostic",
+        "culturally agnostic": "agnostic",
+    },
+    "language_correct": {"true": "yes", "partly": "partially", "false": "no"},
+}
+"""What other files write for our values, as CaLMQA's study does (Section 4 and its release)."""
+
+
+class RatingFile(NamedTuple):
+    """The ratings of a file, and what became of its columns and values."""
+
+    ratings: list[Rating]
+    unread: tuple[str, ...]
+    """Columns that were not read."""
+    replaced: Mapping[tuple[str, str, str], int]
+    """How often a column's value was read as another: ("type", "cult", "specific") in 150 rows."""
+    lines: tuple[int, ...] = ()
+    """The place of each rating in the file."""
+
+
+def read_ratings(
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    languages: Mapping[str, str] | None = None,
+    aliases: Mapping[str, Mapping[str, str]] | None = None,
+) -> list[Rating]:
+    """Return the ratings of a CSV, JSON Lines or Parquet file.
+
+    `columns` has the file's name of our columns, an empty one for a column that is not to be read; `languages` what
+    the file calls a language, such as {"fi": "fj"}, and `aliases` the same for any column: {"type": {"cult": "local"}}.
+    """
+    return open_ratings(path, columns=columns, languages=languages, aliases=aliases).ratings
+
+
+def open_ratings(
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    languages: Mapping[str, str] | None = None,
+    aliases: Mapping[str, Mapping[str, str]] | None = None,
+) -> RatingFile:
+    """Return the ratings of a file as `read_ratings` gives them, with what was not read or read as another value."""
+    names, replacements = dict(columns or {}), {name: dict(given) for name, given in (aliases or {}).items()}
+    if languages:
+        replacements["language"] = {**replacements.get("language", {}), **languages}
+    check_names({**names, **replacements})
+    source = find_source(path)
+    rows, present = read_table(source, "it has no ratings; write a header and one row for each rating")
+    chosen = choose_columns(source, present, names)
+    cells = Cells({name: {**VALUES.get(name, {}), **replacements.get(name, {})} for name in COLUMNS})
+    ratings = [read_row(source, row, chosen, cells) for row in rows]
+    check_repeated(source, rows, ratings)
+    unread = tuple(name for name in present if name and name not in chosen.values())
+    return RatingFile(ratings, unread, Counter(cells.replaced), tuple(row.line for row in rows))
+
+
+def check_names(names: Mapping[str, object]) -> None:
+    """Only our columns can be mapped."""
+    for name in names:
+        if name not in COLUMNS:
+            near = get_close_matches(name, COLUMNS, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise ConfigError(f"ratings have no column {name!r}; {hint}they are {', '.join(COLUMNS)}")
+
+
+def choose_columns(source: Source, present: Sequence[str], names: Mapping[str, str]) -> dict[str, str]:
+    """Return the file's name of each of our columns that it has."""
+    for name, theirs in names.items():
+        if theirs and theirs not in present:
+            near = get_close_matches(theirs, present, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            problem = f"no column {theirs!r} to read as {name!r}; {hint}the columns are {', '.join(present)}"
+            raise InputError(f"{source.label}: {problem}", setting="columns")
+    chosen = {name: names.get(name, name) for name in COLUMNS}
+    chosen = {name: theirs for name, theirs in chosen.items() if theirs in present}
+    free = [name for name in present if name not in chosen.values()]
+    needed = [*NEEDED, *(() if "question" in chosen or "question_id" in chosen else ("question",))]
+    for name in COLUMNS:
+        if name in chosen or names.get(name) == "":
+            continue
+        near = get_close_matches(name, free, n=1, cutoff=0.5 if name in needed else 0.85)
+        if name in needed:
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            problem = f"no column {name!r}; {hint}say which one it is of {', '.join(present)}"
+            raise InputError(f"{source.label}: {problem}", setting="columns")
+        if near:  # a misspelt column must not be lost in silence
+            problem = f"no column {name!r}, but {near[0]!r}; say whether to read it as {name!r}, or give it no name"
+            raise InputError(f"{source.label}: {problem}", setting="columns")
+    return chosen
+
+
+def read_row(source: Source, row: Row, chosen: Mapping[str, str], cells: Cells) -> Rating:
+    """Return the rating in a row; InputError with its place when a value is not known."""
+    values = {name: row.values.get(theirs) for name, theirs in chosen.items()}
+    try:
+        answer = cells.text("answer", values)
+        question = cells.text("question", values)
+        name = cells.label("question_id", values) or question
+        if name is None:
+            raise InputError("no question; fill in 'question' or 'question_id'")
+        return Rating(
+            question=question or name,
+            question_id=name,
+            model=cells.needed_label("model", values),
+            annotator=cells.needed_label("annotator", values),
+            rating=cells.number("rating", values),
+            answer=answer,
+            language=cells.language("language", values),
+            type=cells.label("type", values),
+            factuality=cells.member("factuality", values, Issue),
+            omissions=cells.member("omissions", values, Issue),
+            language_correct=cells.member("language_correct", values, InLanguage),
+            comment=cells.text("comment", values),
+            codes=parse_codes(values.get("codes")),
+            rank=cells.count("rank", values),
+            reason=cells.text("reason", values),
+            spans=read_marks(cells, values, answer),
+            at=cells.time("at", values),
+            seconds=cells.number("seconds", values, least=0),
+            position=cells.count("position", values),
+        )
+    except InputError as error:
+        raise InputError(f"{source.label}:{row.line}: {error}", setting=error.setting) from error
+
+
+def read_marks(cells: Cells, values: Mapping[str, object], answer: str | None) -> tuple[Mark, ...] | None:
+    """Return the marked spans of a row, checked against the answer where the file has it."""
+    entries = cells.records("spans", values, Mark)
+    if entries is None:
+        return None
+    marks = []
+    for number, mark in enumerate(entries, 1):
+        if not 0 <= mark.start < mark.end:
+            raise InputError(f"span {number}: {mark.start}:{mark.end} is empty or negative; end is one past the last")
+        if answer is None:
+            marks.append(mark)
+            continue
+        words = answer[mark.start : mark.end]
+        if mark.end > len(answer):
+            raise InputError(f"span {number}: {mark.start}:{mark.end} ends after the answer, which has {len(answer)}")
+        if mark.quote and mark.quote != words:
+            problem = f"span {number}: {mark.start}:{mark.end} of the answer is {words!r}, not {mark.quote!r}"
+            raise InputError(f"{problem}; count Unicode code points from 0")
+        marks.append(mark.model_copy(update={"quote": words}))
+    return tuple(marks)
+
+
+def check_repeated(source: Source, rows: Sequence[Row], ratings: Sequence[Rating]) -> None:
+    """Nobody rates the same answer twice."""
+    first: dict[tuple[str, ...], int] = {}
+    for row, rating in zip(rows, ratings, strict=True):
+        key = (rating.annotator, *rating.answer_key)
+        if key in first:
+            problem = f"annotator {rating.annotator!r} already rated this answer of {rating.model!r}"
+            raise source.error(f"{problem} in {source.unit} {first[key]}; keep one of the two", row.line)
+        first[key] = row.line

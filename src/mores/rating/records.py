@@ -1,0 +1,356 @@
+"""What the analysis of a study of ratings finds, after CaLMQA, Appendix D. `Study` is all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from mores.formatting import SIGNIFICANT, count, duration, number, p_equals
+from mores.rating.comments import CommentCoding
+from mores.types import Record, Result
+
+ASPECTS = {"language_correct": "language", "factuality": "factuality", "omissions": "omissions"}
+"""The columns with a level for each answer besides its rating, and what tables call them."""
+MOST_NAMED = 4
+"""Models that a headline compares one by one."""
+
+
+class Groups(Record):
+    """What the ratings are of, each in the order of all tables."""
+
+    models: tuple[str, ...]
+    types: tuple[str, ...] = ()
+    """Empty where the file does not say."""
+    languages: tuple[str, ...] = ()
+    annotators: tuple[str, ...] = ()
+
+
+class Distribution(Record):
+    """How the answers of a group were rated (CaLMQA, Figures 4 and 25)."""
+
+    model: str | None = None
+    """None, as in the two fields after it, stands for all."""
+    type: str | None = None
+    language: str | None = None
+    counts: tuple[int, ...]
+    """How often each rating of the scale was given, from the lowest."""
+    mean: Result
+    """With its 95% interval over questions; `unscored` are answers without a rating."""
+
+
+class LevelCount(Record):
+    """How many answers of a model in a language and type have each level of an aspect (Tables 24 to 26)."""
+
+    model: str
+    type: str | None = None
+    language: str | None = None
+    counts: dict[str, int]
+    missing: int = 0
+    """Answers whose row says nothing about it."""
+
+
+class Effect(Record):
+    """A threshold or a fixed effect of a cumulative link mixed model, with Wald's test that it is zero."""
+
+    name: str
+    estimate: float
+    se: float
+    z: float
+    p: float
+
+
+class GroupVariance(Record):
+    """The variance of a random intercept."""
+
+    group: str
+    variance: float
+    sd: float
+    levels: int
+
+
+class Difference(Record):
+    """The estimate of one group less that of another, on the latent scale (Tables 18 and 21)."""
+
+    first: dict[str, str]
+    second: dict[str, str]
+    estimate: float
+    se: float
+    low: float
+    """The ends of Wald's 95% interval, not adjusted."""
+    high: float
+    z: float
+    p: float
+    """Adjusted for the number of comparisons."""
+    power: float
+    """How probably a study of this size is significant, if the true difference is the estimate."""
+    more: tuple[int, ...] | None
+    """How many more ratings of both groups are needed for a power of 80%: zeros where p is significant already, None
+    where it would be more than a million."""
+    detectable: float
+    """The least difference that a study of this size shows with a power of 80%."""
+
+    @property
+    def first_name(self) -> str:
+        """The first group in words."""
+        return " ".join(self.first.values())
+
+    @property
+    def second_name(self) -> str:
+        """The second group in words."""
+        return " ".join(self.second.values())
+
+
+class Regression(Record):
+    """A cumulative link mixed model of the ratings, or why there is none (Tables 17, 19 and 20)."""
+
+    formula: str
+    """As R writes it."""
+    n: int = 0
+    """Ratings that it rests on."""
+    failure: str = ""
+    """Why it could not be fitted; then there is no estimate."""
+    notes: tuple[str, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    thresholds: tuple[Effect, ...] = ()
+    variances: tuple[GroupVariance, ...] = ()
+    log_likelihood: float | None = None
+    aic: float | None = None
+    marginal: float | None = None
+    """R² of the fixed effects (Nakagawa's, on the latent scale)."""
+    conditional: float | None = None
+    """R² of the fixed effects and the random intercepts."""
+    adjustment: str = ""
+    """How the p-values of the differences are adjusted."""
+    differences: tuple[Difference, ...] = ()
+
+
+class Placing(Record):
+    """How often a model is first, second, … among the answers to a question (Table 23, Figures 23 and 24)."""
+
+    model: str
+    type: str | None = None
+    places: tuple[int, ...]
+    """How often it has each place, from the first; models that tie share the better place."""
+    wins: Result
+    """Share of the comparisons that it wins; a first place that several share is divided among them."""
+
+
+class Pairwise(Record):
+    """Two models on the questions that both have an answer to."""
+
+    first: str
+    second: str
+    won: int
+    """Comparisons in which the first is better."""
+    tied: int
+    lost: int
+    rate: Result
+    """Share of the comparisons that the first wins, a tie counting as half."""
+
+
+class Ranking(Record):
+    """Which answers people prefer."""
+
+    derived: bool
+    """Whether the places follow from the ratings, because the file has no rankings."""
+    comparisons: int
+    """A comparison is what one annotator says about the answers to one question."""
+    left_out: int = 0
+    """Comparisons without a complete ranking."""
+    placings: tuple[Placing, ...]
+    """All types together first."""
+    pairs: tuple[Pairwise, ...]
+
+
+class Coefficient(Record):
+    """How far people agree about one column."""
+
+    column: str
+    alpha: Result
+    """Krippendorff's α for ordered values; None where it is undefined. n counts the answers that two people rated."""
+
+
+class PairKappa(Record):
+    """Two annotators on the answers that both rated."""
+
+    first: str
+    second: str
+    n: int
+    kappa: float | None
+    """Cohen's κ of their ratings with quadratic weights."""
+
+
+class SpanAgreement(Record):
+    """How far people mark the same words as errors; blanks and punctuation at the ends of a mark do not count."""
+
+    texts: int
+    """Answers that two or more people read for errors."""
+    marked: int
+    """Those of them in which anybody marked something."""
+    f1: Result
+    """Of the marked characters, over all pairs of people."""
+    chance: float | None
+    """F1 of as many characters placed at random."""
+    kappa: Result
+    """What F1 exceeds chance by, as a share of what it could."""
+    alpha: Result
+    """Krippendorff's, over all characters, marked or not."""
+    unitizing: float | None
+    """Krippendorff's α of whole marks."""
+    labels: dict[str, Result]
+    """Krippendorff's α of the severities and of the types of marks in the same place; n counts these."""
+
+
+class Agreement(Record):
+    """How far people who rated the same answers agree."""
+
+    shared: int
+    """Answers that two or more people rated."""
+    coefficients: tuple[Coefficient, ...]
+    pairs: tuple[PairKappa, ...]
+    spans: SpanAgreement | None = None
+
+
+class Sign(Record):
+    """One look at whether a person reads what they rate."""
+
+    kind: str
+    """`random`, `straight`, `fast` or `position`."""
+    p: float
+    """How often somebody who reads looks at least as bad."""
+    value: float
+    expected: float
+    """What others show."""
+
+    @property
+    def words(self) -> str:
+        """What was seen, in words."""
+        match self.kind:
+            case "random":
+                seen, usual = number(self.value), number(self.expected)
+                return f"ratings follow what others say too little (correlation {seen}, {usual} expected)"
+            case "straight":
+                return f"the same rating {count(round(self.value), 'time')} in a row ({round(self.expected)} expected)"
+            case "fast":
+                return f"{duration(self.value)} for a rating ({duration(self.expected)} by the others)"
+            case _:
+                better = "later" if self.value > 0 else "earlier"
+                change = number(abs(self.value), 1)
+                return f"answers rated higher the {better} they are shown (log odds {change} for each place)"
+
+
+class Annotator(Record):
+    """How one person rates."""
+
+    name: str
+    language: str | None = None
+    ratings: int
+    mean: float | None
+    severity: Result | None = None
+    """Points by which they rate the same answers lower than the others of their language do; negative is lenient."""
+    confounded: str = ""
+    """What they cannot be told from, so that there is no severity: a language that nobody else rated."""
+    drift: Result | None = None
+    """Change of the log odds of a higher rating from their first rating to their last; positive is growing lenient."""
+    drift_points: float | None = None
+    """The same in points of the scale."""
+    drift_p: float | None = None
+    """Adjusted for the number of people (Benjamini and Hochberg)."""
+    signs: tuple[Sign, ...] = ()
+    """What was looked at to find careless people, the worst first."""
+    careless_p: float | None = None
+    """Adjusted for the number of people."""
+    careless: bool = False
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the person is called careless: the worst sign, and those that would be enough by themselves."""
+        clear = [sign for n, sign in enumerate(self.signs) if n == 0 or sign.p * len(self.signs) < SIGNIFICANT]
+        return tuple(sign.words for sign in clear) if self.careless else ()
+
+
+class Annotators(Record):
+    """How people rate, after what they rated (`formula`)."""
+
+    formula: str
+    notes: tuple[str, ...] = ()
+    """Why there is no severity, where there is none."""
+    people: tuple[Annotator, ...]
+    severity_p: float | None = None
+    """Of the hypothesis that nobody is more severe than others."""
+    drift: Result | None = None
+    """Of everybody together."""
+    drift_p: float | None = None
+
+
+class Study(Record):
+    """The whole analysis of a file of ratings."""
+
+    source: str
+    """The file."""
+    n: int
+    """Rows, with those that have no rating."""
+    unrated: int
+    questions: int
+    groups: Groups
+    scale: tuple[float, ...]
+    """The ratings that can be given, from the lowest."""
+    scale_is_known: bool
+    """False where the scale is what occurs in the file."""
+    distributions: tuple[Distribution, ...]
+    """All ratings first, then by model, type, language, model and type, and all three."""
+    levels: dict[str, tuple[LevelCount, ...]] = Field(default_factory=dict)
+    """By aspect: language_correct, factuality, omissions."""
+    regressions: dict[str, Regression] = Field(default_factory=dict)
+    """By predictor: `model`, `type`, `model*type`, and each aspect."""
+    ranking: Ranking | None = None
+    agreement: Agreement | None = None
+    annotators: Annotators | None = None
+    comments: CommentCoding | None = None
+    """What the comments are about."""
+    reasons: CommentCoding | None = None
+    """Why answers are ranked first, by the same schema (Table 23)."""
+    missing: dict[str, str] = Field(default_factory=dict)
+    """Analyses that could not be made, and why."""
+    unread: tuple[str, ...] = ()
+    """Columns of the file that were not read."""
+    replaced: tuple[str, ...] = ()
+    """Values that were read as others."""
+
+    def spread(self, model: str | None = None, type: str | None = None, language: str | None = None) -> Distribution:  # noqa: A002 - the column's name
+        """Return the ratings of a group."""
+        wanted = (model, type, language)
+        return next(each for each in self.distributions if (each.model, each.type, each.language) == wanted)
+
+    @property
+    def by_mean(self) -> list[Distribution]:
+        """The models, the highest mean first; those without a rating last."""
+        models = [self.spread(model) for model in self.groups.models]
+        return sorted(models, key=lambda each: -(each.mean.value if each.mean.value is not None else -1e9))
+
+    @property
+    def headline(self) -> str:
+        """The result in one line."""
+        best = self.by_mean[0]
+        if best.mean.value is None:
+            return "no answer has a rating"
+        figure = f"mean {number(best.mean.value)} of {self.scale[-1]:g}"
+        if len(self.groups.models) == 1:
+            return f"{best.model}: {figure}, {count(best.mean.n, 'rating')}"
+        return f"{best.model} is rated highest: {figure}{_against(self.regressions.get('model'), str(best.model))}"
+
+
+def _against(regression: Regression | None, best: str) -> str:
+    """Return how sure it is that the best model is better than each other one."""
+    if regression is None or regression.failure:
+        return "; whether models differ could not be tested"
+    others: Mapping[str, float] = {
+        (each.second if each.first["model"] == best else each.first)["model"]: each.p
+        for each in regression.differences
+        if best in (each.first["model"], each.second["model"])
+    }
+    if len(others) > MOST_NAMED:
+        clear = sum(p < SIGNIFICANT for p in others.values())
+        return f"; it differs significantly from {clear} of {len(others)} others"
+    return "; " + ", ".join(f"against {name} {p_equals(p)}" for name, p in others.items())

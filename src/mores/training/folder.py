@@ -1,0 +1,64 @@
+"""A run of `mores train`: a tuned model (see `mores.training.study` for its files) with `run.json` beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from mores.hub import CARD, TAGS, Upload, with_fields
+from mores.run import Run
+from mores.training.records import Trained
+from mores.types import Judgement
+
+RESULT = "training.json"
+ADAPTER = "adapter_config.json"
+LOCAL = ("run.json", "log.jsonl", "checkpoint.pt", "decisions.*.jsonl")
+"""What is not uploaded: the records of a run, and texts of the dataset that it was tested with."""
+
+
+class TrainRun(Run):
+    """A tuned model."""
+
+    @cached_property
+    def result(self) -> Trained:
+        """What it was trained on, how long it took, and how well it decides."""
+        return self.record(RESULT, Trained)
+
+    def decisions(self, split: str = "test") -> Iterator[Judgement]:
+        """Return what the model decides about the samples of a split."""
+        return self.records(f"decisions.{split}.jsonl", Judgement)
+
+    def upload(self, repository: str) -> Upload:
+        """Return what a model of the Hub gets: weights, tokenizer, recipe and card; `mores.hub.push` sends it.
+
+        A base model in a folder of this machine goes by the folder's name.
+        """
+        base, is_adapter = self.result.base, (self.path / ADAPTER).is_file()
+        fields = {
+            "library_name": "peft" if is_adapter else "transformers",
+            "base_model": base if base.count("/") == 1 and not Path(base).exists() else None,
+            "license": "other",  # that of the base model and those of the sources, which the card names
+            "tags": TAGS,
+        }
+        paths = [path for path in sorted(self.path.glob("[!.]*")) if path.is_file()]
+        files: dict[str, Path | bytes] = {
+            path.name: path for path in paths if not any(map(path.match, LOCAL))
+        } | {CARD: with_fields(self.file(CARD).read_text("utf-8"), fields)}  # fmt: skip
+        places = [base]
+        if is_adapter:
+            places.append(json.loads(self.file(ADAPTER).read_bytes()).get("base_model_name_or_path") or "")
+        for name in files.keys() & {ADAPTER, "config.json", RESULT, CARD}:
+            files[name] = _without_places(files[name], places)
+        return Upload(repository, "model", files, self.manifest.headline or f"Tuned from {Path(base).name}")
+
+
+def _without_places(data: Path | bytes, places: Sequence[str]) -> bytes:
+    """Return a text in which folders of this machine go by their names."""
+    text = (data if isinstance(data, bytes) else data.read_bytes()).decode()
+    for place in places:
+        path = Path(place)
+        if len(path.parts) > 1 and (path.is_absolute() or path.exists()):
+            text = text.replace(place, path.name)
+    return text.encode()

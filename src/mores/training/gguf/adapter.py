@@ -1,0 +1,90 @@
+"""A PEFT LoRA folder as low-rank changes of a GGUF file's weights."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mores.errors import ConfigError
+from mores.models.hf.files import adapter_folder
+from mores.training.gguf.layout import Floats
+from mores.training.gguf.weights import Weights
+
+_NAME = re.compile(r"base_model\.model\.(.+)\.lora_([AB])\.weight")
+_FIX = "an adapter goes with the model it was trained on; see base_model_name_or_path in adapter_config.json"
+
+
+class Change(NamedTuple):
+    """What is added to a weight: up × down, with rows as the GGUF file has them."""
+
+    down: Floats
+    up: Floats
+
+
+class Adapter(NamedTuple):
+    """The changes of all weights; `alpha` is what llama.cpp multiplies them with and divides by their rank."""
+
+    changes: Mapping[str, Change]
+    alpha: float
+
+    def full(self, name: str) -> Floats:
+        """Return the whole change of a weight."""
+        down, up = self.changes[name]
+        return up @ down * (self.alpha / len(down))
+
+
+def read_adapter(folder: Path, base: Weights) -> Adapter:
+    """Return the adapter in a folder, fitted to the weights that it was trained on."""
+    path = adapter_folder(str(folder))
+    assert path is not None
+    config: dict[str, Any] = json.loads((path / "adapter_config.json").read_bytes())
+    _refuse(folder, config)
+    changes: dict[str, Change] = {}
+    for module, (down, up) in _pairs(folder).items():
+        name = base.layout.to_gguf_name(f"{module}.weight")
+        size = (len(up), down.shape[1])
+        if name is None or base.shapes.get(name) != size:
+            where = f"{module} is {size[0]}×{size[1]}"
+            raise ConfigError(f"{folder}: {where}, which {base.path} does not have; {_FIX}")
+        alpha = _matching(config.get("alpha_pattern"), module) or config["lora_alpha"]
+        scaling = float(alpha / (math.sqrt(len(down)) if config.get("use_rslora") else len(down)))
+        factor = scaling * len(down) / config["lora_alpha"]
+        changes[name] = Change(down, base.layout.to_gguf(name, up, base.heads) * factor)
+    return Adapter(changes, float(config["lora_alpha"]))
+
+
+def _refuse(folder: Path, config: Mapping[str, Any]) -> None:
+    """Refuse what llama.cpp's LoRA cannot express."""
+    wrong = [key for key in ("use_dora", "modules_to_save", "fan_in_fan_out", "lora_bias") if config.get(key)]
+    if config.get("bias", "none") != "none":
+        wrong.append("bias")
+    if wrong:
+        fix = "merge it into the model with PEFT and export that"
+        raise ConfigError(f"{folder}: a LoRA with {wrong[0]}, which GGUF has no place for; {fix}")
+
+
+def _pairs(folder: Path) -> dict[str, tuple[Floats, Floats]]:
+    """Return the two maps of each module."""
+    from safetensors.torch import load_file
+
+    path = folder / "adapter_model.safetensors"
+    if not path.exists():
+        raise ConfigError(f"{folder}: no adapter_model.safetensors in it; save the adapter again with PEFT")
+    sides: dict[str, dict[str, Floats]] = {}
+    for name, value in load_file(str(path)).items():
+        match = _NAME.fullmatch(name)
+        if match is None:
+            raise ConfigError(f"{folder}: the weight {name} is no LoRA of a linear map; {_FIX}")
+        sides.setdefault(match[1], {})[match[2]] = value.float().numpy()
+    if lacking := [module for module, both in sides.items() if len(both) < 2]:
+        raise ConfigError(f"{folder}: {lacking[0]} has only one of lora_A and lora_B; save it again")
+    return {module: (both["A"], both["B"]) for module, both in sides.items()}
+
+
+def _matching(patterns: Mapping[str, float] | None, module: str) -> float | None:
+    """PEFT's rule for settings of single modules: a pattern matches the end of the name, after a dot."""
+    return next((value for key, value in (patterns or {}).items() if re.match(rf"(.*\.)?({key})$", module)), None)

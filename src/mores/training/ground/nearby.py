@@ -1,0 +1,48 @@
+"""The facts nearest to a sample, of those that it may see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from mores.factory.gold import Gold
+from mores.search.base import Found as Results
+from mores.search.corpus import Corpus
+from mores.search.ground import merged, queries_of
+from mores.types import Evidence
+
+_MORE = 5
+"""Passages that are looked up in addition, in case some are not allowed."""
+
+Keep = Callable[[Gold, Evidence], bool]
+"""Whether a sample may have a piece of evidence."""
+
+
+class Near(NamedTuple):
+    """What is nearest to a sample."""
+
+    passages: tuple[Evidence, ...]
+    """What it is shown, in the order of the search."""
+    others: tuple[Evidence, ...]
+    """The next one, if there is any."""
+
+
+async def nearest(corpus: Corpus, golds: Sequence[Gold], k: int, keep: Keep) -> list[Near]:
+    """Return the best passages about each sample that it may have."""
+    near: dict[int, Near] = {}
+    queries = [queries_of(gold.sample) for gold in golds]
+    short, limit = list(range(len(golds))), k + _MORE
+    while short:
+        results = iter(await corpus.find([query for place in short for query in queries[place]], limit))
+        unfinished = []
+        for place in short:
+            parts = [next(results) for _ in queries[place]]
+            kept = [Results(evidence=tuple(p for p in part.evidence if keep(golds[place], p))) for part in parts]
+            passages = merged(kept, k).evidence
+            others = tuple(piece for piece in kept[0].evidence[k:] if piece not in passages)
+            near[place] = Near(passages, others[:1])
+            # Passages that are not allowed can fill all places, as the parts of a long text do: look further down.
+            if len(kept[0].evidence) <= k and len(parts[0].evidence) == limit:
+                unfinished.append(place)
+        short, limit = unfinished, 4 * limit
+    return [near[place] for place in range(len(golds))]

@@ -1,0 +1,56 @@
+"""What evidence samples get, and how often it was their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mores.search.ground import CHARACTERS
+from mores.types import Record
+
+
+class Grounding(Record):
+    """What evidence samples get."""
+
+    passages: int = 3
+    """Most of a sample."""
+    characters: int = CHARACTERS
+    """Most of a passage."""
+    seed: int = 0
+    pairs: tuple[Path, ...] = ()
+    """Folders with claims and passages about them, see `mores.training.pairs`."""
+    untrusted: tuple[Path, ...] = ()
+    """Folders with further such pairs, whose labels are not used, see `mores.training.unlabelled`."""
+    sentences: Path | None = None
+    """A folder with sentences, one text file for each language, to make such pairs of."""
+    translated: Path | None = None
+    """BLEnD's folder, for facts in another language than the text."""
+
+
+class Found(Record):
+    """How often the fact of a sample's own item was among its evidence."""
+
+    samples: int
+    own: int
+    wrong: int
+    """Samples with errors."""
+    own_wrong: int
+    """The same of these alone: what is looked up depends on the text, so it may be found less often."""
+    passages: int
+    """Of all samples together."""
+    characters: int
+    """Of all these passages."""
+
+
+class Grounded(Record):
+    """What was made, and from what."""
+
+    mores: str
+    passages: int
+    """Most of a sample."""
+    characters: int
+    """Most of a passage."""
+    seed: int
+    made_from: dict[str, str]
+    """SHA-256 of each file."""
+    found: dict[str, dict[str, Found]]
+    """By file, then overall (`all`) and by source; of the samples that were searched for."""

@@ -1,0 +1,135 @@
+"""Claims with passages that support, refute or do not decide them, and the files that they are read from.
+
+`mores build ground` reads every `.jsonl` file of the folders it is given: an object per line with `id`, `claim`,
+`evidence` (a list of passages), `label` (`supported`, `refuted` or `unknown`), `language` and `source`; or, in files
+that end in `.contrasts.jsonl`, two passages with claims (`Contrast`). Plain sentences in many languages give claims,
+too. `mores.training.pair_samples` makes samples of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from mores.errors import InputError
+from mores.factory.components import Components
+from mores.factory.drafts import draw
+from mores.io import read_records
+from mores.types import Record
+
+Label = Literal["supported", "refuted", "unknown"]
+Text = Annotated[str, Field(min_length=1)]
+CONTRASTS = ".contrasts.jsonl"
+SENTENCES = "sentences"
+"""The source of claims that are made of plain sentences."""
+
+
+class Pair(Record):
+    """A claim and passages about it."""
+
+    id: str
+    claim: Text
+    evidence: tuple[str, ...] = Field(min_length=1)
+    label: Label
+    language: str
+    source: str
+
+
+class Contrast(Record):
+    """Two passages that cannot both be true: each supports the claim in its place, and refutes the other claim."""
+
+    id: str
+    passages: tuple[Text, Text]
+    claims: tuple[Text, Text]
+    undecided: tuple[Text, ...] = ()
+    """Claims that neither passage decides."""
+    language: str
+    source: str
+
+    @model_validator(mode="after")
+    def _differ(self) -> Self:
+        if len({*self.passages}) < 2 or len({*self.claims}) < 2:
+            raise ValueError("the two passages, or the two claims, are the same")
+        return self
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield every claim with every passage, undecided ones with one of the two."""
+        for place, passage in enumerate(self.passages):
+            for number, claim in enumerate(self.claims):
+                yield self._pair(f"{place}{number}", claim, passage, "supported" if place == number else "refuted")
+        one = self.passages[draw(0, "undecided", self.source, self.id)[0] % 2]
+        for number, claim in enumerate(self.undecided):
+            yield self._pair(f"u{number}", claim, one, "unknown")
+
+    def _pair(self, part: str, claim: str, passage: str, label: Label) -> Pair:
+        return Pair(
+            id=f"{self.id}-{part}", claim=claim, evidence=(passage,), label=label,
+            language=self.language, source=self.source,
+        )  # fmt: skip
+
+
+def read_pairs(*folders: Path) -> list[Pair]:
+    """Return all pairs of some folders; the same claim with the same passages is taken once."""
+    unique: dict[tuple[str, tuple[str, ...]], Pair] = {}
+    named: dict[str, Path] = {}
+    for folder in folders:
+        paths = sorted(folder.glob("*.jsonl"))
+        if not paths:
+            raise InputError(f"{folder}: no .jsonl file in it; expected pairs with 'claim', 'evidence' and 'label'")
+        for path in paths:
+            for pair in _pairs_of(path):
+                if unique.setdefault((pair.claim, pair.evidence), pair) is not pair:
+                    continue
+                if other := named.get(name_of(pair)):
+                    raise InputError(f"{path}: {name_of(pair)} names another pair in {other}; give one another id")
+                named[name_of(pair)] = path
+    return list(unique.values())
+
+
+def _pairs_of(path: Path) -> Iterator[Pair]:
+    if path.name.endswith(CONTRASTS):
+        return (pair for contrast in read_records(path, Contrast) for pair in contrast.pairs())
+    return read_records(path, Pair)
+
+
+def read_sentences(folder: Path, most: int = 20) -> list[Pair]:
+    """Claims that are a sentence of their passage, or none, in the language that the name of each file says."""
+    paths = sorted(folder.glob("*.txt"))
+    if not paths:
+        raise InputError(f"{folder}: no .txt file in it; expected one for each language, such as sw.txt")
+    pairs = []
+    for path in paths:
+        lines = list(dict.fromkeys(line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()))
+        lines.sort(key=lambda line: draw(0, path.stem, line))
+        for number, (first, second, third, other) in enumerate(batched_by_four(lines)[:most]):
+            passage = (" ".join((first, second, third)),)
+            same = {"evidence": passage, "language": path.stem, "source": SENTENCES}
+            pairs.append(Pair(id=f"{path.stem}-{number}", claim=second, label="supported", **same))
+            if number % 2:
+                pairs.append(Pair(id=f"{path.stem}-{number}-other", claim=other, label="unknown", **same))
+    if not pairs:
+        raise InputError(f"{folder}: no .txt file in it has four different sentences; write one sentence per line")
+    return pairs
+
+
+def batched_by_four(lines: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the lines four by four; a rest of fewer is left out."""
+    return list(zip(*(lines[start::4] for start in range(4)), strict=False))
+
+
+def name_of(pair: Pair) -> str:
+    """Return a pair as samples name their item."""
+    return f"{pair.source}/{pair.id}"
+
+
+def group(pairs: Iterable[Pair]) -> dict[str, str]:
+    """The group of each pair: pairs with the same claim or a common passage are in one, by the name of its first."""
+    components = Components()
+    names = []
+    for pair in pairs:
+        names.append(name_of(pair))
+        components.add(names[-1], (f"claim {pair.claim}", *(f"passage {passage}" for passage in pair.evidence)))
+    return components.by_first(names)

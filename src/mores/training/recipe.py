@@ -1,0 +1,94 @@
+"""Every setting of a training run, in one file: `mores train --recipe mine.toml`.
+
+The defaults are the paper's (ExCAM, Appendix B); what it leaves to the tools is said where it differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from mores.errors import ConfigError, InputError
+from mores.io.values import load_toml
+from mores.models.base import Style
+from mores.types import Record
+
+
+class Recipe(Record):
+    """How a model is tuned."""
+
+    method: Literal["lora", "full"] = "lora"
+    """Low-rank adapters, or all weights."""
+    rank: int = Field(128, ge=1)
+    alpha: float = Field(32.0, gt=0)
+    dropout: float = Field(0.0, ge=0, lt=1)
+    learning_rate: float = Field(1e-4, gt=0)
+    warmup_steps: int = Field(100, ge=0)
+    """Steps in which the learning rate rises; then it falls along a cosine to 0."""
+    epochs: float = Field(1.0, gt=0)
+    batch: int = Field(8, ge=1)
+    """Examples per step, over all GPUs: the paper has 4 on each of two."""
+    row_tokens: int = Field(16_384, ge=256)
+    """Tokens of a row into which examples are packed; a larger step has several rows."""
+    longest: int = Field(2048, ge=64)
+    """Longer examples are left out, and counted."""
+    weight_decay: float = Field(0.1, ge=0)
+    beta1: float = Field(0.9, ge=0, lt=1)
+    beta2: float = Field(0.95, ge=0, lt=1)
+    clip: float = Field(1.0, gt=0)
+    """Largest norm of the gradient."""
+    precision: Literal["bf16", "fp32"] = "bf16"
+    """bf16 on a GPU; a CPU always computes in fp32."""
+    style: Style = "guided"
+    """The metric's prompt."""
+    summary: bool = True
+    """Whether reports end with a summary."""
+    decision_weight: float = Field(1.0, gt=0)
+    """Weight in the loss of the token that says whether there is an error."""
+    compile: bool = True
+    """Compile the layers on a GPU."""
+    seed: int = 0
+
+
+def read_recipe(path: Path | None = None, settings: Iterable[str] = ()) -> Recipe:
+    """Return the recipe in a TOML file, and what texts such as `rank=64` change in it; the defaults are the paper's."""
+    recipe = _read_file(path) if path else Recipe()
+    changes: dict[str, Any] = {}
+    for setting in settings:
+        name, sign, value = setting.partition("=")
+        if not sign or name not in Recipe.model_fields:
+            names = ", ".join(Recipe.model_fields)
+            raise ConfigError(f"{setting}: expected NAME=VALUE with NAME one of {names}", setting="set")
+        changes[name] = value
+    try:
+        return Recipe.model_validate(recipe.model_dump() | changes)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise ConfigError(f"{first['loc'][0]}={first['input']}: {first['msg']}", setting="set") from error
+
+
+def _read_file(path: Path) -> Recipe:
+    try:
+        return Recipe.model_validate(load_toml(path.read_bytes()))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        known = ", ".join(Recipe.model_fields)
+        raise InputError(f"{path}: {where}: {first['msg']}; the settings are {known}") from error
+    except ValueError as error:
+        raise InputError(f"{path}: {error}; expected lines such as learning_rate = 1e-4") from error
+
+
+def write_recipe(recipe: Recipe) -> str:
+    """Return the recipe as TOML, with every setting."""
+    rows = recipe.model_dump(mode="json").items()
+    return "".join(f"{name} = {_literal(value)}\n" for name, value in rows)
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else repr(value)

@@ -1,0 +1,73 @@
+"""A simulated study with known effects: three models, two types, five languages with three people each, of whom one
+grows severe and one does not read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mores.rating.ratings import Rating
+from mores.rating.records import Study
+from mores.rating.study import analyse
+from mores.stats.raters.simulated import Plan, draw_study
+
+PLAN = Plan(annotators=3, questions=10, drift=-4.0, careless="random")
+LANGUAGES = {"l1": "de", "l2": "en", "l3": "fj", "l4": "hi", "l5": "rn"}
+START = datetime(2025, 3, 4, 9, tzinfo=UTC)
+
+
+def ratings() -> list[Rating]:
+    columns = draw_study(PLAN, np.random.default_rng(0)).columns
+    records = []
+    for values in zip(*columns.values(), strict=True):
+        row: dict[str, Any] = dict(zip(columns, values, strict=True))
+        at, language = START + timedelta(minutes=row.pop("order")), LANGUAGES[row.pop("language")]
+        records.append(Rating(question_id=row["question"], at=at, language=language, **row))
+    return records
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    return analyse(ratings())
+
+
+def test_differences_between_models_are_within_their_intervals(study: Study) -> None:
+    differences = study.regressions["model"].differences
+    assert len(differences) == 3
+    for each in differences:
+        assert each.low < PLAN.difference(each.first["model"], each.second["model"]) < each.high
+        assert each.p < 0.001
+
+
+def test_the_type_of_question_matters_as_much_as_it_does(study: Study) -> None:
+    (difference,) = study.regressions["type"].differences
+    assert (difference.first["type"], difference.second["type"]) == ("specific", "agnostic")
+    assert difference.low < PLAN.specific + dict(PLAN.both)["c"] / 3 < difference.high
+
+
+def test_the_careless_person_is_found_and_nobody_else(study: Study) -> None:
+    assert study.annotators
+    assert [person.name for person in study.annotators.people if person.careless] == [PLAN.careless_person]
+
+
+def test_the_person_who_drifts_is_found_and_nobody_else(study: Study) -> None:
+    assert study.annotators
+    drifting = [person for person in study.annotators.people if person.drift_p is not None and person.drift_p < 0.05]
+    assert [person.name for person in drifting] == [PLAN.drifting]
+    (change,) = (person.drift for person in drifting)
+    assert change
+    assert change.low is not None
+    assert change.high is not None
+    assert change.low < PLAN.drift < change.high < 0
+
+
+def test_everybody_is_analysed(study: Study) -> None:
+    assert study.annotators
+    assert len(study.annotators.people) == 15
+    assert all(person.severity and person.drift and person.signs for person in study.annotators.people)
+    assert study.agreement
+    assert study.agreement.shared == 300
+    assert study.annotators.formula == "rating ~ model * type + (1 | language/annotator) + (1 | question)"

@@ -1,0 +1,269 @@
+"""The analysis of ratings: golden numbers by hand, and data that allow little."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import mores
+from mores.errors import InputError
+from mores.rating.folder import RateRun
+from mores.rating.ratings import InLanguage, Issue, Rating
+from mores.rating.records import Study
+from mores.rating.study import analyse
+from tests.rating import made_up
+from tests.rating.made_up import rating
+
+
+def ranked(question: str, annotator: str = "ann", **places: int) -> list[Rating]:
+    """One annotator's ranking of the answers to a question."""
+    return [rating(question=question, annotator=annotator, model=model, rank=place) for model, place in places.items()]
+
+
+def rated(question: str, **values: float) -> list[Rating]:
+    return [rating(question=question, model=model, rating=value) for model, value in values.items()]
+
+
+def test_distributions_count_and_average_each_group() -> None:
+    study = analyse(
+        [
+            rating(question="1", rating=1, type="x", language="fj"),
+            rating(question="2", rating=4, type="y", language="hi"),
+            rating(question="3", rating=None, type="y", language="hi"),
+            rating(question="1", rating=5, model="banana", type="x", language="fj"),
+        ]
+    )
+    assert study.scale == (1, 2, 3, 4, 5)
+    assert (study.n, study.unrated, study.questions) == (4, 1, 3)
+    apple = study.spread("apple")
+    assert (apple.counts, apple.mean.value, apple.mean.n, apple.mean.unscored) == ((1, 0, 0, 1, 0), 2.5, 2, 1)
+    assert study.spread("banana", "x", "fj").counts == (0, 0, 0, 0, 1)
+    assert study.spread(language="hi").counts == (0, 0, 0, 1, 0)
+    assert not any(each.model == "banana" and each.type == "y" for each in study.distributions)
+
+
+def test_levels_are_counted_for_each_language_model_and_type() -> None:
+    rows = [
+        rating(question="1", language="fj", factuality=Issue.MINOR, language_correct=InLanguage.NO),
+        rating(question="2", language="fj", factuality=Issue.MAJOR),
+        rating(question="3", language="hi", factuality=Issue.MINOR),
+    ]
+    levels = analyse(rows).levels
+    counts = {each.language: each.counts for each in levels["factuality"]}
+    assert counts == {"fj": {"none": 0, "minor": 1, "major": 1}, "hi": {"none": 0, "minor": 1, "major": 0}}
+    (first, second) = levels["language_correct"]
+    assert (first.counts["no"], first.missing, second.missing) == (1, 1, 1)
+    assert "omissions" not in levels
+
+
+def test_rankings_give_places_and_win_rates() -> None:
+    """By hand: apple is first twice and shares the first place once, of four comparisons."""
+    rows = [
+        *ranked("1", apple=1, banana=2, cherry=3),
+        *ranked("2", apple=1, banana=3, cherry=2),
+        *ranked("3", apple=1, banana=1, cherry=3),
+        *ranked("4", apple=3, banana=2, cherry=1),
+        *ranked("5", apple=1, banana=2),  # cherry has no answer to this one
+        rating(question="6", model="apple", rank=1), rating(question="6", model="banana"),
+    ]  # fmt: skip
+    ranking = analyse(rows).ranking
+    assert ranking
+    assert (ranking.derived, ranking.comparisons, ranking.left_out) == (False, 5, 1)
+    apple, banana, cherry = ranking.placings
+    assert (apple.places, banana.places, cherry.places) == ((4, 0, 1), (1, 3, 1), (1, 1, 2))
+    assert apple.wins.value == pytest.approx((1 + 1 + 0.5 + 0 + 1) / 5)
+    assert (cherry.wins.value, cherry.wins.n) == (0.25, 4)
+    pair = ranking.pairs[0]
+    assert (pair.first, pair.second, pair.won, pair.tied, pair.lost) == ("apple", "banana", 3, 1, 1)
+    assert pair.rate.value == pytest.approx(3.5 / 5)
+
+
+def test_without_rankings_places_follow_from_ratings_and_say_so() -> None:
+    ranking = analyse([*rated("1", apple=5, banana=5), *rated("2", apple=2, banana=3)]).ranking
+    assert ranking
+    assert ranking.derived
+    assert [placing.places for placing in ranking.placings] == [(1, 1), (2, 0)]
+    assert [placing.wins.value for placing in ranking.placings] == [0.25, 0.75]
+
+
+def test_people_rank_otherwise_than_they_rate() -> None:
+    rows = [
+        rating(question="1", model="apple", rating=5, rank=2),
+        rating(question="1", model="banana", rating=1, rank=1),
+    ]
+    ranking = analyse(rows).ranking
+    assert ranking
+    assert [placing.places for placing in ranking.placings] == [(0, 1), (1, 0)]
+
+
+def test_agreement_of_two_people() -> None:
+    """By hand: with quadratic weights the disagreement is 4 where 26/4 is expected by chance."""
+    given = {"1": (1, 1), "2": (2, 2), "3": (3, 1), "4": (3, 3)}
+    rows = [
+        rating(question=question, annotator=name, rating=value)
+        for question, values in given.items()
+        for name, value in zip(("ann", "bo"), values, strict=True)
+    ]
+    agreement = analyse([*rows, rating(question="5", annotator="cy")], scale=(1, 3)).agreement
+    assert agreement
+    assert agreement.shared == 4
+    (pair,) = agreement.pairs
+    assert (pair.first, pair.second, pair.n) == ("ann", "bo", 4)
+    assert pair.kappa == pytest.approx(1 - 4 / (26 / 4))
+    (alpha,) = agreement.coefficients
+    assert (alpha.column, alpha.alpha.n) == ("rating", 4)
+    assert alpha.alpha.value is not None
+    assert (alpha.alpha.low or 0) < alpha.alpha.value < (alpha.alpha.high or 0)
+
+
+def test_aspects_have_their_own_agreement() -> None:
+    rows = [
+        rating(question=str(number), annotator=name, factuality=Issue.MAJOR if number % 2 else Issue.NONE)
+        for number in range(10)
+        for name in ("ann", "bo")
+    ]
+    agreement = analyse(rows).agreement
+    assert agreement
+    alphas = {each.column: each.alpha.value for each in agreement.coefficients}
+    assert alphas == {"rating": None, "factuality": 1.0}  # nobody varied in the ratings
+
+
+# ---- data that allow little ------------------------------------------------------------------------------------
+
+
+def failure_of(study: Study, predictor: str = "model") -> str:
+    regression = study.regressions[predictor]
+    assert not regression.effects
+    assert not regression.differences
+    assert regression.marginal is regression.log_likelihood is None
+    return regression.failure
+
+
+def test_models_that_settle_the_ratings_have_no_estimate() -> None:
+    rows = [r for n in range(10) for r in rated(str(n), apple=1 + n % 2, banana=4 + n % 2)]
+    study = analyse(rows)
+    assert "separation: no finite estimate of model[banana]" in failure_of(study)
+    assert study.headline == "banana is rated highest: mean 4.50 of 5; whether models differ could not be tested"
+
+
+def test_ratings_that_are_all_the_same_are_a_failure() -> None:
+    study = analyse([r for n in range(4) for r in rated(str(n), apple=3, banana=3)])
+    assert "at least two levels; every row is 3" in failure_of(study)
+
+
+def test_one_model_is_not_compared() -> None:
+    study = analyse([rating(question=str(n), rating=1 + n % 5) for n in range(10)])
+    assert "one level only" in failure_of(study)
+    assert study.missing["comparison of models"] == "there is one model only, 'apple'"
+    assert study.ranking is None
+    assert study.headline == "apple: mean 3.00 of 5, 10 ratings"
+
+
+def test_one_annotator_is_no_random_effect() -> None:
+    rows = [rating(question=str(n), model="ab"[n % 2], rating=1 + n % 3) for n in range(30)]
+    study = analyse(rows)
+    assert study.regressions["model"].formula == "rating ~ model"
+    assert not study.regressions["model"].failure
+    assert study.missing["agreement"] == "no answer was rated by two annotators"
+
+
+@pytest.mark.parametrize(
+    ("languages", "annotators", "term"),
+    [
+        (("fj", "hi"), ("ann", "bo"), "(1 | language/annotator)"),
+        (("fj", "hi"), ("ann", "ann"), "(1 | language)"),
+        ((None, None), ("ann", "bo"), "(1 | annotator)"),
+        (("fj", None), ("ann", "bo"), "(1 | annotator)"),
+    ],
+)
+def test_random_effects_are_those_that_vary(
+    languages: tuple[str | None, ...], annotators: tuple[str, ...], term: str
+) -> None:
+    rows = [
+        rating(question=str(n), model="ab"[n % 2], rating=1 + (n * 7) % 5, language=languages[n % 3 // 2],
+               annotator=annotators[n % 3 // 2])
+        for n in range(40)
+    ]  # fmt: skip
+    assert analyse(rows).regressions["model"].formula == f"rating ~ model + {term}"
+
+
+def test_a_slider_has_too_many_places_for_thresholds() -> None:
+    rows = [rating(question=str(n), model="ab"[n % 2], rating=n) for n in range(80)]
+    study = analyse(rows)
+    assert failure_of(study) == "80 different ratings are too many; round them to 30 or fewer"
+    assert (study.scale[0], study.scale[-1], study.scale_is_known) == (0, 79, False)
+    assert study.spread("a").mean.value == 39
+
+
+def test_no_rating_at_all_is_said() -> None:
+    study = analyse([rating(rating=None), rating(rating=None, model="banana")])
+    assert study.headline == "no answer has a rating"
+    assert failure_of(study)
+    assert study.spread("apple").mean.unscored == 1
+
+
+def test_the_scale_can_be_given() -> None:
+    rows = [rating(rating=2), rating(rating=7, question="2")]
+    assert analyse(rows).scale == (2, 3, 4, 5, 6, 7)
+    assert analyse(rows, scale=(0, 10)).scale == tuple(range(11))
+    with pytest.raises(InputError, match="a rating of 7 is not on the scale from 1 to 5"):
+        analyse(rows, scale=(1, 5))
+
+
+def test_nothing_is_refused() -> None:
+    with pytest.raises(InputError, match="there are no ratings to analyse"):
+        analyse([])
+
+
+# ---- the run ---------------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_read_back_and_the_same_ratings_are_the_same_run(tmp_path: Path) -> None:
+    ratings = [*rated("1", apple=2, banana=3), *rated("2", apple=5, banana=1)]
+    run = mores.rate(ratings, out=tmp_path / "run")
+    assert isinstance(run, RateRun)
+    assert list(run.ratings()) == ratings
+    again = mores.open_run(run.path)
+    assert isinstance(again, RateRun)
+    assert again.result == run.result
+    assert again.manifest.headline == run.result.headline
+    path = made_up.write(tmp_path / "ratings.jsonl", ratings)
+    assert mores.rate(path, out=tmp_path / "run").signature == run.signature
+    with pytest.raises(mores.MoresError, match="holds another run"):
+        mores.rate(ratings[:-1], out=tmp_path / "run")
+
+
+def test_a_made_up_study_is_recovered() -> None:
+    study = analyse(made_up.study(questions=10))
+    model = study.regressions["model"]
+    assert [each.second["model"] for each in model.differences if each.first["model"] == "apple"] == [
+        "banana",
+        "cherry",
+    ]
+    assert all(each.estimate < 0 and each.p < 0.001 for each in model.differences)
+    assert study.regressions["type"].effects[0].estimate > 0
+    assert study.headline.startswith("cherry is rated highest")
+
+
+def test_people_who_rate_alike_have_no_severity() -> None:
+    """Nobody differs, so that an interval of no width would say more than is known."""
+    rows = [
+        rating(question=str(n), model="ab"[n % 2], rating=1 + (n * 7 + 2 * place) % 5, annotator=name)
+        for n in range(20)
+        for place, name in enumerate(("ann", "bo", "cy"))
+    ]
+    annotators = analyse(rows).annotators
+    assert annotators
+    assert annotators.notes == ("no difference in severity shows: the variance of annotators is estimated as zero",)
+    assert [person.severity for person in annotators.people] == [None] * 3
+    assert [person.mean for person in annotators.people] == [3.0] * 3
+
+
+def test_a_headline_of_many_models_is_short() -> None:
+    rows = [
+        rating(question=str(n), model=model, rating=5 - (n * 7 + place) % 3 if place == 0 else 1 + (n * 3 + place) % 4)
+        for n in range(12)
+        for place, model in enumerate("abcdef")
+    ]
+    assert analyse(rows).headline == "a is rated highest: mean 4.00 of 5; it differs significantly from 5 of 5 others"
