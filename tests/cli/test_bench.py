@@ -19,6 +19,7 @@ from mores.benchmark.benchmark import Label, Verdict
 from mores.benchmark.choice import grade_letter, shuffle
 from mores.benchmark.folder import open_bench_run
 from mores.benchmark.score import BenchResult
+from mores.benchmark.settings import QuestionSettings
 from mores.benchmark.topics import TopicsRun
 from mores.errors import ConfigError
 from mores.io import read_records
@@ -461,11 +462,13 @@ def test_rows_that_are_bad_or_there_twice_are_left_out(mores: Run, home: Path) -
 def test_of_several_judges_those_on_a_server_get_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     address = "http://127.0.0.1:9/v1"
-    served, local = open_session("fake:", judge=("openai:a", "fake:clean"), judge_url=address, store=None).judges
+    served, local = open_session(
+        "fake:", QuestionSettings(judge=("openai:a", "fake:clean"), judge_url=address, store=None)
+    ).judges
     assert served.model.identity == f"openai:a@{address}"
     assert local.model.name == "fake:clean"
     with pytest.raises(ConfigError, match="a model of kind 'fake' takes no base url"):
-        open_session("fake:", judge="fake:clean", judge_url=address, store=None)
+        open_session("fake:", QuestionSettings(judge="fake:clean", judge_url=address, store=None))
 
 
 def test_the_list(mores: Run) -> None:

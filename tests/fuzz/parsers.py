@@ -18,8 +18,8 @@ from mores.benchmark import BENCHMARKS, benchmark, choice, labels, topics
 from mores.benchmark.culturall.xlsx import read_xlsx
 from mores.benchmark.judge_check import Labelled
 from mores.benchmark.msqa import judge as msqa
-from mores.cli.options import read_price
 from mores.diagnosis import confidence, errors, verdict
+from mores.engine.cost import read_price
 from mores.errors import InputError
 from mores.factory import folder as build
 from mores.factory import manifest, sources

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from mores.engine import AskSettings
 from mores.search import Query
 from mores.studio.campaigns import open_kind
 from mores.studio.form import Field, Form, FormError, read_form
@@ -73,7 +74,7 @@ def test_a_search_answers_or_says_why_not(
     monkeypatch.setattr("mores.studio.store.campaigns.open_kind", lambda _: kind)
     campaign = make_campaign(database, kind, read_settings(kind, {"title": "T"}))
     item = do(database, campaign, ORGANISER, Create("i", {"text": "tea"}, stage="look")).item.id
-    asyncio.run(Worker(database, "", {"store": None}).answer_all())
+    asyncio.run(Worker(database, "", AskSettings(store=None)).answer_all())
     (ask,) = read_item(database, campaign, item).asks
     assert (read_item(database, campaign, item).status, ask.answer) == (status, answer)
     assert ask.failure.startswith(failure)

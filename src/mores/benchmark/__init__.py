@@ -47,8 +47,10 @@ def names() -> list[str]:
     return plugins.all_names(plugins.BENCHMARKS, BENCHMARKS)
 
 
-def benchmark(name: str | Path) -> Benchmark:
+def benchmark(name: str | Path | Benchmark) -> Benchmark:
     """The benchmark of a name, or in a folder; where both are there the name counts, and `./msqa` is the folder."""
+    if isinstance(name, Benchmark):
+        return name
     text = str(name)
     plugin = None if isinstance(name, Path) else plugins.find_plugin(plugins.BENCHMARKS, text, BENCHMARKS)
     if plugin:
@@ -121,7 +123,7 @@ def is_folder(name: str) -> bool:
 
 def _ours(name: str) -> Benchmark:
     module, _, attribute = BENCHMARKS[name].partition(":")
-    definition: Benchmark = getattr(import_module(f"mores.bench.{module}"), attribute)
+    definition: Benchmark = getattr(import_module(f"mores.benchmark.{module}"), attribute)
     return replace(definition, folder=Path(__file__).parent / module)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from mores.benchmark import reference
 from mores.benchmark.appraise import appraise, join_signatures, measure
@@ -27,6 +27,7 @@ from mores.benchmark.folder import (
 from mores.benchmark.labels import label
 from mores.benchmark.run import JUDGE_TOKENS, Run, judge_request
 from mores.benchmark.score import BenchResult
+from mores.benchmark.settings import QuestionSettings
 from mores.engine import Asker, Counts, Job, Progress
 from mores.engine.estimate import Estimate, estimate
 from mores.errors import ConfigError, InputError
@@ -45,40 +46,11 @@ USUAL_ANSWER = "word " * 100
 """An answer of the usual length, to count what a judge would read."""
 
 
-@dataclass(frozen=True)
-class Asking:
-    """How the questions of a benchmark are asked and graded."""
-
-    data: Path | None = None
-    """Folder with one folder per dataset; None for the Hugging Face Hub."""
-    limit: int | None = None
-    """Most questions, spread evenly over the dataset."""
-    labels: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Labels that users gave the questions; results are broken down by them."""
-    samples: int = 1
-    """Answers to each question."""
-    variant: str | None = None
-    """Another way to ask, where a benchmark has one."""
-    temperature: float | Literal["default"] | None = "default"
-    """None sends none; the default is the benchmark's."""
-    max_tokens: int | None = None
-    """Longest answer; None for the benchmark's."""
-    seed: int | None = 0
-    shuffle: int | None = None
-    """Seed that draws another order of the options."""
-    search: str | None = None
-    """Show the model what this search finds."""
-    results: int = 5
-    """Most results of a search."""
-    by_logprob: bool = False
-    """Take the likeliest option as the first word, instead of what the model writes."""
-    unjudged: Label | None = None
-    """What an answer counts as that the judge fails to grade; None counts it apart."""
-    long: Appraising = field(default_factory=Appraising)
-    """How long answers are judged."""
+class Asking(QuestionSettings):
+    """How the questions of a benchmark are asked and graded, ready for work."""
 
     def check(self, benchmark: Benchmark, judges: Sequence[object]) -> None:
-        """ConfigError where a benchmark cannot be asked or graded so."""
+        """Raise ConfigError where a benchmark cannot be asked or graded with these settings."""
         name = benchmark.name
         if benchmark.judging and not judges:
             raise ConfigError(f"{name} is graded by a model: name a judge, for example openai:NAME", setting="judge")
@@ -91,9 +63,17 @@ class Asking:
             raise ConfigError(f"{name} {reason}", setting="by_logprob")
         if self.shuffle is not None and benchmark.grade is not grade_letter:
             raise ConfigError(f"{name} has no lettered options to shuffle", setting="shuffle_options")
-        if self.variant and self.variant not in benchmark.variants:
-            variants = f"it has {', '.join(benchmark.variants)}" if benchmark.variants else "it has none"
-            raise ConfigError(f"{name}: no variant {self.variant!r}; {variants}", setting="variant")
+        check_variant(benchmark, self.variant)
+
+    @property
+    def long(self) -> Appraising:
+        """How long answers are judged."""
+        return Appraising(lid=self.lid, facts=self.facts)
+
+    @property
+    def unjudged(self) -> Label | None:
+        """What an answer counts as that the judge could not grade; None counts it apart."""
+        return Label.INCORRECT if self.judge_failures == "incorrect" else None
 
     def folder(self, benchmark: Benchmark) -> str:
         """Return the name of a benchmark's folder, which also says how it is asked."""
@@ -111,6 +91,8 @@ class Session:
     asker: Asker
     judges: tuple[Asker, ...] = ()
     asking: Asking = field(default_factory=Asking)
+    labels: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Labels that users gave the questions; results are broken down by them."""
 
     @property
     def progress(self) -> Progress:
@@ -127,7 +109,7 @@ class Session:
                 self.progress.note(
                     f"{benchmark.name}: {unshuffled:,} questions keep their order: an option refers to the others"
                 )
-        return label(benchmark, items, asking.labels) if asking.labels else (benchmark, items)
+        return label(benchmark, items, self.labels) if self.labels else (benchmark, items)
 
     def job(self, benchmark: Benchmark, items: Sequence[Item]) -> Run:
         """Return what will be asked, and how."""
@@ -222,6 +204,13 @@ def _judge_jobs(job: Run) -> Iterator[Job]:
         if not isinstance(question, Graded):
             for sample in range(job.samples):
                 yield Job(item.id, judge_request(question), sample)
+
+
+def check_variant(benchmark: Benchmark, variant: str | None) -> None:
+    """Raise ConfigError where a benchmark does not have a variant."""
+    if variant and variant not in benchmark.variants:
+        variants = f"it has {', '.join(benchmark.variants)}" if benchmark.variants else "it has none"
+        raise ConfigError(f"{benchmark.name}: no variant {variant!r}; {variants}", setting="variant")
 
 
 def read_items(benchmark: Benchmark, data: Path | None, limit: int | None, progress: Progress) -> list[Item]:

@@ -42,6 +42,7 @@ COMMANDS = {
     "serve": "Judge texts over HTTP, for other programs.",
     "studio": "Serve the web app in which people make and check cultural data.",
     "sources": "List the datasets that training data are made from.",
+    "config": "Show the settings that commands use, and where each comes from.",
 }
 """Every subcommand with its line of help; the module of the same name is imported when it is used."""
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
+
+from mores.errors import ConfigError
 
 
 class Price(NamedTuple):
@@ -15,6 +19,20 @@ class Price(NamedTuple):
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
         """Dollars for that many tokens."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
+
+
+def read_price(given: str | Sequence[float] | None) -> Price | None:
+    """Return the price that a user gives as `IN,OUT`, or as two numbers."""
+    if given is None or isinstance(given, Price):
+        return given
+    try:
+        price = Price(*(float(part) for part in (given.split(",") if isinstance(given, str) else given)))
+    except (TypeError, ValueError):
+        expected = "expected two numbers, dollars per million prompt and completion tokens, for example 0.40,1.60"
+        raise ConfigError(f"{given!r}: {expected}", setting="price") from None
+    if not all(0 <= dollars < math.inf for dollars in price):
+        raise ConfigError(f"{given!r}: a price is a number that is not negative", setting="price")
+    return price
 
 
 def price_of(model: str) -> Price | None:

@@ -5,31 +5,44 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from dataclasses import dataclass
 
 from mores.errors import Transient
+from mores.settings import Settings, setting
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What a run may do; the defaults suit a hosted server."""
+class Limits(Settings):
+    """How fast a run may go, and how patient it is; the defaults suit a hosted server."""
 
-    concurrency: int | None = None
-    """Most calls at once; None for what suits the kind of model."""
-    attempts: int = 8
-    """Tries per request before it becomes a failure."""
-    timeout: float | None = None
-    """Seconds for one try; None for what suits the kind of model."""
-    backoff: float = 0.5
-    """Seconds before the second try; doubled each time, drawn at random from zero to that."""
-    longest_wait: float = 30.0
-    """Most seconds between two tries, besides what the server asks for."""
-    outage: float = 600.0
-    """Seconds to wait for a server that cannot be reached; tries do not count meanwhile, unless this is 0."""
-    requests_per_minute: float | None = None
-    tokens_per_minute: float | None = None
-    give_up: int = 10
-    """Stop the run when this many requests in a row, and a twentieth of those that worked, used up all their tries."""
+    concurrency: int | None = setting(
+        default=None, at_least=1, help="Maximum concurrent calls.", default_text="by the kind of model"
+    )
+    requests_per_minute: float | None = setting(
+        default=None, above=0, option="--rpm", help="Maximum requests per minute."
+    )
+    tokens_per_minute: float | None = setting(default=None, above=0, option="--tpm", help="Maximum tokens per minute.")
+    timeout: float | None = setting(
+        default=None, above=0, help="Seconds for one attempt.", default_text="by the kind of model"
+    )
+    attempts: int = setting(default=8, at_least=1, help="Attempts per request before it becomes a failure.")
+    outage: float = setting(
+        default=600.0,
+        at_least=0,
+        metavar="SECONDS",
+        help="Time to wait for a server that cannot be reached; attempts do not count meanwhile.",
+    )
+    backoff: float = setting(
+        default=0.5,
+        command=False,
+        help="Seconds before the second attempt; doubled each time, and drawn from 0 to that.",
+    )
+    longest_wait: float = setting(
+        default=30.0, command=False, help="Maximum seconds between two attempts, besides what the server asks for."
+    )
+    give_up: int = setting(
+        default=10,
+        command=False,
+        help="Stop after this many requests in a row, and a twentieth of those that worked, used up their attempts.",
+    )
 
 
 class Pace:

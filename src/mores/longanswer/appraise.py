@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -15,42 +15,21 @@ from mores.errors import ConfigError
 from mores.formatting import money
 from mores.io import read_records, write_text
 from mores.longanswer.estimate import estimate
-from mores.longanswer.evaluate import RESULTS, Evaluation
+from mores.longanswer.evaluate import Evaluation
 from mores.longanswer.factuality import check_k, median_claims
 from mores.longanswer.lid import checker
 from mores.longanswer.records import LongAnswer
+from mores.longanswer.settings import MEDIAN, AppraiseSettings
 from mores.longanswer.summary import Counting, Summary
 from mores.longanswer.tokens import default_tokenizer
 from mores.search import Options as SearchOptions
 from mores.search import open_search, search_cost
 
 SUMMARIES = "longform.json"
-MEDIAN: Literal["median"] = "median"
-"""K is the median number of claims of the run."""
 
 
-@dataclass(frozen=True)
-class Appraising:
-    """How long answers are judged; without a judge only their surface is checked."""
-
-    lid: str = "mores"
-    """The check of the language."""
-    facts: str | None = None
-    """The search that facts are checked against."""
-    results: int = RESULTS
-    """Results of a search on which a claim is judged."""
-    translator: str | None = None
-    """Models that do a part of the judge's work."""
-    extractor: str | None = None
-    verifier: str | None = None
-    translate: bool = True
-    """Whether what is not in English is translated before it is judged."""
-    every: bool = False
-    """Judge facts and relevance also of answers with surface issues."""
-    record: Path | str | None = None
-    """Where all searches are recorded."""
-    claims: int | Literal["median"] | None = None
-    """K, the number of claims of a full answer, for recall and F1; `MEDIAN` takes that of the run."""
+class Appraising(AppraiseSettings):
+    """How long answers are judged, ready for work."""
 
     def check(self, judge: object | None) -> None:
         """ConfigError for what cannot be done, before anything is paid for."""

@@ -10,16 +10,16 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from mores.engine import Counts, Progress
+from mores.engine import Counts
 from mores.engine.estimate import Estimate, estimate
-from mores.engine.progress import SILENT
 from mores.errors import ConfigError, InputError
 from mores.formatting import count, first_problems, money
 from mores.io import JsonlWriter, check_samples, read_records, read_samples, spool
 from mores.metric.metric import Metric
 from mores.metric.prompt import NO_PLACE
+from mores.metric.settings import EvidenceSettings, ScoreFileSettings
 from mores.search import Options as SearchOptions
-from mores.search import Search, ground, open_search, search_cost
+from mores.search import Search, ground, open_search, search_cost, search_or_corpus
 from mores.search.ground import CHARACTERS, searches_sentences
 from mores.search.languages import language_note
 from mores.types import Evidence, Sample
@@ -55,10 +55,9 @@ class Texts:
 
 
 @contextmanager
-def open_texts(
-    texts: str, format_: str | None = None, *, skip_bad: bool = False, progress: Progress = SILENT
-) -> Iterator[Texts]:
-    """The texts of a file, or of standard input for `-`; it is read once, so that a bad row is found at once."""
+def open_texts(texts: str, settings: ScoreFileSettings) -> Iterator[Texts]:
+    """Open the texts of a file, or of standard input for `-`; it is read once, so that a bad row is found at once."""
+    format_, skip_bad, progress = settings.format, settings.skip_bad, settings.progress
     with spool(texts) as path:
         check = check_samples(path, format=format_)
         if wrong := check.bad + check.repeated:
@@ -70,7 +69,8 @@ def open_texts(
             progress.note(f"left out {count(wrong, 'bad row')}:{lines}")
         if not check.count:
             raise InputError(f"{texts}: contains no text")
-        yield Texts("standard input" if texts == "-" else texts, path, format_, check.count, check.bad)
+        number = min(check.count, settings.limit or check.count)
+        yield Texts("standard input" if texts == "-" else texts, path, format_, number, check.bad)
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,17 @@ class Lookup:
         parts = ".sentences" if searches_sentences(search) else ""
         evidence = f"{search.identity}.k{self.k}.c{CHARACTERS}{parts}"
         by_words = bool(getattr(search, "by_words", False))
-        metric.settings = replace(metric.settings, evidence=evidence, by_words=by_words)
+        metric.evidence, metric.by_words = evidence, by_words
         try:
             yield Grounding(self, search, counts)
         finally:
             await search.close()
+
+
+def make_lookup(settings: EvidenceSettings) -> Lookup | None:
+    """Return where evidence is looked up; None where none is wanted."""
+    search = settings.evidence
+    return Lookup(search_or_corpus(search), settings.passages) if search else None
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,16 @@ class Grounding:
     lookup: Lookup
     search: Search
     counts: Counts
+
+    async def ground_all(self, metric: Metric, samples: Sequence[Sample]) -> list[Sample]:
+        """Return samples in memory with what the search finds about them; those for which it fails are not judged."""
+        found = []
+        async with aclosing(ground(samples, self.search, self.lookup.k, counts=self.counts)) as pairs:
+            async for sample, failure in pairs:
+                found.append(sample)
+                if failure:
+                    metric.unsearched[sample.id] = failure
+        return found
 
     async def ground(self, metric: Metric, texts: Texts, path: Path) -> Texts:
         """Return the texts with what the search finds about them; those for which it fails are not judged."""

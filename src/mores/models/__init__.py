@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
+from pathlib import Path
 
 from mores import plugins
 from mores.errors import ConfigError
@@ -20,10 +21,12 @@ from mores.models.base import (
     follows_grammars,
     weakness,
 )
+from mores.models.settings import ModelSettings
+from mores.settings import find_configuration
 
 __all__ = [
-    "KINDS", "NO_ADAPTER", "PRECISIONS", "STYLES", "Completion", "Message", "Model", "Options", "Precision",
-    "Request", "Style", "follows_grammars", "metric_adapter", "on_ray", "open_model", "takes_address",
+    "KINDS", "NO_ADAPTER", "PRECISIONS", "STYLES", "Completion", "Message", "Model", "ModelSettings", "Options",
+    "Precision", "Request", "Style", "follows_grammars", "metric_adapter", "on_ray", "open_model", "takes_address",
     "takes_precision", "weakness",
 ]  # fmt: skip
 
@@ -31,27 +34,8 @@ __all__ = [
 NO_ADAPTER = "none"
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a user may set besides the model's name; a kind takes what it knows and refuses the rest."""
-
-    base_url: str | None = None
-    adapter: str | None = None
-    """LoRA adapter: a PEFT folder for `hf` and `vllm`, a GGUF file for `embedded`; `none` for none."""
-    precision: Precision | None = None
-    """The numbers that `hf` and `vllm` compute with; None means bfloat16 on a GPU, else float32."""
-    slots: int = 1
-    """Requests at once of the embedded server; more than one is faster and not reproducible."""
-    context: int = 8192
-    """Context length in tokens of the embedded server."""
-    threads: int | None = None
-    """Threads of the embedded server; None means all cores that it may use."""
-    ray: str | bool | None = None
-    """The address of a Ray cluster on which local models run; True for the one that runs here, or a new one."""
-    ray_workers: int | None = None
-    """Copies of the model on the cluster; None for as many as fit."""
-    ray_gpus: float | None = None
-    """GPUs for each of them; None for one, where there are any and the kind uses them."""
+Options = ModelSettings
+"""The name that 0.2.0 gave the settings."""
 
 
 def _embedded(name: str, options: Options) -> Model:
@@ -65,7 +49,7 @@ def _openai(name: str, options: Options) -> Model:
     from mores.models.openai import OpenAIModel
 
     _refuse("openai", adapter=options.adapter)
-    return OpenAIModel(name, options.base_url)
+    return OpenAIModel(name, options.base_url, key_variable=options.key_variable, body=options.body)
 
 
 def _hf(name: str, options: Options) -> Model:
@@ -128,6 +112,8 @@ def open_model(name: str, options: Options | None = None) -> Model:
     options = options or Options()
     if kind in KINDS and not takes_precision(name):
         _refuse(kind, precision=options.precision)
+    if kind in KINDS and kind != "openai" and options.body:
+        raise ConfigError(f"a model of kind '{kind}' takes no {next(iter(options.body))}", setting="config")
     if options.ray and kind != "openai":
         return on_ray(name, options)
     open_kind = plugins.load_plugin(plugin, Callable, "a function that returns a Model") if plugin else KINDS[kind]
@@ -142,8 +128,10 @@ def on_ray(model: str | Model, options: Options) -> Model:
     return RayModel(model, options)
 
 
-def metric_adapter(name: str, adapter: str | None) -> str | None:
+def metric_adapter(name: str, adapter: str | None, config: Path | None = None) -> str | None:
     """Return the adapter of a model that judges texts: the default model does it with the one that comes with Mores."""
+    if found := find_configuration(name, config):
+        name, adapter = found[1].model, adapter or found[1].adapter
     if name != "embedded" or adapter:
         return adapter
     from mores.models.embedded import TUNED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -36,12 +37,25 @@ class OpenAIModel:
     timeout = 300.0
     warning: str | None = None
 
-    def __init__(self, name: str, base_url: str | None = None, api_key: str | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        key_variable: str | None = None,
+        body: Mapping[str, object] | None = None,
+    ) -> None:
+        """`key_variable` names the variable of the key, and "" none; `body` are further fields of each request."""
         if not name:
             raise ConfigError("openai: needs a model name, for example openai:gpt-4.1-mini")
         self.model = name
         self.base_url = _checked_url(base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL)
-        self._key = _checked_key(api_key or os.environ.get("OPENAI_API_KEY") or "")
+        variable = "OPENAI_API_KEY" if key_variable is None else key_variable
+        self._key = _checked_key(api_key or (os.environ.get(variable) or "" if variable else ""))
+        if variable and key_variable and not self._key:
+            raise ConfigError(f"openai:{name}: the variable {variable} of its key is not set; set it")
+        self._extra = dict(body or {})
         self._mask = Key(self._key)
         self._session: aiohttp.ClientSession | None = None
         self._users = 0
@@ -137,7 +151,7 @@ class OpenAIModel:
         if request.schema is not None:
             schema = {"name": "report", "strict": True, "schema": request.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return body
+        return body | self._extra
 
     async def _post(self, payload: bytes) -> tuple[int, Any, bytes]:
         assert self._session is not None, "the model is entered before it is asked"

@@ -15,6 +15,7 @@ import zipfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mores.cache import models_folder
 from mores.errors import ConfigError, InputError, ModelError, MoresError
@@ -169,3 +170,11 @@ def _from_hub(name: str) -> Path:
         return Path(hf_hub_download(f"{owner}/{repo}", file))
     except Exception as exc:  # the library raises a dozen kinds, all of which mean this
         raise ModelError(f"{name}: the download from the Hub failed: {exc}; check the name and the network") from exc
+
+
+def list_pulled() -> list[dict[str, Any]]:
+    """Return the GGUF files in the cache folder, with their sizes and sums."""
+    return [
+        {"name": path.stem, "path": str(path), "bytes": path.stat().st_size, "sha256": sha256(path)}
+        for path in pulled()
+    ]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mores.extras import require
-from mores.serve.service import Bounds
+from mores.serve.settings import Bounds
 
 if TYPE_CHECKING:
     from mores.serve.app import serve_app

@@ -10,7 +10,7 @@ from fastapi import HTTPException, Request
 from mores.errors import InputError
 from mores.formatting import first_problems
 from mores.io import sample_from
-from mores.serve.service import Bounds
+from mores.serve.settings import Bounds
 from mores.types import Sample
 
 SECONDS = 30.0

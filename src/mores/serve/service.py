@@ -18,7 +18,7 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from itertools import count
 from typing import Self
 
@@ -29,6 +29,7 @@ from mores.metric.metric import no_evidence
 from mores.metric.prompt import NO_PLACE
 from mores.metric.texts import Grounding, Lookup
 from mores.search import ground
+from mores.serve.settings import Bounds
 from mores.types import Failure, FailureKind, Judgement, Sample
 
 LONGEST_WAIT = 60
@@ -36,32 +37,6 @@ LONGEST_WAIT = 60
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Seconds before a model that failed is opened again."""
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """How much a service accepts."""
-
-    max_waiting: int = 1000
-    """Texts that wait for the judge; a request that would make it more is refused."""
-    max_share: int | None = None
-    """Of these, texts of one client; None for no other limit."""
-    max_batch: int = 256
-    """Texts in one request."""
-    max_body: int = 4_000_000
-    """Bytes of one request."""
-    deadline: float = 120.0
-    """Seconds after which what is not judged yet becomes a failure."""
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value is not None and not 0 < value < math.inf:
-                raise ConfigError(f"{field.name} is {value}; expected a positive number", setting=field.name)
-        room = min(self.max_waiting, self.max_share or self.max_waiting)
-        if self.max_batch > room:
-            reason = f"{self.max_batch} texts in one request can never be accepted where only {room} may wait"
-            raise ConfigError(f"{reason}; choose a smaller max_batch", setting="max_batch")
 
 
 class Busy(MoresError):  # noqa: N818 - as `Transient`
