@@ -29,7 +29,7 @@ from mores.errors import ConfigError, InputError, MoresError
 from mores.io.source import read_text
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
-from mores.plugins import explain
+from mores.registry import explain
 from mores.types import Failure, Item, Record, Response
 
 LOADS = "code"

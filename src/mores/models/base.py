@@ -1,6 +1,7 @@
 """What a model is: something that completes a request, with log-probabilities and, if asked, to a JSON schema.
 
-A kind of model is one file that offers one class of this protocol, and one line in `mores.models.KINDS`.
+A kind of model is one file that offers one class of this protocol, and one line in `mores.models.KINDS`. `BasicModel`
+has defaults for all but `complete`.
 """
 
 from __future__ import annotations
@@ -149,6 +150,37 @@ class Model(Protocol):
     async def __aexit__(self, *exc: object) -> None: ...
 
     async def complete(self, request: Request) -> Completion: ...
+
+
+class BasicModel:
+    """A base for models of your own: write `complete`, and set what differs from these values.
+
+    Without an `identity` the signature has the qualified name of the class, which does not change when its answers do.
+    """
+
+    name: str
+    """The name of the class, unless it is set."""
+    identity: str
+    concurrency: int = 8
+    timeout: float = 60.0
+    constrained: bool = False
+    style: Style | None = None
+    warning: str | None = None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.name = vars(cls).get("name", cls.__qualname__)
+        cls.identity = vars(cls).get("identity", f"{cls.__module__}.{cls.__qualname__}")
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Nothing to close."""
+
+    async def complete(self, request: Request) -> Completion:
+        """Answer one request."""
+        raise NotImplementedError
 
 
 def follows_grammars(model: Model) -> bool:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from difflib import get_close_matches
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 import aiohttp
 import orjson
 
-from mores.errors import ConfigError, ModelError, Rejected, Transient
+from mores.errors import ConfigError, ModelError, Rejected, Transient, suggest
 from mores.models.base import Completion, Request, Style, is_logprob
 from mores.models.http import Key, read_body, read_json, read_wait
 
@@ -191,8 +190,7 @@ class OpenAIModel:
             reason = "refused the key" if self._key else "requires a key, and none is set"
             return ModelError(f"{message}; the server {reason}: set OPENAI_API_KEY to a valid one")
         if status in (402, 404) or problem.get("code") in ("insufficient_quota", "model_not_found"):
-            near = get_close_matches(self.model, self._served, 1) if self.model not in self._served else []
-            hint = f"did you mean {f'openai:{near[0]}'!r}? " if near else ""
+            hint = "" if self.model in self._served else suggest(self.model, self._served, before="openai:")
             return ModelError(f"{message}; {hint}check the model's name, the base URL and the account")
         if status == 400 and problem.get("code") in ("unsupported_parameter", "unsupported_value"):
             return ModelError(f"{message}; change the temperature or the seed, which this model does not accept")

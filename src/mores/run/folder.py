@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import TypeVar
@@ -18,6 +17,7 @@ from mores.errors import ConfigError, InputError
 from mores.io import read_record, read_records, write_text
 from mores.io.private import NO_LINK, make_folder, open_private
 from mores.io.write import explain_writing
+from mores.registry import Registry
 from mores.run.manifest import MANIFEST, Manifest, Plan, Status
 from mores.types import Record, Signature
 
@@ -88,6 +88,15 @@ class Run:
         from mores.report.runs import as_html
 
         return as_html(self)
+
+
+REGISTRY: Registry[type[Run]] = Registry(
+    noun="kind of run",
+    group="mores.runs",
+    ours=KINDS,
+    expected="a subclass of mores.run.Run",
+    accepts=lambda value: isinstance(value, type) and issubclass(value, Run),
+)
 
 
 @dataclass
@@ -207,11 +216,9 @@ def open_run(path: Path | str) -> Run:
     """Return the run in a folder, whatever its kind."""
     folder = Path(path)
     manifest = read_manifest(folder)
-    if manifest.kind not in KINDS:
-        raise InputError(f"{folder}: a run of an unknown kind {manifest.kind!r}; there are {', '.join(KINDS)}")
-    module, _, name = KINDS[manifest.kind].partition(":")
-    kind: type[Run] = getattr(import_module(module), name)
-    return kind(folder, manifest)
+    if manifest.kind not in REGISTRY.names():
+        raise InputError(f"{folder}: {REGISTRY.unknown(manifest.kind)}")
+    return REGISTRY.find(manifest.kind)(folder, manifest)
 
 
 def find_runs(folder: Path | str, kind: str | None = None) -> list[Run]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mores import plugins
+from mores import registry
 from mores.benchmark import BENCHMARKS, benchmark, names
 from mores.engine.loop import run
 from mores.errors import ConfigError
@@ -42,7 +42,7 @@ class Site:
         groups.read_dict(points)
         with (about / "entry_points.txt").open("w") as file:
             groups.write(file)
-        plugins.installed.cache_clear()
+        registry.scan.cache_clear()
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     for name, module in list(sys.modules.items()):
         if str(getattr(module, "__file__", "")).startswith(str(folder)):
             del sys.modules[name]
-    plugins.installed.cache_clear()
+    registry.scan.cache_clear()
 
 
 @pytest.fixture
