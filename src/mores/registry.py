@@ -1,4 +1,4 @@
-"""One lookup for every kind of thing that a user names: models, searches, metrics, benchmarks, sources, runs, campaigns.
+"""One lookup for all that users name: models, searches, metrics, benchmarks, sources, runs, campaigns, language checks.
 
 A user gives one of these (docs/extending.md has an example of each):
 
@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from traceback import extract_tb
@@ -48,8 +48,12 @@ def name_of(thing: object) -> str:
 
 
 def identity_of(thing: object) -> str:
-    """Return what signatures and caches hold of an object: its `identity`, or else its class with the module."""
-    return getattr(thing, "identity", "") or f"{type(thing).__module__}.{type(thing).__qualname__}"
+    """Return a name as it is; of an object its `identity`, or else its class with the module, for signatures."""
+    return (
+        thing
+        if isinstance(thing, str)
+        else getattr(thing, "identity", "") or f"{type(thing).__module__}.{type(thing).__qualname__}"
+    )
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ class Registry(Generic[T]):
     accepts: Callable[[Any], bool] = callable
     """Whether something is what an entry point must name."""
     method: str = ""
-    """What an object of the protocol can do that nothing else can; empty where names stand for the things themselves."""
+    """The method that makes something an object of the protocol; empty where names stand for the things themselves."""
     written: Mapping[str, str] = field(default_factory=dict)
     """How a name is written where more belongs to it, for example `hf:PATH`; "" for one that messages leave out."""
     setting: str = ""
@@ -144,7 +148,7 @@ class Registry(Generic[T]):
 
 
 @cache
-def scan() -> EntryPoints:
+def scan() -> Any:
     """Return the entry points of all installed packages; looking for them takes some 20 ms, so it happens once."""
     return entry_points()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Unpack
 
@@ -20,15 +21,17 @@ from mores.engine import Asker, AskOptions, open_asker
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, read_records, write_text
 from mores.longanswer.appraise import Appraising
-from mores.models import Model, takes_address
+from mores.longanswer.lid import LanguageChecker
+from mores.models import Model, open_model, takes_address
 from mores.run import Plan, Run, start_run
+from mores.search import Search
 from mores.signature import sign
 
 
 class BenchOptions(AskOptions, total=False):
     """What `mores.bench` takes besides the benchmark and the model: how it is asked, and how the model is reached."""
 
-    judge: str | Sequence[str] | None
+    judge: str | Model | Sequence[str | Model] | None
     """Model that grades, where a benchmark needs one; of several the majority counts."""
     judge_url: str | None
     """Address of its server, if not the model's."""
@@ -49,7 +52,7 @@ class BenchOptions(AskOptions, total=False):
     seed: int | None
     shuffle: int | None
     """Seed that draws another order of the options."""
-    search: str | None
+    search: str | Search | None
     """Show the model what this search finds."""
     results: int
     """Most results of a search."""
@@ -57,9 +60,9 @@ class BenchOptions(AskOptions, total=False):
     """Take the likeliest option instead of what the model writes."""
     judge_failures: Literal["unscored", "incorrect"]
     """What an answer counts as that the judge fails to grade."""
-    lid: str
+    lid: str | LanguageChecker
     """The check of the language of long answers."""
-    facts: str | None
+    facts: str | Search | None
     """The search that facts of long answers are checked against."""
 
 
@@ -71,8 +74,7 @@ async def bench(
     **options: Unpack[BenchOptions],
 ) -> BenchRun:
     """Ask a model the questions of a benchmark; the run is in a folder below `out`, and continues where it stopped."""
-    chosen = benchmark if isinstance(benchmark, Benchmark) else find_benchmark(benchmark)
-    return await open_session(model, **options).run(chosen, Path(out))
+    return await open_session(model, **options).run(find_benchmark(benchmark), Path(out))
 
 
 def open_session(model: str | Model = "embedded", **options: Unpack[BenchOptions]) -> Session:
@@ -87,10 +89,14 @@ def open_session(model: str | Model = "embedded", **options: Unpack[BenchOptions
         **{name: options.pop(name) for name in _PLAIN if name in options},  # type: ignore[misc]
     )
     asker = open_asker(model, **options)  # type: ignore[misc]  # what is left are its own
-    judges = (judge,) if isinstance(judge, str) else tuple(judge or ())
-    on_server = any(map(takes_address, judges))
+    judges = tuple(judge) if isinstance(judge, Sequence) and not isinstance(judge, str) else (judge,) if judge else ()
+    on_server = any(isinstance(name, str) and takes_address(name) for name in judges)
     opened = (
-        asker.open(name, judge_url if takes_address(name) or not on_server else None) for name in dict.fromkeys(judges)
+        asker.open(name, judge_url if takes_address(name) or not on_server else None)
+        if isinstance(name, str)
+        else replace(asker, model=open_model(name))
+        for number, name in enumerate(judges)
+        if name not in judges[:number]
     )
     return Session(asker, tuple(opened), asking)
 

@@ -35,6 +35,7 @@ from mores.formatting import count, first_problems, money
 from mores.io import file_name, write_text
 from mores.longanswer.appraise import Appraising, write_summaries
 from mores.longanswer.summary import summarise
+from mores.registry import identity_of, name_of
 from mores.run import Plan, start_run
 from mores.search import Options as SearchOptions
 from mores.search import Search, open_search, search_cost
@@ -66,7 +67,7 @@ class Asking:
     seed: int | None = 0
     shuffle: int | None = None
     """Seed that draws another order of the options."""
-    search: str | None = None
+    search: str | Search | None = None
     """Show the model what this search finds."""
     results: int = 5
     """Most results of a search."""
@@ -175,13 +176,15 @@ class Session:
         """Return what the run is; who appraises long answers is part of it too."""
         asking, signature = self.asking, job.signature()
         if job.benchmark.long_answer:
-            judge = self.judges[0].model.identity if self.judges else "none"
+            long, judge = asking.long, self.judges[0].model.identity if self.judges else "none"
             signature = sign(
-                {**signature, "lid": asking.long.lid, "judge": judge, "facts": asking.long.facts or "none"}
+                {**signature, "lid": identity_of(long.lid), "judge": judge, "facts": identity_of(long.facts or "none")}
             )
         settings: dict[str, Any] = {
             name: getattr(asking, name) for name in ("limit", "samples", "variant", "search", "shuffle", "by_logprob")
         } | {"benchmark": reference(job.benchmark)}
+        if asking.search:
+            settings["search"] = name_of(asking.search)
         name, model = job.benchmark.name, job.model.name
         return Plan(kind="bench", name=name, model=model, signature=signature, settings=settings)
 

@@ -22,10 +22,12 @@ from mores.longanswer.collection import Candidate, Collector, Stage, Status, add
 from mores.longanswer.collection.candidates import Questions
 from mores.longanswer.evaluate import ANSWERS, FILES, Evaluation
 from mores.longanswer.folder import COLLECTION, CollectRun, LongformRun
+from mores.longanswer.lid import LanguageChecker
 from mores.longanswer.records import LongAnswer
 from mores.longanswer.summary import Counting, headline, summarise
 from mores.models import Model
 from mores.run import Plan, start_run
+from mores.search import Search
 from mores.signature import sign
 from mores.types import Signature
 
@@ -36,16 +38,16 @@ SHOWN = 20
 class LongformOptions(AskOptions, total=False):
     """What `mores.longform` takes besides the answers and the judge; `Appraising` has the defaults."""
 
-    lid: str
+    lid: str | LanguageChecker
     """The check of the language: `mores`, or `paper` for CaLMQA's."""
-    facts: str | None
+    facts: str | Search | None
     """The search that facts are checked against: `serper`, `corpus:PATH`, `fused:PATH` or `replay:FILE`."""
     results: int
     """Results of a search on which a claim is judged."""
-    translator: str | None
+    translator: str | Model | None
     """Models that do a part of the judge's work."""
-    extractor: str | None
-    verifier: str | None
+    extractor: str | Model | None
+    verifier: str | Model | None
     translate: bool
     """Judge in English, as the paper does."""
     every: bool
@@ -114,7 +116,7 @@ class LongformJob:
     async def run(self, out: Path | str | None = None) -> LongformRun:
         """Return all stages, then the figures, in a folder that other runs do not share."""
         appraising, judge = self.appraising, self.evaluation.judge
-        settings = {name: value for name, value in vars(appraising).items() if name != "record"}
+        settings = appraising.settings()
         plan = Plan(
             kind="longform", name=self.name, model=judge.model.name if judge else "", signature=self.signature,
             settings=settings | {"missing_as_issue": self.missing_as_issue},

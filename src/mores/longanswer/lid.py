@@ -17,10 +17,11 @@ from mores.registry import Registry, identity_of
 class LanguageChecker(Protocol):
     """A check of the language of answers."""
 
-    identity: str
-    """Name and version, for the signature."""
+    @property
+    def identity(self) -> str:
+        """Name and version, for the signature."""
 
-    def check(self, answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
+    def check(self, answers: Sequence[LongAnswer], /) -> list[LanguageCheck]:
         """Return for each answer which language it is in, and whether that is the expected one."""
 
 

@@ -21,7 +21,7 @@ from mores.metaevaluation.people.judges import TableJudge, open_judge, read_judg
 from mores.metaevaluation.people.measure import compare_two
 from mores.metaevaluation.people.session import PeopleRun, PeopleSession
 from mores.metaevaluation.records import Versus
-from mores.metaevaluation.scorers import Scorer, by_sample, read_judgements, scorer
+from mores.metaevaluation.scorers import AnyMetric, Scorer, by_sample, read_judgements, scorers
 from mores.metaevaluation.session import Session
 from mores.metaevaluation.versus import check_data, compare_judges, compare_texts
 from mores.metaevaluation.votes import read_votes, vote_tables
@@ -61,7 +61,7 @@ class MetaOptions(AskOptions, total=False):
 
 async def meta(
     data: Path | str,
-    metrics: str | Sequence[str] = (),
+    metrics: str | AnyMetric | Sequence[str | AnyMetric] = (),
     *,
     out: Path | str | None = None,
     **options: Unpack[MetaOptions],
@@ -71,9 +71,9 @@ async def meta(
     A file of pairs has texts and whether each is `correct` (`mores.metaevaluation.pairs`); `result.advice` says
     whether each metric is any good for such texts. `juice:FILE` is the release of JuICE, on which every judge that
     marks spans is measured; `ratings:FILE` and `marks:FILE` are answers that people rated or marked errors in. A
-    metric is `excam:MODEL`, `count:MODEL`, `severity:MODEL`, `binary:MODEL`, a file of judgements, a baseline, or with
-    people a table of scores (`FILE.csv:COLUMN`). The run is in the folder `out`; without it, in one named after the
-    dataset.
+    metric is `excam:MODEL`, `count:MODEL`, `severity:MODEL`, `binary:MODEL`, a file of judgements, a baseline, with
+    people a table of scores (`FILE.csv:COLUMN`), or an object (`mores.metaevaluation.scorers.TextMetric`). The run is
+    in the folder `out`; without it, in one named after the dataset.
     """
     return await run_session(open_session(data, metrics, **options), data, out)
 
@@ -83,9 +83,11 @@ async def run_session(session: AnySession, data: Path | str, out: Path | str | N
     return await session.run(folder_of(data, out), numbered=out is None)
 
 
-def open_session(data: Path | str, metrics: str | Sequence[str] = (), **options: Unpack[MetaOptions]) -> AnySession:
+def open_session(
+    data: Path | str, metrics: str | AnyMetric | Sequence[str | AnyMetric] = (), **options: Unpack[MetaOptions]
+) -> AnySession:
     """Return the metrics, and the samples that they judge."""
-    names = [metrics] if isinstance(metrics, str) else metrics
+    names = [*metrics] if isinstance(metrics, Sequence) and not isinstance(metrics, str) else [metrics]
     kind, file = split_data(data)
     if kind == "juice":
         return _open_juice(file, names, options)
@@ -112,7 +114,7 @@ def open_dataset(path: Path, split: str = "test", limit: int | None = None) -> D
     return (Pairs if path.is_file() else Dataset)(path, split, limit)
 
 
-def _open_juice(file: Path, names: Sequence[str], options: MetaOptions) -> JuiceSession:
+def _open_juice(file: Path, names: Sequence[str | AnyMetric], options: MetaOptions) -> JuiceSession:
     _refuse(options, "JuICE", "split", "leave_one_out", "votes", "columns", "aliases")
     baselines, settings = options.pop("baselines", "all"), options.pop("settings", None)
     if baselines not in ("all", "none"):
@@ -121,7 +123,7 @@ def _open_juice(file: Path, names: Sequence[str], options: MetaOptions) -> Juice
     len(data.answers)  # read before any model is asked
     return JuiceSession(
         data,
-        [scorer(name) for name in dict.fromkeys(names)],
+        scorers(names),
         lambda model: open_metric(model, settings, **options),  # type: ignore[misc]  # the remaining options are the metric's
         threshold,
         baselines == "all",
@@ -130,13 +132,13 @@ def _open_juice(file: Path, names: Sequence[str], options: MetaOptions) -> Juice
     )
 
 
-def _open_people(kind: str, file: Path, names: Sequence[str], options: MetaOptions) -> PeopleSession:
+def _open_people(kind: str, file: Path, names: Sequence[str | AnyMetric], options: MetaOptions) -> PeopleSession:
     _refuse(options, "what people said", "split", "limit", "leave_one_out", "votes", "iou", "baselines")
     columns, aliases = options.pop("columns", None), options.pop("aliases", None)
     settings = options.pop("settings", None)
     return PeopleSession(
         read_people(kind, file, columns=columns, aliases=aliases),
-        [open_judge(name) for name in dict.fromkeys(names)],
+        [open_judge(name) for number, name in enumerate(names) if name not in names[:number]],
         lambda model: open_metric(model, settings, **options),  # type: ignore[misc]  # the remaining options are the metric's
         aliases,
         options.get("progress", SILENT),
@@ -164,7 +166,7 @@ def folder_of(data: Path | str, out: Path | str | None) -> Path:
     return Path(f"{path.stem if kind else path.resolve().name}.meta")
 
 
-def _scorers(metrics: Iterable[str], baselines: str | Sequence[str], *, learning: bool) -> list[Scorer]:
+def _scorers(metrics: Iterable[str | AnyMetric], baselines: str | Sequence[str], *, learning: bool) -> list[Scorer]:
     """Return the metrics and baselines; those that learn are not among `all` where there is nothing to learn from."""
     if isinstance(baselines, str):
         every = [name for name in ALL if learning or not BASELINES[name]().learns]
@@ -175,14 +177,15 @@ def _scorers(metrics: Iterable[str], baselines: str | Sequence[str], *, learning
         raise ConfigError(
             f"unknown baseline {unknown[0]!r}; known are {', '.join(BASELINES)}, all and none", setting="baselines"
         )
-    names = dict.fromkeys([*metrics, *chosen])
+    opened = scorers([*metrics, *chosen])
+    names = {scorer.name for scorer in opened}
     if not names:
         raise ConfigError("nothing to evaluate; name a metric or a baseline", setting="metric")
     if needed := sorted({module for name in names for module in NEEDS.get(name, ())}):
         require("pip install 'mores[meta]', or choose the baselines always,never,majority", *needed)
-    for name in BASELINES.keys() & names.keys():
+    for name in BASELINES.keys() & names:
         BASELINES[name]()  # an encoder that is not installed is said before any work
-    return [scorer(name) for name in names]
+    return opened
 
 
 async def compare(

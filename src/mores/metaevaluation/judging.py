@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -10,12 +10,13 @@ from itertools import chain, count
 from pathlib import Path
 
 from mores.engine import SILENT, Asker, Progress
+from mores.engine.cost import Price
 from mores.engine.estimate import Estimate, estimate
 from mores.errors import InputError
 from mores.io import JsonlWriter, file_name
 from mores.metaevaluation.folder import JUDGEMENTS
 from mores.metaevaluation.prompted import Prompted
-from mores.metaevaluation.scorers import Scorer, read_judgements
+from mores.metaevaluation.scorers import OpenedMetric, OwnMetric, Scorer, asker_of, read_judgements
 from mores.metric import Metric
 from mores.metric.folder import judgements_file
 from mores.types import Judgement, Sample
@@ -32,16 +33,15 @@ class Judging:
 
     def askers(self) -> list[Asker]:
         """Return every model that is asked."""
-        return [metric_of(scorer.open(self.open_metric)).asker for scorer in self.scorers if not scorer.file]
+        opened = (scorer.open(self.open_metric) for scorer in self.scorers if not scorer.file)
+        return [asker for asker in map(asker_of, opened) if asker]
 
     def estimates(self, samples: Sequence[Sample]) -> dict[str, Estimate]:
         """Return the number of questions to each model, and their cost."""
         estimates: dict[str, Estimate] = {}
         for scorer in self.scorers:
             if not scorer.file:
-                opened = scorer.open(self.open_metric)
-                metric = metric_of(opened)
-                estimates[scorer.name] = estimate(metric.asker, opened.jobs(samples), metric.settings.max_tokens)
+                estimates |= estimate_metric(scorer.name, scorer.open(self.open_metric), samples)
         return estimates
 
     def fingerprint(self) -> str:
@@ -63,15 +63,24 @@ class Judging:
             return chosen
         metric = scorer.open(self.open_metric)
         async with (
-            self.progress.stage(scorer.name, len(samples), metric_of(metric).asker.price) as counts,
+            self.progress.stage(scorer.name, len(samples), price_of(metric)) as counts,
             aclosing(metric.stream(samples, counts)) as judgements_of_model,
         ):
             return {sample.id: judgement async for sample, judgement in judgements_of_model}
 
 
-def metric_of(opened: Metric | Prompted) -> Metric:
-    """Return the metric that asks the model."""
-    return opened.metric if isinstance(opened, Prompted) else opened
+def price_of(opened: OpenedMetric) -> Price | None:
+    """Return the price of the model that a metric asks, where it is known."""
+    asker = asker_of(opened)
+    return asker.price if asker else None
+
+
+def estimate_metric(name: str, opened: OpenedMetric, samples: Iterable[Sample]) -> dict[str, Estimate]:
+    """Return the number of questions to a metric's model, and their cost; nothing for a user's own metric."""
+    if isinstance(opened, OwnMetric):
+        return {}
+    metric = opened.metric if isinstance(opened, Prompted) else opened
+    return {name: estimate(metric.asker, opened.jobs(samples), metric.settings.max_tokens)}
 
 
 def judgement_files(names: Sequence[str]) -> dict[str, str]:

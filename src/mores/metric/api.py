@@ -17,7 +17,7 @@ from mores.metric.summary import summarise
 from mores.metric.texts import Lookup, Texts, check_style, judge_texts, open_texts
 from mores.models import Model
 from mores.run import Plan, start_run
-from mores.search import search_or_corpus
+from mores.search import Search, search_or_corpus
 from mores.types import Judgement, Signature
 
 
@@ -39,7 +39,7 @@ async def score_file(
     *,
     out: Path | str | None = None,
     format: str | None = None,  # noqa: A002 - as the command's option
-    evidence: str | None = None,
+    evidence: str | Search | None = None,
     passages: int = 3,
     skip_bad: bool = False,
     **options: Unpack[AskOptions],

@@ -18,6 +18,7 @@ from mores.formatting import count, first_problems, money
 from mores.io import JsonlWriter, check_samples, read_records, read_samples, spool
 from mores.metric.metric import Metric
 from mores.metric.prompt import NO_PLACE
+from mores.registry import name_of
 from mores.search import Options as SearchOptions
 from mores.search import Search, ground, open_search, search_cost
 from mores.search.ground import CHARACTERS, searches_sentences
@@ -77,15 +78,20 @@ def open_texts(
 class Lookup:
     """Where evidence for the texts is looked up, and how much of it."""
 
-    name: str
+    search: str | Search
     k: int = 3
+
+    @property
+    def name(self) -> str:
+        """The search as the user named it."""
+        return name_of(self.search)
 
     def __str__(self) -> str:
         return f"{self.name}, at most {self.k} passages"
 
     def cost(self, texts: Texts) -> float:
         """US dollars at most: what is kept of earlier searches costs nothing."""
-        return search_cost(self.name, self.searches(texts), self.k)
+        return search_cost(self.search, self.searches(texts), self.k)
 
     def searches(self, texts: Texts) -> int:
         """Return one for each text that brings no evidence."""
@@ -96,7 +102,7 @@ class Lookup:
         """The search; its name goes into the metric's signature before anything is searched for."""
         counts, asker = Counts(), metric.asker
         options = SearchOptions(limits=asker.limits, fresh=asker.fresh, counts=counts, progress=asker.progress)
-        search = open_search(self.name, options)
+        search = open_search(self.search, options)
         parts = ".sentences" if searches_sentences(search) else ""
         evidence = f"{search.identity}.k{self.k}.c{CHARACTERS}{parts}"
         by_words = bool(getattr(search, "by_words", False))

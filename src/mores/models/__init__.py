@@ -25,9 +25,9 @@ from mores.models.base import (
 from mores.registry import Registry, split_name
 
 __all__ = [
-    "KINDS", "NO_ADAPTER", "PRECISIONS", "REGISTRY", "STYLES", "BasicModel", "Completion", "Message", "Model", "Options",
-    "Precision", "Request", "Style", "follows_grammars", "metric_adapter", "on_ray", "open_model", "takes_address",
-    "takes_precision", "weakness",
+    "KINDS", "NO_ADAPTER", "PRECISIONS", "REGISTRY", "STYLES", "BasicModel", "Completion", "Message", "Model",
+    "Options", "Precision", "Request", "Style", "follows_grammars", "metric_adapter", "on_ray", "open_model",
+    "takes_address", "takes_precision", "weakness",
 ]  # fmt: skip
 
 

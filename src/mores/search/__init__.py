@@ -112,7 +112,7 @@ REGISTRY: Registry[Callable[[str, Options], Search]] = Registry(
     ours=KINDS,
     expected="a function of a name and mores.search.Options that returns a Search",
     method="find",
-    written={"corpus": "corpus:PATH", "dense": "dense:PATH", "fused": "fused:PATH", "replay": "replay:FILE", "fake": ""},
+    written={kind: f"{kind}:PATH" for kind in ("corpus", "dense", "fused", "replay")} | {"fake": ""},
 )
 READS_FILES = ("corpus", "dense", "fused", "replay")
 """The kinds whose names contain a path."""

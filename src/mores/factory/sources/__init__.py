@@ -29,7 +29,7 @@ SOURCES = {
     "cultureatlas": "mores.factory.sources.cultureatlas:SOURCE",
     "candle": "mores.factory.sources.candle:SOURCE",
 }
-"""Every source and where it is defined, which is imported when it is used: the nine of ExCAM (Table 2), then stand-ins."""
+"""Every source and where it is defined: the nine of ExCAM (Table 2), then stand-ins."""
 REGISTRY: Registry[Source] = Registry(
     noun="source",
     group="mores.sources",

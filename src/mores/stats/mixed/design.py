@@ -15,6 +15,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mores.errors import suggest
+
 Floats: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.intp]
 Columns: TypeAlias = Mapping[str, Sequence[object]]
