@@ -10,10 +10,10 @@ import pytest
 
 from mores.errors import ConfigError, GateError, InputError
 from mores.gate import BenchGate, TextGate
-from mores.metric.summary import Summary
+from mores.metric.summary import ScoreSummary
 from mores.types import Error, ErrorReport, Failure, FailureKind, Judgement, Severity, Signature
 
-SUMMARY = Summary(
+SUMMARY = ScoreSummary(
     n=20, judged=19, failed={FailureKind.PARSE: 1}, with_errors=3, errors={Severity.MAJOR: 1, Severity.MINOR: 2},
     unlocated=0, mean_score=-0.25, without_certainty=0, signatures=(),
 )  # fmt: skip

@@ -16,10 +16,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from mores.benchmark.board import Entry, compare_runs, read_runs
+from mores.benchmark.board import BoardEntry, compare_runs, read_runs
 from mores.errors import ConfigError, GateError
 from mores.formatting import SIGNIFICANT, count, number, p_value, percent, points
-from mores.metric.summary import Summary, errors, summarise
+from mores.metric.summary import ScoreSummary, errors, summarise
 from mores.run import Run
 from mores.stats.resampling import adjust_p_values
 from mores.types import Judgement, Severity
@@ -48,14 +48,14 @@ class TextGate:
         self._fail_under = fail_under
         self._unjudged = _Limit(max_unjudged)
 
-    def check(self, judged: Summary | Iterable[Judgement], left_out: int = 0) -> None:
+    def check(self, judged: ScoreSummary | Iterable[Judgement], left_out: int = 0) -> None:
         """GateError where they do not; rows that were left out because they could not be read count as not judged.
 
         Where the judgements are given, notes of the error name the first texts that caused it.
         """
         __tracebackhide__ = True
-        judgements = [] if isinstance(judged, Summary) else list(judged)
-        summary = judged if isinstance(judged, Summary) else summarise(judgements)
+        judgements = [] if isinstance(judged, ScoreSummary) else list(judged)
+        summary = judged if isinstance(judged, ScoreSummary) else summarise(judgements)
         problems = [] if summary.judged else ["no text could be judged"]
         forbidden = {severity: summary.errors.get(severity, 0) for severity in self._severities}
         if any(forbidden.values()):
@@ -114,7 +114,7 @@ class BenchGate:
             problems += self._unjudged.problems(first.unscored, first.n + first.unscored, f"answers of {name}")
         _fail(problems + self._worse(entries))
 
-    def _worse(self, entries: Sequence[Entry]) -> list[str]:
+    def _worse(self, entries: Sequence[BoardEntry]) -> list[str]:
         """Return where a run is significantly worse than its baseline, or cannot be compared with it."""
         if not self._baseline:
             return []
@@ -128,7 +128,7 @@ class BenchGate:
                 problems.append(f"{name}: significantly worse than {gap.against}: {size}")
         return problems
 
-    def _earlier(self, entry: Entry) -> Entry:
+    def _earlier(self, entry: BoardEntry) -> BoardEntry:
         """Return the one run of the baseline that asks the same."""
         name = entry.result.name
         same = [earlier for earlier in self._baseline if earlier.result.name == name]

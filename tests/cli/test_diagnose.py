@@ -15,7 +15,7 @@ import pytest
 
 from mores.benchmark import benchmark, culturalbench
 from mores.benchmark.folder import RESPONSES, VERDICTS, open_bench_run, write_items
-from mores.benchmark.run import Run as BenchRun
+from mores.benchmark.run import BenchJob as BenchRun
 from mores.cli import main
 from mores.diagnosis.confidence import form_of
 from mores.engine import Asker

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mores.benchmark.benchmark import Benchmark, Verdict
-from mores.benchmark.run import Run, Said
+from mores.benchmark.run import BenchJob, Said
 from mores.engine import Asker, Progress
 from mores.io import JsonlWriter, read_records
 from mores.io.private import make_folder
@@ -26,7 +26,13 @@ AGAIN = "#"
 
 
 async def appraise(
-    job: Run, responses: Path, verdicts: Path, folder: Path, how: Appraising, judge: Asker | None, progress: Progress
+    job: BenchJob,
+    responses: Path,
+    verdicts: Path,
+    folder: Path,
+    how: Appraising,
+    judge: Asker | None,
+    progress: Progress,
 ) -> tuple[Evaluation, Counting]:
     """Judge the responses of a run and write the verdicts; the folder gets all that is known about each answer."""
     make_folder(folder)

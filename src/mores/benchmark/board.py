@@ -75,7 +75,7 @@ class Leaderboard(Record):
     """What differs between the models."""
 
 
-class Shift(Record):
+class RankShift(Record):
     """Ranks of the same models on several benchmarks (MSQA, Figure 2)."""
 
     benchmarks: tuple[str, ...]
@@ -89,7 +89,7 @@ class Board(Record):
     """All tables."""
 
     leaderboards: tuple[Leaderboard, ...]
-    shift: Shift | None = None
+    shift: RankShift | None = None
 
     def _repr_html_(self) -> str:
         """Return the tables, in a notebook."""
@@ -100,7 +100,7 @@ class Board(Record):
 
 
 @dataclass(frozen=True)
-class Entry:
+class BoardEntry:
     """One run, with the credit of each scored question."""
 
     folder: str
@@ -116,19 +116,19 @@ class Entry:
 # ---- reading ---------------------------------------------------------------------------------------------------
 
 
-def read_runs(folders: Iterable[Path]) -> list[Entry]:
+def read_runs(folders: Iterable[Path]) -> list[BoardEntry]:
     """Return every run in these folders, and in those inside them."""
-    entries: dict[Path, Entry] = {}
+    entries: dict[Path, BoardEntry] = {}
     for folder in folders:
         for run in find_bench_runs(folder):
             entries.setdefault(run.path.resolve(), _read(run))
     return list(entries.values())
 
 
-def _read(run: BenchRun) -> Entry:
+def _read(run: BenchRun) -> BoardEntry:
     verdicts, result = run.verdicts(), run.result
     credit = measure_of(verdicts, _headline(result)) if result.measured else credit_of(verdicts, result.unjudged)
-    return Entry(str(run.path), result, credit)
+    return BoardEntry(str(run.path), result, credit)
 
 
 def _headline(result: BenchResult) -> str:
@@ -152,16 +152,16 @@ def measure_of(verdicts: Iterable[Verdict], name: str) -> dict[str, float]:
 # ---- tables ----------------------------------------------------------------------------------------------------
 
 
-def make_board(entries: Sequence[Entry], *, force: bool = False) -> Board:
+def make_board(entries: Sequence[BoardEntry], *, force: bool = False) -> Board:
     """Return one table for each benchmark; runs of another version or other data are refused unless `force`."""
-    by_name: dict[str, list[Entry]] = defaultdict(list)
+    by_name: dict[str, list[BoardEntry]] = defaultdict(list)
     for entry in entries:
         by_name[entry.result.name].append(entry)
     leaderboards = tuple(_leaderboard(name, members, force) for name, members in sorted(by_name.items()))
     return Board(leaderboards=leaderboards, shift=_shift(leaderboards))
 
 
-def _leaderboard(name: str, entries: list[Entry], force: bool) -> Leaderboard:
+def _leaderboard(name: str, entries: list[BoardEntry], force: bool) -> Leaderboard:
     notes = [note for field in SAME if (note := _differing(name, field, entries))]
     if notes and not force:
         raise ConfigError(f"{notes[0]}; run them alike, give only runs of one kind, or force it", setting="force")
@@ -176,7 +176,7 @@ def _leaderboard(name: str, entries: list[Entry], force: bool) -> Leaderboard:
     )  # fmt: skip
 
 
-def _differing(name: str, field: str, entries: Sequence[Entry]) -> str:
+def _differing(name: str, field: str, entries: Sequence[BoardEntry]) -> str:
     folders: dict[str, str] = {}
     for entry in entries:
         folders.setdefault(entry.result.signature.get(field, "none"), entry.folder)
@@ -186,13 +186,13 @@ def _differing(name: str, field: str, entries: Sequence[Entry]) -> str:
     return f"{name}: {field} is {value} in {here} and {other_value} in {there}, so the numbers are not comparable"
 
 
-def _names(entries: Sequence[Entry]) -> list[str]:
+def _names(entries: Sequence[BoardEntry]) -> list[str]:
     """Return the models, with the folder where there are several runs of one."""
     times = Counter(entry.result.model for entry in entries)
     return [e.result.model if times[e.result.model] == 1 else f"{e.result.model} ({e.folder})" for e in entries]
 
 
-def _standings(ranked: Sequence[Entry], names: Sequence[str]) -> list[Standing]:
+def _standings(ranked: Sequence[BoardEntry], names: Sequence[str]) -> list[Standing]:
     gaps = _gaps(ranked, names)
     values = [entry.headline.value for entry in ranked]
     return [
@@ -205,7 +205,7 @@ def _standings(ranked: Sequence[Entry], names: Sequence[str]) -> list[Standing]:
     ]  # fmt: skip
 
 
-def _gaps(ranked: Sequence[Entry], names: Sequence[str]) -> dict[tuple[int, int], Gap]:
+def _gaps(ranked: Sequence[BoardEntry], names: Sequence[str]) -> dict[tuple[int, int], Gap]:
     """Return each against the first and against the one below; a pair that is both is tested once."""
     pairs = sorted({(0, i) for i in range(1, len(ranked))} | {(i, i + 1) for i in range(len(ranked) - 1)})
     tests = {pair: test for pair in pairs if (test := _compare(ranked[pair[0]], ranked[pair[1]]))}
@@ -217,7 +217,7 @@ def _gaps(ranked: Sequence[Entry], names: Sequence[str]) -> dict[tuple[int, int]
     return gaps
 
 
-def _compare(entry: Entry, other: Entry) -> tuple[float, float, int] | None:
+def _compare(entry: BoardEntry, other: BoardEntry) -> tuple[float, float, int] | None:
     """Difference of credit, p and the number of questions that both have a score for."""
     shared = sorted(entry.credit.keys() & other.credit.keys())
     first, second = ([run.credit[unit] for unit in shared] for run in (entry, other))
@@ -225,7 +225,7 @@ def _compare(entry: Entry, other: Entry) -> tuple[float, float, int] | None:
     return (test.difference, test.p_value, len(shared)) if test else None
 
 
-def compare_runs(run: Entry, other: Entry) -> Gap | None:
+def compare_runs(run: BoardEntry, other: BoardEntry) -> Gap | None:
     """Return a run against another of the same benchmark; None where no question has a score in both."""
     if note := next(filter(None, (_differing(run.result.name, field, (run, other)) for field in SAME)), ""):
         raise ConfigError(f"{note}; run them alike")
@@ -236,7 +236,7 @@ def compare_runs(run: Entry, other: Entry) -> Gap | None:
 # ---- ranks -----------------------------------------------------------------------------------------------------
 
 
-def _shift(leaderboards: Sequence[Leaderboard]) -> Shift | None:
+def _shift(leaderboards: Sequence[Leaderboard]) -> RankShift | None:
     """Ranks on the benchmarks that at least two models share; the benchmark with the fewest models goes first."""
     values = {leaderboard.benchmark: _values(leaderboard) for leaderboard in leaderboards}
     included = sorted(values, key=lambda name: -len(values[name]))
@@ -250,7 +250,7 @@ def _shift(leaderboards: Sequence[Leaderboard]) -> Shift | None:
     ranks = {m: tuple(1 + sum(v > column[i] for v in column) for column in columns) for i, m in enumerate(models)}
     every = {model for values_of in values.values() for model in values_of}
     out = (*(name for name in values if name not in included), *sorted(every - set(models)))
-    return Shift(benchmarks=tuple(names), ranks=ranks, left_out=out)
+    return RankShift(benchmarks=tuple(names), ranks=ranks, left_out=out)
 
 
 def _values(leaderboard: Leaderboard) -> dict[str, float]:

@@ -59,7 +59,7 @@ WORDS = (
 REFUSE = "I am sorry, but I do not know the answer to this."
 
 
-class Labelled(Record):
+class LabelledAnswer(Record):
     """An answer that a person has graded."""
 
     item_id: str
@@ -103,7 +103,7 @@ class JudgeCheckRun(Run):
         return self.record(RESULT, JudgeCheck)
 
 
-def make_probes(items: Sequence[Item], labelled: Iterable[Labelled], known: Iterable[Item]) -> list[Said]:
+def make_probes(items: Sequence[Item], labelled: Iterable[LabelledAnswer], known: Iterable[Item]) -> list[Said]:
     """Return the answers to grade, as if a model had given them.
 
     They are made of `items`; people may have graded answers to any of the `known` ones.
@@ -119,7 +119,7 @@ def make_probes(items: Sequence[Item], labelled: Iterable[Labelled], known: Iter
     return probes
 
 
-def probes_hash(probes: Iterable[Said], labelled: Iterable[Labelled]) -> str:
+def probes_hash(probes: Iterable[Said], labelled: Iterable[LabelledAnswer]) -> str:
     """Eight digits that change when an answer does, or the grade that people gave it."""
     total = blake2b(digest_size=4)
     for record in (*probes, *labelled):
@@ -127,7 +127,7 @@ def probes_hash(probes: Iterable[Said], labelled: Iterable[Labelled]) -> str:
     return total.hexdigest()
 
 
-class Checked(NamedTuple):
+class CheckedAnswer(NamedTuple):
     """One answer: the label that it should get, and the judge's, None where it gave none."""
 
     probe: Probe
@@ -138,7 +138,7 @@ class Checked(NamedTuple):
 
 def check(
     known: Iterable[Item],
-    labelled: Sequence[Labelled],
+    labelled: Sequence[LabelledAnswer],
     verdicts: Iterable[Verdict],
     judging: Judging,
     judge: str,
@@ -146,11 +146,11 @@ def check(
 ) -> JudgeCheck:
     """Compare a judge's verdicts on the answers with what they should be."""
     by_id, should = {item.id: item for item in known}, iter(labelled)
-    rows: list[Checked] = []
+    rows: list[CheckedAnswer] = []
     for verdict in verdicts:
         probe = PROBES[verdict.sample]
         expected = next(should).label if probe is Probe.LABELLED else EXPECTED[probe]
-        rows.append(Checked(probe, by_id[verdict.item_id], expected, verdict.label))
+        rows.append(CheckedAnswer(probe, by_id[verdict.item_id], expected, verdict.label))
     if Label.NOT_ATTEMPTED not in judging.labels:
         not_correct = {Label.NOT_ATTEMPTED: Label.INCORRECT}
         rows = [
@@ -173,7 +173,7 @@ def check(
     )
 
 
-def _grades(rows: Iterable[Checked]) -> dict[str, dict[str, int]]:
+def _grades(rows: Iterable[CheckedAnswer]) -> dict[str, dict[str, int]]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
         counts[row.probe.value][row.actual.value if row.actual else UNSCORED] += 1
@@ -212,7 +212,7 @@ def _response(item: str, probe: Probe, answer: str) -> Said:
     return Said(sample=PROBES.index(probe), response=Response(item_id=item, model="probe", text=answer))
 
 
-def _share(name: str, rows: Sequence[Checked]) -> Result:
+def _share(name: str, rows: Sequence[CheckedAnswer]) -> Result:
     """Answers to one item are not independent: the interval is that of items."""
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for row in rows:
@@ -227,14 +227,14 @@ def _share(name: str, rows: Sequence[Checked]) -> Result:
     return Result(name=name, value=value, low=low, high=high, n=n, unscored=len(rows) - n)
 
 
-def _by(rows: Iterable[Checked], group: Callable[[Checked], str]) -> dict[str, Result]:
-    groups: dict[str, list[Checked]] = defaultdict(list)
+def _by(rows: Iterable[CheckedAnswer], group: Callable[[CheckedAnswer], str]) -> dict[str, Result]:
+    groups: dict[str, list[CheckedAnswer]] = defaultdict(list)
     for row in rows:
         groups[group(row)].append(row)
     return {name: _share(name, members) for name, members in groups.items()}
 
 
-def _biases(rows: Iterable[Checked]) -> dict[str, Result]:
+def _biases(rows: Iterable[CheckedAnswer]) -> dict[str, Result]:
     called: Mapping[Probe, list[bool]] = defaultdict(list)
     for row in rows:
         if row.actual:

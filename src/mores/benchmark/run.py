@@ -16,9 +16,9 @@ from pydantic import Field
 
 from mores.benchmark.benchmark import LABELS, RELEASE, Benchmark, Graded, Judging, Label, Verdict
 from mores.benchmark.choice import SHUFFLED
-from mores.benchmark.evidence import Retrieval, with_evidence
+from mores.benchmark.evidence import RetrievedEvidence, with_evidence
 from mores.benchmark.panel import combine
-from mores.benchmark.score import BenchResult, Scores
+from mores.benchmark.score import BenchResult, VerdictScores
 from mores.engine import Answer, Asker, Job
 from mores.factory.drafts import draw
 from mores.io import JsonlWriter, file_name, read_records
@@ -44,7 +44,7 @@ class Said(Record):
 
 
 @dataclass
-class Run:
+class BenchJob:
     """A benchmark, a model, and how it is asked."""
 
     benchmark: Benchmark
@@ -60,7 +60,7 @@ class Run:
     """None for the benchmark's."""
     unjudged: Label | None = None
     """What an answer counts as that the judge fails to grade; None for nothing, and it is counted apart."""
-    retrieval: Retrieval | None = None
+    retrieval: RetrievedEvidence | None = None
     """The results of a search, if they are shown to the model."""
     by_logprob: bool = False
     """Take the candidate that is the likeliest first word, instead of what the model writes."""
@@ -104,7 +104,7 @@ class Run:
 
     def score(self, verdicts: Path) -> BenchResult:
         """Add up the grades in a file."""
-        scores = Scores(self.benchmark, self.items, self.unjudged)
+        scores = VerdictScores(self.benchmark, self.items, self.unjudged)
         for verdict in read_records(verdicts, Verdict):
             scores.add(verdict)
         judges = ", ".join(judge.model.name for judge in self._judges) or None

@@ -80,7 +80,7 @@ class BenchResult(Record):
         return tables_html(tables([self]))
 
 
-class Scores:
+class VerdictScores:
     """Adds up verdicts, which come question by question and sample by sample, with the parts of each together."""
 
     def __init__(self, benchmark: Benchmark, items: Sequence[Item], unjudged: Label | None = None) -> None:

@@ -12,7 +12,7 @@ from mores.benchmark import reference
 from mores.benchmark.appraise import appraise, join_signatures, measure
 from mores.benchmark.benchmark import Benchmark, Graded, Label
 from mores.benchmark.choice import SHUFFLED, grade_letter, shuffle
-from mores.benchmark.evidence import Retrieval, read_retrieval, retrieve
+from mores.benchmark.evidence import RetrievedEvidence, read_retrieval, retrieve
 from mores.benchmark.folder import (
     EVIDENCE,
     FILES,
@@ -25,7 +25,7 @@ from mores.benchmark.folder import (
     write_items,
 )
 from mores.benchmark.labels import label
-from mores.benchmark.run import JUDGE_TOKENS, Run, judge_request
+from mores.benchmark.run import JUDGE_TOKENS, BenchJob, judge_request
 from mores.benchmark.score import BenchResult
 from mores.engine import Asker, Counts, Job, Progress
 from mores.engine.estimate import Estimate, estimate
@@ -130,10 +130,10 @@ class Session:
                 )
         return label(benchmark, items, asking.labels) if asking.labels else (benchmark, items)
 
-    def job(self, benchmark: Benchmark, items: Sequence[Item]) -> Run:
+    def job(self, benchmark: Benchmark, items: Sequence[Item]) -> BenchJob:
         """Return what will be asked, and how."""
         asking = self.asking
-        return Run(
+        return BenchJob(
             benchmark=benchmark, items=items, asker=self.asker, judges=self.judges if benchmark.judging else (),
             samples=asking.samples, variant=asking.variant, max_tokens=asking.max_tokens, seed=asking.seed,
             temperature=benchmark.temperature if asking.temperature == "default" else asking.temperature,
@@ -151,7 +151,7 @@ class Session:
                 limits=self.asker.limits, fresh=self.asker.fresh, counts=counts, progress=self.progress
             )
             search = open_search(asking.search, options)
-            job.retrieval = Retrieval(f"{search.identity}.k{asking.results}", {})
+            job.retrieval = RetrievedEvidence(f"{search.identity}.k{asking.results}", {})
         folder = out / asking.folder(benchmark) / file_name(job.model.name)
         with start_run(folder, self._plan(job), progress=self.progress) as run:
             if search:
@@ -163,7 +163,7 @@ class Session:
             run.finish(files=FILES, failures=result.failures, headline=result.headline)
         return open_bench_run(run.path)
 
-    def estimates(self, job: Run) -> dict[str, Estimate]:
+    def estimates(self, job: BenchJob) -> dict[str, Estimate]:
         """Return what the model and its judges would be asked, and the cost."""
         longest = job.max_tokens or job.benchmark.max_tokens
         estimates = {job.model.name: estimate(self.asker, job.jobs(), longest)}
@@ -172,7 +172,7 @@ class Session:
             estimates[name] = estimate(judge, _judge_jobs(job), JUDGE_TOKENS)
         return estimates
 
-    def _plan(self, job: Run) -> Plan:
+    def _plan(self, job: BenchJob) -> Plan:
         """Return what the run is; who appraises long answers is part of it too."""
         asking, signature = self.asking, job.signature()
         if job.benchmark.long_answer:
@@ -188,7 +188,7 @@ class Session:
         name, model = job.benchmark.name, job.model.name
         return Plan(kind="bench", name=name, model=model, signature=signature, settings=settings)
 
-    async def _search(self, job: Run, search: Search, counts: Counts, folder: Path) -> Retrieval:
+    async def _search(self, job: BenchJob, search: Search, counts: Counts, folder: Path) -> RetrievedEvidence:
         name, results, number = job.benchmark.name, self.asking.results, len(job.items)
         if cost := search_cost(self.asking.search or "", number, results):
             self.progress.note(f"{name}: {number:,} searches, at most {money(cost)}")
@@ -199,12 +199,12 @@ class Session:
             await search.close()
         return read_retrieval(folder / EVIDENCE, search, results)
 
-    async def _grade(self, job: Run, folder: Path) -> BenchResult:
+    async def _grade(self, job: BenchJob, folder: Path) -> BenchResult:
         """Grade by rule, by a judge, or by several judges."""
         agreement = await job.grade(folder / RESPONSES, folder / VERDICTS)
         return job.score(folder / VERDICTS).model_copy(update={"agreement": agreement})
 
-    async def _appraise(self, job: Run, folder: Path) -> BenchResult:
+    async def _appraise(self, job: BenchJob, folder: Path) -> BenchResult:
         """Judge long answers; the folder `longform` in the run's has all that is known about each."""
         long, judge = self.asking.long, self.judges[0] if self.judges else None
         verdicts, inner = folder / VERDICTS, folder / LONGFORM
@@ -216,7 +216,7 @@ class Session:
         return job.score(verdicts).model_copy(update=measured | more)
 
 
-def _judge_jobs(job: Run) -> Iterator[Job]:
+def _judge_jobs(job: BenchJob) -> Iterator[Job]:
     """Yield what a judge would be asked about answers of the usual length."""
     judging = job.benchmark.judging
     assert judging is not None

@@ -11,7 +11,7 @@ from mores.cli.figures import write_run_figures
 from mores.cli.options import figures_option, json_option
 from mores.io import FORMATS, write_text
 from mores.metric.judged import read_judged
-from mores.metric.summary import Tally
+from mores.metric.summary import ScoreTally
 from mores.report import runs as reports
 from mores.report.base.grid import plain_console, print_tables
 from mores.report.score import page, show_summary, table
@@ -54,7 +54,7 @@ def show(
         raise click.UsageError("--figures takes the charts of a RUN; a page of judgements has none")
     *texts, judgements = files
     pairs = list(read_judged(judgements, texts[0] if texts else None, format_))
-    tally = Tally()
+    tally = ScoreTally()
     view = table(pairs, tally=tally)
     if html:
         write_text(html, page(pairs, title=title, summary={"Texts": texts[0] if texts else judgements}))

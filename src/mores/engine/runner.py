@@ -15,7 +15,7 @@ from mores.engine.counts import Counts
 from mores.engine.job import Answer, Follow, Job
 from mores.engine.limits import Limits, Throttle
 from mores.engine.patience import Patience, Tries
-from mores.engine.store import Key, Outcome, Store, request_key
+from mores.engine.store import AnswerKey, Outcome, Store, request_key
 from mores.errors import ModelError, Rejected, Transient
 from mores.models.base import Completion, Model, Request
 from mores.types import Failure, FailureKind
@@ -69,7 +69,7 @@ class _Ticket:
     index: int
     job: Job
     request: Request
-    key: Key
+    key: AnswerKey
     followed: bool = False
     waited: float = 0.0
     """Seconds to wait for another process that asks the same."""
@@ -104,7 +104,7 @@ class _Runner:
         self.asking = 0
         self.returned = asyncio.Event()
         self.refused: Counter[str] = Counter()
-        self.unkept: list[tuple[Key, Failure]] = []
+        self.unkept: list[tuple[AnswerKey, Failure]] = []
 
     async def answers(self) -> AsyncGenerator[Answer, None]:
         if self.options.on_open is not None:

@@ -23,11 +23,11 @@ from typing import NamedTuple, Self
 import orjson
 
 from mores.engine.claims import Claims
-from mores.engine.database import Layout, checksum, connect, explained
+from mores.engine.database import DatabaseLayout, checksum, connect, explained
 from mores.models.base import Completion, Request
 from mores.types import Failure, FailureKind
 
-LAYOUT = Layout(
+LAYOUT = DatabaseLayout(
     content="answers",
     application=0x4D4F5245,  # MORE
     version=2,
@@ -50,7 +50,7 @@ LAYOUT = Layout(
 _CHUNK = 500
 
 
-class Key(NamedTuple):
+class AnswerKey(NamedTuple):
     """A request's key with the parts that it is made of."""
 
     key: bytes
@@ -61,14 +61,14 @@ class Key(NamedTuple):
     sample: int
 
 
-def request_key(identity: str, request: Request, sample: int = 0) -> Key:
+def request_key(identity: str, request: Request, sample: int = 0) -> AnswerKey:
     """Return the key of one answer: the same for the same model, request and sample index, on every machine."""
     messages = orjson.dumps([tuple(m) for m in request.messages])  # orjson takes no named tuples
     body = orjson.dumps((identity, *_settings(request)), option=orjson.OPT_SORT_KEYS)
     prompt = blake2b(messages, digest_size=16).digest()
     setting = blake2b(body, digest_size=16).digest()
     key = blake2b(b"%b%b%d" % (prompt, setting, sample), digest_size=16).digest()
-    return Key(key, prompt, setting, messages, body, sample)
+    return AnswerKey(key, prompt, setting, messages, body, sample)
 
 
 def _settings(request: Request) -> tuple[object, ...]:
@@ -84,7 +84,7 @@ def _settings(request: Request) -> tuple[object, ...]:
 
 Outcome = Completion | Failure
 """An answer, or a refusal that is final."""
-_Batch = list[tuple[Key, Outcome, asyncio.Future[None]]]
+_Batch = list[tuple[AnswerKey, Outcome, asyncio.Future[None]]]
 
 
 class Store:
@@ -149,7 +149,7 @@ class Store:
             if total is None or total == checksum(key, *row, reason, at):
                 yield key, Failure(kind=FailureKind.MODEL, reason=reason)
 
-    def put(self, key: Key, outcome: Outcome) -> asyncio.Future[None]:
+    def put(self, key: AnswerKey, outcome: Outcome) -> asyncio.Future[None]:
         """Keep an answer or a refusal; the future is done once it is committed."""
         done = asyncio.get_running_loop().create_future()
         self._pending.append((key, outcome, done))

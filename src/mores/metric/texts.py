@@ -98,7 +98,7 @@ class Lookup:
         return sum(not sample.evidence for sample in texts.samples())
 
     @asynccontextmanager
-    async def open(self, metric: Metric) -> AsyncIterator[Grounding]:
+    async def open(self, metric: Metric) -> AsyncIterator[OpenLookup]:
         """The search; its name goes into the metric's signature before anything is searched for."""
         counts, asker = Counts(), metric.asker
         options = SearchOptions(limits=asker.limits, fresh=asker.fresh, counts=counts, progress=asker.progress)
@@ -108,13 +108,13 @@ class Lookup:
         by_words = bool(getattr(search, "by_words", False))
         metric.settings = replace(metric.settings, evidence=evidence, by_words=by_words)
         try:
-            yield Grounding(self, search, counts)
+            yield OpenLookup(self, search, counts)
         finally:
             await search.close()
 
 
 @dataclass(frozen=True)
-class Grounding:
+class OpenLookup:
     """A search that is open."""
 
     lookup: Lookup
@@ -148,7 +148,7 @@ def check_style(metric: Metric, texts: Texts, lookup: Lookup | None) -> None:
         raise ConfigError(NO_PLACE, setting="style")
 
 
-async def judge_texts(metric: Metric, texts: Texts, paths: Sequence[str | Path], grounding: Grounding | None) -> None:
+async def judge_texts(metric: Metric, texts: Texts, paths: Sequence[str | Path], grounding: OpenLookup | None) -> None:
     """Judge every text, into files of judgements in the order of the texts; `-` is standard output."""
     asker, counts = metric.asker, Counts()
     with TemporaryDirectory(prefix="mores-") as folder, ExitStack() as stack:

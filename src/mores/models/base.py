@@ -33,7 +33,7 @@ class Message(NamedTuple):
     content: str
 
 
-class Part(NamedTuple):
+class AnswerPart(NamedTuple):
     """A stretch of an answer: it begins with what must stand there, and the model writes the rest."""
 
     given: str
@@ -57,7 +57,7 @@ class Explanations(NamedTuple):
     passage that is nearest to what is wrong, and {words} for words of the passage that the model chooses."""
 
 
-Parts = Callable[[], Generator[Part, str, str]]
+Parts = Callable[[], Generator[AnswerPart, str, str]]
 """The parts of an answer in turn: each is asked for with what the model has written for the one before, and what is
 returned in the end is the end of the answer."""
 

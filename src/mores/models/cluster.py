@@ -24,7 +24,7 @@ _ANSWERS = 20.0
 
 
 @dataclass(frozen=True)
-class Share:
+class WorkerShare:
     """What each worker takes of the cluster, and how many there are."""
 
     workers: int
@@ -109,7 +109,7 @@ async def is_there() -> bool:
     return answered.is_set()
 
 
-def share(kind: str, options: Options, machines: Sequence[Mapping[str, float]]) -> Share:
+def share(kind: str, options: Options, machines: Sequence[Mapping[str, float]]) -> WorkerShare:
     """One worker for each GPU that the kind can use, else for each machine; one for each core where a model is light.
 
     The smallest machine decides how many cores a worker gets, so that every machine has at least one.
@@ -125,7 +125,7 @@ def share(kind: str, options: Options, machines: Sequence[Mapping[str, float]]) 
         heavy = kind in ("embedded", *ON_GPU)
         cpus = float(options.threads or (min(cores, default=1.0) if heavy else 1.0))
         fitting = sum(int(each / cpus) for each in cores)
-    return Share(options.ray_workers or max(1, fitting), cpus, gpus)
+    return WorkerShare(options.ray_workers or max(1, fitting), cpus, gpus)
 
 
 def check_address(address: str | bool | None) -> None:

@@ -70,7 +70,7 @@ def _read_date(value: str) -> datetime | None:
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
-class Key:
+class ApiKey:
     """The user's key, which some servers repeat in their errors: it is removed from every response."""
 
     def __init__(self, key: str) -> None:

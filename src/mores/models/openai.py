@@ -12,7 +12,7 @@ import orjson
 
 from mores.errors import ConfigError, ModelError, Rejected, Transient, suggest
 from mores.models.base import Completion, Request, Style, is_logprob
-from mores.models.http import Key, read_body, read_json, read_wait
+from mores.models.http import ApiKey, read_body, read_json, read_wait
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _DOWN = {502, 503, 504, 529}
@@ -41,7 +41,7 @@ class OpenAIModel:
         self.model = name
         self.base_url = _checked_url(base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL)
         self._key = _checked_key(api_key or os.environ.get("OPENAI_API_KEY") or "")
-        self._mask = Key(self._key)
+        self._mask = ApiKey(self._key)
         self._session: aiohttp.ClientSession | None = None
         self._users = 0
         self._opening: asyncio.Task[None] | None = None

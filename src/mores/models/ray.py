@@ -23,8 +23,8 @@ from mores.errors import ModelError, MoresError, Rejected
 from mores.extras import require
 from mores.models import Options
 from mores.models.base import Completion, Explanations, Model, Request, Style
-from mores.models.cluster import ON_GPU, Share, check_address, connect, first_line, is_there, share
-from mores.models.worker import Card, Opening, Outcome, Worker
+from mores.models.cluster import ON_GPU, WorkerShare, check_address, connect, first_line, is_there, share
+from mores.models.worker import Card, ModelWorker, Opening, Outcome
 
 PATIENCE = 600.0
 """Seconds without any worker after which the run stops; what was answered is kept."""
@@ -86,7 +86,7 @@ class RayModel:
     # -- what it is ---------------------------------------------------------------------------------------
 
     @cached_property
-    def _share(self) -> Share:
+    def _share(self) -> WorkerShare:
         return share(self._kind, self._options, connect(self._options.ray))
 
     @cached_property
@@ -226,7 +226,7 @@ class RayModel:
         """Have one worker at all times: one that ends is replaced."""
         import ray
 
-        actor = ray.remote(Worker).options(**self._resources, max_restarts=0, max_task_retries=0)
+        actor = ray.remote(ModelWorker).options(**self._resources, max_restarts=0, max_task_retries=0)
         failed = 0
         while True:
             worker = actor.remote()

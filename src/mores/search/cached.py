@@ -18,13 +18,13 @@ import orjson
 from mores.cache import cache_folder
 from mores.engine import Counts
 from mores.engine.claims import Claims
-from mores.engine.database import Layout, checksum, connect, explained
+from mores.engine.database import DatabaseLayout, checksum, connect, explained
 from mores.errors import StoreError
 from mores.search.base import Evidence, Found, Query, Search
 from mores.search.clean import writable
 from mores.search.stream import together
 
-LAYOUT = Layout(
+LAYOUT = DatabaseLayout(
     content="search results",
     application=0x4D4F5346,  # MOSF
     version=2,

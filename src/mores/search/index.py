@@ -78,7 +78,7 @@ def _rarity(passages: int, holding: npt.NDArray[np.int64]) -> npt.NDArray[np.flo
     return np.log1p((passages - holding + 0.5) / (holding + 0.5))
 
 
-class Scorer:
+class PassageScorer:
     """Adds up the scores of a query's words for each passage."""
 
     def __init__(self, postings: Postings) -> None:
@@ -152,7 +152,7 @@ class Index:
         with (folder / _PASSAGES).open("rb") as file:
             self._text = mmap(file.fileno(), 0, access=ACCESS_READ)
         known = orjson.loads((folder / _WORDS).read_bytes())
-        self._scorer = Scorer(Postings(known, len(self), *(_mapped(folder / f"{name}.npy") for name in _ARRAYS)))
+        self._scorer = PassageScorer(Postings(known, len(self), *(_mapped(folder / f"{name}.npy") for name in _ARRAYS)))
 
     def __len__(self) -> int:
         return len(self._places) - 1

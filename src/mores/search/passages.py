@@ -22,7 +22,7 @@ _ENDS = tuple(map(re.compile, (r"\n", _SENTENCE_END, r"\s")))
 _FIELDS = ("title", "source", "url", "date", "language")
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A part of a text and where it begins, in code points."""
 
     start: int
@@ -123,7 +123,7 @@ def _from_row(source: Source, line: int, values: Mapping[str, object]) -> Iterat
         yield Passage(part.text, line, title, address or url, date)
 
 
-def split(text: str) -> Iterator[Part]:
+def split(text: str) -> Iterator[TextPart]:
     """Yield the passages of a text, in order; white space at their ends is left out."""
     for start, end in _joined(list(_paragraphs(text))):
         yield from _cut(text, start, end)
@@ -157,7 +157,7 @@ def _joined(paragraphs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
             held = None
 
 
-def _cut(text: str, start: int, end: int) -> Iterator[Part]:
+def _cut(text: str, start: int, end: int) -> Iterator[TextPart]:
     while end - start > LONGEST:
         stop = _last_end(text, start + LONGEST // 2, start + LONGEST)
         yield from _trimmed(text, start, stop)
@@ -179,8 +179,8 @@ def _first_word(text: str, low: int, high: int) -> int:
     return match.end() if match else low
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[Part]:
+def _trimmed(text: str, start: int, end: int) -> Iterator[TextPart]:
     part = text[start:end]
     body = part.strip()
     if body:
-        yield Part(start + len(part) - len(part.lstrip()), body)
+        yield TextPart(start + len(part) - len(part.lstrip()), body)

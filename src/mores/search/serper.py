@@ -22,7 +22,7 @@ from mores.engine import Counts, Limits
 from mores.engine.limits import Throttle
 from mores.engine.patience import Patience, Tries
 from mores.errors import ConfigError, ModelError, Transient
-from mores.models.http import Key, read_body, read_wait
+from mores.models.http import ApiKey, read_body, read_wait
 from mores.search.base import Evidence, Found, Query
 from mores.search.clean import clean, evidence, web_address
 from mores.search.stream import together
@@ -102,7 +102,7 @@ class Serper:
         self.counts = counts or Counts()
         self._boxes = boxes
         self._key = _checked_key(os.environ.get("SERPER_API_KEY") or "")
-        self._mask = Key(self._key)
+        self._mask = ApiKey(self._key)
         self._limits = limits or LIMITS
         self._timeout = self._limits.timeout or LIMITS.timeout
         self._throttle = Throttle(self._limits, self._limits.concurrency or LIMITS.concurrency or 1)

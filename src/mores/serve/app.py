@@ -25,7 +25,7 @@ from mores.search import search_or_corpus
 from mores.serve.body import JSON, LINES, read_body, read_texts
 from mores.serve.keys import Keys
 from mores.serve.meter import CONTENT_TYPE, Meter
-from mores.serve.openapi import ANSWERS, REQUEST, UNKNOWN, Status
+from mores.serve.openapi import ANSWERS, REQUEST, UNKNOWN, ServiceStatus
 from mores.serve.service import Batch, Bounds, Busy, Service
 from mores.types import Judgement
 
@@ -98,16 +98,18 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
         return await _whole(request, service, batch, single)
 
     @app.head("/health", include_in_schema=False)  # what some load balancers ask
-    @app.get("/health", response_model=Status)
-    async def health() -> Status:
+    @app.get("/health", response_model=ServiceStatus)
+    async def health() -> ServiceStatus:
         """Whether the service runs; also while it cannot judge texts."""
-        return Status(status="ok", model=service.metric.model.name)
+        return ServiceStatus(status="ok", model=service.metric.model.name)
 
     @app.head("/ready", include_in_schema=False)
-    @app.get("/ready", response_model=Status, responses={503: {"model": Status, "description": "Not ready"}})
+    @app.get(
+        "/ready", response_model=ServiceStatus, responses={503: {"model": ServiceStatus, "description": "Not ready"}}
+    )
     async def ready() -> Response:
         """Whether texts can be judged now."""
-        status = Status(status=service.unready or "ok", model=service.metric.model.name)
+        status = ServiceStatus(status=service.unready or "ok", model=service.metric.model.name)
         return Response(status.model_dump_json(), 503 if service.unready else 200, media_type=JSON)
 
     @guarded.get("/metrics", response_class=PlainTextResponse)

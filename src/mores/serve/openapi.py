@@ -14,7 +14,7 @@ class Problem(Record):
     detail: str
 
 
-class Status(Record):
+class ServiceStatus(Record):
     """How a service is."""
 
     status: str

@@ -27,7 +27,7 @@ from mores.errors import ConfigError, MoresError
 from mores.metric import Metric
 from mores.metric.metric import no_evidence
 from mores.metric.prompt import NO_PLACE
-from mores.metric.texts import Grounding, Lookup
+from mores.metric.texts import Lookup, OpenLookup
 from mores.search import ground
 from mores.types import Failure, FailureKind, Judgement, Sample
 
@@ -146,7 +146,7 @@ class Service:
         self._asked: dict[str, tuple[Batch, int]] = {}
         self._open: dict[Batch, list[asyncio.TimerHandle | asyncio.Task[None]]] = {}
         self._news, self._idle = asyncio.Event(), asyncio.Event()
-        self._grounding: Grounding | None = None
+        self._grounding: OpenLookup | None = None
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -235,7 +235,7 @@ class Service:
         if not self.waiting[batch.client]:
             del self.waiting[batch.client]
 
-    async def _ground(self, batch: Batch, grounding: Grounding) -> None:
+    async def _ground(self, batch: Batch, grounding: OpenLookup) -> None:
         """Look every text up; each may be judged as soon as something is known about it."""
         found = ground(batch.samples, grounding.search, grounding.lookup.k, counts=grounding.counts)
         place = 0
