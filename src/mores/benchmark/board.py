@@ -17,7 +17,7 @@ from statistics import fmean
 import numpy as np
 
 from mores.benchmark.benchmark import Label, Verdict
-from mores.benchmark.folder import BenchRun, find_bench_runs
+from mores.benchmark.folder import find_bench_runs
 from mores.benchmark.score import BenchResult, tally
 from mores.errors import ConfigError
 from mores.stats.resampling import adjust_p_values, compare_means
@@ -121,14 +121,12 @@ def read_runs(folders: Iterable[Path]) -> list[BoardEntry]:
     entries: dict[Path, BoardEntry] = {}
     for folder in folders:
         for run in find_bench_runs(folder):
-            entries.setdefault(run.path.resolve(), _read(run))
+            verdicts, result = run.verdicts(), run.result
+            credit = (
+                measure_of(verdicts, _headline(result)) if result.measured else credit_of(verdicts, result.unjudged)
+            )
+            entries.setdefault(run.path.resolve(), BoardEntry(str(run.path), result, credit))
     return list(entries.values())
-
-
-def _read(run: BenchRun) -> BoardEntry:
-    verdicts, result = run.verdicts(), run.result
-    credit = measure_of(verdicts, _headline(result)) if result.measured else credit_of(verdicts, result.unjudged)
-    return BoardEntry(str(run.path), result, credit)
 
 
 def _headline(result: BenchResult) -> str:
@@ -238,7 +236,10 @@ def compare_runs(run: BoardEntry, other: BoardEntry) -> Gap | None:
 
 def _shift(leaderboards: Sequence[Leaderboard]) -> RankShift | None:
     """Ranks on the benchmarks that at least two models share; the benchmark with the fewest models goes first."""
-    values = {leaderboard.benchmark: _values(leaderboard) for leaderboard in leaderboards}
+    values = {
+        leaderboard.benchmark: {s.model: s.result.value for s in leaderboard.standings if s.result.value is not None}
+        for leaderboard in leaderboards
+    }
     included = sorted(values, key=lambda name: -len(values[name]))
     while len(included) > 1 and len(_shared(values, included)) < 2:
         included.pop()
@@ -251,12 +252,6 @@ def _shift(leaderboards: Sequence[Leaderboard]) -> RankShift | None:
     every = {model for values_of in values.values() for model in values_of}
     out = (*(name for name in values if name not in included), *sorted(every - set(models)))
     return RankShift(benchmarks=tuple(names), ranks=ranks, left_out=out)
-
-
-def _values(leaderboard: Leaderboard) -> dict[str, float]:
-    return {
-        standing.model: standing.result.value for standing in leaderboard.standings if standing.result.value is not None
-    }
 
 
 def _shared(values: Mapping[str, Mapping[str, float]], names: Sequence[str]) -> list[str]:

@@ -67,9 +67,6 @@ def with_evidence(messages: Sequence[Message], evidence: Sequence[Evidence]) -> 
     mark = fence_mark(
         Sample(id="", instruction=last.content, text="\n".join(piece.text + piece.title for piece in evidence))
     )
-    shown = "\n\n".join(f"<<<{mark} {number}\n{_shown(piece)}\n{mark}>>>" for number, piece in enumerate(evidence, 1))
+    texts = (defuse("\n".join(filter(None, (piece.title, piece.date, piece.text)))) for piece in evidence)
+    shown = "\n\n".join(f"<<<{mark} {number}\n{text}\n{mark}>>>" for number, text in enumerate(texts, 1))
     return (*before, Message(last.role, fill(TEMPLATE, evidence=shown, question=last.content)))
-
-
-def _shown(piece: Evidence) -> str:
-    return defuse("\n".join(filter(None, (piece.title, piece.date, piece.text))))

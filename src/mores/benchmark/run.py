@@ -185,12 +185,15 @@ class BenchJob:
         by_id = {item.id: self.benchmark.asked(item, self.variant) for item in self.items}
         answered = ((by_id[row.response.item_id], row) for row in read_records(responses, Said))
         stage, total = f"{self.benchmark.name}: {what}", sum(1 for _ in read_records(responses, Said))
-        judging = self.benchmark.judging
+        judging, grade = self.benchmark.judging, self.benchmark.grade
         if judging is None:
+            assert grade is not None
             async with self.asker.progress.stage(stage, total) as counts:
                 with JsonlWriter(path) as writer:
                     for item, row in answered:
-                        writer.write(self._verdict(item, row, _graded(self.benchmark, item, row.response)))
+                        text, failure = row.response.text, row.response.failure
+                        nothing = failure or Failure(kind=FailureKind.MODEL, reason="there is no answer")
+                        writer.write(self._verdict(item, row, nothing if text is None else grade(item, text)))
                         counts.done += 1
             return
         assert judge is not None
@@ -242,13 +245,6 @@ def _read(judging: Judging, answer: Answer) -> Graded | Failure:
     if answer.completion is None:
         return answer.failure or Failure(kind=FailureKind.MODEL, reason="the judge did not answer")
     return judging.read(item, row.response.text or "", answer.completion.text, answer.followed)
-
-
-def _graded(benchmark: Benchmark, item: Item, response: Response) -> Graded | Failure:
-    assert benchmark.grade is not None
-    if response.text is None:
-        return response.failure or Failure(kind=FailureKind.MODEL, reason="there is no answer")
-    return benchmark.grade(item, response.text)
 
 
 def likeliest(candidates: Sequence[str], alternatives: Alternatives | None) -> dict[str, float] | Failure:

@@ -158,7 +158,11 @@ class Session:
                 job.retrieval = await self._search(job, search, counts, run.path)
             write_items(job.items, run.path)
             await job.ask(run.path / RESPONSES)
-            result = await (self._appraise(job, run.path) if benchmark.long_answer else self._grade(job, run.path))
+            if benchmark.long_answer:
+                result = await self._appraise(job, run.path)
+            else:
+                agreement = await job.grade(run.path / RESPONSES, run.path / VERDICTS)
+                result = job.score(run.path / VERDICTS).model_copy(update={"agreement": agreement})
             write_text(run.path / RESULT, result.model_dump_json(indent=1) + "\n")
             run.finish(files=FILES, failures=result.failures, headline=result.headline)
         return open_bench_run(run.path)
@@ -198,11 +202,6 @@ class Session:
         finally:
             await search.close()
         return read_retrieval(folder / EVIDENCE, search, results)
-
-    async def _grade(self, job: BenchJob, folder: Path) -> BenchResult:
-        """Grade by rule, by a judge, or by several judges."""
-        agreement = await job.grade(folder / RESPONSES, folder / VERDICTS)
-        return job.score(folder / VERDICTS).model_copy(update={"agreement": agreement})
 
     async def _appraise(self, job: BenchJob, folder: Path) -> BenchResult:
         """Judge long answers; the folder `longform` in the run's has all that is known about each."""
@@ -252,7 +251,7 @@ def _distinct(items: Iterable[Item], on_bad: Callable[[InputError], None]) -> It
     seen: set[str] = set()
     for item in items:
         if item.id in seen:
-            on_bad(InputError(f"item {item.id} is there twice; remove one"))
+            on_bad(InputError(f"duplicate id {item.id!r}; remove one"))
         else:
             yield item
         seen.add(item.id)

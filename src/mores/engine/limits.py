@@ -74,17 +74,13 @@ class Throttle:
             if wait > 0:
                 await asyncio.sleep(min(wait, 0.1))  # something may come back meanwhile
             elif self._active >= int(self.limit):
-                await self._wait_for_place()
+                self._waiters.append(waiter := asyncio.get_running_loop().create_future())
+                await waiter
             else:
                 self._active += 1
                 self._requests.take(1)
                 self._tokens.take(tokens)
                 return now
-
-    async def _wait_for_place(self) -> None:
-        waiter = asyncio.get_running_loop().create_future()
-        self._waiters.append(waiter)
-        await waiter
 
     def release(self) -> None:
         """Give the place back."""

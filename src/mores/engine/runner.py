@@ -113,7 +113,9 @@ class _Runner:
         while True:
             while (answer := self.ready.pop(self.next_out, None)) is not None:
                 self.next_out += 1
-                self._count(answer)
+                self.counts.done += 1
+                self.counts.cached += answer.cached
+                self.counts.failed += answer.failure is not None
                 yield answer
             self.room.set()
             if self.problem is not None:
@@ -314,7 +316,10 @@ class _Runner:
 
     async def _ask(self, request: Request) -> Completion | Failure | Rejected:
         """Return one answer, with retries; raises only what stops the run."""
-        guess = self._guess(request) if self.limits.tokens_per_minute else 0
+        guess, counts = 0, self.counts
+        if self.limits.tokens_per_minute:  # the server's own count corrects the guess afterwards
+            answer = counts.completion_tokens // counts.calls if counts.calls else request.max_tokens
+            guess = sum(guess_tokens(message.content) for message in request.messages) + answer
         tries, asked_again = Tries(), False
         while True:
             tries.started = await self.throttle.acquire(guess)
@@ -342,12 +347,6 @@ class _Runner:
             if not await self.patience.another(tries, problem):
                 reason = self.patience.gave_up(self.model.name, tries, problem)
                 return Failure(kind=FailureKind.MODEL, reason=reason)
-
-    def _guess(self, request: Request) -> int:
-        """About how many tokens a call will take; the server's own count corrects it afterwards."""
-        c = self.counts
-        answer = c.completion_tokens // c.calls if c.calls else request.max_tokens
-        return sum(guess_tokens(message.content) for message in request.messages) + answer
 
     def _succeeded(self, completion: Completion, guess: int) -> None:
         used = completion.prompt_tokens + completion.completion_tokens
@@ -381,8 +380,3 @@ class _Runner:
         self.ready[place] = answer
         if place == self.next_out:
             self.news.set()
-
-    def _count(self, answer: Answer) -> None:
-        self.counts.done += 1
-        self.counts.cached += answer.cached
-        self.counts.failed += answer.failure is not None

@@ -140,8 +140,9 @@ class Store:
         for row in self._reader.execute(query, keys):
             total, key, _, _, _, text, logprobs, stop, prompt_tokens, completion_tokens, _, body = row
             if total is None or total == checksum(*row[1:]):
-                alternatives = _alternatives(body)
-                yield key, Completion(text, _unpack(logprobs), stop, prompt_tokens, completion_tokens, alternatives)
+                each = None if logprobs is None else tuple(array("d", logprobs))
+                first = None if body is None else tuple((token, value) for token, value in orjson.loads(body))
+                yield key, Completion(text, each, stop, prompt_tokens, completion_tokens, first)
 
     def _refusals(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Failure]]:
         query = f"SELECT sum, key, prompt, setting, sample, reason, at FROM refusal WHERE key IN ({_marks(keys)})"
@@ -196,11 +197,12 @@ class Store:
         others = {
             k.key: orjson.dumps(c.alternatives) for k, c, _ in batch if isinstance(c, Completion) and c.alternatives
         }
-        rows = [
-            (k.key, k.prompt, k.setting, k.sample, c.text, _pack(c.logprobs), c.stop,
-             c.prompt_tokens, c.completion_tokens, now)
-            for k, c, _ in batch if isinstance(c, Completion)
-        ]  # fmt: skip
+        rows = []
+        for k, c, _ in batch:
+            if isinstance(c, Completion):
+                logprobs = None if c.logprobs is None else array("d", c.logprobs).tobytes()
+                answer = (c.text, logprobs, c.stop, c.prompt_tokens, c.completion_tokens)
+                rows.append((k.key, k.prompt, k.setting, k.sample, *answer, now))
         refusals = [
             (k.key, k.prompt, k.setting, k.sample, f.reason, now) for k, f, _ in batch if isinstance(f, Failure)
         ]
@@ -229,18 +231,6 @@ class Store:
 
 def _marks(keys: Sequence[bytes]) -> str:
     return ",".join("?" * len(keys))
-
-
-def _alternatives(body: bytes | None) -> tuple[tuple[str, float], ...] | None:
-    return None if body is None else tuple((token, logprob) for token, logprob in orjson.loads(body))
-
-
-def _pack(logprobs: tuple[float, ...] | None) -> bytes | None:
-    return None if logprobs is None else array("d", logprobs).tobytes()
-
-
-def _unpack(blob: bytes | None) -> tuple[float, ...] | None:
-    return None if blob is None else tuple(array("d", blob))
 
 
 def opened(store: Store | str | Path | None) -> AbstractContextManager[Store | None]:

@@ -25,7 +25,7 @@ from mores.metric import open_metric
 from mores.metric.texts import Lookup
 from mores.models.base import Message
 from mores.search import search_or_corpus
-from mores.types import Error, Evidence, Failure, Item, Judgement, Sample
+from mores.types import Evidence, Failure, Item, Judgement, Sample
 
 
 @scorer(metrics=[mean(), stderr()])
@@ -67,16 +67,16 @@ def score_of(judgement: Judgement) -> Score:
         reason = judgement.failure.reason if judgement.failure else "there is no report"
         return Score.unscored(reason="grader_failed", explanation=reason, metadata=about)
     report = judgement.report
+    lines = [
+        f"{error.severity.value}, {error.type}: “{error.quote}”. {error.explanation}".rstrip()
+        for error in report.errors
+    ]
     return Score(
         value=judgement.score,
         answer=judgement.text,
-        explanation="\n".join([*map(_line, report.errors), report.explanation]).strip(),
+        explanation="\n".join([*lines, report.explanation]).strip(),
         metadata={**about, "errors": [error.model_dump(mode="json") for error in report.errors]},
     )
-
-
-def _line(error: Error) -> str:
-    return f"{error.severity.value}, {error.type}: “{error.quote}”. {error.explanation}".rstrip()
 
 
 class InspectGrader:

@@ -235,15 +235,14 @@ class Metric:
             yield NOT_THERE
         if report.certainty is None and not report.errors:
             yield NO_LOGPROBS
-        if reason := self._weakness(answer.job.data):
-            yield WEAK + reason
-
-    def _weakness(self, sample: Sample) -> str:
-        """Why the verdict on a sample says little; nothing for most."""
+        sample: Sample = answer.job.data
         if not sample.evidence:
-            return weakness(self.model)
-        is_uncovered = self.settings.by_words and covered(sample) < COVERED
-        return weakness_uncovered(self.model) if is_uncovered else ""
+            reason = weakness(self.model)
+        else:
+            uncovered = self.settings.by_words and covered(sample) < COVERED
+            reason = weakness_uncovered(self.model) if uncovered else ""
+        if reason:
+            yield WEAK + reason
 
     def failed(self, sample: Sample, failure: Failure | None) -> Judgement:
         """Return the judgement of a sample that could not be judged."""

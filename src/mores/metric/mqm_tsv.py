@@ -131,15 +131,11 @@ def read_mqm_tsv(file: Path | str) -> list[Judgement]:
     """
     is_text = isinstance(file, str) and ("\t" in file or "\n" in file)
     source = Source(Path("MQM TSV") if is_text else Path(file), "tsv")
-    lines = _text_lines(str(file)) if is_text else _file_lines(source)
+    lines = enumerate(str(file).removeprefix("\ufeff").split("\n"), 1) if is_text else _file_lines(source)
     ratings: dict[tuple[str, str], _Rating] = {}
     for line, row in _rows(source, lines):
         _add(ratings, source, line, row)
     return [_judgement(rating) for rating in ratings.values()]
-
-
-def _text_lines(text: str) -> Iterator[tuple[int, str]]:
-    yield from enumerate(text.removeprefix("\ufeff").split("\n"), 1)
 
 
 def _file_lines(source: Source) -> Iterator[tuple[int, str]]:

@@ -172,12 +172,6 @@ async def estimate_texts(metric: Metric, texts: Texts, lookup: Lookup | None) ->
             async with lookup.open(metric) as grounding:
                 texts = await grounding.ground(metric, texts, Path(folder) / "samples.jsonl")
             lookup = None
-        samples = _with_blanks(texts, lookup.k) if lookup else texts.samples()
+        blanks = (Evidence(text="word " * (CHARACTERS // 5)),) * (lookup.k if lookup else 0)
+        samples = (s if s.evidence else s.model_copy(update={"evidence": blanks}) for s in texts.samples())
         return estimate(metric.asker, metric.jobs(samples), metric.settings.max_tokens)
-
-
-def _with_blanks(texts: Texts, k: int) -> Iterator[Sample]:
-    """Yield the texts with as much evidence as a search may find, to count its tokens."""
-    blank = Evidence(text="word " * (CHARACTERS // 5))
-    for sample in texts.samples():
-        yield sample if sample.evidence else sample.model_copy(update={"evidence": (blank,) * k})

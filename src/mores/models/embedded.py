@@ -286,10 +286,12 @@ class EmbeddedModel(OpenAIModel):
             "key": self._key,
         }
         with (Path(folder) / "log").open("wb") as log:
+            # The server gets what it needs, and no keys and tokens.
+            needed = {name: value for name, value in os.environ.items() if name.upper().startswith(_NEEDED)}
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "mores.models.llama_server",
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log,
-                env=_WAITING | _environment(),
+                env=_WAITING | needed,
                 start_new_session=True,  # Ctrl-C is ours to handle; the child ends with its standard input
             )  # fmt: skip
         assert self._process.stdin is not None
@@ -345,11 +347,6 @@ def _state_name(system: Sequence[Message], shared: str) -> str:
     """Return the file of the state after these messages and the shared beginning of the next."""
     content = orjson.dumps([*map(tuple, system), *([shared] if shared else [])])
     return hashlib.blake2b(content, digest_size=8).hexdigest() + ".kv"
-
-
-def _environment() -> dict[str, str]:
-    """Return the variables that the server's process needs; it gets no keys and tokens."""
-    return {name: value for name, value in os.environ.items() if name.upper().startswith(_NEEDED)}
 
 
 def _existing(adapter: str | None) -> Path | None:

@@ -40,7 +40,9 @@ class OpenAIModel:
             raise ConfigError("openai: needs a model name, for example openai:gpt-4.1-mini")
         self.model = name
         self.base_url = _checked_url(base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL)
-        self._key = _checked_key(api_key or os.environ.get("OPENAI_API_KEY") or "")
+        self._key = (api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
+        if not self._key.isascii() or not self._key.isprintable():
+            raise ConfigError("OPENAI_API_KEY has characters that no key has; copy it again")
         self._mask = ApiKey(self._key)
         self._session: aiohttp.ClientSession | None = None
         self._users = 0
@@ -305,10 +307,3 @@ def _checked_url(url: str) -> str:
     if parts.username or parts.password:
         raise ConfigError("the base URL holds a password, which would get into every result; use OPENAI_API_KEY")
     return url.rstrip("/")
-
-
-def _checked_key(key: str) -> str:
-    key = key.strip()
-    if not key.isascii() or not key.isprintable():
-        raise ConfigError("OPENAI_API_KEY has characters that no key has; copy it again")
-    return key

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -211,16 +212,12 @@ class RayModel:
             except _Lost as lost:
                 reason = str(lost)
             except asyncio.CancelledError:
-                self._abandon(call)
+                if call.worker is not None:  # it may hang: another takes its place
+                    _kill(call.worker)
+                elif call in self._calls:
+                    self._calls.remove(call)
                 raise
         raise Rejected(f"{self.name}: {LIVES} workers ended over this request, the last with: {reason}")
-
-    def _abandon(self, call: _Call) -> None:
-        """Nobody waits for it any more. If a worker has it, the worker may hang, and another takes its place."""
-        if call.worker is not None:
-            _kill(call.worker)
-        elif call in self._calls:
-            self._calls.remove(call)
 
     async def _keep(self) -> None:
         """Have one worker at all times: one that ends is replaced."""
@@ -241,7 +238,8 @@ class RayModel:
             if isinstance(problem, _Lost) and not await is_there():
                 problem = MoresError("the Ray cluster has stopped, or cannot be reached any more")
             if self._is_final(problem, failed):
-                self._stop(problem if isinstance(problem, MoresError) else self._broken(problem))
+                ended = f"{self.name}: {LIVES} Ray workers ended as they loaded the model, the last with: {problem}"
+                self._stop(problem if isinstance(problem, MoresError) else ModelError(ended))
                 return
             await asyncio.sleep(min(_LONGEST_WAIT, 2.0**failed - 2))  # the first replacement starts at once
 
@@ -284,7 +282,9 @@ class RayModel:
                 seat.ended = not isinstance(outcomes, list)
                 seat.held.difference_update(batch)
                 self._news.set()
-                answers = outcomes if isinstance(outcomes, list) else [_as_lost(outcomes)] * len(batch)
+                answers: Sequence[Outcome | _Lost | MoresError] = outcomes if isinstance(outcomes, list) else ()
+                if not isinstance(outcomes, list):  # a model that broke may work for another worker
+                    answers = [_Lost(str(outcomes)) if isinstance(outcomes, ModelError) else outcomes] * len(batch)
                 for call, answer in zip(batch, answers, strict=True):
                     call.worker = None
                     call.settle(answer)
@@ -316,9 +316,6 @@ class RayModel:
         needed = f"each needs {self._share.cpus:g} CPUs and {self._share.gpus:g} GPUs"
         return ModelError(f"{self._model}: no Ray worker could be started within {PATIENCE:g} s; {needed}")
 
-    def _broken(self, problem: object) -> ModelError:
-        return ModelError(f"{self.name}: {LIVES} Ray workers ended as they loaded the model, the last with: {problem}")
-
 
 async def _settled(reference: Any) -> Any:
     """Return what a worker returned, or how it failed."""
@@ -330,11 +327,6 @@ async def _settled(reference: Any) -> Any:
         return MoresError(f"a Ray worker failed: {first_line(exc.cause)}")
     except ray.exceptions.RayError as exc:
         return _Lost(first_line(exc))
-
-
-def _as_lost(problem: _Lost | MoresError) -> _Lost | MoresError:
-    """Return what those hear who wait for a worker that ended; only with a model that broke, others may do better."""
-    return _Lost(str(problem)) if isinstance(problem, ModelError) else problem
 
 
 def _kill(worker: Any) -> None:

@@ -121,7 +121,8 @@ class VLLMModel:
         _import("vllm")
         engine = _import("vllm.v1.engine.async_llm").AsyncLLM
         arguments = _import("vllm.engine.arg_utils").AsyncEngineArgs
-        self._lora = self._lora_request()
+        lora = _import("vllm.lora.request").LoRARequest if self.adapter else None
+        self._lora = lora(self.adapter.name, 1, str(self.adapter)) if self.adapter and lora else None
         try:
             self._tokenizer = load_tokenizer(where, origin, self.adapter)
             self._engine = engine.from_engine_args(arguments(**self._arguments(where, origin) | self._settings))
@@ -155,11 +156,6 @@ class VLLMModel:
             if (self.adapter / "tokenizer_config.json").exists():
                 arguments["tokenizer"] = str(self.adapter)
         return arguments
-
-    def _lora_request(self) -> Any:
-        if self.adapter is None:
-            return None
-        return _import("vllm.lora.request").LoRARequest(self.adapter.name, 1, str(self.adapter))
 
     async def _add_adapter(self) -> None:
         """Before the first request: an adapter that does not fit would fail with each of them."""

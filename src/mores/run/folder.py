@@ -144,7 +144,8 @@ def start_run(folder: Path, plan: Plan, *, numbered: bool = True, progress: Prog
             make_folder(path)
         with _locked(path) as locked:
             known = read_manifest(path) if (path / MANIFEST).exists() else None
-            if known is not None and known.status is Status.FAILED and _is_empty(path):
+            files = (file for file in path.rglob("*") if not file.is_dir() and file.parent.name != WORK)
+            if known and known.status is Status.FAILED and all(file.name in (MANIFEST, LOCK) for file in files):
                 known = None
             if known is not None and (known.kind, known.signature) != (plan.kind, plan.signature):
                 if not numbered:
@@ -157,11 +158,6 @@ def start_run(folder: Path, plan: Plan, *, numbered: bool = True, progress: Prog
                 progress.note(f"note: {reason}, so this one is in {path}")
             yield from _work(path, plan)
             return
-
-
-def _is_empty(path: Path) -> bool:
-    files = (file for file in path.rglob("*") if not file.is_dir() and file.parent.name != WORK)
-    return all(file.name in (MANIFEST, LOCK) for file in files)
 
 
 def _work(path: Path, plan: Plan) -> Iterator[ActiveRun]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -67,45 +68,20 @@ def _serper(name: str, options: Options) -> Search:
     return Cached(web, options.store, counts=options.counts, fresh=options.fresh)
 
 
-def _corpus(path: str, options: Options) -> Search:  # noqa: ARG001 - one form for all kinds
-    from mores.search.corpus import Corpus
-
-    return Corpus(path)
-
-
-def _dense(path: str, options: Options) -> Search:
-    from mores.search.dense import DenseCorpus
-
-    return DenseCorpus(path, fused=False, progress=options.progress)
-
-
-def _fused(path: str, options: Options) -> Search:
-    from mores.search.dense import DenseCorpus
-
-    return DenseCorpus(path, progress=options.progress)
-
-
-def _replay(path: str, options: Options) -> Search:  # noqa: ARG001
-    from mores.search.replay import Replay
-
-    return Replay(path)
-
-
-def _fake(name: str, options: Options) -> Search:  # noqa: ARG001
-    from mores.search.fake import fake
-
-    return fake(name)
+def _open(module: str, name: str, *given: object, **options: object) -> Search:
+    search: Search = getattr(import_module(f"mores.search.{module}"), name)(*given, **options)
+    return search
 
 
 KINDS: dict[str, Callable[[str, Options], Search]] = {
     "serper": _serper,
-    "corpus": _corpus,
-    "dense": _dense,
-    "fused": _fused,
-    "replay": _replay,
-    "fake": _fake,
+    "corpus": lambda path, _: _open("corpus", "Corpus", path),
+    "dense": lambda path, options: _open("dense", "DenseCorpus", path, fused=False, progress=options.progress),
+    "fused": lambda path, options: _open("dense", "DenseCorpus", path, progress=options.progress),
+    "replay": lambda path, _: _open("replay", "Replay", path),
+    "fake": lambda name, _: _open("fake", "fake", name),
 }
-"""Every kind of search; the imports are inside, so that unused ones cost no time."""
+"""Every kind of search; each is imported when it is used."""
 REGISTRY: Registry[Callable[[str, Options], Search]] = Registry(
     noun="search",
     group="mores.searches",

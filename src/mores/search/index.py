@@ -152,7 +152,9 @@ class Index:
         with (folder / _PASSAGES).open("rb") as file:
             self._text = mmap(file.fileno(), 0, access=ACCESS_READ)
         known = orjson.loads((folder / _WORDS).read_bytes())
-        self._scorer = PassageScorer(Postings(known, len(self), *(_mapped(folder / f"{name}.npy") for name in _ARRAYS)))
+        arrays = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS)
+        # The view is the same memory; slices of a plain array are cheaper.
+        self._scorer = PassageScorer(Postings(known, len(self), *(array.view(np.ndarray) for array in arrays)))
 
     def __len__(self) -> int:
         return len(self._places) - 1
@@ -198,8 +200,3 @@ def best(scores: Floats, k: int) -> list[int]:
     places = np.flatnonzero(scores >= bound if bound > 0 else scores > 0)
     ranked: list[int] = places[np.argsort(-scores[places], kind="stable")][:k].tolist()
     return ranked
-
-
-def _mapped(path: Path) -> npt.NDArray[Any]:
-    mapped: npt.NDArray[Any] = np.load(path, mmap_mode="r")
-    return mapped.view(np.ndarray)  # the same memory; slices of a plain array are cheaper

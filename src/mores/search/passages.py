@@ -54,7 +54,8 @@ def find_documents(path: str | Path) -> list[Document]:
     """Return the files of a corpus: one file, or all of a folder and its folders that can be read, by name."""
     place = to_path(path)
     if place.is_dir():
-        documents = [_document(file, place) for file in _files(place) if file.suffix.lower() in ROWS + TEXTS]
+        files = [file for file in _files(place) if file.suffix.lower() in ROWS + TEXTS]
+        documents = [Document(file, file.relative_to(place).as_posix()) for file in files]
         if not documents:
             raise InputError(f"{place}: no {', '.join(ROWS + TEXTS)} in this folder; put the corpus there")
         return sorted(documents, key=lambda document: document.name)
@@ -69,10 +70,6 @@ def _files(folder: Path) -> Iterator[Path]:
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (Path(here, name) for name in names if not name.startswith("."))
-
-
-def _document(file: Path, folder: Path) -> Document:
-    return Document(file, file.relative_to(folder).as_posix())
 
 
 def read_passages(document: Document) -> Iterator[Passage]:
@@ -161,7 +158,8 @@ def _cut(text: str, start: int, end: int) -> Iterator[TextPart]:
     while end - start > LONGEST:
         stop = _last_end(text, start + LONGEST // 2, start + LONGEST)
         yield from _trimmed(text, start, stop)
-        start = _first_word(text, stop - OVERLAP, stop)
+        word = _ENDS[-1].search(text, stop - OVERLAP, stop - 1)
+        start = word.end() if word else stop - OVERLAP
     yield from _trimmed(text, start, end)
 
 
@@ -172,11 +170,6 @@ def _last_end(text: str, low: int, high: int) -> int:
         if stops:
             return stops[-1]
     return high
-
-
-def _first_word(text: str, low: int, high: int) -> int:
-    match = _ENDS[-1].search(text, low, high - 1)
-    return match.end() if match else low
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[TextPart]:

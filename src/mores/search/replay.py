@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from hashlib import blake2b, file_digest
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from pydantic import ValidationError
 
@@ -103,7 +103,10 @@ class Recording:
         async with self._lock:
             for query, result in zip(map(writable, queries), results, strict=True):
                 if result.failure is None:
-                    self._write(Recorded(**_asked(query), k=k, evidence=result.evidence))
+                    asked = {"query": query.text, "language": query.language, "region": query.region}
+                    recorded = Recorded(**asked, k=k, evidence=result.evidence)
+                    if _add(self._recorded, recorded):
+                        self._file.write(recorded.model_dump_json().encode() + b"\n")
             self._file.flush()
         return results
 
@@ -111,10 +114,6 @@ class Recording:
         """Close the file and the other search."""
         self._file.close()
         await self._search.close()
-
-    def _write(self, recorded: Recorded) -> None:
-        if _add(self._recorded, recorded):
-            self._file.write(recorded.model_dump_json().encode() + b"\n")
 
     def _open(self) -> IO[bytes]:
         try:
@@ -125,10 +124,6 @@ class Recording:
             return os.fdopen(open_private(self._path, os.O_WRONLY | os.O_APPEND), "ab")
         except OSError as error:
             raise StoreError(f"{self._path}: cannot be written ({error}); choose another name") from error
-
-
-def _asked(query: Query) -> dict[str, Any]:
-    return {"query": query.text, "language": query.language, "region": query.region}
 
 
 def _add(known: dict[Query, Recorded], recorded: Recorded) -> bool:

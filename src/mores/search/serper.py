@@ -126,7 +126,8 @@ class Serper:
         if not text or len(text) > LONGEST_QUERY:
             what = "nothing to search for" if not text else f"longer than {LONGEST_QUERY} characters"
             return _failed(FailureKind.INPUT, f"serper: the query is {what}")
-        payload = orjson.dumps(_body(text, query, k))
+        codes = {"gl": gl_of(query), "hl": hl_of(query.language)}
+        payload = orjson.dumps({"q": text, "num": k} | {name: code for name, code in codes.items() if code})
         tries = Tries()
         while isinstance(outcome := await self._attempt(payload, tries), Transient):
             if not await self._patience.another(tries, outcome):
@@ -190,11 +191,6 @@ class Serper:
                 raise ModelError(f"{message}; the server asks to wait {wait:,.0f} s: run again then")
             return Transient(message, overload=status in _OVERLOADED, down=status in _DOWN, retry_after=wait)
         return message
-
-
-def _body(text: str, query: Query, k: int) -> dict[str, Any]:
-    codes = {"gl": gl_of(query), "hl": hl_of(query.language)}
-    return {"q": text, "num": k} | {name: code for name, code in codes.items() if code}
 
 
 def read_results(body: bytes, boxes: bool) -> list[Evidence] | Transient:

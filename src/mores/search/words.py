@@ -34,12 +34,8 @@ def words(text: str) -> list[str]:
     """Return the words of a text in their order."""
     if text.isascii():
         return _PLAIN.findall(text.lower())
-    return list(_words(_fold(text)))
-
-
-def _fold(text: str) -> str:
-    apart = unicodedata.normalize("NFKD", text).casefold()
-    return unicodedata.normalize("NFC", _DROPPED.sub("", apart))
+    folded = _DROPPED.sub("", unicodedata.normalize("NFKD", text).casefold())
+    return list(_words(unicodedata.normalize("NFC", folded)))
 
 
 def _words(text: str) -> Iterator[str]:

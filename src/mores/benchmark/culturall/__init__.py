@@ -26,12 +26,9 @@ FILES = tuple(f"annotated_data{suffix}" for suffix in (".xlsx", ".jsonl", ".csv"
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
-    rows = chain.from_iterable(map(_rows, find(folder, *FILES, "annotated_data_*.xlsx")))
-    yield from collect(rows, _item, on_bad)
-
-
-def _rows(path: Path) -> Iterator[Row | InputError]:
-    return read_xlsx(path) if path.suffix.lower() == ".xlsx" else read(path)
+    paths = find(folder, *FILES, "annotated_data_*.xlsx")
+    rows = (read_xlsx(path) if path.suffix.lower() == ".xlsx" else read(path) for path in paths)
+    yield from collect(chain.from_iterable(rows), _item, on_bad)
 
 
 def _item(row: Row) -> Item:
@@ -48,7 +45,7 @@ def _item(row: Row) -> Item:
         language=tongue,
         region=region(place) if place else None,
         topic=row.maybe("topic"),
-        metadata=metadata | _variants(english) | _tier(row),
+        metadata=metadata | ({"variants": {ENGLISH: answer_prompt(english)}} if english else {}) | _tier(row),
     )
 
 
@@ -62,10 +59,6 @@ def _version(row: Row, prefix: str) -> dict[str, str]:
 def answer_prompt(version: Mapping[str, str]) -> str:
     """Return what a model is asked about an item in one language: Figure 11."""
     return fill(prompt(__file__, "answer"), scenario=version["scenario"], question=version["question"])
-
-
-def _variants(english: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    return {"variants": {ENGLISH: answer_prompt(english)}} if english else {}
 
 
 def _tier(row: Row) -> dict[str, str]:
@@ -83,11 +76,6 @@ def _tier(row: Row) -> dict[str, str]:
         raise InputError(f"'eval_sum' is {solved!r}; expected a number from 0 to {SETTINGS}") from error
     tier = thirds(count, SETTINGS)
     return {"tier": tier} if tier else {}
-
-
-def _query(item: Item) -> str:
-    native: Mapping[str, str] = item.metadata["versions"][""]
-    return f"{native['scenario']} {native['question']}"
 
 
 _GRADE = re.compile(r"[\s*_`\"'(\[]*([01])[\s*_`\"')\].]*")
@@ -134,6 +122,6 @@ CULTURALL = Benchmark(
     source="culturall",
     judging=Judge(),
     groupings=("tier", "topic", "language", "region"),
-    query=_query,
+    query=lambda item: "{scenario} {question}".format(**item.metadata["versions"][""]),
     variants=(ENGLISH,),
 )

@@ -124,7 +124,9 @@ class HFModel:
         self._full = asyncio.Event()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mores-hf")
         try:
-            self._network = await asyncio.get_running_loop().run_in_executor(self._thread, self._load)
+            self._network = await asyncio.get_running_loop().run_in_executor(
+                self._thread, load_network, *self._origin, self.adapter, self.precision
+            )
         except BaseException:
             self._thread.shutdown(wait=False)
             raise
@@ -183,9 +185,6 @@ class HFModel:
     def _origin(self) -> tuple[str, str | None]:
         """A folder, or a name on the Hub and its commit."""
         return (str(self._folder), None) if self._folder else (self.model, self._commit)
-
-    def _load(self) -> Network:
-        return load_network(*self._origin, self.adapter, self.precision)
 
 
 def _answer_batch(network: Network, jobs: Sequence[_Job]) -> None:

@@ -173,7 +173,10 @@ class Stream:
             elif queued:
                 self._patience -= 1
         idle = len(self._places) - living - len(new)
-        if self._places and (idle * _SHARE >= len(self._places) or self._slack() >= _SLACK):
+        longest = max((place.length for place in self._places if not place.answer.finished), default=0)
+        if self._places and (
+            idle * _SHARE >= len(self._places) or int(self._cache.get_seq_length()) - longest >= _SLACK
+        ):
             self._drop_finished()
         if new:
             self._share([row.ids for _, row in new])
@@ -202,11 +205,6 @@ class Stream:
                 work.settle(row)
         self._ready[:count] = sorted(self._ready[:count], key=lambda ready: len(ready[1].ids))
         return self._ready[:count]
-
-    def _slack(self) -> int:
-        """Columns before the longest answer that is being written."""
-        lengths = [place.length for place in self._places if not place.answer.finished]
-        return int(self._cache.get_seq_length()) - max(lengths, default=0)
 
     def _drop_finished(self) -> None:
         kept = [index for index, place in enumerate(self._places) if not place.answer.finished]
