@@ -74,6 +74,8 @@ class Registry(Generic[T]):
     """The method that makes something an object of the protocol; empty where names stand for the things themselves."""
     written: Mapping[str, str] = field(default_factory=dict)
     """How a name is written where more belongs to it, for example `hf:PATH`; "" for one that messages leave out."""
+    also: tuple[str, ...] = ()
+    """What may be given besides a name, for messages: a path."""
     setting: str = ""
     """The setting that takes a name."""
 
@@ -143,7 +145,7 @@ class Registry(Generic[T]):
         hint = suggest(kind, names, after=f":{rest}" if rest else "")
         more = ":NAME" if self.method else ""
         known = [self.written.get(known, known if known in self.ours else known + more) for known in names]
-        text = f"unknown {self.noun} {name!r}; {hint}there are {', '.join(filter(None, known))}"
+        text = f"unknown {self.noun} {name!r}; {hint}there are {', '.join(filter(None, (*known, *self.also)))}"
         return ConfigError(text, setting=self.setting)
 
 

@@ -373,7 +373,7 @@ def test_a_search_that_fails_leaves_questions_unscored(mores: Run, home: Path, d
     assert result(none.stdout).figures["accuracy"].value == 1.0
     wrong = mores("bench", "normad", "--data", "data", "--model", model, "--search", "corpsu:x")
     assert wrong.returncode == 2
-    assert "did you mean 'corpus'?" in wrong.stderr
+    assert "did you mean 'corpus:x'?" in wrong.stderr
 
 
 def test_culturall_in_english(mores: Run, home: Path, data: Path) -> None:
@@ -416,7 +416,7 @@ def test_several_benchmarks_and_a_table(mores: Run, home: Path, data: Path) -> N
             ["culturalbench-hrad"],
             "did you mean 'culturalbench-hard'? there are culturalbench-easy, culturalbench-hard,",
         ),
-        (["nothing-like-it"], "nothing-like-it: no such benchmark; there are"),
+        (["nothing-like-it"], "unknown benchmark 'nothing-like-it'; there are"),
         (["culturall"], "culturall is graded by a model: name a judge, for example openai:NAME (--judge)"),
         (["normad", "--variant", "english"], "normad: no variant 'english'; it has rule (--variant)"),
         (["include", "--variant", "english"], "include: no variant 'english'; it has none (--variant)"),

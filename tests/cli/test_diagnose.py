@@ -554,7 +554,7 @@ RUN = "bench/normad/fake_model.jsonl"
         ),
         (["calibration", "msqa"], 2, "msqa is graded by a model: name a judge, for example openai:NAME (--judge)"),
         (["all", RUN], 2, "all needs a benchmark, because it asks the questions again; name it"),
-        (["stability", "normda"], 2, "normda: no such benchmark; did you mean 'normad'?"),
+        (["stability", "normda"], 2, "unknown benchmark 'normda'; did you mean 'normad'?"),
         (
             ["stability", "some/where"],
             1,

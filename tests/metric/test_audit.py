@@ -449,7 +449,7 @@ def test_several_cases_of_one_injection_are_not_several_injections() -> None:
             for name in range(10)
             for place in range(places)
         ]
-        return AttackRate.of(some, lambda case: case.reached("hide"))
+        return AttackRate.measure(some, lambda case: case.reached("hide"))
 
     single, five = rate(1), rate(5)
     assert (single.count, single.n, five.count, five.n) == (1, 10, 5, 50)

@@ -53,7 +53,7 @@ def names() -> list[str]:
 
 
 def benchmark(name: str | Path | Benchmark) -> Benchmark:
-    """The benchmark of a name, or in a folder; where both are there the name counts, and `./msqa` is the folder."""
+    """Return the benchmark of a name, or in a folder; a name comes before a folder, which is then written `./msqa`."""
     if isinstance(name, Benchmark):
         return name
     text = str(name)

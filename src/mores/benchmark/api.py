@@ -125,7 +125,7 @@ async def check_judge(
     known = read_items(benchmark, data, None, asker.progress)
     labelled = list(read_records(pairs, LabelledAnswer)) if pairs else []
     if pairs and not labelled:
-        raise InputError(f"{pairs}: there is no answer in it; expected rows with item_id, answer and label")
+        raise InputError(f"{pairs}: contains no answers; expected rows with item_id, answer and label")
     items, graded = spread(benchmark, known, limit), {row.item_id for row in labelled}
     asked = [*items, *(item for item in known if item.id in graded - {item.id for item in items})]
     probes = make_probes(items, labelled, known)

@@ -169,9 +169,13 @@ def _leaderboard(name: str, entries: list[BoardEntry], force: bool) -> Leaderboa
     if _headline(first) not in ("", "accuracy") and not first.measured:
         notes.append(f"ranks are by {_headline(first)}, p compares the shares of correct answers")
     return Leaderboard(
-        benchmark=name, title=f"{first.title} ({first.way})" if first.way else first.title, figure=_headline(first),
-        references=first.references, standings=tuple(_standings(ranked, names)), notes=tuple(notes),
-    )  # fmt: skip
+        benchmark=name,
+        title=f"{first.title} ({first.variation})" if first.variation else first.title,
+        figure=_headline(first),
+        references=first.references,
+        standings=tuple(_standings(ranked, names)),
+        notes=tuple(notes),
+    )
 
 
 def _differing(name: str, field: str, entries: Sequence[BoardEntry]) -> str:
@@ -235,7 +239,7 @@ def compare_runs(run: BoardEntry, other: BoardEntry) -> Gap | None:
 
 
 def _shift(leaderboards: Sequence[Leaderboard]) -> RankShift | None:
-    """Ranks on the benchmarks that at least two models share; the benchmark with the fewest models goes first."""
+    """Return ranks on the benchmarks that at least two models share; that with the fewest models is dropped first."""
     values = {
         leaderboard.benchmark: {s.model: s.result.value for s in leaderboard.standings if s.result.value is not None}
         for leaderboard in leaderboards

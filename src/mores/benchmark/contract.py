@@ -26,6 +26,7 @@ from mores.culture import language, region
 from mores.engine import Asker
 from mores.engine.loop import run
 from mores.errors import ConfigError, InputError, MoresError
+from mores.formatting import count
 from mores.io.source import read_text
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
@@ -51,7 +52,7 @@ class BenchmarkCheck(Record):
 
 
 def check(name: str | Path) -> dict[str, list[BenchmarkCheck]]:
-    """The checks of the benchmark of a name, or of all in a folder; code that cannot be loaded is a problem too."""
+    """Check the benchmark of a name, or all in a folder; code that cannot be loaded is a problem too."""
     if split_path(str(name)) is None and name not in names():
         benchmark(name)  # says that there is none, and what there is
     try:
@@ -80,7 +81,7 @@ def _check(name: str, benchmark: Benchmark, test: Iterable[str]) -> BenchmarkChe
         problems.append(str(error))
     except Exception as error:
         problems.append(f"{explain(error, benchmark.folder)}; correct the code")
-    more = (f"and {len(problems) - SHOWN:,} more like these",) if len(problems) > SHOWN else ()
+    more = (f"and {count(len(problems) - SHOWN)} more like these",) if len(problems) > SHOWN else ()
     return BenchmarkCheck(name=name, status="missing" if problems else "ok", problems=(*problems[:SHOWN], *more))
 
 
@@ -238,7 +239,7 @@ def _judging(benchmark: Benchmark, item: Item) -> Iterator[str]:
 
 
 def correct_answer(benchmark: Benchmark, item: Item) -> str:
-    """The answer of a model that knows it: the letter of the target where a letter is graded, else the target."""
+    """Return a correct answer: the letter of the target where a letter is graded, else the target."""
     forms = [ascii_uppercase[item.choices.index(target)] for target in item.target if target in item.choices]
     for form in (*forms, *item.target):
         graded = benchmark.grade(item, form) if benchmark.grade else None

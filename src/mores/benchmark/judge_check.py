@@ -22,7 +22,7 @@ from mores.benchmark.benchmark import Judging, Label, Verdict
 from mores.benchmark.run import Said
 from mores.errors import InputError
 from mores.factory.drafts import draw
-from mores.formatting import between, number, percent
+from mores.formatting import between, count, number, percent
 from mores.run import Run
 from mores.stats.agreement import cohen_kappa
 from mores.stats.intervals import Ratio, difference_interval, share_interval
@@ -91,7 +91,7 @@ class JudgeCheck(Record):
         interval = between(self.agreement)
         share = f"{percent(self.agreement.value)} ({interval})" if interval else percent(self.agreement.value)
         kappa = "" if self.kappa is None else f", Cohen's κ {number(self.kappa, 3)}"
-        return f"{self.judge} grades {share} of {self.agreement.n:,} answers correctly{kappa}"
+        return f"{self.judge} grades {share} of {count(self.agreement.n)} answers correctly{kappa}"
 
 
 class JudgeCheckRun(Run):
@@ -166,9 +166,9 @@ def check(
         signature=signature,
         agreement=_share("agreement", rows),
         kappa=cohen_kappa([expected for expected, _ in pairs], [actual for _, actual in pairs]) if pairs else None,
-        probes=_by(rows, lambda row: row.probe.value),
+        probes=_group(rows, lambda row: row.probe.value),
         grades=_grades(rows),
-        languages=_by(rows, lambda row: row.item.language or "unknown"),
+        languages=_group(rows, lambda row: row.item.language or "unknown"),
         biases=_biases(rows),
     )
 
@@ -192,7 +192,7 @@ def _answers(item: Item, other: str | None) -> Iterator[tuple[Probe, str]]:
 
 
 def _others(items: Sequence[Item]) -> dict[str, str]:
-    """For each item an answer of another one that is not its own target, in the same language where there is one."""
+    """Return for each item an answer of another one, in the same language where there is one."""
     drawn = sorted((item for item in items if item.target), key=lambda item: draw(0, item.id))
     circles: dict[str | None, list[Item]] = defaultdict(list)
     for item in drawn:
@@ -213,7 +213,7 @@ def _response(item: str, probe: Probe, answer: str) -> Said:
 
 
 def _share(name: str, rows: Sequence[CheckedAnswer]) -> Result:
-    """Answers to one item are not independent: the interval is that of items."""
+    """Return the share of correct grades; answers to one item are not independent, so the interval is that of items."""
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for row in rows:
         if row.actual:
@@ -227,7 +227,7 @@ def _share(name: str, rows: Sequence[CheckedAnswer]) -> Result:
     return Result(name=name, value=value, low=low, high=high, n=n, unscored=len(rows) - n)
 
 
-def _by(rows: Iterable[CheckedAnswer], group: Callable[[CheckedAnswer], str]) -> dict[str, Result]:
+def _group(rows: Iterable[CheckedAnswer], group: Callable[[CheckedAnswer], str]) -> dict[str, Result]:
     groups: dict[str, list[CheckedAnswer]] = defaultdict(list)
     for row in rows:
         groups[group(row)].append(row)

@@ -234,7 +234,7 @@ def _question(judging: Judging, item: Item, row: Said) -> Request | Failure:
 
 
 def judge_request(messages: tuple[Message, ...]) -> Request:
-    """Return how a judge is asked."""
+    """Return the request to a judge."""
     return Request(messages, max_tokens=JUDGE_TOKENS, logprobs=False)
 
 

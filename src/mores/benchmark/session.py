@@ -125,9 +125,8 @@ class Session:
         if asking.shuffle is not None:
             items = [shuffle(item, asking.shuffle) for item in items]
             if unshuffled := sum(SHUFFLED not in item.metadata for item in items):
-                self.progress.note(
-                    f"{benchmark.name}: {unshuffled:,} questions keep their order: an option refers to the others"
-                )
+                kept = f"{count(unshuffled, 'question')} kept in order, because an option refers to the others"
+                self.progress.note(f"{benchmark.name}: {kept}")
         return label(benchmark, items, asking.labels) if asking.labels else (benchmark, items)
 
     def job(self, benchmark: Benchmark, items: Sequence[Item]) -> BenchJob:
@@ -195,7 +194,7 @@ class Session:
     async def _search(self, job: BenchJob, search: Search, counts: Counts, folder: Path) -> RetrievedEvidence:
         name, results, number = job.benchmark.name, self.asking.results, len(job.items)
         if cost := search_cost(self.asking.search or "", number, results):
-            self.progress.note(f"{name}: {number:,} searches, at most {money(cost)}")
+            self.progress.note(f"{name}: {count(number)} searches, at most {money(cost)}")
         try:
             async with self.progress.stage(f"{name}: searching", number, None, counts):
                 await retrieve(job.benchmark, job.items, search, results, folder / EVIDENCE, counts)
@@ -241,7 +240,7 @@ def read_items(benchmark: Benchmark, data: Path | None, limit: int | None, progr
         rows = count(len(problems), "bad row")
         progress.note(f"{benchmark.name}: left out {rows}:{first_problems(problems)}")
     if not items:
-        raise InputError(f"{folder}: there is no item in it; expected {benchmark.files}")
+        raise InputError(f"{folder}: contains no items; expected {benchmark.files}")
     if about := benchmark.about(items):
         progress.note(f"{benchmark.name}: {about}")
     return items if limit is None else spread(benchmark, items, limit)

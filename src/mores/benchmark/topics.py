@@ -21,6 +21,7 @@ from mores.benchmark.run import data_hash
 from mores.benchmark.session import read_items
 from mores.engine import Answer, Asker, Job
 from mores.errors import ConfigError, InputError
+from mores.formatting import count
 from mores.io.values import load_toml
 from mores.metric.prompt import defuse, fence_mark
 from mores.models import Message, Request
@@ -54,11 +55,11 @@ class TopicsRun(Run):
 def show_counts(name: str, counts: Counter[str]) -> str:
     """Return the result in one line."""
     total = counts.total()
-    return f"{name}: {total - counts['']:,} of {total:,} questions sorted"
+    return f"{name}: {count(total - counts[''])} of {count(total)} questions sorted"
 
 
 def read_topics(path: Path) -> dict[str, str]:
-    """Names and descriptions of topics in a TOML file: `"Food" = "dishes, drinks"`."""
+    """Read names and descriptions of topics from a TOML file: `"Food" = "dishes, drinks"`."""
     try:
         topics = load_toml(path.read_bytes())
     except ValueError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -81,8 +81,8 @@ def open_diagnosis(
         raise ConfigError(f"{run.folder.path}: all needs a benchmark, because it asks the questions again; name it")
     variant = options.pop("variant", None) if kind in (kinds.TRANSLATION, kinds.ALL) else None
     options.setdefault("samples", SAMPLES.get(kind, 1))
-    judge = options.get("judge") or ()
-    first = judge if isinstance(judge, str) else next(iter(judge), None)
+    judge = options.get("judge") or None
+    first = next(iter(judge), None) if isinstance(judge, Sequence) and not isinstance(judge, str) else judge
     session = open_session(model or (None if asks else first) or "embedded", **options)  # type: ignore[misc]
     return Diagnosis(
         kind, session, resolved, Path(out or FOLDER), numbered=out is None, may_ask=asks or model is not None,

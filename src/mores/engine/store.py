@@ -72,7 +72,7 @@ def request_key(identity: str, request: Request, sample: int = 0) -> AnswerKey:
 
 
 def _settings(request: Request) -> tuple[object, ...]:
-    """All of a request but its messages, without later fields where they are not used: what was stored before is found.
+    """Return all of a request but its messages; later fields only where they are used, so that old answers are found.
 
     A grammar repeats the text that it was made for, so that its hash is enough.
     """

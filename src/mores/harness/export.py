@@ -104,7 +104,7 @@ def reading_of(benchmark: Benchmark) -> str | None:
 
 
 def _write_rows(benchmark: Benchmark, items: Sequence[Item], variant: str | None, path: Path) -> None:
-    """One line for each item: as it is asked, the question that it is part of, and how many parts that has."""
+    """Write a line for each item: as it is asked, its question, and how many parts that has."""
     parts = Counter(map(benchmark.unit, items))
     lines = []
     for item in items:

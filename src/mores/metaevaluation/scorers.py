@@ -77,6 +77,7 @@ REGISTRY: Registry[Callable[..., Any]] = Registry(
     expected="a function of a name and a function that opens a model's metric",
     method="scores",
     written={kind: f"{kind}:MODEL" for kind in ASKED},
+    also=("FILE.jsonl",),
     setting="metric",
 )
 

@@ -11,6 +11,7 @@ from typing import Any, Unpack
 from mores.engine import Answer, Asker, AskOptions, Counts, Job, open_asker
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
+from mores.formatting import count
 from mores.io import sample_from
 from mores.metric.explained import checked
 from mores.metric.parts import report_parts
@@ -180,7 +181,7 @@ class Metric:
         return self.model.constrained or (self.model.style is not None and follows_grammars(self.model))
 
     def _constrained(self, request: Request, sample: Sample) -> Request:
-        """A request whose answer is a report by our schema; its quotes are words of the sample, where possible."""
+        """Return the request under the constraint of our schema; its quotes are words of the sample, where possible."""
         schema = self._schema(len(sample.evidence))
         grammar = report_grammar(schema, sample) if follows_grammars(self.model) else None
         if not grammar:
@@ -211,9 +212,8 @@ class Metric:
         passages = (part for evidence in sample.evidence for part in (evidence.title, evidence.date, evidence.text))
         whole, most = "".join((sample.instruction, sample.text, *passages)), self.settings.max_characters
         if len(whole) > most:
-            reason = (
-                f"{len(whole):,} characters are more than the limit of {most:,}; shorten it or raise max_characters"
-            )
+            long = f"{count(len(whole))} characters are more than the limit of {count(most)}"
+            reason = f"{long}; shorten it or raise max_characters"
         elif _SURROGATE.search(whole):
             reason = "it contains half a character (a lone surrogate), which cannot be sent; repair the text"
         else:

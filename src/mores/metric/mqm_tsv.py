@@ -72,7 +72,7 @@ class Segment(NamedTuple):
         return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in self)
 
     @classmethod
-    def of(cls, sample_id: str, system: str = "") -> Segment:
+    def parse(cls, sample_id: str, system: str = "") -> Segment:
         """Return the segment of a sample: what `id` wrote, or a document of one segment for any other id."""
         parts = [part.replace("%2F", "/").replace("%25", "%") for part in sample_id.split("/")]
         if len(parts) == len(cls._fields) and not system:
@@ -315,7 +315,7 @@ def _written(judgement: Judgement, system: str) -> Iterator[str]:
     if judgement.text is None:
         problem = f"the judgement of {judgement.sample_id!r} does not repeat its text"
         raise InputError(f"{problem}; MQM TSV needs it: add it with `judgement.repeat(sample)`")
-    segment = Segment.of(judgement.sample_id, system)
+    segment = Segment.parse(judgement.sample_id, system)
     extra = _extra(judgement, segment)
     errors = judgement.report.errors if judgement.report else ()
     for error in errors:
@@ -372,7 +372,7 @@ def _mark(text: str, error: Error | None) -> str:
 
 
 def _escape(text: str) -> str:
-    """Words that look like a mark, and words that look like the escape of one."""
+    """Escape words that look like a mark, and words that look like the escape of one."""
     return _MARK.sub(lambda mark: f"&lt;{mark[0][1:-1]}&gt;", _LOOKS_ESCAPED.sub("&amp;", text))
 
 

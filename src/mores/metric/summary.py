@@ -40,7 +40,7 @@ class ScoreSummary(Record):
     def headline(self) -> str:
         """The mean score, in one line."""
         mean = "no score" if self.mean_score is None else f"mean score {number(self.mean_score, 3)}"
-        return f"{count(self.n, 'text')}, {self.judged:,} judged; {mean}"
+        return f"{count(self.n, 'text')}, {count(self.judged)} judged; {mean}"
 
 
 class ScoreTally:

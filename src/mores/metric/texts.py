@@ -47,7 +47,7 @@ class Texts:
         return islice(read_samples(self.path, format=self.format, on_bad=on_bad), self.count)
 
     def revision(self) -> str:
-        """Changes when a text does, whatever the format of the file."""
+        """Return a hash that changes when a text does, whatever the format of the file."""
         digest = sha256()
         for sample in self.samples():
             fields = sample.id, sample.instruction, sample.text, sample.language, sample.region, sample.evidence
@@ -59,7 +59,7 @@ class Texts:
 def open_texts(
     texts: str, format_: str | None = None, *, skip_bad: bool = False, progress: Progress = SILENT
 ) -> Iterator[Texts]:
-    """The texts of a file, or of standard input for `-`; it is read once, so that a bad row is found at once."""
+    """Open the texts of a file, or of standard input for `-`; it is read once, so that a bad row is found at once."""
     with spool(texts) as path:
         check = check_samples(path, format=format_)
         if wrong := check.bad + check.repeated:
@@ -90,7 +90,7 @@ class Lookup:
         return f"{self.name}, at most {self.k} passages"
 
     def cost(self, texts: Texts) -> float:
-        """US dollars at most: what is kept of earlier searches costs nothing."""
+        """Return the US dollars at most: results that are kept of earlier searches cost nothing."""
         return search_cost(self.search, self.searches(texts), self.k)
 
     def searches(self, texts: Texts) -> int:
@@ -99,7 +99,7 @@ class Lookup:
 
     @asynccontextmanager
     async def open(self, metric: Metric) -> AsyncIterator[OpenLookup]:
-        """The search; its name goes into the metric's signature before anything is searched for."""
+        """Open the search; its identity goes into the metric's signature before anything is searched for."""
         counts, asker = Counts(), metric.asker
         options = SearchOptions(limits=asker.limits, fresh=asker.fresh, counts=counts, progress=asker.progress)
         search = open_search(self.search, options)
@@ -127,7 +127,7 @@ class OpenLookup:
         if note := language_note(self.search, texts.samples()):
             progress.note(note)
         if cost := lookup.cost(texts):
-            progress.note(f"{lookup.searches(texts):,} searches, at most {money(cost, 3)}")
+            progress.note(f"{count(lookup.searches(texts))} searches, at most {money(cost, 3)}")
         grounded = ground(texts.samples(), self.search, lookup.k, counts=self.counts)
         async with progress.stage("searching", texts.count, None, self.counts), aclosing(grounded) as pairs:
             with JsonlWriter(path) as writer:
@@ -136,9 +136,10 @@ class OpenLookup:
                     if failure:
                         metric.unsearched[sample.id] = failure
         if metric.unsearched:
-            problem = f"the search failed for {len(metric.unsearched):,} of {texts.count:,} texts, which are not judged"
+            failed = f"{count(len(metric.unsearched))} of {count(texts.count)} texts"
+            problem = f"the search failed for {failed}, which are not judged"
             first = next(iter(metric.unsearched.values())).reason
-            progress.note(f"{problem}; run the same again to search again. The first: {first}")
+            progress.note(f"{problem}; rerun to search again. The first: {first}")
         return replace(texts, grounded=path)
 
 

@@ -189,15 +189,15 @@ def follows_grammars(model: Model) -> bool:
 
 
 def weakness(model: Model) -> str:
-    """Return how little its verdicts without evidence are worth, where its kind says so in `weak_without_evidence`."""
+    """Return why its verdicts without evidence are weak (`weak_without_evidence` of its kind); empty for most."""
     return getattr(model, "weak_without_evidence", None) or ""
 
 
 def weakness_uncovered(model: Model) -> str:
-    """How little its verdicts by evidence on other things are worth, where its kind says so in `weak_uncovered`."""
+    """Return why its verdicts are weak by evidence that does not cover a text (`weak_uncovered`); empty for most."""
     return getattr(model, "weak_uncovered", None) or ""
 
 
 def taught_explanations(model: Model) -> Explanations | None:
-    """Return how it was taught to explain errors, where its kind says so in `explanations`; None for a free choice."""
+    """Return the forms of explanation that it was taught (`explanations` of its kind); None for a free choice."""
     return getattr(model, "explanations", None)

@@ -28,7 +28,7 @@ from mores.models.cluster import ON_GPU, WorkerShare, check_address, connect, fi
 from mores.models.worker import Card, ModelWorker, Opening, Outcome
 
 PATIENCE = 600.0
-"""Seconds without any worker after which the run stops; what was answered is kept."""
+"""Seconds without any worker after which the run stops; answers are saved."""
 LIVES = 3
 """Workers that one request may cost."""
 BATCHES = 2
@@ -306,7 +306,7 @@ class RayModel:
         return asyncio.get_running_loop().call_later(PATIENCE, lambda: self._stop(self._none_started()))
 
     def _stop(self, problem: MoresError) -> None:
-        """The run cannot go on; all that wait hear why."""
+        """Stop the run, and tell all that wait why."""
         self._problem = self._problem or problem
         self._up.set()
         while self._calls:

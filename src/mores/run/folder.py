@@ -183,7 +183,7 @@ def _different(known: Manifest, plan: Plan, folder: Path) -> str:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[bool]:
-    """Whether this process has the folder to itself, for the time of the `with` block."""
+    """Lock the folder for the `with` block; yield whether this process has it to itself."""
     if fcntl is None:
         yield True
         return

@@ -43,13 +43,13 @@ class Recorded(Record):
         return Query(self.query, self.language, self.region)
 
     @property
-    def whole(self) -> bool:
+    def exhaustive(self) -> bool:
         """Whether a request for more results would return no more."""
         return self.k is None or len(self.evidence) < self.k
 
     def gives(self, k: int) -> bool:
         """Return whether the best k are in it."""
-        return self.whole or len(self.evidence) >= k
+        return self.exhaustive or len(self.evidence) >= k
 
 
 class Replay:
@@ -129,7 +129,7 @@ class Recording:
 def _add(known: dict[Query, Recorded], recorded: Recorded) -> bool:
     """Keep a search unless a better one of the same query is known; of two the one with more results."""
     before = known.get(recorded.asked)
-    if before is not None and (before.whole or len(before.evidence) >= len(recorded.evidence)):
+    if before is not None and (before.exhaustive or len(before.evidence) >= len(recorded.evidence)):
         return False
     known[recorded.asked] = recorded
     return True

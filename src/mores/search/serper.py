@@ -110,7 +110,7 @@ class Serper:
         self._patience = Patience(self._limits, self.counts)
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """At most k results for each query; a refused key or an empty account is raised, other failures are values."""
+        """Return at most k results for each query; raise for a refused key or an empty account, not for others."""
         if not 1 <= k <= MOST:
             raise ConfigError(f"serper: {k} results cannot be asked for; choose from 1 to {MOST}")
         return await together(self._find_one(query, k) for query in queries)
@@ -182,7 +182,7 @@ class Serper:
         if status in (401, 403):
             raise ConfigError(f"{message}; the key was refused: set SERPER_API_KEY to a valid one")
         if status == 402 or "credits" in reason.lower():
-            raise ModelError(f"{message}; buy credits and run the same command again: what was found is kept")
+            raise ModelError(f"{message}; buy credits and rerun; results are saved")
         if 300 <= status < 400 or status == 404:
             raise ModelError(f"{message}; {self.base_url} is not Serper: check MORES_SERPER_URL")
         if status in _LATER or status >= 500:

@@ -58,7 +58,7 @@ def serve_app(
     passages: int = 3,
     **options: Unpack[AskOptions],
 ) -> FastAPI:
-    """The metric as an ASGI app, to be served or mounted; its lifespan opens the model and finishes what was accepted.
+    """Return the metric as an ASGI app; its lifespan opens the model and finishes the accepted texts.
 
     With `keys`, a request must show one of them. `evidence` is a search or a corpus, in which at most `passages`
     passages are looked up for each text.
@@ -95,12 +95,12 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
         batch = service.submit(samples, request.state.client if keys else address)
         if LINES in request.headers.get("accept", ""):
             return StreamingResponse(_lines(service, batch), media_type=LINES)
-        return await _whole(request, service, batch, single)
+        return await _answer_at_once(request, service, batch, single)
 
     @app.head("/health", include_in_schema=False)  # what some load balancers ask
     @app.get("/health", response_model=ServiceStatus)
     async def health() -> ServiceStatus:
-        """Whether the service runs; also while it cannot judge texts."""
+        """Tell whether the service runs; also while it cannot judge texts."""
         return ServiceStatus(status="ok", model=service.metric.model.name)
 
     @app.head("/ready", include_in_schema=False)
@@ -108,13 +108,13 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
         "/ready", response_model=ServiceStatus, responses={503: {"model": ServiceStatus, "description": "Not ready"}}
     )
     async def ready() -> Response:
-        """Whether texts can be judged now."""
+        """Tell whether texts can be judged now."""
         status = ServiceStatus(status=service.unready or "ok", model=service.metric.model.name)
         return Response(status.model_dump_json(), 503 if service.unready else 200, media_type=JSON)
 
     @guarded.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
-        """Counts for Prometheus."""
+        """Return counts for Prometheus."""
         return Response(meter.page(), media_type=CONTENT_TYPE)
 
     app.include_router(guarded)
@@ -123,7 +123,7 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
     return app
 
 
-async def _whole(request: Request, service: Service, batch: Batch, single: bool) -> Response:
+async def _answer_at_once(request: Request, service: Service, batch: Batch, single: bool) -> Response:
     """Return all judgements at once, in the order of the texts; when the client goes, the rest is withdrawn."""
 
     async def watch() -> None:
@@ -153,7 +153,7 @@ async def _lines(service: Service, batch: Batch) -> AsyncIterator[bytes]:
 
 
 def _refuse(_request: Request, error: Exception) -> Response:
-    """Return what is wrong with a request, or when it may come again."""
+    """Return what is wrong with a request, or when to send it again."""
     if not isinstance(error, Busy):
         return JSONResponse({"detail": str(error)}, 422)
     return JSONResponse({"detail": str(error)}, 429 if error.own else 503, {"Retry-After": str(error.retry_after)})

@@ -59,7 +59,7 @@ class _Job:
         return self.answer.cancelled()
 
     def settle(self, outcome: Completion | Exception) -> None:
-        """From any thread."""
+        """Deliver the outcome, from any thread."""
         known = _known(outcome, self.model) if isinstance(outcome, Exception) else outcome
         self.answer.get_loop().call_soon_threadsafe(_settle, self.answer, known)
 
@@ -124,9 +124,7 @@ class HFModel:
         self._full = asyncio.Event()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mores-hf")
         try:
-            self._network = await asyncio.get_running_loop().run_in_executor(
-                self._thread, load_network, *self._origin, self.adapter, self.precision
-            )
+            self._network = await asyncio.get_running_loop().run_in_executor(self._thread, self._load)
         except BaseException:
             self._thread.shutdown(wait=False)
             raise
@@ -186,9 +184,12 @@ class HFModel:
         """A folder, or a name on the Hub and its commit."""
         return (str(self._folder), None) if self._folder else (self.model, self._commit)
 
+    def _load(self) -> Network:
+        return load_network(*self._origin, self.adapter, self.precision)
+
 
 def _answer_batch(network: Network, jobs: Sequence[_Job]) -> None:
-    """A static batch; it stops when nobody waits for it any more."""
+    """Answer a static batch; stop when nobody waits for it any more."""
     outcomes: Sequence[Completion | Exception]
     try:
         outcomes = network.answer([job.request for job in jobs], lambda: all(job.abandoned for job in jobs))

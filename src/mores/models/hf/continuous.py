@@ -173,10 +173,7 @@ class Stream:
             elif queued:
                 self._patience -= 1
         idle = len(self._places) - living - len(new)
-        longest = max((place.length for place in self._places if not place.answer.finished), default=0)
-        if self._places and (
-            idle * _SHARE >= len(self._places) or int(self._cache.get_seq_length()) - longest >= _SLACK
-        ):
+        if self._places and (idle * _SHARE >= len(self._places) or self._slack() >= _SLACK):
             self._drop_finished()
         if new:
             self._share([row.ids for _, row in new])
@@ -205,6 +202,11 @@ class Stream:
                 work.settle(row)
         self._ready[:count] = sorted(self._ready[:count], key=lambda ready: len(ready[1].ids))
         return self._ready[:count]
+
+    def _slack(self) -> int:
+        """Return the number of columns before the longest answer that is being written."""
+        lengths = [place.length for place in self._places if not place.answer.finished]
+        return int(self._cache.get_seq_length()) - max(lengths, default=0)
 
     def _drop_finished(self) -> None:
         kept = [index for index, place in enumerate(self._places) if not place.answer.finished]
@@ -256,7 +258,7 @@ class Stream:
     # -- the network -------------------------------------------------------------------------------------------
 
     def _step(self) -> None:
-        """One more token of each answer."""
+        """Write one more token of each answer."""
         import torch
 
         from mores.models.hf.attention import grouped, step_mask
@@ -349,7 +351,7 @@ def _common(prompts: Sequence[list[int]]) -> list[int]:
 def _chunks(
     new: Sequence[tuple[PendingRequest, TokenizedRequest]], shared: int, padding: int
 ) -> Iterator[Sequence[tuple[PendingRequest, TokenizedRequest]]]:
-    """Groups of prompts, the shortest first, that are read at once."""
+    """Yield groups of prompts that are read at once, the shortest first."""
     begin = tokens = 0
     for index, (_, row) in enumerate(new):
         width = len(row.ids) - shared
@@ -362,7 +364,7 @@ def _chunks(
 
 
 def _stack(above: Any, below: Any) -> Any:
-    """Rows under rows, all ending in the same column."""
+    """Return rows under rows, all ending in the same column."""
     import torch
 
     from mores.models.hf.attention import to_width
