@@ -213,12 +213,7 @@ def _grading(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:
             yield from (f"{place}: {problem}" for problem in _judging(benchmark, item))
         elif benchmark.long_answer is not None:
             copy = benchmark.long_answer(item, Response(item_id=item.id, model="m", text="said"))
-            if (copy.id, copy.question, copy.answer, copy.model) != (
-                item.id,
-                item.prompt,
-                "said",
-                "m",
-            ):
+            if (copy.id, copy.question, copy.answer, copy.model) != (item.id, item.prompt, "said", "m"):
                 yield f"{place}: long_answer does not keep the item's id and prompt, the answer and the model's name"
             if (copy.language, copy.kind) != (item.language, item.metadata.get("kind")):
                 yield f"{place}: long_answer does not keep the item's language, and the kind in its metadata"

@@ -141,9 +141,7 @@ class Metric:
         if explanations := taught_explanations(self.model):
             errors = tuple(checked(error, sample, explanations) for error in errors)
         report = ErrorReport(
-            errors=errors,
-            explanation=written.explanation,
-            certainty=certainty(answer.completion.logprobs),
+            errors=errors, explanation=written.explanation, certainty=certainty(answer.completion.logprobs)
         )
         return Judgement.of(
             sample,

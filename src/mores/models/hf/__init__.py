@@ -76,12 +76,7 @@ class HFModel:
     warning: str | None = None
 
     def __init__(
-        self,
-        name: str,
-        adapter: str | None = None,
-        batch: int = 0,
-        slots: int = 0,
-        precision: Precision | None = None,
+        self, name: str, adapter: str | None = None, batch: int = 0, slots: int = 0, precision: Precision | None = None
     ) -> None:
         self._folder = local_folder(name)
         self.model = name

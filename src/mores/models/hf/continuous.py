@@ -275,11 +275,7 @@ class Stream:
             else:
                 mask = (torch.arange(width + 1, device=model.device) >= width - lengths).long()
             output = model(
-                input_ids=tokens,
-                attention_mask=mask,
-                position_ids=lengths,
-                past_key_values=self._cache,
-                use_cache=True,
+                input_ids=tokens, attention_mask=mask, position_ids=lengths, past_key_values=self._cache, use_cache=True
             )
         self._chooser.choose(output.logits[:, -1].float())
 
