@@ -206,7 +206,13 @@ class BenchJob:
 
         def read(answer: Answer) -> Verdict:
             item, row = answer.job.data
-            return self._verdict(item, row, _read(judging, answer))
+            if isinstance(answer.failure, _Known):
+                return self._verdict(item, row, answer.failure.grade)
+            if answer.completion is None:
+                failure = answer.failure or Failure(kind=FailureKind.MODEL, reason="the judge did not answer")
+                return self._verdict(item, row, failure)
+            reply, text = answer.completion.text, row.response.text or ""
+            return self._verdict(item, row, judging.read(item, text, reply, answer.followed))
 
         await judge.write(path, jobs, read, stage=stage, total=total, follow=follow)
 
@@ -236,15 +242,6 @@ def _question(judging: Judging, item: Item, row: Said) -> Request | Failure:
 def judge_request(messages: tuple[Message, ...]) -> Request:
     """Return the request to a judge."""
     return Request(messages, max_tokens=JUDGE_TOKENS, logprobs=False)
-
-
-def _read(judging: Judging, answer: Answer) -> Graded | Failure:
-    item, row = answer.job.data
-    if isinstance(answer.failure, _Known):
-        return answer.failure.grade
-    if answer.completion is None:
-        return answer.failure or Failure(kind=FailureKind.MODEL, reason="the judge did not answer")
-    return judging.read(item, row.response.text or "", answer.completion.text, answer.followed)
 
 
 def likeliest(candidates: Sequence[str], alternatives: Alternatives | None) -> dict[str, float] | Failure:

@@ -111,39 +111,27 @@ class VerdictScores:
                 verdict = verdict.model_copy(update={"label": label})
         self._rows[verdict.unit][LABELS.index(verdict.label) if verdict.label else -1] += 1
         self._choose(verdict)
-        self._measure(verdict)
+        for name, value in verdict.values.items():
+            cells = self._measures.setdefault(name, {}).setdefault(verdict.unit, [0.0, 0, 0])
+            cells[0] += value or 0.0
+            cells[2 if value is None else 1] += 1
         self._open.append(verdict)
         if len(self._open) == self._parts[verdict.unit]:
-            self._close()
+            whole = together([part.label for part in self._open])
+            if whole is None:
+                self._unscored[verdict.unit] += 1
+            else:
+                self._counts[verdict.unit][LABELS.index(whole)] += 1
+            self._open.clear()
 
     def _choose(self, verdict: Verdict) -> None:
         """Add its part to the distribution over choices: the probabilities, or all of it for the one choice."""
         if self.benchmark.people is None:
             return
         self._probable |= bool(verdict.probabilities)
-        shares, whole = (
-            verdict.probabilities or ({verdict.read: 1.0} if verdict.read else {}),
-            self._chosen[verdict.unit],
-        )
-        for choice, share in shares.items():
-            whole[choice] = whole.get(choice, 0.0) + share
-
-    def _measure(self, verdict: Verdict) -> None:
-        for name, value in verdict.values.items():
-            cells = self._measures.setdefault(name, {}).setdefault(verdict.unit, [0.0, 0, 0])
-            if value is None:
-                cells[2] += 1
-            else:
-                cells[0] += value
-                cells[1] += 1
-
-    def _close(self) -> None:
-        label, unit = together([verdict.label for verdict in self._open]), self._open[0].unit
-        if label is None:
-            self._unscored[unit] += 1
-        else:
-            self._counts[unit][LABELS.index(label)] += 1
-        self._open.clear()
+        chosen = self._chosen[verdict.unit]
+        for choice, share in (verdict.probabilities or ({verdict.read: 1.0} if verdict.read else {})).items():
+            chosen[choice] = chosen.get(choice, 0.0) + share
 
     def result(self, model: str, judge: str | None, signature: Signature) -> BenchResult:
         """Return all figures."""
@@ -224,7 +212,7 @@ def tally(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> dict[st
 
 
 def together(labels: Sequence[Label | None]) -> Label | None:
-    """Return a question is correct when all its parts are; with a part that could not be read it has no label.
+    """Return the label of a question: correct when all its parts are; None with a part that could not be read.
 
     Not even beside a wrong part: correct questions would be left out for an unread part and wrong ones kept, and the
     share of correct ones would fall with every answer that could not be read.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -227,15 +227,18 @@ def _judge_jobs(job: BenchJob) -> Iterator[Job]:
 
 def read_items(benchmark: Benchmark, data: Path | None, limit: int | None, progress: Progress) -> list[Item]:
     """Return the items of a benchmark, or some of them; bad rows are reported and left out."""
-    folder = (
-        data / benchmark.source
-        if data
-        else benchmark.data or download(benchmark.name, benchmark.hub, benchmark.revision, benchmark.homepage)
-    )
+    folder = data / benchmark.source if data else benchmark.data
+    folder = folder or download(benchmark.name, benchmark.hub, benchmark.revision, benchmark.homepage)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; put there {benchmark.files} (from {benchmark.homepage})")
     problems: list[InputError] = []
-    items = list(_distinct(benchmark.read(folder, problems.append), problems.append))
+    by_id: dict[str, Item] = {}
+    for item in benchmark.read(folder, problems.append):
+        if item.id in by_id:
+            problems.append(InputError(f"duplicate id {item.id!r}; remove one"))
+        else:
+            by_id[item.id] = item
+    items = list(by_id.values())
     if problems:
         rows = count(len(problems), "bad row")
         progress.note(f"{benchmark.name}: left out {rows}:{first_problems(problems)}")
@@ -244,16 +247,6 @@ def read_items(benchmark: Benchmark, data: Path | None, limit: int | None, progr
     if about := benchmark.about(items):
         progress.note(f"{benchmark.name}: {about}")
     return items if limit is None else spread(benchmark, items, limit)
-
-
-def _distinct(items: Iterable[Item], on_bad: Callable[[InputError], None]) -> Iterator[Item]:
-    seen: set[str] = set()
-    for item in items:
-        if item.id in seen:
-            on_bad(InputError(f"duplicate id {item.id!r}; remove one"))
-        else:
-            yield item
-        seen.add(item.id)
 
 
 def spread(benchmark: Benchmark, items: list[Item], limit: int) -> list[Item]:

@@ -335,26 +335,23 @@ class _Runner:
                 if exc.overload:
                     self.throttle.overloaded(exc, tries.started)
             else:
-                self._succeeded(completion, guess)
+                used = completion.prompt_tokens + completion.completion_tokens
+                self.throttle.succeeded(used - guess if guess and used else 0)
+                self.patience.succeeded()
+                counts.calls += 1
+                counts.prompt_tokens += completion.prompt_tokens
+                counts.completion_tokens += completion.completion_tokens
                 if asked_again or completion.text.strip() or completion.stop != "stop":
                     return completion
                 asked_again = True  # an empty answer is seldom meant; a second one is
-                self.counts.retries += 1
+                counts.retries += 1
                 continue
             finally:
                 self.throttle.release()
-                self.counts.concurrency = int(self.throttle.limit)
+                counts.concurrency = int(self.throttle.limit)
             if not await self.patience.another(tries, problem):
                 reason = self.patience.gave_up(self.model.name, tries, problem)
                 return Failure(kind=FailureKind.MODEL, reason=reason)
-
-    def _succeeded(self, completion: Completion, guess: int) -> None:
-        used = completion.prompt_tokens + completion.completion_tokens
-        self.throttle.succeeded(used - guess if guess and used else 0)
-        self.patience.succeeded()
-        self.counts.calls += 1
-        self.counts.prompt_tokens += completion.prompt_tokens
-        self.counts.completion_tokens += completion.completion_tokens
 
     # -- answers out --------------------------------------------------------------------------------------
 

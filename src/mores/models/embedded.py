@@ -198,7 +198,7 @@ class EmbeddedModel(OpenAIModel):
         return completion
 
     def _died(self, exc: Exception) -> ModelError:
-        """Return a server that has ended does not come back: the run stops."""
+        """Return the error of a call; a server that has ended does not come back, so that the run stops."""
         if self._process is not None and self._process.returncode is not None:
             return ModelError(f"the embedded server has stopped by itself (exit code {self._process.returncode})")
         return exc if isinstance(exc, ModelError) else Transient(f"embedded server: {exc}")

@@ -143,7 +143,7 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _joined(paragraphs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield a heading or another very short paragraph goes with what follows."""
+    """Yield paragraphs, joining a heading or another very short one with what follows."""
     held: int | None = None
     for place, (start, end) in enumerate(paragraphs):
         begin = start if held is None else held

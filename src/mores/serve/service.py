@@ -196,7 +196,12 @@ class Service:
             raise Busy(f"{total} texts wait already; at most {self.bounds.max_waiting} may", self._wait(total))
         batch = Batch(client, samples)
         self.waiting[client] += len(samples)
-        expiry = asyncio.get_running_loop().call_later(self.bounds.deadline, self._expire, batch)
+
+        def expire() -> None:
+            problem = f"; the last problem was: {self.counts.problem}" if self.counts.problem else ""
+            self._fail(batch, f"not judged within {self.bounds.deadline:g} s{problem}")
+
+        expiry = asyncio.get_running_loop().call_later(self.bounds.deadline, expire)
         self._open[batch] = [expiry]
         if self._grounding:
             self._open[batch].append(asyncio.create_task(self._ground(batch, self._grounding)))
@@ -268,23 +273,20 @@ class Service:
                     async for answer in await stack.enter_async_context(aclosing(answers)):
                         self._answered(answer)
             except Exception as error:
-                self._broken(error)
+                self.problem = _explain(error)
+                self._again_at = time.monotonic() + PAUSES[min(self._failures, len(PAUSES) - 1)]
+                self._failures += 1
+                if not self._started:
+                    self.on_failed_start(error if isinstance(error, MoresError) else MoresError(self.problem))
+                for batch in list(self._open):
+                    self._fail(batch, self.problem)
+                self._asked.clear()
             await asyncio.sleep(max(0.0, self._again_at - time.monotonic()))
 
     def _opened(self) -> None:
         self.metric.signature()  # a model that cannot say what it is cannot be used
         self._started, self.problem = True, ""
         self.counts.problem, self.counts.gives_up_at = "", None
-
-    def _broken(self, error: Exception) -> None:
-        self.problem = _explain(error)
-        self._again_at = time.monotonic() + PAUSES[min(self._failures, len(PAUSES) - 1)]
-        self._failures += 1
-        if not self._started:
-            self.on_failed_start(error if isinstance(error, MoresError) else MoresError(self.problem))
-        for batch in list(self._open):
-            self._fail(batch, self.problem)
-        self._asked.clear()
 
     async def _jobs(self) -> AsyncIterator[Job]:
         """Yield the next text whenever the model can take one, of each request in turn."""
@@ -321,10 +323,6 @@ class Service:
             self.judged[judgement.failure.kind.value if judgement.failure else "scored"] += 1
         if not batch.left:
             self._leave(batch)
-
-    def _expire(self, batch: Batch) -> None:
-        problem = f"; the last problem was: {self.counts.problem}" if self.counts.problem else ""
-        self._fail(batch, f"not judged within {self.bounds.deadline:g} s{problem}")
 
     def _fail(self, batch: Batch, reason: str) -> None:
         """Let every text that is left be a failure."""

@@ -26,7 +26,7 @@ def _problem(row: Row) -> Item:
 
 
 def _metadata(text: str) -> dict[str, str]:
-    """Return the published cell is a Python literal."""
+    """Return topic and type of answer in the published cell, a Python literal."""
     try:
         values: Any = ast.literal_eval(text)
         return {name: str(values[name]) for name in ("topic", "answer_type")}
