@@ -10,7 +10,6 @@ from itertools import chain, count
 from pathlib import Path
 
 from mores.engine import SILENT, Asker, Progress
-from mores.engine.cost import Price
 from mores.engine.estimate import Estimate, estimate
 from mores.errors import InputError
 from mores.io import JsonlWriter, file_name
@@ -61,18 +60,19 @@ class Judging:
                 example = f"such as {samples[0].id!r}" if samples else "which has none"
                 raise InputError(f"{scorer.name}: none of its judgements is about a text of the data, {example}")
             return chosen
-        metric = scorer.open(self.open_metric)
-        async with (
-            self.progress.stage(scorer.name, len(samples), price_of(metric)) as counts,
-            aclosing(metric.stream(samples, counts)) as judgements_of_model,
-        ):
-            return {sample.id: judgement async for sample, judgement in judgements_of_model}
+        return await ask_metric(scorer.name, scorer.open(self.open_metric), samples, self.progress)
 
 
-def price_of(opened: OpenedMetric) -> Price | None:
-    """Return the price of the model that a metric asks, where it is known."""
+async def ask_metric(
+    name: str, opened: OpenedMetric, samples: Sequence[Sample], progress: Progress
+) -> dict[str, Judgement]:
+    """Return the judgements of a metric by sample."""
     asker = asker_of(opened)
-    return asker.price if asker else None
+    async with (
+        progress.stage(name, len(samples), asker.price if asker else None) as counts,
+        aclosing(opened.stream(samples, counts)) as judgements,
+    ):
+        return {sample.id: judgement async for sample, judgement in judgements}
 
 
 def estimate_metric(name: str, opened: OpenedMetric, samples: Iterable[Sample]) -> dict[str, Estimate]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -20,7 +19,7 @@ from mores.io.private import make_folder
 from mores.metaevaluation.baselines import BASELINES, fit, judge
 from mores.metaevaluation.dataset import Dataset, source_of
 from mores.metaevaluation.folder import JUDGEMENTS, RESULT, MetaRun
-from mores.metaevaluation.judging import estimate_metric, judgement_files, price_of
+from mores.metaevaluation.judging import ask_metric, estimate_metric, judgement_files
 from mores.metaevaluation.leave_one_out import NONE, collect, leave_one_out
 from mores.metaevaluation.records import LeaveOneOut, Meta, VoteTable
 from mores.metaevaluation.scorers import Scorer, asker_of, read_judgements
@@ -141,13 +140,8 @@ class Session:
     async def _read(self, scorer: Scorer, golds: list[Gold]) -> dict[str, Judgement]:
         """Return the judgements of a file, or of a model that is asked."""
         if not scorer.file:
-            metric = scorer.open(self.open_metric)
-            samples, price = [gold.sample for gold in golds], price_of(metric)
-            async with (
-                self.progress.stage(scorer.name, len(golds), price) as counts,
-                aclosing(metric.stream(samples, counts)) as judgements,
-            ):
-                return {sample.id: judgement async for sample, judgement in judgements}
+            samples = [gold.sample for gold in golds]
+            return await ask_metric(scorer.name, scorer.open(self.open_metric), samples, self.progress)
         judgements_read = read_judgements(scorer.name)
         ids = {gold.sample.id for gold in golds}
         if not ids & judgements_read.keys():
