@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from mores.registry import split_name
+
 
 class Price(NamedTuple):
     """US dollars per million tokens."""
@@ -29,7 +31,7 @@ def list_price(model: str) -> Price | None:
     NAME may begin with a provider, as gateways write it: `openai:anthropic/claude-sonnet-4-5`. A model that its maker
     lists as free counts as unknown, since others ask money for it.
     """
-    kind, _, name = model.partition(":")
+    kind, name = split_name(model)
     if kind != "openai":
         return None
     from genai_prices import Usage, calc_price  # takes 0.2 s

@@ -23,16 +23,17 @@ from mores.harness.live import LiveMetric
 from mores.io.logs import instruction_of, place_of
 from mores.metric import open_metric
 from mores.metric.texts import Lookup
+from mores.models import Model
 from mores.models.base import Message
-from mores.search import search_or_corpus
+from mores.search import Search, search_or_corpus
 from mores.types import Evidence, Failure, Item, Judgement, Sample
 
 
 @scorer(metrics=[mean(), stderr()])
 def excam(
-    model: str = "embedded",
+    model: str | Model = "embedded",
     base_url: str | None = None,
-    evidence: str | None = None,
+    evidence: str | Search | None = None,
     passages: int = 3,
     targets: bool = False,
 ) -> Scorer:

@@ -26,6 +26,7 @@ from mores.metaevaluation.session import Session
 from mores.metaevaluation.versus import check_data, compare_judges, compare_texts
 from mores.metaevaluation.votes import read_votes, vote_tables
 from mores.metric import Settings, open_metric
+from mores.registry import split_name
 from mores.run import Run, open_run
 from mores.types import Judgement
 
@@ -147,8 +148,8 @@ def _open_people(kind: str, file: Path, names: Sequence[str | AnyMetric], option
 
 def split_data(data: Path | str) -> tuple[str, Path]:
     """Return the kind of data and its file, such as `juice` and the file of JuICE; no kind for a folder."""
-    kind, colon, file = str(data).partition(":")
-    return (kind, Path(file)) if colon and kind in FILES else ("", Path(data))
+    kind, file = split_name(str(data))
+    return (kind, Path(file)) if ":" in str(data) and kind in FILES else ("", Path(data))
 
 
 def _refuse(options: MetaOptions, data: str, *names: str) -> None:

@@ -26,6 +26,7 @@ from mores.models import Options
 from mores.models.base import Completion, Explanations, Model, Request, Style
 from mores.models.cluster import ON_GPU, WorkerShare, check_address, connect, first_line, is_there, share
 from mores.models.worker import Card, ModelWorker, Opening, Outcome
+from mores.registry import name_of, split_name
 
 PATIENCE = 600.0
 """Seconds without any worker after which the run stops; answers are saved."""
@@ -79,7 +80,7 @@ class RayModel:
 
     def __init__(self, model: str | Model, options: Options) -> None:
         self._model, self._options = model, options
-        self._kind = (model if isinstance(model, str) else model.name).partition(":")[0]
+        self._kind = split_name(name_of(model))[0]
         self._problem: MoresError | None = None
         check_address(options.ray)
         require("pip install 'mores[ray]'", "ray")

@@ -21,7 +21,7 @@ from mores.io import json_line
 from mores.metric import Settings, open_metric
 from mores.metric.texts import Lookup
 from mores.models import Model
-from mores.search import search_or_corpus
+from mores.search import Search, search_or_corpus
 from mores.serve.body import JSON, LINES, read_body, read_texts
 from mores.serve.keys import Keys
 from mores.serve.meter import CONTENT_TYPE, Meter
@@ -54,7 +54,7 @@ def serve_app(
     *,
     keys: Iterable[str] = (),
     bounds: Bounds | None = None,
-    evidence: str | None = None,
+    evidence: str | Search | None = None,
     passages: int = 3,
     **options: Unpack[AskOptions],
 ) -> FastAPI:
