@@ -165,7 +165,8 @@ def _leaderboard(name: str, entries: list[BoardEntry], force: bool) -> Leaderboa
         raise ConfigError(f"{notes[0]}; run them alike, give only runs of one kind, or force it", setting="force")
     notes += [note for field in ALIKE if (note := _differing(name, field, entries))]
     ranked = sorted(entries, key=lambda e: (e.headline.value is None, -(e.headline.value or 0.0), e.result.model))
-    names, first = _names(ranked), ranked[0].result
+    first, times = ranked[0].result, Counter(entry.result.model for entry in ranked)
+    names = [e.result.model if times[e.result.model] == 1 else f"{e.result.model} ({e.folder})" for e in ranked]
     if _headline(first) not in ("", "accuracy") and not first.measured:
         notes.append(f"ranks are by {_headline(first)}, p compares the shares of correct answers")
     return Leaderboard(
@@ -186,12 +187,6 @@ def _differing(name: str, field: str, entries: Sequence[BoardEntry]) -> str:
         return ""
     (value, here), (other_value, there), *_ = folders.items()
     return f"{name}: {field} is {value} in {here} and {other_value} in {there}, so the numbers are not comparable"
-
-
-def _names(entries: Sequence[BoardEntry]) -> list[str]:
-    """Return the models, with the folder where there are several runs of one."""
-    times = Counter(entry.result.model for entry in entries)
-    return [e.result.model if times[e.result.model] == 1 else f"{e.result.model} ({e.folder})" for e in entries]
 
 
 def _standings(ranked: Sequence[BoardEntry], names: Sequence[str]) -> list[Standing]:

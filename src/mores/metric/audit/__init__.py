@@ -348,9 +348,7 @@ def _ranked(attacks: Sequence[AuditCase], controls: Sequence[AuditCase]) -> tupl
         p = min(1.0, len(groups) * fisher(hits, control)) if hits.n and control.n else None
         goal = group[0].goal
         assert goal is not None
-        ranked.append(
-            Attack(injection=name, category=group[0].category, goal=goal, hits=hits, control=control, p=p)
-        )  # fmt: skip
+        ranked.append(Attack(injection=name, category=group[0].category, goal=goal, hits=hits, control=control, p=p))
     ranked.sort(key=lambda attack: (-(attack.hits.value or 0.0), 1.0 if attack.p is None else attack.p))
     return tuple(ranked)
 
