@@ -16,7 +16,7 @@ DEVELOPMENT = (Path(__file__).parents[1] / "docs" / "development.md").read_text(
 LAYERS = [
     {"types", "errors", "cache", "calling", "renamed"},
     {"culture", "extras", "reading", "signature"},
-    {"io", "stats", "language", "formatting", "plugins", "hub"},
+    {"io", "stats", "language", "formatting", "registry", "hub"},
     {"models"},
     {"engine"},
     {"run"},

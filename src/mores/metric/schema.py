@@ -80,12 +80,7 @@ def report_schema(most: int | None = None, *, longest: int = LONGEST, evidence: 
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def schema_hash(schema: dict[str, Any] | None) -> str:

@@ -106,7 +106,7 @@ def describe(model: Model) -> Card:
     )
 
 
-class Worker:
+class ModelWorker:
     """One model in one process. Problems that we know are returned, so that they arrive as what they are."""
 
     async def open(self, opening: Opening, expected: Card) -> MoresError | None:

@@ -80,7 +80,7 @@ class Corpus:
         return [Found(evidence=self._best(of_query, k)) for of_query in scores]
 
     def _scores_of(self, text: str) -> index.Floats:
-        """Return how well each passage matches a text; 0 without a content word of it, if it has any."""
+        """Return the score of each passage for a text; 0 without a content word of it, if it has any."""
         asked = words.words(text)
         content = " ".join(word for word in asked if is_content(word))
         if not content:
@@ -145,7 +145,7 @@ def _searched(passage: dict[str, Any]) -> str:
 
 
 def _hash(documents: list[Document]) -> str:
-    """Names, contents and settings; a time stamp would make a copy another corpus."""
+    """Return a hash of names, contents and settings; a time stamp would make a copy another corpus."""
     whole = blake2b(repr(_SETTINGS).encode(), digest_size=16)
     for document in documents:
         try:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import combinations, product
 from math import isfinite
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mores.errors import suggest
 
 Floats: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.intp]
@@ -143,8 +144,7 @@ def check_columns(names: Sequence[str], data: Columns) -> None:
     """Every column is there, all of one length and without missing values."""
     for name in names:
         if name not in data:
-            near = get_close_matches(name, list(data), n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
+            hint = suggest(name, data)
             raise ValueError(f"no column {name!r}; {hint}the columns are {', '.join(sorted(data))}")
     sizes = {name: len(data[name]) for name in names}
     if len(set(sizes.values())) > 1:
