@@ -3,7 +3,7 @@
     python benchmarks/raters.py                                 # a table, in some minutes
     python benchmarks/raters.py --studies 20 --only nested --json
 
-Simulated studies with three models, two types and five languages (`mores.stats.raters.simulated`). In each, either
+Simulated studies with three models, two types and five languages (`tests/stats/raters/simulated.py`). In each, either
 everybody is honest, or one person answers at random, always alike, in a hurry, or by the place of the answer. A study
 counts as `false` when an honest person is flagged. Without a careless person, intervals of the differences between
 models, of severities and of the drift of a person who grows severe are held against the truth.
@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any, get_args
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -25,7 +26,9 @@ import numpy as np  # noqa: E402
 from mores.stats.intervals import Z95, share_interval  # noqa: E402
 from mores.stats.mixed import Fit, Model, contrasts, fit  # noqa: E402
 from mores.stats.raters import Conduct, annotator_drift, annotator_severity, find_careless  # noqa: E402
-from mores.stats.raters.simulated import Careless, Plan, Study, draw_study  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tests.stats.raters.simulated import Careless, Plan, Study, draw_study  # noqa: E402
 
 DESIGNS = {
     "nested": (Plan(annotators=3, questions=10, spread=0.2), ("language/annotator", "question")),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import permutations
 from typing import Any
 
 import pytest
@@ -15,10 +14,8 @@ from mores.stats.spans import (
     Counts,
     Span,
     characters,
-    exact,
     intersection_over_union,
     match_errors,
-    overlapping,
     tokens,
 )
 
@@ -41,7 +38,7 @@ def over_words(predicted: Sequence[Span], gold: Sequence[Span], credit: float = 
     return tokens(predicted, gold, WORDS, credit)
 
 
-KINDS: list[Callable[..., Counts]] = [characters, over_words, exact, overlapping]
+KINDS: list[Callable[..., Counts]] = [characters, over_words]
 
 
 # --- counts
@@ -103,30 +100,6 @@ def test_tokens_by_hand() -> None:
     assert tokens([Span(0, 3)], [Span(0, 3)], []) == Counts(0.0, 0, 0)
 
 
-def test_exact_by_hand() -> None:
-    gold = [Span(0, 3, MAJOR), Span(5, 9, MINOR), Span(10, 12, MINOR)]
-    assert exact([Span(0, 3, MAJOR), Span(5, 9, MAJOR), Span(10, 13, MINOR)], gold) == Counts(1.5, 3, 3)
-
-
-def test_exact_finds_each_span_once() -> None:
-    assert exact([Span(0, 3, MAJOR)] * 3, [Span(0, 3, MAJOR), Span(0, 3, MINOR)]) == Counts(1.5, 3, 2)
-
-
-def test_overlapping_by_hand() -> None:
-    gold = [Span(0, 3, MAJOR), Span(5, 9, MINOR)]
-    assert overlapping([Span(2, 5, MAJOR), Span(8, 20, MAJOR)], gold) == Counts(1.5, 2, 2)
-    assert overlapping([Span(3, 5, MAJOR)], gold) == Counts(0.0, 1, 2)  # touching is not overlapping
-
-
-def test_one_long_span_finds_one() -> None:
-    assert overlapping([Span(0, 100)], [Span(0, 2), Span(5, 7), Span(9, 11)]) == Counts(1.0, 1, 3)
-
-
-def test_overlapping_gives_up_a_pair_for_two() -> None:
-    # The first prediction could have either; only the first gold one is left for the second.
-    assert overlapping([Span(0, 10), Span(0, 2)], [Span(1, 3), Span(5, 6)]) == Counts(2.0, 2, 2)
-
-
 def test_sides_add_up() -> None:
     predicted = {"instruction": [Span(0, 2)], "text": [Span(0, 4)]}
     gold = {"instruction": [Span(0, 2)], "text": [Span(2, 6)]}
@@ -149,26 +122,11 @@ def naive(predicted: Sequence[Span], gold: Sequence[Span], credit: float) -> Cou
     return Counts(found, ours, theirs)
 
 
-def most(predicted: Sequence[Span], gold: Sequence[Span], credit: float) -> float:
-    """The best of all matchings."""
-    few, many = sorted((predicted, gold), key=len)
-
-    def value(a: Span, b: Span) -> float:
-        return (1 if a.severity == b.severity else credit) if max(a.start, b.start) < min(a.end, b.end) else 0
-
-    return max(sum(map(value, few, order)) for order in permutations(many, len(few)))
-
-
 @given(spans, spans, partial)
 def test_characters_are_those_of_the_naive_count(predicted: list[Span], gold: list[Span], credit: float) -> None:
     counts = characters(predicted, gold, credit)
     assert counts == naive(predicted, gold, credit)
     assert tokens(predicted, gold, [(n, n + 1) for n in range(30)], credit) == counts
-
-
-@given(spans, spans, partial)
-def test_overlapping_is_the_best_matching(predicted: list[Span], gold: list[Span], credit: float) -> None:
-    assert overlapping(predicted, gold, credit).matched == pytest.approx(most(predicted, gold, credit))
 
 
 # --- what always holds
@@ -196,11 +154,6 @@ def test_gold_is_found_by_itself(kind: Callable[..., Counts], gold: list[Span]) 
 def test_more_credit_is_never_less(kind: Callable[..., Counts], predicted: list[Span], gold: list[Span]) -> None:
     matched = [kind(predicted, gold, credit).matched for credit in (0.0, 0.5, 1.0)]
     assert matched == sorted(matched)
-
-
-@given(spans, spans)
-def test_what_is_exact_overlaps(predicted: list[Span], gold: list[Span]) -> None:
-    assert exact(predicted, gold).matched <= overlapping(predicted, gold).matched
 
 
 # --- what is refused

@@ -16,14 +16,6 @@ from mores.culture import accepts, language
 from mores.errors import ConfigError, InputError
 
 BY_CLD2 = frozenset({"aa", "hil", "tn", "fj", "sm", "to", "rn", "wo", "hi", "fo", "ps", "ru", "ar", "bal"})
-LEFT_OUT = frozenset({"bal", "hil", "pap", "rn"})
-"""Languages that the check does not recognise, and that the paper's averages exclude."""
-TABLE_13 = {
-    "aa": 100.0, "ar": 100.0, "bal": 0.0, "zh": 100.0, "en": 100.0, "fo": 100.0, "fj": 98.67, "de": 100.0, "he": 100.0,
-    "hil": 0.0, "hi": 100.0, "hu": 100.0, "ja": 100.0, "rn": 35.85, "ko": 100.0, "pap": 0.0, "ps": 100.0, "ru": 97.33,
-    "sm": 92.0, "es": 100.0, "to": 100.0, "tn": 96.92, "wo": 90.0,
-}  # fmt: skip
-"""The paper's accuracy on its questions, in percent."""
 
 
 def detect_as_paper(texts: Sequence[str], expected: Sequence[str]) -> list[str | None]:
@@ -31,12 +23,6 @@ def detect_as_paper(texts: Sequence[str], expected: Sequence[str]) -> list[str |
     if len(expected) != len(texts):
         raise InputError(f"{len(expected)} expected languages for {len(texts)} texts; give one for each")
     return [_find(text, language(tag)) for text, tag in zip(texts, expected, strict=True)]
-
-
-def check_as_paper(texts: Sequence[str], expected: Sequence[str]) -> list[bool]:
-    """Return whether each text is in its expected language, as the paper counts."""
-    tags = detect_as_paper(texts, expected)
-    return [is_expected(tag, want) for tag, want in zip(tags, expected, strict=True)]
 
 
 def is_expected(detected: str | None, expected: str) -> bool:

@@ -32,23 +32,6 @@ class Votes(NamedTuple):
     """Units × values, whole numbers."""
 
 
-class VoteDistribution(NamedTuple):
-    """The votes of one unit, in the order of `Votes.values`."""
-
-    counts: tuple[int, ...]
-    shares: tuple[float, ...]
-    """Counts divided by their sum; empty if nobody voted."""
-    majority: tuple[Label, ...]
-    """The value with the most votes; all of them when several tie, none when nobody voted."""
-    entropy: float | None
-    """Shannon's, in bits: 0 when all agree, log2 of the number of values at most; None when nobody voted."""
-
-    @property
-    def tied(self) -> bool:
-        """Whether several values have the most votes."""
-        return len(self.majority) > 1
-
-
 def count_votes(ratings: Ratings) -> Votes:
     """The votes in a matrix of raters × units; values that nobody gave are not in it, and the others are sorted."""
     table = np.asarray(ratings, dtype=object)
@@ -64,12 +47,6 @@ def count_votes(ratings: Ratings) -> Votes:
     counts = np.zeros((table.shape[1], len(values)), dtype=np.int64)
     np.add.at(counts, (np.nonzero(present)[1], inverse), 1)
     return Votes(tuple(values.tolist()), counts)
-
-
-def vote_distributions(data: Ratings | Votes) -> list[VoteDistribution]:
-    """Count, shares, majority and entropy of each unit. Entropy: C. E. Shannon, Bell System Tech. J. 27 (1948)."""
-    votes = data if isinstance(data, Votes) else count_votes(data)
-    return [_distribution(row, votes.values) for row in _counts(votes).astype(np.int64)]
 
 
 def krippendorff_alpha(data: Ratings | Votes, level: Level = "nominal") -> float | None:
@@ -221,16 +198,6 @@ def _counts(votes: Votes) -> _Array:
     if not (np.isfinite(counts).all() and (counts >= 0).all() and (counts == np.floor(counts)).all()):
         raise ValueError("counts are not all whole numbers from 0; give the votes themselves, not their shares")
     return counts
-
-
-def _distribution(row: npt.NDArray[np.int64], values: Sequence[Label]) -> VoteDistribution:
-    if not row.sum():
-        return VoteDistribution(tuple(row.tolist()), (), (), None)
-    shares = row / row.sum()
-    nonzero = shares[shares > 0]
-    majority = tuple(values[index] for index in np.flatnonzero(row == row.max()).tolist())
-    entropy = float((nonzero * -np.log2(nonzero)).sum())
-    return VoteDistribution(tuple(row.tolist()), tuple(shares.tolist()), majority, entropy)
 
 
 def _distances(values: Sequence[Label], totals: _Array, level: Level) -> _Array:

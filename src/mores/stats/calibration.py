@@ -42,39 +42,10 @@ class Bin(NamedTuple):
     """95% interval of the accuracy; (0, 1) in an empty bin."""
 
 
-# -- single figures ----------------------------------------------------------------------------------------
-
-
-def expected_calibration_error(confidence: npt.ArrayLike, correct: npt.ArrayLike, bins: int = BINS) -> float | None:
-    """ECE = Σ_b (n_b/N) |accuracy_b - confidence_b| over equally wide bins; times 100 it is in percentage points.
-
-    M. Pakdaman Naeini et al., Obtaining well calibrated probabilities using Bayesian binning, AAAI 2015;
-    C. Guo et al., On calibration of modern neural networks, ICML 2017, Eq. 3. A confidence on the border of two bins
-    is in the upper one, and 1 in the last, as in MSQA; Guo et al. put borders into the lower one.
-    """
-    confidences, answers = _answers(confidence, correct)
-    errors = _calibration_errors(Ranked(confidences, np.ones((1, confidences.size)), answers[None]), bins)
-    return float(errors[0]) / 100 if confidences.size else None
-
-
-def brier_score(confidence: npt.ArrayLike, correct: npt.ArrayLike) -> float | None:
-    """Mean of (confidence - correct)²: 0 is best, 0.25 is a constant confidence of 0.5, 1 is always certain and wrong.
-
-    G. W. Brier, Verification of forecasts expressed in terms of probability, Monthly Weather Review 78 (1950), 1-3,
-    whose sum over both outcomes is twice this, the usual form for two.
-    """
-    confidences, answers = _answers(confidence, correct)
-    return (
-        float(_brier_scores(Ranked(confidences, np.ones((1, confidences.size)), answers[None]))[0])
-        if confidences.size
-        else None
-    )
-
-
 def reliability_curve(
     confidence: npt.ArrayLike, correct: npt.ArrayLike, bins: int = BINS, *, groups: npt.ArrayLike | None = None
 ) -> list[Bin]:
-    """Confidence and accuracy of each of the equally wide bins of `expected_calibration_error`, empty ones included.
+    """Return confidence and accuracy of each of the equally wide bins, empty ones included.
 
     Answers of a group, such as those to one question, depend on each other.
     A. Niculescu-Mizil and R. Caruana, Predicting good probabilities with supervised learning, ICML 2005, section 4.
@@ -169,15 +140,25 @@ def measure(samples: Ranked) -> dict[str, Floats]:
     }
 
 
-def _calibration_errors(samples: Ranked, bins: int = BINS) -> Floats:
-    """In percentage points."""
+def _calibration_errors(samples: Ranked) -> Floats:
+    """Return ECE = Σ_b (n_b/N) |accuracy_b - confidence_b| over equally wide bins, in percentage points.
+
+    M. Pakdaman Naeini et al., Obtaining well calibrated probabilities using Bayesian binning, AAAI 2015;
+    C. Guo et al., On calibration of modern neural networks, ICML 2017, Eq. 3. A confidence on the border of two bins
+    is in the upper one, and 1 in the last, as in MSQA; Guo et al. put borders into the lower one.
+    """
     # n_b |mean difference| is |sum of differences|, so that no bin needs dividing, not even an empty one.
-    gaps = (samples.hits - samples.n * samples.confidence) @ np.eye(bins)[_bins_of(samples.confidence, bins)]
+    gaps = (samples.hits - samples.n * samples.confidence) @ np.eye(BINS)[_bins_of(samples.confidence, BINS)]
     errors: Floats = ratios(100 * np.abs(gaps).sum(axis=1), samples.n.sum(axis=1))
     return errors
 
 
 def _brier_scores(samples: Ranked) -> Floats:
+    """Return the mean of (confidence - correct)²: 0 is best, 0.25 is a constant confidence of 0.5.
+
+    G. W. Brier, Verification of forecasts expressed in terms of probability, Monthly Weather Review 78 (1950), 1-3,
+    whose sum over both outcomes is twice this, the usual form for two.
+    """
     confidences, n, hits = samples
     scores: Floats = (n @ confidences**2 - 2 * (hits @ confidences) + hits.sum(axis=1)) / n.sum(axis=1)
     return scores

@@ -6,7 +6,6 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,20 +26,6 @@ class Share(NamedTuple):
     high: float
 
 
-class LikertSummary(NamedTuple):
-    """Ratings on a scale of a few levels."""
-
-    n: int
-    mean: float
-    sd: float | None
-    """Of a sample, with n - 1; None for one rating."""
-    median: float
-    levels: dict[float, Share]
-    """The share of each level of the scale, from the lowest, also of those that nobody chose."""
-    at_least: dict[float, Share]
-    """The share of ratings at this level or above, for each level."""
-
-
 class Summary(NamedTuple):
     """Five numbers (J. W. Tukey, Exploratory Data Analysis, 1977, chapter 2), and mean and spread."""
 
@@ -53,13 +38,6 @@ class Summary(NamedTuple):
     mean: float
     sd: float | None
     """Of a sample, with n - 1; None for one value."""
-
-
-class Histogram(NamedTuple):
-    """Counts between edges; each bin has its lower edge, and the last one both."""
-
-    edges: tuple[float, ...]
-    counts: tuple[int, ...]
 
 
 def bhattacharyya(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
@@ -103,8 +81,10 @@ def jensen_shannon_of_draws(
 def _distances(first: _Array, second: _Array) -> _Array:
     """Jensen-Shannon distances along the last axis."""
     middle = (first + second) / 2
-    terms = [p * np.log2(np.divide(p, middle, out=np.ones_like(middle), where=(p > 0) & (middle > 0)))
-             for p in np.broadcast_arrays(first, second)]  # fmt: skip
+    terms = [
+        p * np.log2(np.divide(p, middle, out=np.ones_like(middle), where=(p > 0) & (middle > 0)))
+        for p in np.broadcast_arrays(first, second)
+    ]
     distances: _Array = np.sqrt(np.clip((terms[0] + terms[1]).sum(axis=-1) / 2, 0.0, 1.0))
     return distances
 
@@ -122,42 +102,6 @@ def _shares(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[_Array, _Array
     return p / p.sum(), q / q.sum()
 
 
-def bhattacharyya_of_samples(
-    first: npt.ArrayLike, second: npt.ArrayLike, bins: int | Sequence[float] = 10
-) -> float | None:
-    """Return the coefficient of two samples' histograms on shared bins; None when one is empty.
-
-    `bins` is how many there are between the lowest and the highest value of both, or their edges. The number depends on
-    them: with ever more bins it goes to 0 for continuous values, so say which.
-    """
-    a, b = _numbers(first), _numbers(second)
-    if not (len(a) and len(b)):
-        return None
-    edges = _edges(np.concatenate([a, b]), bins)
-    return bhattacharyya(_bin(a, edges), _bin(b, edges))
-
-
-def summarise_likert(ratings: npt.ArrayLike, levels: Sequence[float] = (1, 2, 3, 4, 5)) -> LikertSummary | None:
-    """Mean, spread, median, and the share of each level and of it and all above, each share with its interval."""
-    values, scale = _numbers(ratings), _numbers(levels)
-    if not (np.diff(scale) > 0).all() or not len(scale):
-        raise ValueError("levels are not ascending; give each once, from the lowest to the highest")
-    if len(other := values[~np.isin(values, scale)]):
-        raise ValueError(f"rating {other[0]:g} is not one of the levels {scale.tolist()}; give `levels`, or exclude it")
-    if not len(values):
-        return None
-    counts = (values[:, None] == scale).sum(axis=0)
-    above = counts[::-1].cumsum()[::-1]
-    return LikertSummary(
-        n=len(values),
-        mean=float(values.mean()),
-        sd=_sd(values),
-        median=float(np.median(values)),
-        levels={level: share_of(int(k), len(values)) for level, k in zip(levels, counts, strict=True)},
-        at_least={level: share_of(int(k), len(values)) for level, k in zip(levels, above, strict=True)},
-    )
-
-
 def summarise(values: npt.ArrayLike) -> Summary | None:
     """Five-number summary, mean and spread; quartiles interpolate linearly between values.
 
@@ -171,15 +115,6 @@ def summarise(values: npt.ArrayLike) -> Summary | None:
     return Summary(len(numbers), low, q1, median, q3, high, float(numbers.mean()), _sd(numbers))
 
 
-def histogram(values: npt.ArrayLike, bins: int | Sequence[float] = 10) -> Histogram | None:
-    """Count in equally wide bins from the lowest to the highest value, or between given edges."""
-    numbers = _numbers(values)
-    if not len(numbers):
-        return None
-    edges = _edges(numbers, bins)
-    return Histogram(tuple(edges.tolist()), tuple(_bin(numbers, edges).tolist()))
-
-
 def _numbers(values: npt.ArrayLike) -> _Array:
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.ndim != 1:
@@ -187,31 +122,6 @@ def _numbers(values: npt.ArrayLike) -> _Array:
     if not np.isfinite(numbers).all():
         raise ValueError("a value is missing or infinite; exclude it, and report how many there were")
     return numbers
-
-
-def _edges(values: _Array, bins: int | Sequence[float]) -> _Array:
-    if not isinstance(bins, int):
-        edges = _numbers(bins)
-        if len(edges) < 2 or not (np.diff(edges) > 0).all():
-            raise ValueError("edges are not ascending; give at least two, from the lowest to the highest")
-        if values.min() < edges[0] or values.max() > edges[-1]:
-            raise ValueError(f"values go from {values.min():g} to {values.max():g}, beyond the edges; widen these")
-        return edges
-    if bins < 1:
-        raise ValueError(f"{bins} bins; give at least 1")
-    edges = _between(float(values.min()), float(values.max()), bins)
-    # Values that are the same, or too close for so many numbers between them, share one bin of a wider range.
-    return edges if (np.diff(edges) > 0).all() else _between(values.min() - 0.5, values.max() + 0.5, bins)
-
-
-def _between(low: float, high: float, bins: int) -> _Array:
-    parts = np.arange(bins + 1) / bins
-    return low * (1 - parts) + high * parts
-
-
-def _bin(values: _Array, edges: _Array) -> npt.NDArray[np.intp]:
-    bin_of = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
-    return np.bincount(bin_of, minlength=len(edges) - 1)
 
 
 def share_of(k: int, n: int) -> Share:

@@ -6,7 +6,7 @@ or drawn. The same seed gives the same result. None without samples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,9 +51,13 @@ def compare_means(
     permutations: int = 1000,
     seed: int = 0,
 ) -> PermutationTest | None:
-    """Test whether two paired lists have the same mean, as `permutation_test` but fast: Σ ±(first - second).
+    """Test whether two paired lists have the same mean, by swapping their values at random: Σ ±(first - second).
 
-    Per-sample values may be anything that is averaged, such as 1 for a correct verdict and 0 for a wrong one.
+    Per-sample values may be anything that is averaged, such as 1 for a correct verdict and 0 for a wrong one. The
+    p-value is the share of swaps whose |difference| is at least the observed: of all 2ⁿ where they are few, else
+    (1 + count) / (1 + permutations), which is never 0.
+    E. W. Noreen, Computer-Intensive Methods for Testing Hypotheses (1989); B. Phipson and G. K. Smyth, Statistical
+    Applications in Genetics and Molecular Biology 9 (2010), 39, for the added 1.
     """
     a, b, units = _paired(first, second, groups)
     if not a.size:
@@ -64,42 +68,6 @@ def compare_means(
     draws = draw_swaps(gaps.size, permutations, seed)
     extreme = sum(int(np.count_nonzero(np.abs(total - 2 * (swaps @ gaps)) >= bar)) for swaps in draws)
     return _conclude(total / a.size, extreme, gaps.size, permutations)
-
-
-def permutation_test(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    statistic: Callable[[Floats], float | None],
-    *,
-    groups: npt.ArrayLike | None = None,
-    permutations: int = 1000,
-    seed: int = 0,
-) -> PermutationTest | None:
-    """Test whether two scorers of the same samples have the same statistic, by swapping their values at random.
-
-    `statistic` gets one scorer's values in the samples' order, and closes over what both share:
-    `lambda scores: kendall_tau_b(gold, scores)`. The p-value is the share of swaps whose |difference| is at least the
-    observed: of all 2ⁿ where they are few, else (1 + count) / (1 + permutations), which is never 0. A swap on which the
-    statistic is undefined (None) counts as extreme, so that it can only weaken a claim; where it is undefined on the
-    samples themselves, so is the test.
-    E. W. Noreen, Computer-Intensive Methods for Testing Hypotheses (1989); B. Phipson and G. K. Smyth, Statistical
-    Applications in Genetics and Molecular Biology 9 (2010), 39, for the added 1.
-    """
-    a, b, units = _paired(first, second, groups)
-    if not a.size:
-        return None
-    of_first, of_second = statistic(a), statistic(b)
-    if of_first is None or of_second is None:
-        return None
-    count = int(units.max()) + 1
-    rows = (row[units] == 1 for swaps in draw_swaps(count, permutations, seed) for row in swaps)
-    swapped = [(statistic(np.where(row, b, a)), statistic(np.where(row, a, b))) for row in rows]
-    defined = np.array([pair for pair in swapped if None not in pair], dtype=np.float64).reshape(-1, 2)
-    # The size of the values is that over all swaps: on the samples themselves they may cancel out to nearly 0.
-    size = max(abs(of_first) + abs(of_second), float(np.abs(defined).sum(axis=1).max(initial=0.0)))
-    bar = abs(of_first - of_second) - ROUNDING * size
-    extreme = len(swapped) - len(defined) + int((np.abs(defined[:, 0] - defined[:, 1]) >= bar).sum())
-    return _conclude(of_first - of_second, extreme, count, permutations)
 
 
 def enumerates(units: int, permutations: int) -> bool:

@@ -1,9 +1,9 @@
 """Precision, recall and F1 of predicted error spans against gold ones.
 
-Counted over characters, over tokens, or over whole spans that are the same or that overlap. A match with the
-correct severity has full credit, with a wrong one half. Over characters this is F1 of task 2 of the WMT 2023 shared
-task on quality estimation (F. Blain et al., Findings of the WMT 2023 shared task on quality estimation, and its scoring
-script), where a character counts once; WMT 2025 counts it once for every span that covers it, which is not done here.
+Counted over characters or over tokens. A match with the correct severity has full credit, with a wrong one half. Over
+characters this is F1 of task 2 of the WMT 2023 shared task on quality estimation (F. Blain et al., Findings of the WMT
+2023 shared task on quality estimation, and its scoring script), where a character counts once; WMT 2025 counts it once
+for every span that covers it, which is not done here.
 With `credit=1` severities do not matter, as in the span precision and recall of AutoMQM (P. Fernandes et al., The devil
 is in the errors, WMT 2023); with `credit=0` a wrong severity is an error.
 
@@ -12,12 +12,11 @@ Each function compares the spans of one string. A sample with two, an instructio
     sum((characters(predicted[side], gold[side]) for side in gold), Counts())
 
 The same sum over samples is micro-averaged, as in the shared task; F1 of the counts of one sample is that sample's.
-Predictions that could not be located have no span. Over whole spans, add `Counts(predicted=n)` so that they count.
+`match_errors` matches whole spans.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -89,30 +88,6 @@ def tokens(
     _check([Span(*offset) for offset in offsets], [], credit)
     positions = np.array(offsets, dtype=np.int64).reshape(-1, 2)
     return _units(predicted, gold, positions, np.ones(len(positions), dtype=np.int64), credit)
-
-
-def exact(predicted: Sequence[Span], gold: Sequence[Span], credit: float = CREDIT) -> Counts:
-    """Over spans: one with the same start and end is found. Each is found once, those of its severity first."""
-    _check(predicted, gold, credit)
-    same = Counter(predicted) & Counter(gold)
-    same_position = Counter(span[:2] for span in predicted) & Counter(span[:2] for span in gold)
-    identical = same.total()
-    return Counts(identical + credit * (same_position.total() - identical), len(predicted), len(gold))
-
-
-def overlapping(predicted: Sequence[Span], gold: Sequence[Span], credit: float = CREDIT) -> Counts:
-    """Over spans: one that shares a character with another is found. Each span is matched with at most one.
-
-    Of all such matchings it is the one with the most credit, so that one long span does not find many short ones, and
-    no order matters: H. W. Kuhn, The Hungarian method for the assignment problem, Naval Res. Logistics Q. 2 (1955).
-    """
-    _check(predicted, gold, credit)
-    if not (predicted and gold):
-        return Counts(0.0, len(predicted), len(gold))
-    p, g = np.array(predicted, dtype=np.float64), np.array(gold, dtype=np.float64)
-    touching = (p[:, None, 0] < g[:, 1]) & (g[:, 0] < p[:, None, 1])
-    value: _Array = np.where(touching, np.where(p[:, None, 2] == g[:, 2], 1.0, credit), 0.0)
-    return Counts(sum(float(value[pair]) for pair in _assign(value)), len(predicted), len(gold))
 
 
 def intersection_over_union(first: Span, second: Span) -> float:

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
 from mores.stats.classification import Bools, Floats, Ints, same_length, vector
-from mores.stats.resampling import ROUNDING, Indices, draw_swaps, group_codes
+from mores.stats.resampling import Indices, group_codes
 
 Weights = npt.NDArray[Any]
 """Whole numbers: int64 if they fit, otherwise Python integers in an object array."""
@@ -66,49 +66,6 @@ def calibrate_ties(
     buckets = _Buckets(max(FEWEST_BUCKETS, CELLS // weights.size), float(np.ptp(samples.metric)))
     epsilon, correct = _sweep(samples, weights, buckets)
     return samples.result(correct / (unit * samples.sizes.size), epsilon)
-
-
-def tie_accuracy(
-    human: npt.ArrayLike, metric: npt.ArrayLike, epsilon: float, groups: npt.ArrayLike | None = None
-) -> TieAccuracy | None:
-    """Return the accuracy at a given ε, for example one that was calibrated on other data. None without pairs."""
-    if not epsilon >= 0:
-        raise ValueError(f"epsilon is {epsilon:g}; expected 0 or more")
-    samples = _arrange(human, metric, groups)
-    if not samples.sizes.size:
-        return None
-    unit, weights = _weigh(samples.sizes)
-    correct = np.zeros(weights.size, dtype=np.int64)
-    for kind, gap, tied, alike in _pairs(samples):
-        correct += np.bincount(kind[np.where(gap <= epsilon, tied, alike)], minlength=correct.size)
-    total = int(np.dot(correct.astype(weights.dtype), weights))
-    return samples.result(total / (unit * samples.sizes.size), float(epsilon))
-
-
-def soft_pairwise_accuracy(
-    human: npt.ArrayLike, metric: npt.ArrayLike, *, permutations: int = 1000, seed: int = 0
-) -> float | None:
-    """How well a metric shares people's certainty about which of two systems is better: 1 - mean |p_human - p_metric|.
-
-    Both are matrices of systems × segments in which more is better. For each pair of systems, p is the one-sided
-    p-value of the paired permutation test that the first has the higher mean: the share of random swaps of the two
-    systems' segments (the same swaps for all pairs, people and metric; all swaps where they are few) whose
-    difference is at least the observed. Missing scores are refused. None with fewer than two systems or no segments.
-    B. Thompson, N. Mathur, D. Deutsch and H. Khayrallah, Improving Statistical Significance in Human Evaluation of
-    Automatic Metrics via Soft Pairwise Accuracy, WMT 2024.
-    """
-    people, machine = _matrix(human, "human"), _matrix(metric, "metric")
-    if people.shape != machine.shape:
-        raise ValueError(f"human has shape {people.shape}, metric {machine.shape}; expected one: systems × segments")
-    systems, segments = people.shape
-    if systems < 2 or not segments:
-        return None
-    blocks = draw_swaps(segments, permutations, seed)
-    sums = np.concatenate([_sum_signed((people, machine), swaps) for swaps in blocks], axis=1)
-    gaps = [
-        np.abs(_better(people, sums[0], system) - _better(machine, sums[1], system)) for system in range(systems - 1)
-    ]
-    return 1 - float(np.concatenate(gaps).mean())
 
 
 # -- samples and their pairs -------------------------------------------------------------------------------
@@ -276,32 +233,3 @@ def _best(gaps: Floats, values: Weights) -> tuple[float, int]:
     best = ends[np.argmax(values[ends])]
     # Without gains at 0, which would be among the gaps, the value at 0 is 0.
     return (float(gaps[best]), int(values[best])) if values[best] > 0 else (0.0, 0)
-
-
-# -- systems -----------------------------------------------------------------------------------------------
-
-
-def _matrix(values: npt.ArrayLike, name: str) -> Floats:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 2:
-        raise ValueError(f"{name}: expected systems × segments, found shape {array.shape}")
-    if not np.isfinite(array).all():
-        system, segment = np.argwhere(~np.isfinite(array))[0].tolist()
-        value = array[system, segment]
-        raise ValueError(f"{name}[{system}, {segment}] is {value:g}; leave that segment out for all systems")
-    return array
-
-
-def _sum_signed(matrices: tuple[Floats, Floats], swaps: npt.NDArray[np.uint8]) -> Floats:
-    """Σ ±score of each system: matrices × swaps × systems."""
-    signs = 1.0 - 2.0 * swaps
-    return np.stack([signs @ scores.T for scores in matrices])
-
-
-def _better(scores: Floats, sums: Floats, first: int) -> Floats:
-    """p-values that a system is better than each one after it; swapping a pair's segments turns their signs."""
-    observed = scores[first].sum() - scores[first + 1 :].sum(axis=1)
-    slack = ROUNDING * (np.abs(scores[first]).sum() + np.abs(scores[first + 1 :]).sum(axis=1))
-    random = sums[:, [first]] - sums[:, first + 1 :]
-    share: Floats = (random >= observed - slack).mean(axis=0)
-    return share

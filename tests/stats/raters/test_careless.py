@@ -11,7 +11,7 @@ from scipy.stats import ttest_ind
 from mores.stats.mixed import Fit, Model, contrasts, fit
 from mores.stats.raters import Conduct, Suspicion, annotator_drift, find_careless
 from mores.stats.raters.careless import judge_speed, longest_runs, predict
-from mores.stats.raters.simulated import Careless, Plan, Study, draw_study
+from tests.stats.raters.simulated import Careless, Plan, Study, draw_study
 
 NESTED = Model("rating", ("model*type",), ("language/annotator", "question"))
 

@@ -12,8 +12,8 @@ from mores.stats.mixed import Fit, Model, fit
 from mores.stats.raters import annotator_drift, annotator_severity
 from mores.stats.raters.drift import person_slopes
 from mores.stats.raters.joint import join
-from mores.stats.raters.simulated import Plan, draw_study
 from tests.stats.mixed.test_mixed import ORDER, RATINGS, Data, r_name
+from tests.stats.raters.simulated import Plan, draw_study
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())
 PEOPLE: Data = {

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from mores.stats.agreement import Label, VoteDistribution, Votes, vote_distributions
+from mores.stats.agreement import Label
 from mores.stats.classification import Floats
 from mores.stats.resampling import Indices
 
@@ -88,11 +88,6 @@ def table_votes(
             seen.add((name, person))
     label = np.array([place[vote.label] for vote in triples], dtype=np.intp)
     return VoteTable(items, annotators, scale, item, annotator, label)
-
-
-def majority_votes(table: VoteTable) -> dict[Name, VoteDistribution]:
-    """Return the counts, shares and majority of each item; `majority` has several labels where they tie."""
-    return dict(zip(table.items, vote_distributions(Votes(table.labels, table.counts)), strict=True))
 
 
 def _code(names: Iterable[Hashable]) -> tuple[tuple[Name, ...], Indices]:

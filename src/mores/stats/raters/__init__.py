@@ -5,7 +5,7 @@
     annotator_drift(result, data["annotator"], order).people
     [person for person in find_careless(result, data["annotator"], Conduct(order=order)) if person.flagged]
 
-`joint` has all unknowns of a fitted model together, and `simulated` draws studies with known effects.
+`joint` has all unknowns of a fitted model together.
 """
 
 from mores.stats.raters.careless import Conduct, Sign, Suspicion, find_careless
