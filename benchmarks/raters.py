@@ -24,7 +24,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 from mores.stats.intervals import Z95, share_interval  # noqa: E402
-from mores.stats.mixed import Fit, Model, contrasts, fit  # noqa: E402
+from mores.stats.mixed import Fit, MixedModel, contrasts, fit  # noqa: E402
 from mores.stats.raters import Conduct, annotator_drift, annotator_severity, find_careless  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -41,7 +41,7 @@ DRIFT = -3.0
 
 def flagged(study: Study, random: tuple[str, ...]) -> set[str]:
     """Who is called careless."""
-    result = fit(Model("rating", ("model*type",), random), study.columns)
+    result = fit(MixedModel("rating", ("model*type",), random), study.columns)
     known = Conduct(study.numbers("order"), study.numbers("seconds"), study.numbers("position"))
     return {str(s.annotator) for s in find_careless(result, study.columns["annotator"], known) if s.flagged}
 
@@ -67,7 +67,7 @@ def measure_coverage(studies: int) -> dict[str, Any]:
     held: dict[str, list[bool]] = {"differences": [], "severities": [], "drift": []}
     for seed in range(studies):
         study = draw_study(plan, np.random.default_rng(seed))
-        result = fit(Model("rating", ("model*type",), DESIGNS["nested"][1]), study.columns)
+        result = fit(MixedModel("rating", ("model*type",), DESIGNS["nested"][1]), study.columns)
         held["differences"] += hold_differences(result, plan)
         held["severities"] += hold_severities(result, study)
         drifts = annotator_drift(result, study.columns["annotator"], study.numbers("order"))

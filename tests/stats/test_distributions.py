@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.stats.distributions import (
-    Summary,
+    FiveNumbers,
     bhattacharyya,
     jensen_shannon,
     jensen_shannon_of_draws,
@@ -104,8 +104,8 @@ def test_bhattacharyya_refuses(p: Any, q: Any, message: str) -> None:
 
 
 def test_summary_by_hand() -> None:
-    assert summarise([-5, 0, 1, 4]) == Summary(4, -5, -1.25, 0.5, 1.75, 4, 0, math.sqrt(14))
-    assert summarise([2]) == Summary(1, 2, 2, 2, 2, 2, 2, None)
+    assert summarise([-5, 0, 1, 4]) == FiveNumbers(4, -5, -1.25, 0.5, 1.75, 4, 0, math.sqrt(14))
+    assert summarise([2]) == FiveNumbers(1, 2, 2, 2, 2, 2, 2, None)
     assert summarise([]) is None
 
 

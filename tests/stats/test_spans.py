@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.stats.spans import (
-    Counts,
     Span,
+    SpanCounts,
     characters,
     intersection_over_union,
     match_errors,
@@ -34,38 +34,38 @@ spans = st.lists(
 partial = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 
 
-def over_words(predicted: Sequence[Span], gold: Sequence[Span], credit: float = 0.5) -> Counts:
+def over_words(predicted: Sequence[Span], gold: Sequence[Span], credit: float = 0.5) -> SpanCounts:
     return tokens(predicted, gold, WORDS, credit)
 
 
-KINDS: list[Callable[..., Counts]] = [characters, over_words]
+KINDS: list[Callable[..., SpanCounts]] = [characters, over_words]
 
 
 # --- counts
 
 
 def test_counts_add_up() -> None:
-    total = sum([Counts(1.5, 4, 2), Counts(0.0, 0, 3), Counts(2.0, 2, 2)], Counts())
-    assert total == Counts(3.5, 6, 7)
+    total = sum([SpanCounts(1.5, 4, 2), SpanCounts(0.0, 0, 3), SpanCounts(2.0, 2, 2)], SpanCounts())
+    assert total == SpanCounts(3.5, 6, 7)
     assert (total.precision, total.recall, total.f1) == (3.5 / 6, 0.5, 7 / 13)
 
 
 @pytest.mark.parametrize(
     ("counts", "precision", "recall", "f1"),
     [
-        pytest.param(Counts(0, 0, 0), 1, 1, 1, id="nothing to find, nothing predicted"),
-        pytest.param(Counts(0, 3, 0), 0, 1, 0, id="nothing to find"),
-        pytest.param(Counts(0, 0, 3), 1, 0, 0, id="nothing predicted"),
-        pytest.param(Counts(0, 2, 2), 0, 0, 0, id="all wrong"),
+        pytest.param(SpanCounts(0, 0, 0), 1, 1, 1, id="nothing to find, nothing predicted"),
+        pytest.param(SpanCounts(0, 3, 0), 0, 1, 0, id="nothing to find"),
+        pytest.param(SpanCounts(0, 0, 3), 1, 0, 0, id="nothing predicted"),
+        pytest.param(SpanCounts(0, 2, 2), 0, 0, 0, id="all wrong"),
     ],
 )
-def test_empty_sides(counts: Counts, precision: float, recall: float, f1: float) -> None:
+def test_empty_sides(counts: SpanCounts, precision: float, recall: float, f1: float) -> None:
     assert (counts.precision, counts.recall, counts.f1) == (precision, recall, f1)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_without_spans(kind: Callable[..., Counts]) -> None:
-    assert kind([], []) == Counts(0.0, 0, 0)
+def test_without_spans(kind: Callable[..., SpanCounts]) -> None:
+    assert kind([], []) == SpanCounts(0.0, 0, 0)
     assert kind([], [Span(0, 3)]).f1 == 0
     assert kind([Span(0, 3)], []).f1 == 0
 
@@ -77,40 +77,40 @@ def test_characters_by_hand() -> None:
     gold = [Span(0, 10, MAJOR), Span(20, 25, MINOR)]
     predicted = [Span(5, 12, MAJOR), Span(20, 22, MAJOR)]
     # 5 characters right, 2 with the wrong severity, 2 beside.
-    assert characters(predicted, gold) == Counts(6.0, 9, 15)
-    assert characters(predicted, gold, credit=1) == Counts(7.0, 9, 15)
-    assert characters(predicted, gold, credit=0) == Counts(5.0, 9, 15)
+    assert characters(predicted, gold) == SpanCounts(6.0, 9, 15)
+    assert characters(predicted, gold, credit=1) == SpanCounts(7.0, 9, 15)
+    assert characters(predicted, gold, credit=0) == SpanCounts(5.0, 9, 15)
     assert characters(predicted, gold).f1 == 0.5
 
 
 def test_a_character_counts_once_and_any_of_its_severities_will_do() -> None:
     both = [Span(0, 4, MAJOR), Span(2, 6, MINOR)]
-    assert characters([Span(0, 6, MINOR)], both) == Counts(2 * 0.5 + 4, 6, 6)
-    assert characters(both, [Span(0, 6, MINOR)]) == Counts(2 * 0.5 + 4, 6, 6)
+    assert characters([Span(0, 6, MINOR)], both) == SpanCounts(2 * 0.5 + 4, 6, 6)
+    assert characters(both, [Span(0, 6, MINOR)]) == SpanCounts(2 * 0.5 + 4, 6, 6)
 
 
 def test_a_string_may_be_of_any_length() -> None:
-    assert characters([Span(0, 10**15)], [Span(0, 10**15 // 2)]) == Counts(10**15 / 2, 10**15, 10**15 // 2)
+    assert characters([Span(0, 10**15)], [Span(0, 10**15 // 2)]) == SpanCounts(10**15 / 2, 10**15, 10**15 // 2)
 
 
 def test_tokens_by_hand() -> None:
     # The first span shares one character with the second word, and none of the space between.
-    assert over_words([Span(0, 5, MINOR)], [Span(0, 3, MINOR), Span(4, 10, MAJOR)]) == Counts(1.5, 2, 3)
-    assert over_words([Span(3, 4, MINOR)], [Span(0, 3, MINOR)]) == Counts(0.0, 0, 1)
-    assert tokens([Span(0, 3)], [Span(0, 3)], []) == Counts(0.0, 0, 0)
+    assert over_words([Span(0, 5, MINOR)], [Span(0, 3, MINOR), Span(4, 10, MAJOR)]) == SpanCounts(1.5, 2, 3)
+    assert over_words([Span(3, 4, MINOR)], [Span(0, 3, MINOR)]) == SpanCounts(0.0, 0, 1)
+    assert tokens([Span(0, 3)], [Span(0, 3)], []) == SpanCounts(0.0, 0, 0)
 
 
 def test_sides_add_up() -> None:
     predicted = {"instruction": [Span(0, 2)], "text": [Span(0, 4)]}
     gold = {"instruction": [Span(0, 2)], "text": [Span(2, 6)]}
-    counts = sum((characters(predicted[side], gold[side]) for side in gold), Counts())
-    assert counts == Counts(4.0, 6, 6)
+    counts = sum((characters(predicted[side], gold[side]) for side in gold), SpanCounts())
+    assert counts == SpanCounts(4.0, 6, 6)
 
 
 # --- oracles
 
 
-def naive(predicted: Sequence[Span], gold: Sequence[Span], credit: float) -> Counts:
+def naive(predicted: Sequence[Span], gold: Sequence[Span], credit: float) -> SpanCounts:
     """The loop of WMT 2023's script, for two severities."""
     found, ours, theirs = 0.0, 0, 0
     for place in range(30):
@@ -119,7 +119,7 @@ def naive(predicted: Sequence[Span], gold: Sequence[Span], credit: float) -> Cou
         ours, theirs = ours + bool(said), theirs + bool(true)
         if said and true:
             found += 1 if said & true else credit
-    return Counts(found, ours, theirs)
+    return SpanCounts(found, ours, theirs)
 
 
 @given(spans, spans, partial)
@@ -135,7 +135,7 @@ def test_characters_are_those_of_the_naive_count(predicted: list[Span], gold: li
 @pytest.mark.parametrize("kind", KINDS)
 @given(predicted=spans, gold=spans, credit=partial)
 def test_swapping_swaps_precision_and_recall(
-    kind: Callable[..., Counts], predicted: list[Span], gold: list[Span], credit: float
+    kind: Callable[..., SpanCounts], predicted: list[Span], gold: list[Span], credit: float
 ) -> None:
     there, back = kind(predicted, gold, credit), kind(gold, predicted, credit)
     assert (there.precision, there.recall, there.f1) == (back.recall, back.precision, back.f1)
@@ -145,13 +145,13 @@ def test_swapping_swaps_precision_and_recall(
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(gold=spans)
-def test_gold_is_found_by_itself(kind: Callable[..., Counts], gold: list[Span]) -> None:
+def test_gold_is_found_by_itself(kind: Callable[..., SpanCounts], gold: list[Span]) -> None:
     assert kind(gold, gold[::-1]).f1 == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(predicted=spans, gold=spans)
-def test_more_credit_is_never_less(kind: Callable[..., Counts], predicted: list[Span], gold: list[Span]) -> None:
+def test_more_credit_is_never_less(kind: Callable[..., SpanCounts], predicted: list[Span], gold: list[Span]) -> None:
     matched = [kind(predicted, gold, credit).matched for credit in (0.0, 0.5, 1.0)]
     assert matched == sorted(matched)
 
@@ -171,7 +171,7 @@ def test_more_credit_is_never_less(kind: Callable[..., Counts], predicted: list[
         ([Span(0, 3)], math.nan, "not from 0 to 1"),
     ],
 )
-def test_refuses(kind: Callable[..., Counts], predicted: Any, credit: float, message: str) -> None:
+def test_refuses(kind: Callable[..., SpanCounts], predicted: Any, credit: float, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         kind(predicted, [Span(0, 3)], credit)
 

@@ -84,7 +84,7 @@ def is_rtl(tag: str | None) -> bool:
 
 @lru_cache(maxsize=1024)
 def script(tag: str) -> str | None:
-    """The script that a language is written in, by its tag or most likely: `Cyrl` for `sr`, `Latn` for `sr-Latn`."""
+    """Return the script of a language, by its tag or most likely: `Cyrl` for `sr`, `Latn` for `sr-Latn`."""
     return Language.get(language(tag)).maximize().script
 
 

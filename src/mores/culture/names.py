@@ -25,7 +25,7 @@ def key(name: str) -> str:
 
 @cache
 def trie(kind: str, language: str) -> Any:
-    """Codes by name, for a kind (language, script, territory) and a language; `und` is all languages."""
+    """Return codes by name, for a kind (language, script, territory) and a language; `und` is all languages."""
     return name_data.load_trie(data_filename(f"trie/{language}/name_to_{kind}.marisa"))
 
 

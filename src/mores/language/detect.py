@@ -65,7 +65,7 @@ class Detection:
 
 
 @dataclass(frozen=True)
-class Check:
+class LanguageVerdict:
     """Whether a text is in the expected language."""
 
     detected: str | None
@@ -75,7 +75,7 @@ class Check:
     """None if it is uncertain, or if the model does not know the language."""
 
 
-def check(texts: Sequence[str], expected: Sequence[str]) -> list[Check]:
+def check(texts: Sequence[str], expected: Sequence[str]) -> list[LanguageVerdict]:
     """Return whether each text is in its expected language."""
     return [_check(detection) for detection in detect(texts, expected)]
 
@@ -299,11 +299,11 @@ def _walk(emitted: Floats) -> Ints:
     return np.array(path[::-1])
 
 
-def _check(detection: Detection) -> Check:
+def _check(detection: Detection) -> LanguageVerdict:
     in_expected: bool | None = None
     if detection.expected is not None and detection.language is not None:
         least = detection.needed
         in_expected = True if detection.expected >= least else False if detection.expected <= 1 - least else None
     if in_expected and detection.strange:
         in_expected = None
-    return Check(detection.detected, detection.probability, detection.shares, in_expected)
+    return LanguageVerdict(detection.detected, detection.probability, detection.shares, in_expected)

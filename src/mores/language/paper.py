@@ -19,7 +19,7 @@ BY_CLD2 = frozenset({"aa", "hil", "tn", "fj", "sm", "to", "rn", "wo", "hi", "fo"
 
 
 def detect_as_paper(texts: Sequence[str], expected: Sequence[str]) -> list[str | None]:
-    """The language that the paper's check detects in each text, given the expected one; None if it detects none."""
+    """Return the language that the paper's check detects in each text, given the expected one; None for none."""
     if len(expected) != len(texts):
         raise InputError(f"{len(expected)} expected languages for {len(texts)} texts; give one for each")
     return [_find(text, language(tag)) for text, tag in zip(texts, expected, strict=True)]

@@ -54,7 +54,7 @@ def sentences(text: str) -> list[Span]:
 
 
 def _lines(text: str) -> Iterator[Span]:
-    """Stretches between line breaks that end a sentence."""
+    """Yield the stretches between line breaks that end a sentence."""
     start = 0
     for match in _BREAK.finditer(text):
         if not _goes_on(text, start, match):
@@ -71,7 +71,7 @@ def _goes_on(text: str, start: int, gap: re.Match[str]) -> bool:
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:
-    """The sentences of a line, without the spaces around them; what has no letter or digit goes with the one before."""
+    """Yield the sentences of a line without spaces around them; one without a letter or digit joins the one before."""
     last: Span | None = None
     for piece_start, piece_end in _pieces(text, start, end):
         piece = text[piece_start:piece_end]

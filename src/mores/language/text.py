@@ -119,7 +119,7 @@ def _kept(
     size: npt.NDArray[np.float64],
     texts: int,
 ) -> Segments:
-    """Segments with letters: each word after a space."""
+    """Return the segments with letters: each word after a space."""
     positions = np.flatnonzero((script == main[segment]) & (script > 0))
     segment_of = segment[positions]
     begins = np.ones(len(positions), np.bool_)

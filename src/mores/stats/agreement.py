@@ -33,7 +33,7 @@ class Votes(NamedTuple):
 
 
 def count_votes(ratings: Ratings) -> Votes:
-    """The votes in a matrix of raters × units; values that nobody gave are not in it, and the others are sorted."""
+    """Count the votes in a matrix of raters × units; only values that somebody gave are in it, sorted."""
     table = np.asarray(ratings, dtype=object)
     if table.ndim != 2:
         raise ValueError(
@@ -74,7 +74,7 @@ def krippendorff_alpha(data: Ratings | Votes, level: Level = "nominal") -> float
 
 
 def fleiss_kappa(data: Ratings | Votes) -> float | None:
-    """Fleiss' κ = (P̄ - Pₑ)/(1 - Pₑ) of n ratings of every unit, not necessarily by the same raters.
+    """Return Fleiss' κ = (P̄ - Pₑ)/(1 - Pₑ) of n ratings of every unit, not necessarily by the same raters.
 
     P̄ is the mean of (Σⱼ n_ij² - n)/(n(n-1)) over units i, and Pₑ = Σⱼ pⱼ² with the share pⱼ of value j in all ratings.
     J. L. Fleiss, Measuring nominal scale agreement among many raters, Psychological Bulletin 76 (1971), 378-382.
@@ -178,7 +178,7 @@ def fleiss_kappa_interval(data: Ratings | Votes, *, resamples: int = RESAMPLES) 
 
 
 def _redraw(counts: _Array, resamples: int) -> tuple[_Array, _Array]:
-    """The different rows, and how often each is drawn when as many units as there are are drawn: resamples × rows."""
+    """Return the different rows, and how often each is drawn in every resample of the units: resamples × rows."""
     rows, often = np.unique(counts, axis=0, return_counts=True)
     drawn = np.random.default_rng(0).multinomial(len(counts), often / len(counts), resamples)
     return rows, drawn.astype(np.float64)

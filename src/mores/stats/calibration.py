@@ -15,7 +15,7 @@ import numpy.typing as npt
 from mores.stats.classification import Bools, Floats, ratios
 from mores.stats.intervals import Interval, drawn_interval, ratio_interval, share_interval
 from mores.stats.resampling import RESAMPLES, Indices, blocks, group_codes, percentiles
-from mores.stats.selective import Cells, Ranked, area, auroc, selective, selective_interval
+from mores.stats.selective import ConfidenceCells, Ranked, area, auroc, selective, selective_interval
 from mores.types import Result
 
 BINS = 10
@@ -98,7 +98,7 @@ def _bins_of(confidence: Floats, bins: int) -> Indices:
 # -- all figures, with intervals by question ---------------------------------------------------------------
 
 
-def confidence_results(cells: Cells, unscored: int = 0) -> dict[str, Result]:
+def confidence_results(cells: ConfidenceCells, unscored: int = 0) -> dict[str, Result]:
     """Return every figure with its interval; ECE is in percentage points."""
     n = int(cells.n.sum())
     if not n:
@@ -164,8 +164,8 @@ def _brier_scores(samples: Ranked) -> Floats:
     return scores
 
 
-def _intervals(cells: Cells, value: Mapping[str, float], chance: float) -> dict[str, Interval]:
-    """Intervals of shares and means by question; of the other figures with the variance of resampled questions.
+def _intervals(cells: ConfidenceCells, value: Mapping[str, float], chance: float) -> dict[str, Interval]:
+    """Return intervals of shares and means by question; of other figures with the variance of resampled questions.
 
     The units of AUROC are the rarer of correct and wrong answers, those of the gain the more confident half; the
     area weights the most confident answers most, which also amounts to half of them (the mean of ln² is 2).
@@ -190,13 +190,13 @@ def _intervals(cells: Cells, value: Mapping[str, float], chance: float) -> dict[
     }
 
 
-def _mean(cells: Cells, sums: Floats, mask: Bools) -> Interval:
+def _mean(cells: ConfidenceCells, sums: Floats, mask: Bools) -> Interval:
     """Return the interval of the mean of values from 0 to 1 over the answers in some cells, given their sum in each."""
     return ratio_interval(*(np.bincount(cells.unit[mask], weights=part[mask]) for part in (sums, cells.n)))
 
 
 def _error_interval(value: float, resampled: Floats, chance: float, units: int) -> Interval:
-    """The interval of the calibration error, without the part that noise adds: a resample contains that part once more.
+    """Return the interval of the calibration error without what noise adds: a resample contains that once more.
 
     The low end is 0 where a perfectly calibrated model would show as large an error by chance.
     """
@@ -205,7 +205,7 @@ def _error_interval(value: float, resampled: Floats, chance: float, units: int) 
     return 0.0 if value <= chance else min(low, value), max(high, value)
 
 
-def _error_by_chance(cells: Cells) -> Floats:
+def _error_by_chance(cells: ConfidenceCells) -> Floats:
     """Draw of the ECE of a perfectly calibrated model; answers to a question are drawn together."""
     rng, errors = np.random.default_rng(0), []
     for start, stop in blocks(RESAMPLES, len(cells.confidence)):

@@ -85,7 +85,7 @@ def _scored(gold: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Bools, Floats]:
 
 
 def _at_thresholds(gold: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Ints, Ints, Floats]:
-    """Errors among, and number of, the samples that score at least each threshold; thresholds fall from infinity."""
+    """Count errors and samples that score at least each threshold; thresholds fall from infinity."""
     truth, values = _scored(gold, scores)
     order = np.argsort(-values, kind="stable")
     ranked = values[order]
@@ -106,7 +106,7 @@ def ratios(above: Floats, below: Floats) -> Floats:
 
 
 def vector(values: npt.ArrayLike, name: str, *, finite: bool = False, missing: bool = False) -> Floats:
-    """Numbers in one dimension; ValueError names the first that is NaN (unless missing) or infinite (if finite)."""
+    """Return numbers in one dimension; ValueError names the first NaN (unless missing) or infinity (if finite)."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -121,7 +121,7 @@ def vector(values: npt.ArrayLike, name: str, *, finite: bool = False, missing: b
 
 
 def labels(values: npt.ArrayLike, name: str) -> Bools:
-    """Booleans in one dimension, also given as 0 and 1; ValueError names the first value that is neither."""
+    """Return booleans in one dimension, also from 0 and 1; ValueError names the first value that is neither."""
     array = np.asarray(values)
     if array.dtype == np.bool_ and array.ndim == 1:
         return array

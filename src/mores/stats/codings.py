@@ -32,7 +32,7 @@ class SetAgreement(NamedTuple):
 
 
 def masi_distance(first: Codes, second: Codes) -> float:
-    """From 0 for equal sets to 1 for sets that share nothing."""
+    """Return 0 for equal sets to 1 for sets that share nothing."""
     if first == second:
         return 0.0
     shared = len(first & second)

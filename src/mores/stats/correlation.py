@@ -32,7 +32,7 @@ class PairCounts:
 
 
 def kendall_tau_b(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
-    """(C - D) / √((pairs - tied in x)(pairs - tied in y)), in O(n log n).
+    """Return (C - D) / √((pairs - tied in x)(pairs - tied in y)), in O(n log n).
 
     M. G. Kendall, The treatment of ties in ranking problems, Biometrika 33 (1945), 239-251.
     """
@@ -98,7 +98,7 @@ def count_pairs(x: npt.ArrayLike, y: npt.ArrayLike) -> PairCounts:
 
 
 def count_inversions(ranks: Ints) -> int:
-    """Pairs i < j with ranks[i] > ranks[j], of whole numbers from 0, in one linear pass per bit of the largest.
+    """Count pairs i < j with ranks[i] > ranks[j], of whole numbers from 0, in one linear pass per bit of the largest.
 
     A pair is decided at the highest bit in which the two differ. So for each bit, from the highest: among the numbers
     that agree above it, which stand together in their first order, count the ones before each zero; then move
@@ -121,7 +121,7 @@ def count_inversions(ranks: Ints) -> int:
 
 
 def _count_ties(counts: Ints) -> int:
-    """Pairs of equal values, from how often each occurs."""
+    """Count pairs of equal values, from how often each occurs."""
     return int((counts * (counts - 1) // 2).sum())
 
 

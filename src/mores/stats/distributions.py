@@ -16,7 +16,7 @@ from mores.stats.intervals import share_interval
 _Array = npt.NDArray[np.float64]
 
 
-class Share(NamedTuple):
+class ShareEstimate(NamedTuple):
     """k of n, with its 95% interval."""
 
     k: int
@@ -26,7 +26,7 @@ class Share(NamedTuple):
     high: float
 
 
-class Summary(NamedTuple):
+class FiveNumbers(NamedTuple):
     """Five numbers (J. W. Tukey, Exploratory Data Analysis, 1977, chapter 2), and mean and spread."""
 
     n: int
@@ -102,7 +102,7 @@ def _shares(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[_Array, _Array
     return p / p.sum(), q / q.sum()
 
 
-def summarise(values: npt.ArrayLike) -> Summary | None:
+def summarise(values: npt.ArrayLike) -> FiveNumbers | None:
     """Five-number summary, mean and spread; quartiles interpolate linearly between values.
 
     That is definition 7 of R. J. Hyndman and Y. Fan, Sample quantiles in statistical packages, The American
@@ -112,7 +112,7 @@ def summarise(values: npt.ArrayLike) -> Summary | None:
     if not len(numbers):
         return None
     low, q1, median, q3, high = np.quantile(numbers, (0, 0.25, 0.5, 0.75, 1)).tolist()
-    return Summary(len(numbers), low, q1, median, q3, high, float(numbers.mean()), _sd(numbers))
+    return FiveNumbers(len(numbers), low, q1, median, q3, high, float(numbers.mean()), _sd(numbers))
 
 
 def _numbers(values: npt.ArrayLike) -> _Array:
@@ -124,9 +124,9 @@ def _numbers(values: npt.ArrayLike) -> _Array:
     return numbers
 
 
-def share_of(k: int, n: int) -> Share:
+def share_of(k: int, n: int) -> ShareEstimate:
     """k of n with its interval; n is at least 1."""
-    return Share(k, n, k / n, *share_interval(k, n))
+    return ShareEstimate(k, n, k / n, *share_interval(k, n))
 
 
 def _sd(values: _Array) -> float | None:

@@ -76,7 +76,7 @@ def enumerates(units: int, permutations: int) -> bool:
 
 
 def draw_swaps(units: int, permutations: int, seed: int) -> Iterator[Swaps]:
-    """Rows of 0 and 1 (swap), one column per unit, in blocks: all 2ⁿ rows where `enumerates`, else random ones."""
+    """Yield blocks of rows of 0 and 1 (swap), a column per unit: all 2ⁿ rows where `enumerates`, else random ones."""
     if permutations < 1:
         raise ValueError(f"permutations is {permutations}; expected at least 1, better 1000")
     rng, columns = np.random.default_rng(seed), np.arange(units)
@@ -107,7 +107,7 @@ def _conclude(difference: float, extreme: int, units: int, permutations: int) ->
 def compare_with_whole(
     groups: Sequence[Floats], others: Floats, *, permutations: int = 1000, seed: int = 0
 ) -> list[float]:
-    """For each group, the p-value that a random group of its size has a mean as far from that of the whole.
+    """Return, for each group, the p-value that a random group of its size is as far from the mean of the whole.
 
     The whole is all groups and the `others`, samples that are in none of them.
     """
@@ -131,7 +131,7 @@ def resample_sums(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Floats:
-    """Sums of the columns of samples × columns in each resample: all that statistics of counts and means need."""
+    """Sum the columns of samples × columns in each resample: all that statistics of counts and means need."""
     codes = group_codes(groups, len(values))
     sums = np.stack([np.bincount(codes, weights=column) for column in values.T])
     draws = _draw_units(sums.shape[1], resamples, seed)
@@ -141,14 +141,14 @@ def resample_sums(
 
 
 def draw_counts(units: int, *, resamples: int = RESAMPLES, seed: int = 0, width: int = 1) -> Iterator[Floats]:
-    """Blocks of resamples × units: how often each unit is drawn; `width` cells are later held for each resample."""
+    """Yield resamples × units in blocks: how often each unit is drawn; a resample later holds `width` cells."""
     for units_drawn in _draw_units(units, resamples, seed, width):
         cells = units_drawn + np.arange(len(units_drawn))[:, None] * units
         yield np.bincount(cells.ravel(), minlength=units_drawn.size).reshape(units_drawn.shape).astype(np.float64)
 
 
 def _draw_units(units: int, resamples: int, seed: int, width: int = 1) -> Iterator[Indices]:
-    """Blocks of resamples, one per row."""
+    """Yield blocks of resamples, one per row."""
     if resamples < 1:
         raise ValueError(f"resamples is {resamples}; expected at least 1, better 1000")
     rng = np.random.default_rng(seed)
@@ -204,6 +204,6 @@ def group_codes(groups: npt.ArrayLike | None, count: int) -> Indices:
 
 
 def blocks(rows: int, columns: int) -> Iterator[tuple[int, int]]:
-    """Ranges of rows that hold at most `BLOCK_CELLS` cells together, or one row."""
+    """Return ranges of rows that hold at most `BLOCK_CELLS` cells together, or one row."""
     step = max(1, BLOCK_CELLS // max(1, columns))
     return ((start, min(start + step, rows)) for start in range(0, rows, step))

@@ -9,7 +9,7 @@ is in the errors, WMT 2023); with `credit=0` a wrong severity is an error.
 
 Each function compares the spans of one string. A sample with two, an instruction and a text, has the sum of both:
 
-    sum((characters(predicted[side], gold[side]) for side in gold), Counts())
+    sum((characters(predicted[side], gold[side]) for side in gold), SpanCounts())
 
 The same sum over samples is micro-averaged, as in the shared task; F1 of the counts of one sample is that sample's.
 `match_errors` matches whole spans.
@@ -39,7 +39,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Counts:
+class SpanCounts:
     """Matched, predicted and gold units; counts of several samples add up."""
 
     matched: float = 0.0
@@ -47,8 +47,8 @@ class Counts:
     predicted: int = 0
     gold: int = 0
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(self.matched + other.matched, self.predicted + other.predicted, self.gold + other.gold)
+    def __add__(self, other: SpanCounts) -> SpanCounts:
+        return SpanCounts(self.matched + other.matched, self.predicted + other.predicted, self.gold + other.gold)
 
     @property
     def precision(self) -> float:
@@ -69,7 +69,7 @@ class Counts:
         return 2 * self.matched / (self.predicted + self.gold) if self.predicted + self.gold else 1.0
 
 
-def characters(predicted: Sequence[Span], gold: Sequence[Span], credit: float = CREDIT) -> Counts:
+def characters(predicted: Sequence[Span], gold: Sequence[Span], credit: float = CREDIT) -> SpanCounts:
     """Over characters: each counts once, however many spans cover it.
 
     It has full credit when one severity is both among the predicted and among the gold ones there.
@@ -82,7 +82,7 @@ def characters(predicted: Sequence[Span], gold: Sequence[Span], credit: float = 
 
 def tokens(
     predicted: Sequence[Span], gold: Sequence[Span], offsets: Sequence[tuple[int, int]], credit: float = CREDIT
-) -> Counts:
+) -> SpanCounts:
     """Over the tokens at these offsets: a span covers those that it shares a character with, and each counts once."""
     _check(predicted, gold, credit)
     _check([Span(*offset) for offset in offsets], [], credit)
@@ -134,18 +134,20 @@ def _units(
     positions: npt.NDArray[np.int64],
     sizes: npt.NDArray[np.int64],
     credit: float,
-) -> Counts:
+) -> SpanCounts:
     """Count over units at these positions, each of which represents `size` units."""
     levels = sorted({span.severity for span in (*predicted, *gold)})
     by_prediction, by_gold = _covered(predicted, positions, levels), _covered(gold, positions, levels)
     identical = (by_prediction & by_gold).any(axis=1)
     located = by_prediction.any(axis=1) & by_gold.any(axis=1)
     credited = sizes[identical].sum() + credit * sizes[located & ~identical].sum()
-    return Counts(float(credited), int(sizes[by_prediction.any(axis=1)].sum()), int(sizes[by_gold.any(axis=1)].sum()))
+    return SpanCounts(
+        float(credited), int(sizes[by_prediction.any(axis=1)].sum()), int(sizes[by_gold.any(axis=1)].sum())
+    )
 
 
 def _covered(spans: Sequence[Span], positions: npt.NDArray[np.int64], levels: Sequence[float]) -> npt.NDArray[np.bool_]:
-    """Units × levels: whether a span of this severity shares a character with the unit."""
+    """Return units × levels: whether a span of this severity shares a character with the unit."""
     covered = np.zeros((len(positions), len(levels)), dtype=bool)
     for start, end, severity in spans:
         covered[:, levels.index(severity)] |= (start < positions[:, 1]) & (positions[:, 0] < end)

@@ -54,7 +54,7 @@ class TieAccuracy:
 def calibrate_ties(
     human: npt.ArrayLike, metric: npt.ArrayLike, groups: npt.ArrayLike | None = None
 ) -> TieAccuracy | None:
-    """The highest accuracy that one ε for all groups can give; of the ε that give it, the smallest. None without pairs.
+    """Return the highest accuracy that one ε for all groups gives, with the smallest such ε; None without pairs.
 
     Candidates are 0 and every |metric difference|. A score that is NaN or None is missing, and its pairs are left out.
     Without `groups` all samples form one. Every pair is looked at twice, and only those near the best ε are kept.
@@ -114,7 +114,7 @@ def _count_pairs(sizes: Ints) -> Ints:
 
 
 def _pairs(samples: _Samples) -> Iterator[tuple[Indices, Floats, Bools, Bools]]:
-    """Blocks of (kind, |metric difference|, tied by people, ordered alike), with every pair of a group once.
+    """Yield blocks of (kind, |metric difference|, tied by people, ordered alike), with every pair of a group once.
 
     Pairs that are neither tied nor ordered alike are not needed: they are ordered differently, or not of one group.
     """
@@ -135,7 +135,7 @@ def _pairs(samples: _Samples) -> Iterator[tuple[Indices, Floats, Bools, Bools]]:
 
 
 def _ranges(sizes: Ints) -> Iterator[tuple[slice, int, int]]:
-    """Samples and the first, and the number, of the distances to their partners, in blocks of a bounded size.
+    """Yield samples, the first distance to their partners and the number of distances, in blocks of bounded size.
 
     Samples of a group stand together, so its pairs are those at distances from 1 to its size. Groups are sorted by
     size, so those with pairs at a distance are the first ones: at most about twice the pairs there are are looked at.
@@ -150,7 +150,7 @@ def _ranges(sizes: Ints) -> Iterator[tuple[slice, int, int]]:
 
 
 def _weigh(sizes: Ints) -> tuple[int, Weights]:
-    """What one pair in a group of each kind adds to the sum of the groups' accuracies, in whole multiples of 1/unit."""
+    """Return what a pair in a group of each kind adds to the sum of the groups' accuracies, in multiples of 1/unit."""
     counts = _count_pairs(np.unique(sizes)[::-1]).tolist()
     unit = lcm(*counts)
     # No sum of steps leaves ± unit · groups, as no group's accuracy leaves 0 to 1.
@@ -206,7 +206,7 @@ def _tally(samples: _Samples, weights: Weights, buckets: _Buckets) -> tuple[Weig
 
 
 def _collect(samples: _Samples, weights: Weights, buckets: _Buckets, keep: Bools) -> tuple[Floats, Weights]:
-    """Gaps of the gains and losses in the buckets to keep, with the steps that they make."""
+    """Return the gaps of gains and losses in the buckets to keep, with the steps that they make."""
     gaps, steps = [], []
     for kind, gap, tied, alike in _pairs(samples):
         near = np.flatnonzero(keep[buckets.place(gap)] & (tied | alike))

@@ -12,18 +12,18 @@ person, and `popular` finds surprisingly popular answers.
 from mores.stats.annotators.dawid_skene import DawidSkene, Prior, fit_dawid_skene
 from mores.stats.annotators.popular import SurprisinglyPopular, surprisingly_popular
 from mores.stats.annotators.quality import Quality, annotator_quality
-from mores.stats.annotators.redundancy import Decision, Redundancy, decide, enough, expected_gain, label_posterior
-from mores.stats.annotators.votes import Vote, VoteTable, table_votes
+from mores.stats.annotators.redundancy import Redundancy, VoteDecision, decide, enough, expected_gain, label_posterior
+from mores.stats.annotators.votes import LabelTable, LabelVote, table_votes
 
 __all__ = [
     "DawidSkene",
-    "Decision",
+    "LabelTable",
+    "LabelVote",
     "Prior",
     "Quality",
     "Redundancy",
     "SurprisinglyPopular",
-    "Vote",
-    "VoteTable",
+    "VoteDecision",
     "annotator_quality",
     "decide",
     "enough",

@@ -26,7 +26,7 @@ from functools import cached_property
 import numpy as np
 
 from mores.stats.agreement import Label
-from mores.stats.annotators.votes import Name, VoteTable
+from mores.stats.annotators.votes import LabelTable, Name
 from mores.stats.classification import Floats
 from mores.stats.resampling import Indices
 
@@ -60,7 +60,7 @@ class Prior:
 class DawidSkene:
     """The fitted model."""
 
-    table: VoteTable
+    table: LabelTable
     posterior: Floats
     """Items × labels, by what the other items teach about the people."""
     prevalence: Floats
@@ -129,7 +129,7 @@ class Expected:
 
 
 def fit_dawid_skene(
-    table: VoteTable,
+    table: LabelTable,
     *,
     prior: Prior | None = None,
     known: Mapping[Name, Label] | None = None,
@@ -158,7 +158,7 @@ def fit_dawid_skene(
 class _Model:
     """Everything about a fit but what is believed about the people."""
 
-    table: VoteTable
+    table: LabelTable
     known: Indices
     prevalence: float
     symmetric: bool
@@ -221,7 +221,7 @@ class _Model:
         return shares / total, float(chances.sum())
 
     def _leave_out(self, last: Expected) -> Floats:
-        """Votes × true labels: the logarithm of each vote's probability, by the person's votes on other items."""
+        """Return votes × true labels: the log-probability of each vote, by the person's votes on other items."""
         table, own = self.table, last.posterior[self.table.item]
         size, place = own.shape[1], np.arange(own.shape[1]) == table.label[:, None]
         pairs = np.unique(table.annotator * len(table.items) + table.item, return_inverse=True)[1]

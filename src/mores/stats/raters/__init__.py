@@ -8,18 +8,18 @@
 `joint` has all unknowns of a fitted model together.
 """
 
-from mores.stats.raters.careless import Conduct, Sign, Suspicion, find_careless
+from mores.stats.raters.careless import Conduct, Suspicion, SuspicionSign, find_careless
 from mores.stats.raters.drift import Drift, Drifts, annotator_drift
-from mores.stats.raters.severity import Severities, Severity, annotator_severity
+from mores.stats.raters.severity import RaterSeverity, Severities, annotator_severity
 
 __all__ = [
     "Conduct",
     "Drift",
     "Drifts",
+    "RaterSeverity",
     "Severities",
-    "Severity",
-    "Sign",
     "Suspicion",
+    "SuspicionSign",
     "annotator_drift",
     "annotator_severity",
     "find_careless",
