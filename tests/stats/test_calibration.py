@@ -32,7 +32,7 @@ def split(pairs: list[tuple[float, bool]]) -> tuple[list[float], list[bool]]:
 def figure(name: str, sure: Any, right: Any) -> float:
     """A figure of answers to different questions."""
     cells = make_cells(np.array(sure), np.array(right, dtype=bool), np.arange(len(sure)))
-    return float(measure(cells.whole())[name][0])
+    return float(measure(cells.unweighted())[name][0])
 
 
 def test_by_hand() -> None:
@@ -189,12 +189,12 @@ weighed = st.lists(st.tuples(st.integers(0, 100), st.booleans(), st.integers(0, 
 def test_figures_are_those_of_the_statistics(rows: list[tuple[int, bool, int]]) -> None:
     sure, right = np.array([a / 100 for a, _, _ in rows]), np.array([b for _, b, _ in rows])
     cells = make_cells(sure, right, np.array([c for _, _, c in rows]))
-    found = {name: float(own[0]) for name, own in measure(cells.whole()).items()}
+    found = {name: float(own[0]) for name, own in measure(cells.unweighted()).items()}
     assert found["ECE"] == pytest.approx(figure("ECE", sure, right), abs=1e-9)
     assert found["Brier"] == pytest.approx(figure("Brier", sure, right), abs=1e-12)
     known = auc(right, sure)
     assert math.isnan(found["AUROC"]) if known is None else found["AUROC"] == pytest.approx(known)
-    covered, correct = cells.whole().thresholds()
+    covered, correct = cells.unweighted().thresholds()
     grid = (np.arange(4000) + 0.5) / 4000
     assert float(area(covered, correct)[0]) == pytest.approx(
         np.mean([selective(covered, correct, share)[0] for share in grid[::20]]), abs=0.02
@@ -216,6 +216,6 @@ def test_a_weight_is_so_many_copies(rows: list[tuple[int, bool, int]], times: li
         )
 
     weighted = measure(make_cells(*of(rows)).weighted(np.array([[float(times[unit]) for unit in present]])))
-    repeated = measure(make_cells(*of(copies)).whole())
+    repeated = measure(make_cells(*of(copies)).unweighted())
     for name, own in weighted.items():
         assert own[0] == pytest.approx(repeated[name][0], nan_ok=True), name

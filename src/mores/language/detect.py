@@ -196,7 +196,7 @@ class _Batch:
         weights = np.zeros((self.cut.texts, len(languages())))
         labelled = labels >= 0
         np.add.at(weights, (self.cut.text[labelled], labels[labelled]), self.cut.size[labelled])
-        return self._speak(labels, weights)
+        return self._detect(labels, weights)
 
     def _logits(self, nats: Floats, grams: Floats, evidence: Floats, prior: Floats) -> Floats:
         """Log-probabilities up to a constant: calibrated scores, the evidence of rules, and the prior."""
@@ -223,7 +223,7 @@ class _Batch:
                 best[members] = states[_walk(below[:, states])]
         return best
 
-    def _speak(self, labels: Ints, weights: Floats) -> list[Detection]:
+    def _detect(self, labels: Ints, weights: Floats) -> list[Detection]:
         """Return a detection for each text, from the segments in the language with the largest share."""
         main = weights.argmax(axis=1)
         detections = [Detection()] * self.cut.texts
@@ -232,7 +232,8 @@ class _Batch:
             members = scores.segments[chosen]
             texts, text_of = np.unique(self.cut.text[members], return_inverse=True)
             nats, grams, total, evidence = (
-                _sum(v[chosen], text_of, len(texts)) for v in (scores.nats, scores.grams, scores.total, scores.evidence)
+                _sum_by_text(v[chosen], text_of, len(texts))
+                for v in (scores.nats, scores.grams, scores.total, scores.evidence)
             )
             columns = self.columns[scores.script]
             chances = _softmax(self._logits(nats, grams, evidence, self.prior[texts][:, columns]))
@@ -244,7 +245,7 @@ class _Batch:
                 best = int(ranks[row][0])
                 unusual = block is not None and block.is_unusual(best, float(nats[row, best]), float(total[row]))
                 needs = (float(needed[row]), unusual)
-                detection = self._say(scores.script, chances[row], ranks[row], weights[text], text, needs)
+                detection = self._describe(scores.script, chances[row], ranks[row], weights[text], text, needs)
                 if detection.detected:
                     letters = "".join(map(self.cut.letters, members[bounds[row] : bounds[row + 1]]))
                     if is_strange(detection.detected, letters):
@@ -253,7 +254,7 @@ class _Batch:
                     detections[text] = detection
         return detections
 
-    def _say(
+    def _describe(
         self, script: str, chances: Floats, rank: Ints, weights: Floats, text: int, needs: tuple[float, bool]
     ) -> Detection:
         """Return the detection of a text; `needs` are the probability for certainty, and whether nothing is certain."""
@@ -272,8 +273,7 @@ class _Batch:
         return Detection(tag, chance, sure, tuple(others), shares, expected, needed)
 
 
-def _sum(values: Floats, text_of: Ints, count: int) -> Floats:
-    """Sums of rows by the text that they belong to."""
+def _sum_by_text(values: Floats, text_of: Ints, count: int) -> Floats:
     sums = np.zeros((count, *values.shape[1:]))
     np.add.at(sums, text_of, values)
     return sums

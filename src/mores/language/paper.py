@@ -22,17 +22,20 @@ def detect_as_paper(texts: Sequence[str], expected: Sequence[str]) -> list[str |
     """Return the language that the paper's check detects in each text, given the expected one; None for none."""
     if len(expected) != len(texts):
         raise InputError(f"{len(expected)} expected languages for {len(texts)} texts; give one for each")
-    return [_find(text, language(tag)) for text, tag in zip(texts, expected, strict=True)]
+    detected: list[str | None] = []
+    for text, tag in zip(texts, expected, strict=True):
+        code = _by_cld2(text) if _base(language(tag)) in BY_CLD2 else None
+        code = code or str(_import("py3langid").classify(text)[0])
+        try:
+            detected.append(_base(language(code)))
+        except InputError:  # CLD2 has codes for scripts
+            detected.append(None)
+    return detected
 
 
 def is_expected(detected: str | None, expected: str) -> bool:
     """Return whether the detected language is the expected one; the detectors know some only as their macrolanguage."""
     return detected is not None and (accepts(_base(language(expected)), detected) or accepts(detected, expected))
-
-
-def _find(text: str, expected: str) -> str | None:
-    code = _by_cld2(text) if _base(expected) in BY_CLD2 else None
-    return _tag(code or _by_langid(text))
 
 
 def _by_cld2(text: str) -> str | None:
@@ -47,17 +50,6 @@ def _by_cld2(text: str) -> str | None:
         if reliable and languages[0][1] != "un":
             return str(languages[0][1])
     return None
-
-
-def _by_langid(text: str) -> str:
-    return str(_import("py3langid").classify(text)[0])
-
-
-def _tag(code: str) -> str | None:
-    try:
-        return _base(language(code))
-    except InputError:  # CLD2 has codes for scripts
-        return None
 
 
 def _base(tag: str) -> str:

@@ -57,13 +57,13 @@ def _lines(text: str) -> Iterator[Span]:
     """Yield the stretches between line breaks that end a sentence."""
     start = 0
     for match in _BREAK.finditer(text):
-        if not _goes_on(text, start, match):
+        if not _is_wrapped(text, start, match):
             yield start, match.start()
             start = match.end()
     yield start, len(text)
 
 
-def _goes_on(text: str, start: int, gap: re.Match[str]) -> bool:
+def _is_wrapped(text: str, start: int, gap: re.Match[str]) -> bool:
     """Return whether a line was only wrapped: one break, no mark before it, and a small letter after it."""
     if not _WRAPPED.match(text, gap.start()):
         return False
@@ -109,11 +109,6 @@ def _ends(text: str, start: int, match: re.Match[str], end: int) -> bool:
         case "full":
             closed = text[match.end() - 1] in "」』）”’》】)\"'"
             return not (closed and _QUOTED_ON.match(text, match.end(), end))
-        case _:
-            return _half_ends(text, start, match, end)
-
-
-def _half_ends(text: str, start: int, match: re.Match[str], end: int) -> bool:
     following = _NEXT.match(text, match.end(), end)
     word = following["word"] if following else ""
     if word[:1].islower():

@@ -127,7 +127,7 @@ def _flag(character: str) -> bool:
 
 
 def _key(word: str) -> str:
-    """Points and commas stay, because only those between digits are part of a word: 1.5 is not 15."""
+    """Return what is compared; points and commas between digits stay: 1.5 is not 15."""
     if word.isascii() and word.isalpha():
         return word
     visible = "".join(c for c in word if c not in _APOSTROPHES and kind(c) != "f")

@@ -103,7 +103,7 @@ def confidence_results(cells: ConfidenceCells, unscored: int = 0) -> dict[str, R
     n = int(cells.n.sum())
     if not n:
         return {name: Result(name=name, value=None, unscored=unscored) for name in FIGURES}
-    values = {name: float(value[0]) for name, value in measure(cells.whole()).items()}
+    values = {name: float(value[0]) for name, value in measure(cells.unweighted()).items()}
     chance = _error_by_chance(cells)
     intervals = _intervals(cells, values, percentiles(chance)[1])
     results = {

@@ -112,7 +112,8 @@ def summarise(values: npt.ArrayLike) -> FiveNumbers | None:
     if not len(numbers):
         return None
     low, q1, median, q3, high = np.quantile(numbers, (0, 0.25, 0.5, 0.75, 1)).tolist()
-    return FiveNumbers(len(numbers), low, q1, median, q3, high, float(numbers.mean()), _sd(numbers))
+    sd = float(numbers.std(ddof=1)) if len(numbers) > 1 else None
+    return FiveNumbers(len(numbers), low, q1, median, q3, high, float(numbers.mean()), sd)
 
 
 def _numbers(values: npt.ArrayLike) -> _Array:
@@ -127,7 +128,3 @@ def _numbers(values: npt.ArrayLike) -> _Array:
 def share_of(k: int, n: int) -> ShareEstimate:
     """k of n with its interval; n is at least 1."""
     return ShareEstimate(k, n, k / n, *share_interval(k, n))
-
-
-def _sd(values: _Array) -> float | None:
-    return float(values.std(ddof=1)) if len(values) > 1 else None

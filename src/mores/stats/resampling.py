@@ -59,7 +59,9 @@ def compare_means(
     E. W. Noreen, Computer-Intensive Methods for Testing Hypotheses (1989); B. Phipson and G. K. Smyth, Statistical
     Applications in Genetics and Molecular Biology 9 (2010), 39, for the added 1.
     """
-    a, b, units = _paired(first, second, groups)
+    a, b = vector(first, "first", finite=True), vector(second, "second", finite=True)
+    same_length(first=a, second=b)
+    units = group_codes(groups, a.size)
     if not a.size:
         return None
     gaps = np.bincount(units, weights=a - b)
@@ -67,7 +69,9 @@ def compare_means(
     bar = abs(total) - ROUNDING * float(np.abs(a).sum() + np.abs(b).sum())
     draws = draw_swaps(gaps.size, permutations, seed)
     extreme = sum(int(np.count_nonzero(np.abs(total - 2 * (swaps @ gaps)) >= bar)) for swaps in draws)
-    return _conclude(total / a.size, extreme, gaps.size, permutations)
+    if enumerates(gaps.size, permutations):
+        return PermutationTest(total / a.size, extreme / 2**gaps.size, 2**gaps.size, exact=True)
+    return PermutationTest(total / a.size, (1 + extreme) / (1 + permutations), permutations, exact=False)
 
 
 def enumerates(units: int, permutations: int) -> bool:
@@ -88,20 +92,6 @@ def draw_swaps(units: int, permutations: int, seed: int) -> Iterator[Swaps]:
         else:
             packed = rng.integers(0, 256, size=(stop - start, -(-units // 8)), dtype=np.uint8)
             yield np.unpackbits(packed, axis=1, count=units)
-
-
-def _paired(
-    first: npt.ArrayLike, second: npt.ArrayLike, groups: npt.ArrayLike | None
-) -> tuple[Floats, Floats, Indices]:
-    a, b = vector(first, "first", finite=True), vector(second, "second", finite=True)
-    same_length(first=a, second=b)
-    return a, b, group_codes(groups, a.size)
-
-
-def _conclude(difference: float, extreme: int, units: int, permutations: int) -> PermutationTest:
-    if enumerates(units, permutations):
-        return PermutationTest(difference, extreme / 2**units, 2**units, exact=True)
-    return PermutationTest(difference, (1 + extreme) / (1 + permutations), permutations, exact=False)
 
 
 def compare_with_whole(

@@ -39,7 +39,7 @@ class ConfidenceCells(NamedTuple):
     unit: Indices
     units: int
 
-    def whole(self) -> Ranked:
+    def unweighted(self) -> Ranked:
         """Return the answers themselves."""
         return self.weighted(np.ones((1, self.units)))
 
@@ -120,7 +120,7 @@ class SelectivePoint(NamedTuple):
 
 def selective_curve(cells: ConfidenceCells, coverages: Floats) -> list[SelectivePoint]:
     """Return the selective accuracy at each coverage, with its interval."""
-    ranked = cells.whole()
+    ranked = cells.unweighted()
     covered, correct = ranked.thresholds()
     indices = np.maximum((covered[0] < coverages[:, None] * covered[0, -1] - 1e-9).sum(axis=1), 1) - 1
     return [
@@ -139,7 +139,7 @@ def selective_interval(cells: ConfidenceCells, coverage: float) -> Interval:
     to one side. So the end is the farthest of those of all cut-offs c, where a cut-off that is f of d away leaves
     √(1 - f²) of the interval's side: both errors together are as far as one of them alone may be.
     """
-    ranked = cells.whole()
+    ranked = cells.unweighted()
     covered = ranked.thresholds()[0][0]
     reach = Z95 * np.sqrt(coverage * (1 - coverage) / cells.units)
     edges = covered[1:] / covered[-1]

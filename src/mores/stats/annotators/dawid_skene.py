@@ -89,7 +89,7 @@ class DawidSkene:
         if person is None:
             return self.average
         votes = self.last.votes[person].copy()
-        for place, label in self._given.get((annotator, item), ()) if self.last.alone else ():
+        for place, label in self._labels_given.get((annotator, item), ()) if self.last.alone else ():
             votes[:, label] -= self.last.posterior[place]
         found: Floats = _shares(votes[None], self.last.symmetric)[0]
         return found
@@ -104,7 +104,7 @@ class DawidSkene:
         return {name: place for place, name in enumerate(self.table.annotators)}
 
     @cached_property
-    def _given(self) -> dict[tuple[Name | None, Name | None], list[tuple[int, int]]]:
+    def _labels_given(self) -> dict[tuple[Name | None, Name | None], list[tuple[int, int]]]:
         """The places of the item and of the labels that a person gave it."""
         found: dict[tuple[Name | None, Name | None], list[tuple[int, int]]] = {}
         table = self.table
@@ -174,7 +174,7 @@ class _Model:
         converged = False
         while not converged and len(objective) < self.limit:
             votes = self._count(posterior) + believed
-            prevalence, confusion, before = self._frequencies(posterior), _shares(votes, self.symmetric), posterior
+            prevalence, confusion, before = self._prevalence(posterior), _shares(votes, self.symmetric), posterior
             with np.errstate(divide="ignore"):  # maximum likelihood may hold a label impossible
                 logs = np.log(confusion)
             posterior, likelihood = self._expect(prevalence, logs[table.annotator, :, table.label])
@@ -201,7 +201,7 @@ class _Model:
         ]
         return np.stack(votes, axis=1)
 
-    def _frequencies(self, posterior: Floats) -> Floats:
+    def _prevalence(self, posterior: Floats) -> Floats:
         """Return the prevalence of each label, among items that nobody chose for their labels."""
         total = posterior[self.known < 0].sum(axis=0) + self.prevalence
         even = np.full_like(total, 1 / total.size)
