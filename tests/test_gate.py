@@ -73,7 +73,7 @@ def test_a_limit_that_is_neither_a_number_nor_a_share_is_refused(limit: float | 
 
 
 def test_other_settings_are_refused_before_anything_is_run(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="'bad' is no severity; give major or minor"):
+    with pytest.raises(ConfigError, match="unknown severity 'bad'; give major or minor"):
         TextGate(fail_on="bad")
     with pytest.raises(ConfigError, match="'80' is not a share"):
         BenchGate(fail_under="80")

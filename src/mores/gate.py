@@ -43,7 +43,7 @@ class TextGate:
         max_unjudged: float | str | None = None,
     ) -> None:
         if fail_on not in (None, *FAIL_ON):
-            raise ConfigError(f"{fail_on!r} is no severity; give {' or '.join(FAIL_ON)}", setting="fail_on")
+            raise ConfigError(f"unknown severity {fail_on!r}; give {' or '.join(FAIL_ON)}", setting="fail_on")
         self._severities = FAIL_ON[Severity(fail_on)] if fail_on else ()
         self._fail_under = fail_under
         self._unjudged = _Limit(max_unjudged)
@@ -134,9 +134,8 @@ class BenchGate:
         same = [earlier for earlier in self._baseline if earlier.result.name == name]
         if len(same) == 1:
             return same[0]
-        number_of = f"are {len(same)} runs" if same else "is no run that asks in the same way"
-        fix = "give the folder of one run"
-        raise ConfigError(f"{self._folder}: there {number_of} of {name} in it; {fix}", setting="baseline")
+        problem = f"contains {len(same)} runs" if same else "contains no comparable run"
+        raise ConfigError(f"{self._folder} {problem} of {name}; give the folder of one run", setting="baseline")
 
 
 class _Limit:

@@ -202,7 +202,7 @@ def country_names() -> dict[str, str]:
     """Return every folded code and name of a country, and its alpha-2 code."""
     names = trie("territory", "en")
     codes = {country.alpha_2 for country in pycountry.countries} | {"XK"}
-    codes_by_name = {fold(name): names[name][0].decode() for name in names.keys()}  # noqa: SIM118 - a trie is no dict
+    codes_by_name = {fold(name): names[name][0].decode() for name in names.keys()}  # noqa: SIM118 - a trie is not a dict
     codes_by_name = {name: code for name, code in codes_by_name.items() if code in codes}
     for entry in pycountry.countries:
         codes_by_name |= {fold(spelling): entry.alpha_2 for field, spelling in entry if field != "flag"}

@@ -111,7 +111,7 @@ def count_rows(result: Fit, contrast: MeanContrast) -> tuple[int, int]:
         for name, level in {**cell, **contrast.within}.items():
             factor = result.design.variables[name]
             if not isinstance(factor, CodedFactor):
-                raise ValueError(f"{name!r} is no factor of the model")
+                raise ValueError(f"the model has no factor {name!r}")
             rows &= factor.codes == factor.levels.index(level)
         counts.append(int(rows.sum()))
     return counts[0], counts[1]

@@ -336,8 +336,8 @@ def test_empty_columns_are_refused() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((("judge",),), "'judge' is no factor of the fixed effects; they are model, type"),
-        ((("length",),), "'length' is no factor"),
+        ((("judge",),), "unknown factor 'judge'; the fixed effects have model, type"),
+        ((("length",),), "unknown factor 'length'"),
         ((("model",), ("model",)), "each once"),
         (((),), "at least one factor"),
         (("model",), "tuples of names"),

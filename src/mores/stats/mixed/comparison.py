@@ -97,7 +97,7 @@ def check_factors(
     names = [*factors, *by]
     for name in names:
         if name not in available:
-            raise ValueError(f"{name!r} is no factor of the fixed effects; they are {', '.join(available) or 'none'}")
+            raise ValueError(f"unknown factor {name!r}; the fixed effects have {', '.join(available) or 'none'}")
     if not factors or len(set(names)) < len(names):
         raise ValueError(f"expected at least one factor and each once, not {names}")
     return {name: available[name] for name in names}
