@@ -14,84 +14,18 @@ import mores
 
 SOURCE = Path(mores.__file__).parent
 
-STILL_TWICE = {
-    "Agreement",
-    "Answer",
-    "Asked",
-    "Bars",
-    "BenchRun",
-    "Block",
-    "Case",
-    "Change",
-    "Check",
-    "Checked",
-    "Comparison",
-    "Counts",
-    "Decision",
-    "Difference",
-    "Draft",
-    "Edit",
-    "Entry",
-    "Evaluation",
-    "Example",
-    "Fact",
-    "Facts",
-    "Field",
-    "Figure",
-    "Form",
-    "Found",
-    "Grounding",
-    "Group",
-    "Issue",
-    "Item",
-    "Judged",
-    "Judging",
-    "Key",
-    "Kind",
-    "Labelled",
-    "Layout",
-    "Line",
-    "Lookup",
-    "Marked",
-    "Options",
-    "Pair",
-    "Part",
-    "Piece",
-    "Profile",
-    "Progress",
-    "Question",
-    "Rate",
-    "Recipe",
-    "Retrieval",
-    "Row",
-    "Run",
-    "Runs",
-    "Scorer",
-    "Searched",
-    "Seen",
-    "Session",
-    "Settings",
-    "Shift",
-    "Sign",
-    "Source",
-    "Spans",
-    "Stage",
-    "Statement",
-    "Status",
-    "Study",
-    "Summary",
-    "Tally",
-    "Task",
-    "Text",
-    "Topic",
-    "Verdict",
-    "Version",
-    "Versus",
-    "Vote",
-    "Work",
-    "Worker",
-    "Written",
-}
+STILL_TWICE = set(
+    re.findall(
+        r"\w+",
+        """
+    Agreement Answer Asked Bars BenchRun Block Case Change Check Checked Comparison Counts Decision Difference Draft
+    Edit Entry Evaluation Example Fact Facts Field Figure Form Found Grounding Group Issue Item Judged Judging Key
+    Kind Labelled Layout Line Lookup Marked Options Pair Part Piece Profile Progress Question Rate Recipe Retrieval
+    Row Run Runs Scorer Searched Seen Session Settings Shift Sign Source Spans Stage Statement Status Study Summary
+    Tally Task Text Topic Verdict Version Versus Vote Work Worker Written
+        """,
+    )
+)
 """Public class names that two modules define; the test fails when one of them is no longer one, so take it out."""
 
 NO_VERBS = re.compile(
@@ -101,22 +35,14 @@ NO_VERBS = re.compile(
 """Words that no imperative sentence begins with."""
 VERBS_IN_S = frozenset({"access", "address", "compress", "discuss", "express", "focus", "guess", "pass", "process"})
 STILL_NOUNS = Counter(
-    benchmark=23,
     cli=13,
     diagnosis=15,
-    engine=14,
     factory=41,
-    harness=7,
     io=8,
     longanswer=24,
     metaevaluation=22,
-    metric=18,
-    models=22,
     rating=4,
     report=54,
-    run=1,
-    search=16,
-    serve=11,
     studio=71,
     training=38,
 )
@@ -124,23 +50,11 @@ STILL_NOUNS = Counter(
 
 STILTED = re.compile(
     r"(?<!there )\b(?:is|are|was) no (?!longer\b|more\b|other\b)\w|\bis there twice\b|\bto go on\b|\bleague\b|\bfate\b"
-    r"|\bheat\b|\bmend(?:ed|s)?\b|\b(?:is|are) had\b|\bhow sure\b",
+    r"|\bheat\b|\b(?-i:mend(?:ed|s)?)\b|\b(?:is|are) had\b|\bhow sure\b",
     re.IGNORECASE,
 )
 """Wording that a reader understands only at the second reading."""
-STILL_STILTED = Counter(
-    benchmark=1,
-    cli=4,
-    culture=1,
-    diagnosis=3,
-    factory=9,
-    longanswer=2,
-    metaevaluation=3,
-    models=5,
-    rating=1,
-    studio=6,
-    training=1,
-)
+STILL_STILTED = Counter(cli=4, diagnosis=3, factory=9, longanswer=2, metaevaluation=3, rating=1, studio=6, training=1)
 """Such messages, by package; the test fails when a package has fewer, so lower its number."""
 
 

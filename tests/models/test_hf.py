@@ -439,7 +439,7 @@ def test_numbers_that_are_none_are_rejected(copy: Path) -> None:
     weights = safetensors.load_file(copy / "model.safetensors")
     weights["model.norm.weight"] *= float("nan")
     safetensors.save_file(weights, copy / "model.safetensors", {"format": "pt"})
-    with pytest.raises(Rejected, match="no probabilities"):
+    with pytest.raises(Rejected, match="invalid probabilities"):
         complete(HFModel(str(copy)), ask("tea"))
 
 

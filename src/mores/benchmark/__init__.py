@@ -48,7 +48,7 @@ def names() -> list[str]:
 
 
 def benchmark(name: str | Path) -> Benchmark:
-    """The benchmark of a name, or in a folder; where both are there the name counts, and `./msqa` is the folder."""
+    """Return the benchmark of a name, or in a folder; where both exist the name counts, and `./msqa` is the folder."""
     text = str(name)
     plugin = None if isinstance(name, Path) else plugins.find_plugin(plugins.BENCHMARKS, text, BENCHMARKS)
     if plugin:

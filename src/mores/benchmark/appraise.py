@@ -74,7 +74,7 @@ def _verdict(row: Said, answer: LongAnswer, appraisal: Appraisal, counting: Coun
 def measure(
     benchmark: Benchmark, items: Iterable[Item], appraised: Iterable[tuple[LongAnswer, Appraisal]], counting: Counting
 ) -> dict[str, Any]:
-    """The figures of a result, overall and by group: those of `mores.longform`, which a failing judge does not move."""
+    """Return the figures of a result, overall and by group: those of `mores.longform`, which no failing judge moves."""
     by_id = {item.id: item for item in items}
     every: list[tuple[str, Parts]] = []
     groups: dict[str, dict[str, list[tuple[str, Parts]]]] = {name: defaultdict(list) for name in benchmark.breakdowns}

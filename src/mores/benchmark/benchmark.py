@@ -198,7 +198,7 @@ class Benchmark:
         return tuple(name for grouping in self.groupings for name in (PLACES if grouping == "region" else (grouping,)))
 
     def group(self, item: Item, grouping: str) -> str | None:
-        """The group of an item; parts of countries are grouped by their country, and beside it as `subregion`."""
+        """Return the group of an item; parts of countries are grouped by their country, and also as `subregion`."""
         if grouping in PLACES and item.region:
             return roll_up(item.region)[PLACES.index(grouping)]
         metadata = item.metadata | item.metadata.get(LABELS, {})
@@ -206,7 +206,7 @@ class Benchmark:
         return None if value is None else str(value)
 
     def asked(self, item: Item, variant: str | None = None) -> Item:
-        """The item as a grader sees it: `metadata["variant"]` names the variant that was asked, if there is one."""
+        """Return the item as a grader sees it: `metadata["variant"]` names the variant that was asked, if any."""
         return item.model_copy(update={"metadata": item.metadata | {"variant": variant}}) if variant else item
 
     def messages(self, item: Item, variant: str | None = None) -> tuple[Message, ...]:

@@ -237,7 +237,7 @@ def compare_runs(run: Entry, other: Entry) -> Gap | None:
 
 
 def _shift(leaderboards: Sequence[Leaderboard]) -> Shift | None:
-    """Ranks on the benchmarks that at least two models share; the benchmark with the fewest models goes first."""
+    """Rank models on the benchmarks that at least two share; the benchmark with the fewest models goes first."""
     values = {leaderboard.benchmark: _values(leaderboard) for leaderboard in leaderboards}
     included = sorted(values, key=lambda name: -len(values[name]))
     while len(included) > 1 and len(_shared(values, included)) < 2:

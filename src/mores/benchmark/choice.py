@@ -39,7 +39,7 @@ def distinct(choices: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_letter(text: str, count: int) -> str | Failure:
-    """The one letter that an answer chooses of the first `count`; a failure where it chooses none, or several."""
+    """Return the one letter that an answer chooses of the first `count`; a failure where it chooses none or several."""
     return chosen_letter(text, count) or _unread_letter(text, count)
 
 
@@ -97,7 +97,7 @@ def grade_letter(item: Item, text: str) -> Graded | Failure:
 
 
 def grade_last_letter(item: Item, text: str) -> Graded | Failure:
-    """By the last "The best answer is: B", where a prompt asks for it at the end; else as any letter."""
+    """Grade by the last "The best answer is: B", where a prompt asks for it at the end; else as any letter."""
     return _grade(item, text, last_letter)
 
 

@@ -51,7 +51,7 @@ class Check(Record):
 
 
 def check(name: str | Path) -> dict[str, list[Check]]:
-    """The checks of the benchmark of a name, or of all in a folder; code that cannot be loaded is a problem too."""
+    """Check the benchmark of a name, or all in a folder; code that cannot be loaded is a problem too."""
     if split_path(str(name)) is None and name not in names():
         benchmark(name)  # says that there is none, and what there is
     try:
@@ -238,7 +238,7 @@ def _judging(benchmark: Benchmark, item: Item) -> Iterator[str]:
 
 
 def correct_answer(benchmark: Benchmark, item: Item) -> str:
-    """The answer of a model that knows it: the letter of the target where a letter is graded, else the target."""
+    """Return the answer of a model that knows it: the target's letter where a letter is graded, else the target."""
     forms = [ascii_uppercase[item.choices.index(target)] for target in item.target if target in item.choices]
     for form in (*forms, *item.target):
         graded = benchmark.grade(item, form) if benchmark.grade else None

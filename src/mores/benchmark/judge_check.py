@@ -192,7 +192,7 @@ def _answers(item: Item, other: str | None) -> Iterator[tuple[Probe, str]]:
 
 
 def _others(items: Sequence[Item]) -> dict[str, str]:
-    """For each item an answer of another one that is not its own target, in the same language where there is one."""
+    """Return, for each item, the answer of another that is not its own target, in the same language if possible."""
     drawn = sorted((item for item in items if item.target), key=lambda item: draw(0, item.id))
     circles: dict[str | None, list[Item]] = defaultdict(list)
     for item in drawn:
@@ -213,7 +213,7 @@ def _response(item: str, probe: Probe, answer: str) -> Said:
 
 
 def _share(name: str, rows: Sequence[Checked]) -> Result:
-    """Answers to one item are not independent: the interval is that of items."""
+    """Return a share with the interval of items: answers to one item are not independent."""
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for row in rows:
         if row.actual:

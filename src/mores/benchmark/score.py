@@ -84,7 +84,7 @@ class Scores:
     """Adds up verdicts, which come question by question and sample by sample, with the parts of each together."""
 
     def __init__(self, benchmark: Benchmark, items: Sequence[Item], unjudged: Label | None = None) -> None:
-        """`unjudged` is what an answer counts as that the judge failed to grade; None for nothing.
+        """Count answers that the judge failed to grade as `unjudged`; None for nothing.
 
         A rule that cannot read an answer is no judge.
         """
@@ -103,7 +103,7 @@ class Scores:
         self._samples = 0
 
     def add(self, verdict: Verdict) -> None:
-        """One more verdict."""
+        """Add one verdict."""
         self._samples = max(self._samples, verdict.sample + 1)
         if verdict.failure:
             self._failures[verdict.failure.kind.value] += 1
@@ -117,7 +117,7 @@ class Scores:
             self._close()
 
     def _choose(self, verdict: Verdict) -> None:
-        """Its part of the distribution over choices: the probabilities, or all of it for the one choice."""
+        """Add to the distribution over choices: the probabilities, or all of it for the one choice."""
         if self.benchmark.people is None:
             return
         self._probable |= bool(verdict.probabilities)
@@ -213,7 +213,7 @@ def label_of(verdict: Verdict, unjudged: Label | None) -> Label | None:
 
 
 def tally(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> dict[str, tuple[int, int]]:
-    """How many answers to each question are correct, and how many have a grade; parts of a question come together."""
+    """Count the correct and the graded answers to each question; parts of a question come together."""
     tallies: dict[str, tuple[int, int]] = {}
     for (unit, _), parts in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
         label = together([label_of(part, unjudged) for part in parts])

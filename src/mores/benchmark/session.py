@@ -249,7 +249,7 @@ def _distinct(items: Iterable[Item], on_bad: Callable[[InputError], None]) -> It
     seen: set[str] = set()
     for item in items:
         if item.id in seen:
-            on_bad(InputError(f"item {item.id} is there twice; remove one"))
+            on_bad(InputError(f"duplicate item id {item.id}; remove one of the rows"))
         else:
             yield item
         seen.add(item.id)

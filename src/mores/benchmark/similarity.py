@@ -34,7 +34,7 @@ def references(people: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def references_of_samples(people: Sequence[Mapping[str, float]], answers: Sequence[int]) -> dict[str, float]:
-    """What two models reach on average from so many answers to each question: one like people, one that draws lots."""
+    """Return what two models reach on average from so many answers: one like people, one that draws lots."""
     generator, draws = np.random.default_rng(0), max(20, DRAWS // max(1, len(people)))
     similarities: dict[str, list[float]] = {PERFECT: [], ALIKE: []}
     for opinions, n in zip(people, answers, strict=True):

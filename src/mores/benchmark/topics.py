@@ -58,7 +58,7 @@ def show_counts(name: str, counts: Counter[str]) -> str:
 
 
 def read_topics(path: Path) -> dict[str, str]:
-    """Names and descriptions of topics in a TOML file: `"Food" = "dishes, drinks"`."""
+    """Read names and descriptions of topics in a TOML file: `"Food" = "dishes, drinks"`."""
     try:
         topics = load_toml(path.read_bytes())
     except ValueError as error:

@@ -13,7 +13,7 @@ class Price(NamedTuple):
     completion: float
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Dollars for that many tokens."""
+        """Return the dollars for that many tokens."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
 
 

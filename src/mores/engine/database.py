@@ -49,7 +49,7 @@ def connect(path: Path, layout: Layout) -> sqlite3.Connection:
 
 
 def checksum(*values: str | bytes | float | None) -> bytes:
-    """A sum of a row's values. SQLite sees that a page is damaged only where that breaks the structure of the file.
+    """Sum a row's values. SQLite sees that a page is damaged only where that breaks the structure of the file.
 
     A row that does not match its sum counts as unknown. Rows that older versions wrote have none.
     """
@@ -109,7 +109,7 @@ def _prepare(db: sqlite3.Connection, path: Path, layout: Layout) -> None:
 
 
 def _to_wal(db: sqlite3.Connection) -> None:
-    """A change of the journal mode does not wait for other processes, as everything else does."""
+    """Change the journal mode, which does not wait for other processes, as everything else does."""
     for attempt in range(100):
         try:
             db.execute("PRAGMA journal_mode = WAL")

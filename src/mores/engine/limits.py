@@ -41,7 +41,7 @@ class Pace:
         self._at = 0.0
 
     def wait(self, now: float) -> float:
-        """Seconds until the bucket is out of debt."""
+        """Return the seconds until the bucket is out of debt."""
         if not self._rate:
             return 0.0
         self._level = min(self._rate, self._level + (now - self._at) * self._rate) if self._at else 0.0
@@ -96,13 +96,13 @@ class Throttle:
                 return
 
     def succeeded(self, surplus_tokens: int) -> None:
-        """A call was answered; `surplus_tokens` is what it used beyond the guess."""
+        """Note that a call was answered; `surplus_tokens` is what it used beyond the guess."""
         if self.limit < self.most:
             self.limit = min(float(self.most), self.limit + max(1.0 / self.limit, 0.05))
         self._tokens.take(surplus_tokens)
 
     def overloaded(self, problem: Transient, started: float) -> None:
-        """The server asked for fewer calls. Calls that were in flight at the last cut do not cut again."""
+        """Note that the server asked for fewer calls. Calls that were in flight at the last cut do not cut again."""
         now = time.monotonic()
         if problem.retry_after:
             self._paused_until = max(self._paused_until, now + problem.retry_after)

@@ -37,7 +37,7 @@ class Patience:
         """Answers so far, from the model or the store."""
 
     def succeeded(self) -> None:
-        """The server has answered."""
+        """Note that the server has answered."""
         self.worked += 1
         self._failed_in_a_row = 0
         self._down_since = self._counts.gives_up_at = None

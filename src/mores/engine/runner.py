@@ -258,7 +258,7 @@ class _Runner:
         return False
 
     async def _doubt(self) -> None:
-        """If every request is refused for the same reason, wait for the calls in flight, and then give up."""
+        """Wait for the calls in flight, and then give up, if every request is refused for the same reason."""
         while not self.patience.worked and (worst := self.refused.most_common(1)):
             reason, count = worst[0]
             if count < self.limits.give_up:
@@ -269,7 +269,7 @@ class _Runner:
             await self.returned.wait()
 
     def _refused(self, ticket: _Ticket, problem: Rejected) -> None:
-        """A final refusal is kept; but while nothing has worked, the run rather than the request may be wrong."""
+        """Keep a final refusal; but while nothing has worked, the run rather than the request may be wrong."""
         failure = Failure(kind=FailureKind.MODEL, reason=str(problem))
         self.refused[failure.reason] += 1
         if problem.final and self.store is not None:

@@ -72,7 +72,7 @@ def request_key(identity: str, request: Request, sample: int = 0) -> Key:
 
 
 def _settings(request: Request) -> tuple[object, ...]:
-    """All of a request but its messages, without later fields where they are not used: what was stored before is found.
+    """Return a request without its messages and without unused later fields, so that older rows are found.
 
     A grammar repeats the text that it was made for, so that its hash is enough.
     """

@@ -101,7 +101,7 @@ def reading_of(benchmark: Benchmark) -> str | None:
 
 
 def _write_rows(benchmark: Benchmark, items: Sequence[Item], variant: str | None, path: Path) -> None:
-    """One line for each item: as it is asked, the question that it is part of, and how many parts that has."""
+    """Write a line for each item: as it is asked, the question that it is part of, and how many parts that has."""
     parts = Counter(map(benchmark.unit, items))
     lines = []
     for item in items:
@@ -158,7 +158,7 @@ def _write_task(benchmark: Benchmark, items: Sequence[Item], harness: Harness, f
 
 
 def _copy_code(benchmark: Benchmark, folder: Path) -> None:
-    """The code of a user's benchmark, without its data, which the task has."""
+    """Copy the code of a user's benchmark, without its data, which the task has."""
     if benchmark.folder is None:
         raise ConfigError(f"{benchmark.name}: its folder is not known; load it with mores.benchmark.benchmark")
     shutil.copytree(benchmark.folder, folder, ignore=shutil.ignore_patterns("data", "sample", "__pycache__", ".*"))

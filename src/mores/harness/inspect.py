@@ -36,7 +36,7 @@ def excam(
     passages: int = 3,
     targets: bool = False,
 ) -> Scorer:
-    """The cultural errors of an answer: -1 for each minor and -5 for each major one, or the judge's certainty if none.
+    """Score cultural errors of an answer: -1 for each minor, -5 for each major one, or the judge's certainty if none.
 
     `model` is a judge of Mores (docs/models.md), `evidence` a search or corpus in which at most `passages` passages are
     looked up for each answer; with `targets` the judge sees the sample's targets as evidence.
@@ -99,7 +99,7 @@ class InspectGrader:
 
 
 async def _judge(judging: Judging, item: Item, answer: str) -> Graded | Failure:
-    """As `mores.benchmark.run` asks a judge: once, or twice where its first reply asks for it."""
+    """Ask a judge as `mores.benchmark.run` does: once, or twice where its first reply asks for it."""
     question = judging.ask(item, answer)
     if isinstance(question, Graded):
         return question

@@ -28,7 +28,7 @@ class LiveMetric:
         """By the identity of the sample."""
 
     def judge(self, sample: Sample) -> Future[Judgement]:
-        """The judgement to come; all that wait raise an error that stops the judge; the next text starts it anew."""
+        """Return the judgement to come; an error that stops the judge reaches all; the next text starts it anew."""
         future: Future[Judgement] = Future()
         with self._lock:
             if self._thread is None:

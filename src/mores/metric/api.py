@@ -58,7 +58,7 @@ async def score_file(
 async def score_texts(
     metric: Metric, texts: Texts, lookup: Lookup | None, out: Path | str | None, copies: Sequence[str | Path] = ()
 ) -> ScoreRun:
-    """The run that judges these texts; where nobody named its folder, other runs of the same file are left alone.
+    """Return the run that judges these texts; without a given folder, other runs of the same file are left alone.
 
     The judgements also go into `copies`, where `-` is standard output.
     """

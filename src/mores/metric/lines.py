@@ -16,7 +16,7 @@ from mores.types import DEFAULT_INSTRUCTION, Evidence, Sample
 
 @contextmanager
 def open_lines(texts: str, instructions: str | None = None, references: Sequence[str] = ()) -> Iterator[Texts]:
-    """The texts of a file with their instructions; references are shown to the judge as evidence.
+    """Read the texts of a file with their instructions; references are shown to the judge as evidence.
 
     The id of a text is the number of its line, from 1. An empty line has no text: it is left out, and counted as bad.
     """

@@ -180,7 +180,7 @@ class Metric:
         return self.model.constrained or (self.model.style is not None and follows_grammars(self.model))
 
     def _constrained(self, request: Request, sample: Sample) -> Request:
-        """A request whose answer is a report by our schema; its quotes are words of the sample, where possible."""
+        """Return a request whose answer is a report by our schema; it quotes words of the sample, where possible."""
         schema = self._schema(len(sample.evidence))
         grammar = report_grammar(schema, sample) if follows_grammars(self.model) else None
         if not grammar:

@@ -376,7 +376,7 @@ def _mark(text: str, error: Error | None) -> str:
 
 
 def _escape(text: str) -> str:
-    """Words that look like a mark, and words that look like the escape of one."""
+    """Escape words that look like a mark, and words that look like the escape of one."""
     return _MARK.sub(lambda mark: f"&lt;{mark[0][1:-1]}&gt;", _LOOKS_ESCAPED.sub("&amp;", text))
 
 

@@ -66,7 +66,7 @@ def shared(question: str, sample: Sample, style: Style) -> int:
 
 
 def shared_mark(sample: Sample) -> str:
-    """A mark that texts to one instruction, with the same evidence, share: a model reads what precedes them once.
+    """Return a mark that texts to one instruction, with the same evidence, share: what precedes them is read once.
 
     It is as safe as one that depends on the text. Neither is secret: whoever writes a text can work out its mark, and
     could try texts until one gets a mark that they like. What counts is that a text cannot contain its mark, and one

@@ -111,7 +111,7 @@ def _is_mark(character: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _in_word(character: str) -> bool:
-    """Whether it is part of a word that spaces separate: a letter, a digit, a mark of them or an invisible sign."""
+    """Return whether it is part of a word between spaces: a letter, a digit, a mark of them or an invisible sign."""
     if _UNSPACED.match(character) or "\ufe00" <= character <= "\ufe0f":  # these choose the look of an emoji
         return False
     return character.isalnum() or unicodedata.category(character) in {"Mn", "Mc", "Cf"}

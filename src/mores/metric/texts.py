@@ -46,7 +46,7 @@ class Texts:
         return islice(read_samples(self.path, format=self.format, on_bad=on_bad), self.count)
 
     def revision(self) -> str:
-        """Changes when a text does, whatever the format of the file."""
+        """Return a hash that changes when a text does, whatever the format of the file."""
         digest = sha256()
         for sample in self.samples():
             fields = sample.id, sample.instruction, sample.text, sample.language, sample.region, sample.evidence
@@ -58,7 +58,7 @@ class Texts:
 def open_texts(
     texts: str, format_: str | None = None, *, skip_bad: bool = False, progress: Progress = SILENT
 ) -> Iterator[Texts]:
-    """The texts of a file, or of standard input for `-`; it is read once, so that a bad row is found at once."""
+    """Read the texts of a file, or of standard input for `-`; it is read once, so that a bad row is found at once."""
     with spool(texts) as path:
         check = check_samples(path, format=format_)
         if wrong := check.bad + check.repeated:
@@ -84,7 +84,7 @@ class Lookup:
         return f"{self.name}, at most {self.k} passages"
 
     def cost(self, texts: Texts) -> float:
-        """US dollars at most: what is kept of earlier searches costs nothing."""
+        """Return the maximum in US dollars: what is kept of earlier searches costs nothing."""
         return search_cost(self.name, self.searches(texts), self.k)
 
     def searches(self, texts: Texts) -> int:
@@ -93,7 +93,7 @@ class Lookup:
 
     @asynccontextmanager
     async def open(self, metric: Metric) -> AsyncIterator[Grounding]:
-        """The search; its name goes into the metric's signature before anything is searched for."""
+        """Open the search; its name goes into the metric's signature before anything is searched for."""
         counts, asker = Counts(), metric.asker
         options = SearchOptions(limits=asker.limits, fresh=asker.fresh, counts=counts, progress=asker.progress)
         search = open_search(self.name, options)

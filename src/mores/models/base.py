@@ -162,7 +162,7 @@ def weakness(model: Model) -> str:
 
 
 def weakness_uncovered(model: Model) -> str:
-    """How little its verdicts by evidence on other things are worth, where its kind says so in `weak_uncovered`."""
+    """Return how weak verdicts by evidence on other things are, where the model's kind says so in `weak_uncovered`."""
     return getattr(model, "weak_uncovered", None) or ""
 
 

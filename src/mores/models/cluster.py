@@ -33,7 +33,7 @@ class Share:
 
 
 def connect(address: str | bool | None) -> list[Mapping[str, float]]:
-    """The resources of each machine of a cluster: the one at an address, the one that runs here, or a new one."""
+    """Return the resources of each machine of a cluster: at an address, the one running here, or a new one."""
     import ray
 
     if not ray.is_initialized():
@@ -110,7 +110,7 @@ async def is_there() -> bool:
 
 
 def share(kind: str, options: Options, machines: Sequence[Mapping[str, float]]) -> Share:
-    """One worker for each GPU that the kind can use, else for each machine; one for each core where a model is light.
+    """Plan a worker for each GPU that the kind can use, else for each machine; for each core where a model is light.
 
     The smallest machine decides how many cores a worker gets, so that every machine has at least one.
     """
@@ -137,7 +137,7 @@ def check_address(address: str | bool | None) -> None:
     host, colon, port = address.rpartition(":")
     if not (host and colon and port.isdigit()):
         raise ConfigError(
-            f"{address!r} is no address of a Ray cluster; expected HOST:PORT, auto or local", setting="ray"
+            f"{address!r} is not the address of a Ray cluster; expected HOST:PORT, auto or local", setting="ray"
         )
 
 

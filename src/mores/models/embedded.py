@@ -323,7 +323,7 @@ class EmbeddedModel(OpenAIModel):
 
 
 def available_cores(group: Path = Path("/sys/fs/cgroup")) -> int:
-    """The cores that this process may use: by its affinity and, in a container, by the quota of its control group."""
+    """Return the cores that this process may use: by its affinity and, in a container, by its control group's quota."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         quota, period = (group / "cpu.max").read_text("ascii").split()

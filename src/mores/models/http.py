@@ -31,7 +31,7 @@ async def read_body(response: aiohttp.ClientResponse, most: int) -> bytes:
         else:
             return bytes(body)
     raise Transient(
-        f"{response.url.origin()}: HTTP {response.status} with more than {most >> 20} MB; that is no answer"
+        f"{response.url.origin()}: HTTP {response.status} with more than {most >> 20} MB, too long for an answer"
     )
 
 
@@ -50,7 +50,7 @@ def read_json(body: bytes) -> Any:
 
 
 def read_wait(retry_after: str | None, date: str | None = None) -> float | None:
-    """Seconds from a Retry-After header, a number or a date; a date is by the server's clock, which `date` tells."""
+    """Return the seconds of a Retry-After header, a number or a date; a date is by the server's clock, from `date`."""
     if not retry_after:
         return None
     try:

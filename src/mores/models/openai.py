@@ -169,7 +169,7 @@ class OpenAIModel:
             pass  # a server without that route, or a slow one: the first real call will tell
 
     def _adapt(self, problem: dict[str, Any], sent: dict[str, Any]) -> bool:
-        """Some models have another name for the length limit, or return no log-probabilities: ask them accordingly.
+        """Ask models accordingly that name the length limit differently, or return no log-probabilities.
 
         What counts is what this request asked: others under way may have found out meanwhile.
         """

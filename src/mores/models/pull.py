@@ -80,7 +80,7 @@ def pull(name: str) -> Path:
 
 
 def checked_default() -> Path:
-    """The default model's file with the hash that it should have, checked once per change of its size or time."""
+    """Return the default model's file, its hash checked once per change of its size or time."""
     path = default_path()
     note = path.with_suffix(".checked")
     if not note.is_file() or note.read_text("utf-8") != state_of(path):

@@ -306,7 +306,7 @@ class RayModel:
         return asyncio.get_running_loop().call_later(PATIENCE, lambda: self._stop(self._none_started()))
 
     def _stop(self, problem: MoresError) -> None:
-        """The run cannot go on; all that wait hear why."""
+        """Stop the run, which cannot continue, and tell all that wait why."""
         self._problem = self._problem or problem
         self._up.set()
         while self._calls:

@@ -192,7 +192,7 @@ class VLLMModel:
         return self._read(request, output)
 
     def _sampling(self, request: Request, room: int) -> Any:
-        """The request in vLLM's words; what the model itself would set, such as a repetition penalty, is left out."""
+        """Return the request in vLLM's words, without what the model itself would set, such as a repetition penalty."""
         parameters = _import("vllm.sampling_params")
         temperature = self._temperature if request.temperature is None else request.temperature
         constraint = None
@@ -220,7 +220,7 @@ class VLLMModel:
         places = answer.logprobs or []
         logprobs = tuple(float(place[token].logprob) for token, place in zip(tokens, places, strict=False))
         if not all(map(is_logprob, logprobs)):
-            raise Rejected(f"{self.name}: the model computed numbers that are no probabilities; check its weights")
+            raise Rejected(f"{self.name}: the model computed invalid probabilities; check its weights")
         return Completion(
             text=self._decode(tokens[:-1] if ended else tokens),
             logprobs=logprobs if request.logprobs else None,
@@ -240,7 +240,7 @@ class VLLMModel:
         return str(text)
 
     def _problem(self, exc: Exception) -> ModelError:
-        """An error of vLLM in ours: a request that it turns away, a call that failed, or an engine that has ended."""
+        """Convert an error of vLLM: a request that it refuses, a call that failed, or an engine that has ended."""
         engine = _import("vllm.v1.engine.exceptions")
         refusals = (ValueError, getattr(_import("vllm.exceptions"), "VLLMClientError", ValueError))
         if isinstance(exc, engine.EngineDeadError):

@@ -178,7 +178,7 @@ def _different(known: Manifest, plan: Plan, folder: Path) -> str:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[bool]:
-    """Whether this process has the folder to itself, for the time of the `with` block."""
+    """Yield whether this process has the folder to itself, for the time of the `with` block."""
     if fcntl is None:
         yield True
         return

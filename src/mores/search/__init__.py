@@ -126,13 +126,13 @@ def open_search(name: str, options: Options | None = None) -> Search:
 
 
 def search_or_corpus(name: str) -> str:
-    """The search that is meant where the path of a corpus will do, for example `documents/`: `corpus:documents/`."""
+    """Return the search meant by a name or by the path of a corpus: `corpus:documents/` for `documents/`."""
     kind = name.partition(":")[0]
     return name if kind in KINDS and not Path(name).exists() else f"corpus:{name}"
 
 
 def search_cost(name: str, queries: int, k: int, price: float | None = None) -> float:
-    """US dollars for so many queries; `price` is that of one credit of a web search, where it is not the usual."""
+    """Return US dollars for so many queries; `price` is that of one credit of a web search, if not the usual."""
     if name.partition(":")[0] != "serper":
         return 0.0
     from mores.search.serper import PRICE, credits_for

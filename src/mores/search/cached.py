@@ -135,7 +135,7 @@ class Cached:
             self._claims.release(key)
 
     async def _flush(self) -> None:
-        """One commit for all new results: after the wait for the lock, a caller finds its rows written."""
+        """Commit all new results at once: after the wait for the lock, a caller finds its rows written."""
         async with self._lock:
             rows, self._pending = self._pending, []
             if rows:

@@ -145,7 +145,7 @@ def _searched(passage: dict[str, Any]) -> str:
 
 
 def _hash(documents: list[Document]) -> str:
-    """Names, contents and settings; a time stamp would make a copy another corpus."""
+    """Hash names, contents and settings; a time stamp would make a copy another corpus."""
     whole = blake2b(repr(_SETTINGS).encode(), digest_size=16)
     for document in documents:
         try:

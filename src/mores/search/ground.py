@@ -79,7 +79,7 @@ def queries_of(sample: Sample) -> list[Query]:
 
 
 def covered(sample: Sample) -> float:
-    """How much of a sample its evidence covers, from 0 to 1: of the whole, or of its sentences on average if more."""
+    """Return how much of a sample its evidence covers, from 0 to 1: of the whole, or of its sentences if more."""
     passages = [f"{piece.title} {piece.text}" for piece in sample.evidence]
     queries = queries_of(sample.model_copy(update={"evidence": ()}))
     whole, *parts = (coverage(query.text, passages) for query in queries)
@@ -87,7 +87,7 @@ def covered(sample: Sample) -> float:
 
 
 def merged(results: Sequence[Found], k: int) -> Found:
-    """The k best passages of the first search and the best one of each other, each once; any failure is one of all."""
+    """Return the k best passages of the first search and the best one of each other; any failure fails all."""
     if failure := next((result.failure for result in results if result.failure), None):
         return Found(failure=failure)
     whole, *parts = (result.evidence for result in results)
@@ -143,4 +143,4 @@ class _Asking:
         return [next(results) if query.text else Found() for query in queries]
 
     async def close(self) -> None:
-        """The caller who opened the search closes it."""
+        """Do nothing: the caller who opened the search closes it."""

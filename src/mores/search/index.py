@@ -101,7 +101,7 @@ class Scorer:
         return scores
 
     def ceiling(self, query: Iterable[str]) -> float:
-        """What no passage can exceed, however often it holds every word of the query; unknown words count too."""
+        """Return what no passage exceeds, however often it holds every word of the query; unknown words count too."""
         parts = (self._part(self._numbers[word]) if word in self._numbers else slice(0, 0) for word in query)
         holding = np.array([part.stop - part.start for part in parts], dtype=np.int64)
         return float(_rarity(self._postings.size, holding).sum())
@@ -170,11 +170,11 @@ class Index:
         return [Hit(self.passage(place), float(scores[place])) for place in best(scores, k)]
 
     def search(self, text: str, k: int, favoured: Sequence[str] = ()) -> list[Hit]:
-        """The best k passages that share a word with a text; those that match a favoured one count up to twice."""
+        """Find the best k passages that share a word with a text; those that match a favoured one count up to twice."""
         return self.hits(self.favour(self.scores(text), favoured), k)
 
     def favour(self, scores: Floats, texts: Sequence[str], most: float = 1.0) -> Floats:
-        """The scores, with those raised that match the first of the texts with any match: the best by the share `most`.
+        """Raise the scores that match the first of the texts with any match: the best by the share `most`.
 
         So they come first among passages alike, and no favoured text can drown the one that was asked.
         """
@@ -189,7 +189,7 @@ class Index:
 
 
 def best(scores: Floats, k: int) -> list[int]:
-    """The places of the k highest scores above 0; at least k scores reach the k-th highest maximum of a block."""
+    """Return the places of the k highest scores above 0; at least k scores reach the k-th highest block maximum."""
     bound = np.float32(0)
     blocks = scores.size // _BLOCKS
     if blocks > k:

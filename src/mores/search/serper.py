@@ -110,7 +110,7 @@ class Serper:
         self._patience = Patience(self._limits, self.counts)
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """At most k results for each query; a refused key or an empty account is raised, other failures are values."""
+        """Find at most k results for each query; raise for a refused key or an empty account, return other failures."""
         if not 1 <= k <= MOST:
             raise ConfigError(f"serper: {k} results cannot be asked for; choose from 1 to {MOST}")
         return await together(self._find_one(query, k) for query in queries)

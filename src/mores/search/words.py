@@ -55,7 +55,7 @@ def _words(text: str) -> Iterator[str]:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A character with its marks, and what a word is: Python's `\\w` knows no marks and would cut Hindi words."""
+    """Compile a character with its marks, and a word: Python's `\\w` has no marks and would cut Hindi words."""
     marks = _marks()
     sign = rf"(?=\w)[{_IN_PAIRS}][{marks}]*"
     letter = rf"(?![{_IN_PAIRS}])[^\W_]"

@@ -58,7 +58,7 @@ def serve_app(
     passages: int = 3,
     **options: Unpack[AskOptions],
 ) -> FastAPI:
-    """The metric as an ASGI app, to be served or mounted; its lifespan opens the model and finishes what was accepted.
+    """Return the metric as an ASGI app; its lifespan opens the model and finishes what was accepted.
 
     With `keys`, a request must show one of them. `evidence` is a search or a corpus, in which at most `passages`
     passages are looked up for each text.
@@ -100,19 +100,19 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
     @app.head("/health", include_in_schema=False)  # what some load balancers ask
     @app.get("/health", response_model=Status)
     async def health() -> Status:
-        """Whether the service runs; also while it cannot judge texts."""
+        """Report that the service runs, also while it cannot judge texts."""
         return Status(status="ok", model=service.metric.model.name)
 
     @app.head("/ready", include_in_schema=False)
     @app.get("/ready", response_model=Status, responses={503: {"model": Status, "description": "Not ready"}})
     async def ready() -> Response:
-        """Whether texts can be judged now."""
+        """Report whether texts can be judged now."""
         status = Status(status=service.unready or "ok", model=service.metric.model.name)
         return Response(status.model_dump_json(), 503 if service.unready else 200, media_type=JSON)
 
     @guarded.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
-        """Counts for Prometheus."""
+        """Return the counts for Prometheus."""
         return Response(meter.page(), media_type=CONTENT_TYPE)
 
     app.include_router(guarded)

@@ -39,7 +39,7 @@ async def read_body(request: Request, longest: int) -> bytes:
 
 
 def read_texts(body: bytes, media: str, bounds: Bounds) -> tuple[list[Sample], bool]:
-    """The texts in a body, and whether it is a single one; where it has none, an error with the place and the fix."""
+    """Return the texts in a body, and whether it is a single one; without any, an error with the place and the fix."""
     if media == LINES:
         rows = [_parse(line, f"line {number}: ") for number, line in enumerate(body.split(b"\n"), 1) if line.strip()]
     elif media == JSON:

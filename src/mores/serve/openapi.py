@@ -23,7 +23,7 @@ class Status(Record):
 
 
 def _text() -> dict[str, Any]:
-    """A sample as `mores.io.sample_from` takes it: only its text is needed, and fields of other names are not read."""
+    """Return a sample as `mores.io.sample_from` takes it: only its text is needed, and unknown fields are not read."""
     schema = Sample.model_json_schema(ref_template="#/components/schemas/{model}")
     schema.pop("$defs")
     fields = schema["properties"]

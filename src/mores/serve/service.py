@@ -103,7 +103,7 @@ class Batch:
         self._news.set()
 
     async def arrivals(self) -> AsyncIterator[list[tuple[int, Judgement]]]:
-        """Judgements with the places of their texts: whenever there are new ones, all of them."""
+        """Yield judgements with the places of their texts: whenever there are new ones, all of them."""
         while self._arrived or self.left:
             if not self._arrived:
                 self._news.clear()
@@ -213,7 +213,7 @@ class Service:
             self._leave(batch)
 
     def _wait(self, texts: int) -> int:
-        """Seconds until so many texts are judged, as fast as it went lately."""
+        """Return the seconds until so many texts are judged, at the recent speed."""
         return max(1, min(LONGEST_WAIT, math.ceil(texts * self._pace)))
 
     def _enqueue(self, batch: Batch, *places: int) -> None:

@@ -111,9 +111,11 @@ def match_errors(
     if not (predicted and errors):
         return []
     overlap = np.array(
-        [[max((intersection_over_union(span, other) for other in spans), default=0.0) for spans in errors]
-         for span in predicted]
-    )  # fmt: skip
+        [
+            [max((intersection_over_union(span, other) for other in spans), default=0.0) for spans in errors]
+            for span in predicted
+        ]
+    )
     value = np.where((overlap >= threshold) & (overlap > 0), 1 + overlap / (1 + min(overlap.shape)), 0.0)
     return [(row, column) for row, column in _assign(value) if value[row, column]]
 

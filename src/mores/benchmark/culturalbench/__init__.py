@@ -104,7 +104,7 @@ def _guessing(items: Sequence[Item]) -> dict[str, float]:
 
 
 def _by_similarity(items: Sequence[Item]) -> float:
-    """What it gets on average where equally similar options are drawn by lot: most options are not like it at all."""
+    """Return what it gets on average if equally similar options are drawn by lot: most are not like it at all."""
     regions = [item.region or "" for item in items for _ in item.choices]
     cosines = iter(country_cosines([choice for item in items for choice in item.choices], regions))
     hits = 0.0

@@ -53,7 +53,7 @@ def _item(row: Row) -> Item:
 
 
 def _version(row: Row, prefix: str) -> dict[str, str]:
-    """The parts of an item in one language; nothing where one is missing, besides the explanation, which may be."""
+    """Return the parts of an item in one language; nothing where one is missing, except the explanation."""
     parts = {name: row.maybe(prefix + name) for name in ("scenario", "question", "answer", "explanation")}
     parts["explanation"] = parts["explanation"] or ""
     return {name: text for name, text in parts.items() if text is not None} if None not in parts.values() else {}
@@ -69,7 +69,7 @@ def _variants(english: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 def _tier(row: Row) -> dict[str, str]:
-    """What the data say, or what follows from `eval_sum`, the number of the paper's settings that solved the item."""
+    """Return the tier of the data, or by `eval_sum`, the number of the paper's settings that solved the item."""
     if (tier := row.maybe("tier")) is not None:
         return {"tier": tier.capitalize()}
     solved = row.maybe("eval_sum")

@@ -58,7 +58,7 @@ def _item(row: Row) -> Item:
 
 
 def _language(code: str) -> str:
-    """Of a published code (`en-EN`, `zh-ZH`, `pt-PT`) the language: the rest is no region, or not that of the item."""
+    """Return the language of a published code (`en-EN`, `zh-ZH`, `pt-PT`): the rest is not the item's region."""
     return language(code.partition("-")[0])
 
 

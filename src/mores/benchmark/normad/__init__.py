@@ -38,7 +38,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
 
 
 def _item(row: Row) -> Item:
-    """As the factory's source has it, and neutral rows too."""
+    """Return the item as the factory's source has it, and neutral rows too."""
     label = row.text("Gold Label").lower()
     if label not in LABELS:
         raise InputError(f"Gold Label {label!r} is none of yes, no, neutral; correct or remove the row")

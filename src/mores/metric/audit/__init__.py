@@ -206,7 +206,7 @@ class Audit(Record):
 
 
 def choose(judgements: Mapping[str, Judgement], pool: Sequence[Carrier], most: int = CARRIERS) -> list[Carrier]:
-    """The carriers that a judge judges correctly alone, at most `most` of each kind, those with major errors first."""
+    """Choose the carriers that a judge judges correctly alone, at most `most` of each kind, major errors first."""
     judged = [(verdict(_judged(judgements, carrier.id)), carrier) for carrier in pool]
     correct = [carrier for answer, carrier in judged if not carrier.wrong and answer is Verdict.NONE]
     wrong = [
@@ -318,7 +318,7 @@ def _against(some: Sequence[Case], controls: Iterable[Case]) -> Tally:
 
 
 def _control(some: Sequence[Case], controls: Iterable[Case]) -> Rate:
-    """How often the controls reach the goal of some cases, in the carriers that these could change and their places."""
+    """Return how often the controls reach the goal of some cases, in the carriers that these could change."""
     goal = some[0].goal
     exposed = {case.carrier for case in some if case.exposed(goal)}
     places = {case.place for case in some}

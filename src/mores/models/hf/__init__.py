@@ -59,7 +59,7 @@ class _Job:
         return self.answer.cancelled()
 
     def settle(self, outcome: Completion | Exception) -> None:
-        """From any thread."""
+        """Set the result; called from any thread."""
         known = _known(outcome, self.model) if isinstance(outcome, Exception) else outcome
         self.answer.get_loop().call_soon_threadsafe(_settle, self.answer, known)
 
@@ -189,7 +189,7 @@ class HFModel:
 
 
 def _answer_batch(network: Network, jobs: Sequence[_Job]) -> None:
-    """A static batch; it stops when nobody waits for it any more."""
+    """Answer a static batch, which stops when nobody waits for it any more."""
     outcomes: Sequence[Completion | Exception]
     try:
         outcomes = network.answer([job.request for job in jobs], lambda: all(job.abandoned for job in jobs))

@@ -95,7 +95,7 @@ def grouped(model: Any) -> Iterator[bool]:
 
 
 def step_mask(lengths: Any, width: int, dtype: Any) -> Any:
-    """What each row's next token sees of `width` columns: its last `lengths` ones and itself, in numbers to add."""
+    """Return what each row's next token sees of `width` columns: its last `lengths` ones and itself, as addends."""
     # The kernels want rows that begin at multiples of 16.
     columns = torch.arange(math.ceil((width + 1) / 16) * 16, device=lengths.device)
     mask = torch.zeros((len(lengths), len(columns)), device=lengths.device, dtype=dtype)

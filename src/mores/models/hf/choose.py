@@ -70,7 +70,7 @@ class Chooser:
         self._masks = self._network.masks(matchers, len(self.answers)) if matchers else None
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:  # noqa: ARG002 - transformers counts the parameters
-        """As a logits processor: leaves only the chosen tokens possible."""
+        """Leave only the chosen tokens possible, as a logits processor."""
         self.foresee()
         return scores.new_full(scores.shape, -math.inf).scatter(1, self.choose(scores), 0.0)
 

@@ -204,7 +204,7 @@ class Stream:
         return self._ready[:count]
 
     def _slack(self) -> int:
-        """Columns before the longest answer that is being written."""
+        """Count the columns before the longest answer that is being written."""
         lengths = [place.length for place in self._places if not place.answer.finished]
         return int(self._cache.get_seq_length()) - max(lengths, default=0)
 
@@ -258,7 +258,7 @@ class Stream:
     # -- the network -------------------------------------------------------------------------------------------
 
     def _step(self) -> None:
-        """One more token of each answer."""
+        """Generate one more token of each answer."""
         import torch
 
         from mores.models.hf.attention import grouped, step_mask
@@ -349,7 +349,7 @@ def _common(prompts: Sequence[list[int]]) -> list[int]:
 
 
 def _chunks(new: Sequence[tuple[Work, Row]], shared: int, padding: int) -> Iterator[Sequence[tuple[Work, Row]]]:
-    """Groups of prompts, the shortest first, that are read at once."""
+    """Yield groups of prompts that are read at once, the shortest first."""
     begin = tokens = 0
     for index, (_, row) in enumerate(new):
         width = len(row.ids) - shared
@@ -362,7 +362,7 @@ def _chunks(new: Sequence[tuple[Work, Row]], shared: int, padding: int) -> Itera
 
 
 def _stack(above: Any, below: Any) -> Any:
-    """Rows under rows, all ending in the same column."""
+    """Stack rows so that all end in the same column."""
     import torch
 
     from mores.models.hf.attention import to_width

@@ -81,7 +81,7 @@ class Network:
         return ids
 
     def _groups(self, rows: Mapping[int, Row]) -> list[list[int]]:
-        """Batches whose padded length stays inside the context, beyond which positions are undefined."""
+        """Yield batches whose padded length stays inside the context, beyond which positions are undefined."""
         groups: list[list[int]] = []
         width = limit = 0
         for index, row in rows.items():
@@ -145,7 +145,7 @@ class Network:
         if answer.problem:
             return Rejected(f"{self.name}: {answer.problem}")
         if not all(map(is_logprob, answer.logprobs)):
-            return Rejected(f"{self.name}: the model computed numbers that are no probabilities; check its weights")
+            return Rejected(f"{self.name}: the model computed invalid probabilities; check its weights")
         ended = bool(answer.tokens) and answer.tokens[-1] in self.ends
         text = answer.tokens[:-1] if ended else answer.tokens
         first = tuple((self.tokenizer.decode([token]), logprob) for token, logprob in answer.first)
@@ -175,7 +175,7 @@ class Network:
         return matcher
 
     def masks(self, matchers: Sequence[tuple[Any, int]], rows: int) -> Future[Any]:
-        """The tokens that may come next, a bit for each, in that many rows; all of them where a row has no matcher."""
+        """Return the tokens that may come next, a bit for each, in that many rows; all where a row has no matcher."""
         return self._masking.submit(self._make_masks, matchers, rows)
 
     def _make_masks(self, matchers: Sequence[tuple[Any, int]], rows: int) -> Any:
