@@ -109,7 +109,7 @@ def between(result: Result | None, digits: int = 1) -> str:
 
 
 def possible(result: Result | None) -> str:
-    """Within which bounds a share lies, whatever the unscored are; empty where all are scored."""
+    """Return the bounds of a share, whatever the unscored are; empty where all are scored."""
     return f"{shares(*result.bounds)} whatever the unscored are" if result and result.bounds else ""
 
 

@@ -39,7 +39,7 @@ def installed(group: str) -> tuple[EntryPoint, ...]:
 
 
 def all_names(group: str, ours: Collection[str]) -> list[str]:
-    """Our names, then those from outside."""
+    """Return our names, then those from outside."""
     return list(dict.fromkeys((*ours, *(point.name for point in installed(group)))))
 
 

@@ -232,7 +232,7 @@ def parts_of(code: str) -> Iterator[str]:
 
 
 def _table() -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """Code, names and countries of each line of our table."""
+    """Return code, names and countries of each line of our table."""
     for line in TABLE.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             code, rest = line.split(maxsplit=1)

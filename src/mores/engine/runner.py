@@ -344,7 +344,7 @@ class _Runner:
                 return Failure(kind=FailureKind.MODEL, reason=reason)
 
     def _guess(self, request: Request) -> int:
-        """About how many tokens a call will take; the server's own count corrects it afterwards."""
+        """Guess how many tokens a call will take; the server's own count corrects it afterwards."""
         c = self.counts
         answer = c.completion_tokens // c.calls if c.calls else request.max_tokens
         return sum(guess_tokens(message.content) for message in request.messages) + answer

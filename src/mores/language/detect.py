@@ -154,7 +154,7 @@ def _allowed(candidates: Collection[str] | None) -> npt.NDArray[np.bool_]:
 
 @cache
 def _prior(tag: str | None) -> Floats:
-    """Log-probabilities of all languages before a text is read."""
+    """Return log-probabilities of all languages before a text is read."""
     count = len(languages())
     if tag is None:
         return np.full(count, -np.log(count))
@@ -199,7 +199,7 @@ class _Batch:
         return self._detect(labels, weights)
 
     def _logits(self, nats: Floats, grams: Floats, evidence: Floats, prior: Floats) -> Floats:
-        """Log-probabilities up to a constant: calibrated scores, the evidence of rules, and the prior."""
+        """Return log-probabilities up to a constant: calibrated scores, the evidence of rules, and the prior."""
         logits = nats / self.calibration.temperature(grams)[:, None]
         ruled = ~np.isnan(evidence)
         if ruled.any():

@@ -113,7 +113,7 @@ _BEFORE = np.array([0.0, 0.0, -3.0])  # without its own characters Cantonese is 
 
 
 def count_east_asian(codes: npt.NDArray[np.uint32], segment: npt.NDArray[np.int64], segments: int) -> Floats:
-    """Log-likelihood of each segment in Japanese, Chinese and Cantonese, by its counts of kana and Han characters."""
+    """Return the log-likelihood of each segment in Japanese, Chinese and Cantonese, by its kana and Han characters."""
     kana = (codes > 0x3040) & (codes < 0x3200) | (codes > 0xFF00) & (codes < 0xFFA0)
     kinds = [kana, *(np.isin(codes, characters) for characters in _CHARACTERS)]
     kind = np.select(kinds, range(len(kinds)), len(kinds))

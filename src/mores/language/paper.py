@@ -39,7 +39,7 @@ def is_expected(detected: str | None, expected: str) -> bool:
 
 
 def _by_cld2(text: str) -> str | None:
-    """CLD2's first language; a second try takes its best guess, like polyglot. None if it has none."""
+    """Return CLD2's first language, or None; a second try takes its best guess, like polyglot."""
     cld2 = _import("pycld2")
     printable = "".join(c for c in text if c.isprintable() or c in "\n\t").encode("utf-8", "ignore")
     for best_effort in (False, True):

@@ -68,7 +68,7 @@ def segments(texts: Sequence[str]) -> Segments:
 
 
 def _codes(texts: Sequence[str]) -> npt.NDArray[np.uint32]:
-    """Code points of all texts, each after a 0: lower case, composed, without marks that are often omitted."""
+    """Return code points of all texts, each after a 0: lower case, composed, without marks that are often omitted."""
     joined = "".join("\0" + text.replace("\0", " ") for text in texts)
     joined = unicodedata.normalize("NFC", _QUERY.sub(" ", joined)).lower()
     joined = _TAG.sub(" ", _LINK.sub(" ", _CODE.sub(" ", joined)))

@@ -50,7 +50,7 @@ def count_votes(ratings: Ratings) -> Votes:
 
 
 def krippendorff_alpha(data: Ratings | Votes, level: Level = "nominal") -> float | None:
-    """Krippendorff's α = 1 - Dₒ/Dₑ of any number of raters, with missing ratings.
+    """Return Krippendorff's α = 1 - Dₒ/Dₑ of any number of raters, with missing ratings.
 
     Coincidences o_ck = Σᵤ n_uc (n_uk - [c=k]) / (m_u - 1) over units u with m_u >= 2 ratings, with sums n_c and n:
     α = 1 - (n-1) Σ o_ck δ²_ck / Σ n_c n_k δ²_ck. δ² is [c≠k] for nominal, (c-k)² for interval values, and for ordinal
@@ -102,7 +102,7 @@ def cohen_kappa(
     weights: Literal["linear", "quadratic"] | None = None,
     levels: Sequence[Label] | None = None,
 ) -> float | None:
-    """Cohen's κ = 1 - Σ w o / Σ w e of two raters of the same units.
+    """Return Cohen's κ = 1 - Σ w o / Σ w e of two raters of the same units.
 
     o counts the pairs of labels, e = row sum × column sum / n. The weight w of places i and j on the scale is [i≠j],
     |i-j| when linear, (i-j)² when quadratic. The scale is `levels`, or the sorted labels that occur: give `levels` when
@@ -131,7 +131,7 @@ def cohen_kappa(
 def cohen_kappa_interval(
     first: Sequence[Label], second: Sequence[Label], levels: Sequence[Label], *, resamples: int = RESAMPLES
 ) -> Interval | None:
-    """95% interval of `cohen_kappa` without weights, or None; `levels` are all labels that may occur.
+    """Return the 95% interval of `cohen_kappa` without weights, or None; `levels` are all labels that may occur.
 
     Its variance is that of pairs drawn with replacement; its units are the pairs that do not agree by chance alone.
     """
@@ -147,7 +147,7 @@ def cohen_kappa_interval(
 
 
 def krippendorff_alpha_interval(data: Ratings | Votes, *, resamples: int = RESAMPLES) -> Interval | None:
-    """95% interval of `krippendorff_alpha` for names, None where that is; its variance is that of units drawn anew."""
+    """Return the 95% interval of `krippendorff_alpha` for names, or None, with the variance of units drawn anew."""
     votes = data if isinstance(data, Votes) else count_votes(data)
     value = krippendorff_alpha(votes)
     if value is None:
@@ -164,7 +164,7 @@ def krippendorff_alpha_interval(data: Ratings | Votes, *, resamples: int = RESAM
 
 
 def fleiss_kappa_interval(data: Ratings | Votes, *, resamples: int = RESAMPLES) -> Interval | None:
-    """95% interval of `fleiss_kappa`, None where that is; its variance is that of units drawn anew."""
+    """Return the 95% interval of `fleiss_kappa`, or None, with the variance of units drawn anew."""
     votes = data if isinstance(data, Votes) else count_votes(data)
     value = fleiss_kappa(votes)
     if value is None:
@@ -201,7 +201,7 @@ def _counts(votes: Votes) -> _Array:
 
 
 def _distances(values: Sequence[Label], totals: _Array, level: Level) -> _Array:
-    """δ² of every two values."""
+    """Return δ² of every two values."""
     if level == "nominal":
         return 1 - np.eye(len(values))
     if level not in ("ordinal", "interval"):

@@ -40,7 +40,7 @@ class PrCurve:
 
 
 def auc(gold: npt.ArrayLike, scores: npt.ArrayLike) -> float | None:
-    """Area under the ROC curve: how often an error scores above a sample without one; None unless both occur in gold.
+    """Return the area under the ROC curve: how often an error scores above a correct sample; None without both.
 
     A tie counts one half: this is Mann and Whitney's U / (P·N), and the area under straight lines through `roc_curve`.
     J. A. Hanley and B. J. McNeil, Radiology 143 (1982), 29-36.
@@ -54,7 +54,7 @@ def auc(gold: npt.ArrayLike, scores: npt.ArrayLike) -> float | None:
 
 
 def roc_curve(gold: npt.ArrayLike, scores: npt.ArrayLike) -> RocCurve | None:
-    """False and true positive rates, FP/N and TP/P, at every threshold; None unless both classes occur in gold.
+    """Return false and true positive rates, FP/N and TP/P, at every threshold; None unless gold has both classes.
 
     T. Fawcett, An introduction to ROC analysis, Pattern Recognition Letters 27 (2006), 861-874.
     """
@@ -67,7 +67,7 @@ def roc_curve(gold: npt.ArrayLike, scores: npt.ArrayLike) -> RocCurve | None:
 
 
 def pr_curve(gold: npt.ArrayLike, scores: npt.ArrayLike) -> PrCurve | None:
-    """Recall TP/P and precision TP/(TP+FP) at every threshold; None when gold has no errors.
+    """Return recall TP/P and precision TP/(TP+FP) at every threshold; None when gold has no errors.
 
     J. Davis and M. Goadrich, The relationship between precision-recall and ROC curves, ICML 2006.
     """
@@ -97,7 +97,7 @@ def _at_thresholds(gold: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Ints, In
 
 
 def ratios(above: Floats, below: Floats) -> Floats:
-    """above / below, element by element, nan where below is 0: for statistics of many resamples at once."""
+    """Return above / below, element by element, nan where below is 0: for statistics of many resamples at once."""
     quotients: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
     return quotients
 
@@ -132,7 +132,7 @@ def labels(values: npt.ArrayLike, name: str) -> Bools:
 
 
 def same_length(**arrays: npt.NDArray[np.generic]) -> None:
-    """ValueError unless all arrays, given by name, have the same number of samples."""
+    """Raise ValueError unless all arrays, given by name, have the same number of samples."""
     if len({len(array) for array in arrays.values()}) > 1:
         lengths = ", ".join(f"{name} has {len(array)}" for name, array in arrays.items())
         raise ValueError(f"lengths differ: {lengths}; expected one value per sample in each")

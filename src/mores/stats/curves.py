@@ -65,7 +65,7 @@ def plurality_of(votes: Sequence[tuple[Sequence[int], Sequence[int]]], most: int
 
 
 def _all_of(wanted: Ints, total: Ints, most: int) -> Floats:
-    """C(some, n)/C(every, n), as the product of (some - t)/(every - t)."""
+    """Return C(some, n)/C(every, n), as the product of (some - t)/(every - t)."""
     t = np.arange(most)
     remaining = total[:, None] - t
     steps = np.divide(
@@ -86,7 +86,7 @@ def _majority(kinds: Ints, most: int, table: Floats) -> Floats:
 
 
 def _log_choose(most: int) -> Floats:
-    """ln C(a, b) for all b <= a <= most; entries beyond are never read."""
+    """Return ln C(a, b) for all b <= a <= most; entries beyond are never read."""
     logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, most + 1)))))
     a, b = np.arange(most + 1)[:, None], np.arange(most + 1)[None, :]
     logarithms: Floats = logs[a] - logs[b] - logs[np.maximum(a - b, 0)]
@@ -135,7 +135,7 @@ def _combinations(others: Ints, j: int, ties: Floats, degree: int, choose: Float
 
 
 def _choose(most: int) -> Floats:
-    """C(a, b) for all a, b <= most, by Pascal's triangle."""
+    """Return C(a, b) for all a, b <= most, by Pascal's triangle."""
     triangle = np.zeros((most + 1, most + 1))
     triangle[:, 0] = 1.0
     for a in range(1, most + 1):

@@ -41,7 +41,7 @@ class FiveNumbers(NamedTuple):
 
 
 def bhattacharyya(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
-    """Bhattacharyya's coefficient Σ √(pᵢ qᵢ): 1 for equal distributions, 0 for those that share no outcome.
+    """Return Bhattacharyya's Σ √(pᵢ qᵢ): 1 for equal distributions, 0 for those that share no outcome.
 
     Takes shares or counts over the same outcomes in the same order, and divides each by its sum; None when one sums to
     0. A. Bhattacharyya, On a measure of divergence between two statistical populations, Bulletin of the Calcutta
@@ -52,7 +52,7 @@ def bhattacharyya(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
 
 
 def jensen_shannon(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
-    """Jensen-Shannon distance: 0 for equal distributions, 1 for those that share no outcome.
+    """Return the Jensen-Shannon distance: 0 for equal distributions, 1 for those that share no outcome.
 
     The square root of the divergence ½ KL(p‖m) + ½ KL(q‖m), m = ½(p + q), in bits. Takes what `bhattacharyya` takes.
     D. M. Endres and J. E. Schindelin, A new metric for probability distributions, IEEE Transactions on Information
@@ -67,7 +67,7 @@ def jensen_shannon(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
 def jensen_shannon_of_draws(
     first: npt.ArrayLike, second: npt.ArrayLike, n: int, draws: int, generator: np.random.Generator
 ) -> float | None:
-    """Mean distance of `first` from the shares of `n` outcomes that are drawn from `second`, over so many draws.
+    """Return the mean distance of `first` from the shares of `n` outcomes drawn from `second`, over so many draws.
 
     It lies above the distance of the two, also where they are equal: a few outcomes never have the shares that they
     are drawn with.
@@ -79,7 +79,7 @@ def jensen_shannon_of_draws(
 
 
 def _distances(first: _Array, second: _Array) -> _Array:
-    """Jensen-Shannon distances along the last axis."""
+    """Return Jensen-Shannon distances along the last axis."""
     middle = (first + second) / 2
     terms = [
         p * np.log2(np.divide(p, middle, out=np.ones_like(middle), where=(p > 0) & (middle > 0)))
@@ -103,7 +103,7 @@ def _shares(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[_Array, _Array
 
 
 def summarise(values: npt.ArrayLike) -> FiveNumbers | None:
-    """Five-number summary, mean and spread; quartiles interpolate linearly between values.
+    """Return five numbers, mean and spread; quartiles interpolate linearly between values.
 
     That is definition 7 of R. J. Hyndman and Y. Fan, Sample quantiles in statistical packages, The American
     Statistician 50 (1996), 361-365, and numpy's.
@@ -126,5 +126,5 @@ def _numbers(values: npt.ArrayLike) -> _Array:
 
 
 def share_of(k: int, n: int) -> ShareEstimate:
-    """k of n with its interval; n is at least 1."""
+    """Return k of n with its interval; n is at least 1."""
     return ShareEstimate(k, n, k / n, *share_interval(k, n))

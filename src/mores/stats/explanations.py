@@ -154,7 +154,7 @@ def _has_optional_marks(sign: str) -> bool:
 
 
 def _stays(text: str, place: int) -> bool:
-    """Not punctuation, except what is read out, apostrophes within words, and points and commas within numbers."""
+    """Return whether a sign is no punctuation, is read out, or stands within a word or number."""
     sign = text[place]
     if unicodedata.category(sign)[0] != "P" or sign in _KEPT:
         return True

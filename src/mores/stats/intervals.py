@@ -125,7 +125,7 @@ class Ratio:
 
 
 def ratio_moments(above: Floats, below: Floats, sizes: Floats) -> tuple[Floats, Floats, Floats]:
-    """Over the last axis: the ratio, its variance by linearisation, and how many units of a typical size there are.
+    """Return, over the last axis: the ratio, its variance by linearisation, and the units of a typical size.
 
     A typical size is that of the unit that an answer is in, Σ size² / Σ size (L. Kish, Survey Sampling (1965)): large
     units count for more.
@@ -153,7 +153,7 @@ def limits_of(value: float, variance: float, units: float) -> Interval:
 
 
 def _upper(value: Floats, variance: Floats, units: Floats, tail: float) -> Floats:
-    """With x of n units and one that is 1: the mean of x, and Σ (x - mean)² / ((n+1)(n+2)), its Dirichlet variance."""
+    """Return, for x of n units and one that is 1, the mean of x and its Dirichlet variance, Σ (x - mean)² / ((n+1)(n+2))."""
     room = 1 - value
     mean = value + room / (units + 1)
     spread = (units**2 * variance + room**2 * units / (units + 1)) / ((units + 1) * (units + 2))

@@ -126,7 +126,7 @@ class MarkOverlap(NamedTuple):
 
 
 def span_agreement(texts: Iterable[MarkedText], *, resamples: int = RESAMPLES, seed: int = 0) -> MarkAgreement | None:
-    """Agreement on what is marked, and on labels where marks match; None where no text was read by two people."""
+    """Return agreement on marks, and on labels where marks match; None where no text was read by two people."""
     shared = [text for text in texts if len(text.marks) > 1 and text.text]
     if not shared:
         return None
@@ -187,7 +187,7 @@ def is_gap(text: str) -> bool:
 
 
 def mask(length: int, spans: Iterable[Interval]) -> Floats:
-    """1 for each character that is marked."""
+    """Return 1 for each character that is marked."""
     marked = np.zeros(length)
     for start, end in spans:
         marked[start:end] = 1.0
@@ -223,7 +223,7 @@ def kappa_of(sums: Floats) -> Floats:
 
 
 def alpha_of(sums: Floats) -> Floats:
-    """Krippendorff's α of two values: 1 - (n-1) Σ k(m-k)/(m-1) / (marked · unmarked)."""
+    """Return Krippendorff's α of two values: 1 - (n-1) Σ k(m-k)/(m-1) / (marked · unmarked)."""
     marked, votes = sums[..., 1], sums[..., 2]
     return 1 - ratios((votes - 1) * sums[..., 0], marked * (votes - marked))
 
@@ -261,7 +261,7 @@ def defined(value: Floats) -> float | None:
 def unitizing_of(
     texts: Sequence[MarkedText], units: Sequence[Mapping[str, list[Interval]]], people: Sequence[str]
 ) -> float | None:
-    """α_U of the texts that everybody read, one after the other."""
+    """Return α_U of the texts that everybody read, one after the other."""
     spans: dict[str, list[Interval]] = {person: [] for person in people}
     length = 0
     for text, by_person in zip(texts, units, strict=True):
@@ -274,7 +274,7 @@ def unitizing_of(
 
 
 def unitizing_alpha(length: int, units: Sequence[Sequence[Interval]]) -> float | None:
-    """Krippendorff's α_U = 1 - Dₒ/Dₑ of units that several observers mark on a continuum of so many characters.
+    """Return Krippendorff's α_U = 1 - Dₒ/Dₑ of units that observers mark on a continuum of so many characters.
 
     Two units that overlap differ by the squared distance of their beginnings plus that of their ends; a unit
     within a gap of the other observer by its squared length. Dₑ is what all units, placed at random, would
@@ -314,7 +314,7 @@ def gaps_of(length: int, spans: Floats) -> Floats:
 
 
 def ends_apart(first: Floats, second: Floats) -> float:
-    """Σ of squared distances of beginnings and ends over all units that overlap."""
+    """Sum squared distances of beginnings and ends over all units that overlap."""
     start = np.searchsorted(second[:, 1], first[:, 0], side="right")
     stop = np.searchsorted(second[:, 0], first[:, 1], side="left")
     counts = stop - start
@@ -324,7 +324,7 @@ def ends_apart(first: Floats, second: Floats) -> float:
 
 
 def within(units: Floats, gaps: Floats) -> float:
-    """Σ of squared lengths of the units that lie in a gap."""
+    """Sum squared lengths of the units that lie in a gap."""
     if not len(gaps):
         return 0.0
     before = np.searchsorted(gaps[:, 0], units[:, 0], side="right") - 1
@@ -365,7 +365,7 @@ def label_agreement(texts: Sequence[MarkedText], people: Sequence[str], draws: F
 
 
 def label_alpha(sums: Floats) -> Floats:
-    """Krippendorff's nominal α of pairs: 1 - (n-1) · 2 · differing / (n² - Σ n_c²), n the labels given."""
+    """Return the nominal α of pairs: 1 - (n-1) · 2 · differing / (n² - Σ n_c²), n the labels given."""
     given = sums[..., 1:]
     n = given.sum(axis=-1)
     return 1 - ratios((n - 1) * 2 * sums[..., 0], n**2 - (given**2).sum(axis=-1))

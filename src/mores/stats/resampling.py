@@ -158,7 +158,7 @@ def percentiles(values: Floats, confidence: float = 0.95) -> tuple[float, float]
 
 
 def adjust_p_values(p_values: npt.ArrayLike) -> Floats:
-    """Benjamini and Hochberg's adjusted p-values: calling those <= q significant keeps the false discovery rate <= q.
+    """Return Benjamini and Hochberg's adjusted p-values: those <= q keep the false discovery rate <= q.
 
     With p sorted and m of them: the least of p_j · m / j over j >= i, at most 1.
     Y. Benjamini and Y. Hochberg, Journal of the Royal Statistical Society B 57 (1995), 289-300.

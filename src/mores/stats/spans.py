@@ -70,7 +70,7 @@ class SpanCounts:
 
 
 def characters(predicted: Sequence[Span], gold: Sequence[Span], credit: float = CREDIT) -> SpanCounts:
-    """Over characters: each counts once, however many spans cover it.
+    """Count over characters: each counts once, however many spans cover it.
 
     It has full credit when one severity is both among the predicted and among the gold ones there.
     """
@@ -83,7 +83,7 @@ def characters(predicted: Sequence[Span], gold: Sequence[Span], credit: float = 
 def tokens(
     predicted: Sequence[Span], gold: Sequence[Span], offsets: Sequence[tuple[int, int]], credit: float = CREDIT
 ) -> SpanCounts:
-    """Over the tokens at these offsets: a span covers those that it shares a character with, and each counts once."""
+    """Count over the tokens at these offsets: a span covers those that it shares a character with, each once."""
     _check(predicted, gold, credit)
     _check([Span(*offset) for offset in offsets], [], credit)
     positions = np.array(offsets, dtype=np.int64).reshape(-1, 2)

@@ -195,7 +195,7 @@ def _sweep(samples: _Samples, weights: Weights, buckets: _Buckets) -> tuple[floa
 
 
 def _tally(samples: _Samples, weights: Weights, buckets: _Buckets) -> tuple[Weights, Weights]:
-    """Summed weights of the gains and of the losses in each bucket."""
+    """Sum the weights of the gains and of the losses in each bucket."""
     cells = np.zeros(weights.size * buckets.count * 3, dtype=np.int64)
     for kind, gap, tied, alike in _pairs(samples):
         outcome = tied + np.uint8(2) * alike
@@ -218,7 +218,7 @@ def _collect(samples: _Samples, weights: Weights, buckets: _Buckets, keep: Bools
 
 
 def _merge(gaps: Floats, steps: Weights) -> tuple[Floats, Weights]:
-    """Equal gaps as one, with the sum of their steps: a metric with few scores has few gaps, however many pairs."""
+    """Merge equal gaps, with the sum of their steps: a metric with few scores has few gaps, however many pairs."""
     order = np.argsort(gaps)
     ranked = gaps[order]
     starts = np.append(0, np.flatnonzero(ranked[1:] != ranked[:-1]) + 1)

@@ -114,7 +114,7 @@ def side_by_side(
 def interval_alpha(
     ratings: list[list[float]], groups: npt.ArrayLike | None = None
 ) -> tuple[float, tuple[float, float]] | None:
-    """Krippendorff's α for intervals, with its own interval, of answers that two or more people rated.
+    """Return Krippendorff's α for intervals, with its own interval, of answers that two or more people rated.
 
     The value is that of `agreement.krippendorff_alpha`, but for any number of different ratings: with squared
     differences all that matters are sums. None where all ratings are the same.

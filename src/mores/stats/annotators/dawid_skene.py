@@ -52,7 +52,7 @@ class Prior:
 
     @classmethod
     def none(cls) -> Prior:
-        """Maximum likelihood."""
+        """Return the prior of maximum likelihood."""
         return cls(votes=0.0, strength=0.0, prevalence=0.0)
 
 
@@ -84,7 +84,7 @@ class DawidSkene:
         return {item: self.labels[n] for item, n in zip(self.table.items, self.posterior.argmax(axis=1), strict=True)}
 
     def skill(self, annotator: Name | None, item: Name | None = None) -> Floats:
-        """True × given labels, without what the vote on this item taught; the average for one who has not voted."""
+        """Return true × given labels, without what the vote on this item taught; the average for a new person."""
         person = self._people.get(annotator)
         if person is None:
             return self.average
@@ -166,7 +166,7 @@ class _Model:
     limit: int
 
     def fit(self, believed: Floats) -> DawidSkene:
-        """EM, with so many votes (true × given) added to those of each person."""
+        """Run EM, with so many votes (true × given) added to those of each person."""
         table, counts, sure = self.table, self.table.counts, self.known >= 0
         posterior = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         posterior[sure] = certain = np.eye(counts.shape[1])[self.known[sure]]
@@ -193,7 +193,7 @@ class _Model:
         return DawidSkene(table, posterior, prevalence, confusion, average, tuple(objective), converged, last)
 
     def _count(self, posterior: Floats) -> Floats:
-        """Expected votes: people × true × given labels."""
+        """Count expected votes: people × true × given labels."""
         table, shape = self.table, (len(self.table.annotators), posterior.shape[1])
         places, weights = table.annotator * shape[1] + table.label, posterior[table.item].T
         votes = [
@@ -237,7 +237,7 @@ class _Model:
 
 
 def _shares(votes: Floats, symmetric: bool) -> Floats:
-    """People × true × given labels as shares of the given labels; with one accuracy for all labels if symmetric."""
+    """Return people × true × given labels as shares of the given labels; one accuracy for all labels if symmetric."""
     count, size, _ = votes.shape
     if not symmetric:
         total = votes.sum(axis=2, keepdims=True)

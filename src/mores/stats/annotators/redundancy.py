@@ -36,7 +36,7 @@ class Skills(Protocol):
     def prevalence(self) -> Floats: ...
 
     def skill(self, annotator: Name | None, item: Name | None = None) -> Floats:
-        """True × given labels; None is anybody."""
+        """Return true × given labels; None is anybody."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def label_posterior(skills: Skills, votes: Iterable[tuple[Name, Label]], item: N
 
 
 def entropy(posterior: npt.ArrayLike) -> float:
-    """Shannon's, in bits: how wide a posterior is."""
+    """Return Shannon's entropy in bits: how wide a posterior is."""
     shares = np.asarray(posterior, dtype=np.float64)
     seen = shares[shares > 0]
     return float((seen * -np.log2(seen)).sum())

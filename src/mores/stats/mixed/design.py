@@ -112,7 +112,7 @@ def expand_fixed(fixed: Iterable[str]) -> tuple[Term, ...]:
 
 
 def expand_random(random: Iterable[str]) -> tuple[Term, ...]:
-    """Grouping terms as tuples of names; "a/b" becomes a and a:b."""
+    """Return grouping terms as tuples of names; "a/b" becomes a and a:b."""
     if isinstance(random, str):
         raise ValueError(f"random is a tuple of terms; write ({random!r},)")
     nests: list[Term] = []

@@ -83,7 +83,7 @@ class Fit:
         return 2 * self.parameters - 2 * self.log_likelihood
 
     def require_converged(self) -> None:
-        """ValueError with the problems, before anything is worked out from the estimates."""
+        """Raise ValueError with the problems, before anything is worked out from the estimates."""
         if self.problems:
             raise ValueError(f"the model of {self.model.response!r} was not fitted: {'; '.join(self.problems)}")
 
@@ -215,7 +215,7 @@ def evaluate(point: Floats, likelihood: Likelihood) -> tuple[float, Floats]:
 
 
 def climb(likelihood: Likelihood, point: Floats) -> Floats:
-    """Quasi-Newton (BFGS) on the mean log-likelihood of a row."""
+    """Maximise the mean log-likelihood of a row by quasi-Newton steps (BFGS)."""
     rows = len(likelihood.codes)
 
     def mean(parameters: Floats) -> tuple[float, Floats]:
@@ -340,7 +340,7 @@ def carry_back(task: FitTask, optimum: Optimum) -> tuple[Floats, Floats]:
 
 
 def wald_tests(design: Design, estimates: Floats, covariance: Floats) -> tuple[FittedCoefficient, ...]:
-    """Wald's test of each threshold and fixed effect."""
+    """Return Wald's test of each threshold and fixed effect."""
     levels = design.response.levels
     names = [*(f"{low}|{high}" for low, high in pairwise(levels)), *design.names]
     errors = np.sqrt(np.diag(covariance))
@@ -375,7 +375,7 @@ def share_modes(task: FitTask, optimum: Optimum) -> dict[str, dict[object, float
 
 
 def r_squared(result: Fit) -> RSquared:
-    """Nakagawa's R² on the latent scale: v / (f + r + π²/3), with v = f for the marginal and f + r for the conditional.
+    """Return Nakagawa's R² on the latent scale: v / (f + r + π²/3), with v = f (marginal) or f + r (conditional).
 
     f is the variance of the fixed effects' part of the predictor over the rows, r the sum of the random intercepts'
     variances, and π²/3 the variance of the standard logistic distribution. S. Nakagawa and H. Schielzeth, Methods in

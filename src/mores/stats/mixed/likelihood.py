@@ -86,7 +86,7 @@ class Curvature:
         return diagonal_part + (2 * float(np.log(np.diag(self.factor[0])).sum()) if self.factor else 0.0)
 
     def solve(self, vector: Floats) -> Floats:
-        """H⁻¹ times a vector."""
+        """Return H⁻¹ times a vector."""
         size = len(self.diagonal)
         first, rest = vector[:size], vector[size:]
         if self.factor:
@@ -138,12 +138,12 @@ class Likelihood:
         return value, self.gradient(rows, curvature, deviations)
 
     def scaled_blocks(self, deviations: Floats) -> tuple[csr_matrix, csr_matrix]:
-        """C in two: the largest term's columns and the others'."""
+        """Return C in two: the largest term's columns and the others'."""
         first, *rest = (block * sd for block, sd in zip(self.blocks, deviations, strict=True))
         return first, hstack(rest).tocsr() if rest else csr_matrix((len(self.codes), 0))
 
     def find_modes(self, thresholds: Floats, fixed: Floats, deviations: Floats) -> tuple[Rows, Curvature]:
-        """Newton's method with step halving; the problem is concave, so it has one maximum."""
+        """Use Newton's method with step halving; the problem is concave, so it has one maximum."""
         first, rest = self.scaled_blocks(deviations)
         whole = hstack([first, rest]).tocsr()
         u = self.modes

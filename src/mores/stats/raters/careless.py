@@ -119,7 +119,7 @@ class Prediction:
         return total
 
     def draw(self, count: int, rng: np.random.Generator) -> Floats:
-        """Latent values of so many honest people: draws × rows."""
+        """Draw latent values of so many honest people: draws × rows."""
         total = np.tile(self.fixed, (count, 1))
         for values, sds, codes in zip(self.means, self.sds, self.codes, strict=True):
             total += rng.normal(values, sds, (count, len(values)))[:, codes]
@@ -136,7 +136,7 @@ def find_careless(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> tuple[Suspicion, ...]:
-    """Everybody who rated, in order of appearance; nobody is judged among fewer than three people."""
+    """Return everybody who rated, in order of appearance; nobody is judged among fewer than three people."""
     result.require_converged()
     conduct = conduct or Conduct()
     rows = len(result.design.response.codes)

@@ -58,14 +58,14 @@ class Joint:
         return slice(start, start + len(self.groups[names.index(term)].levels))
 
     def predictor(self, point: Floats) -> Floats:
-        """m of each row."""
+        """Return m of each row."""
         return np.asarray(self.predictors @ point[self.cuts :])
 
     def rows(self, point: Floats) -> Rows:
         return rows_at(point[: self.cuts], self.codes, self.predictor(point))
 
     def value(self, point: Floats) -> float:
-        """ℓ; minus infinity where thresholds are not in order."""
+        """Return ℓ; minus infinity where thresholds are not in order."""
         if (np.diff(point[: self.cuts]) <= 0).any():
             return -np.inf
         return float(self.rows(point).log_p.sum() - (self.penalty * point**2).sum() / 2)

@@ -109,7 +109,7 @@ def describe(level: object, count: int, ends: Floats, points: Floats | None, con
 
 
 def find_circles(result: Fit, people: CodedFactor, beside: Mapping[str, Sequence[object]]) -> list[str]:
-    """Whom each person is compared with: those with the same text, which names what all of them work within.
+    """Return whom each person is compared with: those with the same text, which names what all of them work within.
 
     That is a level of every other factor of which each person meets one level only: "language de".
     """
