@@ -29,22 +29,23 @@ STILL_TWICE = set(
 """Public class names that two modules define; the test fails when one of them is no longer one, so take it out."""
 
 NO_VERBS = re.compile(
-    "a|all|an|another|as|at|both|by|each|every|first|for|from|how|if|in|it|its|last|least|longest|many|most|no|none|of"
-    "|one|only|other|so|some|such|that|the|this|those|three|two|what|where|whether|which|who"
+    "a|about|all|an|another|any|as|at|both|by|each|every|everybody|everything|first|for|from|how|if|in|it|its|last|least"
+    "|longest|many|maximum|most|no|nobody|none|not|nothing|of|on|one|only|other|our|over|several|so|some|someone|such"
+    "|that|the|there|this|those|three|two|up|what|where|whether|which|who|whose|why|with|within|without|\\w*error|.*[^a-z].*"
 )
 """Words that no imperative sentence begins with."""
 VERBS_IN_S = frozenset({"access", "address", "compress", "discuss", "express", "focus", "guess", "pass", "process"})
 STILL_NOUNS = Counter(
-    cli=13,
-    diagnosis=15,
-    factory=41,
-    io=8,
-    longanswer=24,
-    metaevaluation=22,
-    rating=4,
-    report=54,
-    studio=71,
-    training=38,
+    cli=14,
+    diagnosis=17,
+    factory=46,
+    io=13,
+    longanswer=33,
+    metaevaluation=28,
+    rating=12,
+    report=66,
+    studio=86,
+    training=43,
 )
 """Docstrings that begin with no verb, by package; the test fails when a package has fewer, so lower its number."""
 
@@ -90,8 +91,8 @@ def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionD
 
 
 def begins_with_a_verb(docstring: str) -> bool:
-    word = re.split(r"\W", docstring.strip().lower())[0]
-    return bool(word) and not NO_VERBS.fullmatch(word) and (not word.endswith("s") or word in VERBS_IN_S)
+    word = docstring.split()[0].rstrip(",.:;").lower()
+    return not NO_VERBS.fullmatch(word) and (not word.endswith("s") or word in VERBS_IN_S)
 
 
 def test_docstrings_of_functions_begin_with_a_verb(trees: dict[str, ast.Module]) -> None:

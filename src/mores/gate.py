@@ -49,7 +49,7 @@ class TextGate:
         self._unjudged = _Limit(max_unjudged)
 
     def check(self, judged: Summary | Iterable[Judgement], left_out: int = 0) -> None:
-        """Raise GateError where they do not; rows that were left out because they could not be read count as not judged.
+        """Raise GateError where they do not; rows that could not be read count as not judged.
 
         Where the judgements are given, notes of the error name the first texts that caused it.
         """

@@ -218,7 +218,7 @@ def _gaps(ranked: Sequence[Entry], names: Sequence[str]) -> dict[tuple[int, int]
 
 
 def _compare(entry: Entry, other: Entry) -> tuple[float, float, int] | None:
-    """Difference of credit, p and the number of questions that both have a score for."""
+    """Return the difference of credit, p and the number of questions that both have a score for."""
     shared = sorted(entry.credit.keys() & other.credit.keys())
     first, second = ([run.credit[unit] for unit in shared] for run in (entry, other))
     test = compare_means(first, second, permutations=PERMUTATIONS)

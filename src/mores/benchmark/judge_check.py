@@ -120,7 +120,7 @@ def make_probes(items: Sequence[Item], labelled: Iterable[Labelled], known: Iter
 
 
 def probes_hash(probes: Iterable[Said], labelled: Iterable[Labelled]) -> str:
-    """Eight digits that change when an answer does, or the grade that people gave it."""
+    """Return eight digits that change when an answer does, or the grade that people gave it."""
     total = blake2b(digest_size=4)
     for record in (*probes, *labelled):
         total.update(record.model_dump_json().encode("utf-8", "surrogatepass"))

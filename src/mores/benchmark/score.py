@@ -237,7 +237,7 @@ def together(labels: Sequence[Label | None]) -> Label | None:
 
 
 def _bounds(figure: Figure, sums: Floats, unscored: int) -> tuple[float, float] | None:
-    """Between which values a figure lies, whatever the unscored are.
+    """Return the values between which a figure lies, whatever the unscored are.
 
     Figures are ratios of sums of counts, so they are lowest and highest where all of these have the same label.
     """

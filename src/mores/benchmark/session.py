@@ -78,7 +78,7 @@ class Asking:
     """How long answers are judged."""
 
     def check(self, benchmark: Benchmark, judges: Sequence[object]) -> None:
-        """ConfigError where a benchmark cannot be asked or graded so."""
+        """Raise ConfigError where a benchmark cannot be asked or graded so."""
         name = benchmark.name
         if benchmark.judging and not judges:
             raise ConfigError(f"{name} is graded by a model: name a judge, for example openai:NAME", setting="judge")

@@ -205,7 +205,7 @@ class Metric:
         return report_schema(most, longest=LONGEST_TUNED if self.model.style else LONGEST, evidence=evidence)
 
     def unsendable(self, sample: Sample) -> Failure | None:
-        """Why a sample cannot be sent, if so."""
+        """Return why a sample cannot be sent, if so."""
         if failure := self.unsearched.get(sample.id):
             return no_evidence(failure)
         passages = (part for evidence in sample.evidence for part in (evidence.title, evidence.date, evidence.text))
@@ -239,7 +239,7 @@ class Metric:
             yield WEAK + reason
 
     def _weakness(self, sample: Sample) -> str:
-        """Why the verdict on a sample says little; nothing for most."""
+        """Return why the verdict on a sample says little; nothing for most."""
         if not sample.evidence:
             return weakness(self.model)
         is_uncovered = self.settings.by_words and covered(sample) < COVERED
@@ -257,7 +257,7 @@ class Metric:
 
 
 def no_evidence(failure: Failure) -> Failure:
-    """Why a sample is not judged for which a search failed."""
+    """Return why a sample is not judged for which a search failed."""
     return Failure(kind=failure.kind, reason=f"no evidence could be looked up: {failure.reason}")
 
 
@@ -281,7 +281,7 @@ def as_sample(value: SampleLike, number: int) -> Sample:
 def open_metric(
     model: str | Model = "embedded", settings: Settings | None = None, **options: Unpack[AskOptions]
 ) -> Metric:
-    """ExCAM with the model of that name; the embedded model judges with the adapter that comes with Mores."""
+    """Open ExCAM with the model of that name; the embedded model judges with the adapter that comes with Mores."""
     if isinstance(model, str) and (adapter := metric_adapter(model, options.get("adapter"))):
         options["adapter"] = adapter
     return Metric(open_asker(model, **options), settings or Settings())

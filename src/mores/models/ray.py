@@ -216,7 +216,7 @@ class RayModel:
         raise Rejected(f"{self.name}: {LIVES} workers ended over this request, the last with: {reason}")
 
     def _abandon(self, call: _Call) -> None:
-        """Nobody waits for it any more. If a worker has it, the worker may hang, and another takes its place."""
+        """Drop a request that nobody waits for. A worker that has it may hang, and another takes its place."""
         if call.worker is not None:
             _kill(call.worker)
         elif call in self._calls:
@@ -270,7 +270,7 @@ class RayModel:
                 self._watch = self._start_watch()
 
     async def _hand_out(self, seat: _Seat) -> _Lost | MoresError:
-        """Batch after batch to a worker, until it ends; whoever waits for it then hears of it."""
+        """Hand batch after batch to a worker, until it ends; whoever waits for it then hears of it."""
         while True:
             while not (batch := self._next_batch(seat)):
                 self._news.clear()

@@ -132,7 +132,7 @@ def _mean_ranks(values: Floats) -> Floats:
 
 
 def _centre(values: Floats) -> Floats:
-    """Scale to mean 0 and size 1; a power of two brings values near 1 first, so that no square overflows or vanishes."""
+    """Scale to mean 0 and size 1; a power of two first brings values near 1, so that no square overflows."""
     near_one = np.ldexp(values, -np.frexp(np.abs(values).max())[1])
     centred = near_one - near_one.mean()
     scaled: Floats = centred / np.abs(centred).max()

@@ -77,7 +77,7 @@ def kendall_b(human: npt.ArrayLike, metric: npt.ArrayLike) -> Influenced | None:
 
 
 def pearson(human: npt.ArrayLike, metric: npt.ArrayLike) -> Influenced | None:
-    """Return Pearson's r, with the influence zx·zy - r/2 (zx² + zy²) of each sample (S. J. Devlin, R. Gnanadesikan and J. R.
+    """Return r, with the influence zx·zy - r/2 (zx² + zy²) of each sample (S. J. Devlin, R. Gnanadesikan and J. R.
     Kettenring, Biometrika 62 (1975), 531-545). None where one side is constant.
     """
     x, y = _pair_up(human, metric)

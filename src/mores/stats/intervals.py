@@ -153,7 +153,7 @@ def limits_of(value: float, variance: float, units: float) -> Interval:
 
 
 def _upper(value: Floats, variance: Floats, units: Floats, tail: float) -> Floats:
-    """Return, for x of n units and one that is 1, the mean of x and its Dirichlet variance, Σ (x - mean)² / ((n+1)(n+2))."""
+    """Return, for x of n units and a 1, the mean of x and its Dirichlet variance, Σ (x - mean)² / ((n+1)(n+2))."""
     room = 1 - value
     mean = value + room / (units + 1)
     spread = (units**2 * variance + room**2 * units / (units + 1)) / ((units + 1) * (units + 2))
