@@ -64,12 +64,6 @@ def name_of(path: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def trees() -> dict[str, ast.Module]:
-    """Every file of the package, parsed, by its path."""
-    return {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
-
-
-@pytest.fixture(scope="module")
 def uses(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
     """The modules of ours that each file imports, by its path; those that everything imports are left out."""
     modules = {name_of(path) for path in trees}
