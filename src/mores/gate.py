@@ -120,13 +120,13 @@ class BenchGate(Settings, table="bench-gate"):
         object.__setattr__(self, "_unjudged", _Limit(self.max_unjudged))
 
     def require_baseline(self, names: Iterable[str]) -> None:
-        """ConfigError where the baseline has no run of one of these benchmarks; call it before they are run."""
+        """Raise ConfigError where the baseline has no run of one of these benchmarks; call it before they are run."""
         known = {entry.result.benchmark for entry in self._baseline}
         if missing := [name for name in names if self._baseline and name not in known]:
             raise ConfigError(f"{self.baseline}: there is no run of {missing[0]} in it", setting="baseline")
 
     def check(self, runs: Iterable[Run | Path | str]) -> None:
-        """GateError where a run, which may be given by its folder, does not."""
+        """Raise GateError where a run, which may be given by its folder, does not."""
         __tracebackhide__ = True
         entries = read_runs(run.path if isinstance(run, Run) else Path(run) for run in runs)
         problems = []

@@ -97,7 +97,7 @@ Figure = Ratio
 
 
 def thirds(correct: int, graded: int) -> str | None:
-    """Hard below a third, Medium below two thirds, Easy below all (CulturALL, Section 2.5).
+    """Return Hard below a third, Medium below two thirds, Easy below all (CulturALL, Section 2.5).
 
     Of 15 these are 0-4, 5-9 and 10-14, as in the paper, which leaves out what all settings solve: it has no tier.
     """
@@ -159,7 +159,7 @@ class Benchmark:
     """Where its code, prompts, README and sample rows lie; set when it is loaded (`mores.benchmark.benchmark`)."""
 
     def __post_init__(self) -> None:
-        """ConfigError where a field is of the wrong type, so that an author sees it at the line that sets it."""
+        """Raise ConfigError for a field of the wrong type, so that an author sees it at the line that sets it."""
         texts = ("name", "title", "version", "licence", "homepage", "files", "source")
         lists = ("groupings", "variants")
         wrong = [(name, "a text") for name in texts if not isinstance(getattr(self, name), str)]

@@ -87,12 +87,12 @@ def shuffle(item: Item, seed: int) -> Item:
 
 
 def truths(_: Item) -> tuple[str, ...]:
-    """True and False."""
+    """Return True and False."""
     return ("True", "False")
 
 
 def grade_letter(item: Item, text: str) -> Graded | Failure:
-    """Correct when the letter is that of a target among the choices."""
+    """Accept the letter of a target among the choices."""
     return _grade(item, text, chosen_letter)
 
 
@@ -110,7 +110,7 @@ def _grade(item: Item, text: str, choose: Callable[[str, int], str | None]) -> G
 
 
 def grade_truth(item: Item, text: str) -> Graded | Failure:
-    """Correct when it says the target, `True` or `False`."""
+    """Accept the target, `True` or `False`."""
     truth = read_truth(text)
     if isinstance(truth, Failure):
         return truth

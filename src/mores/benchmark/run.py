@@ -264,7 +264,7 @@ def likeliest(candidates: Sequence[str], alternatives: Alternatives | None) -> d
 
 
 def data_hash(items: Iterable[Item]) -> str:
-    """Eight digits that change when an item does."""
+    """Return eight digits that change when an item does."""
     total = blake2b(digest_size=4)
     for item in items:
         total.update(item.model_dump_json(exclude={"metadata": {LABELS}}).encode("utf-8", "surrogatepass"))

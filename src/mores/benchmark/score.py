@@ -84,7 +84,7 @@ class VerdictScores:
     """Adds up verdicts, which come question by question and sample by sample, with the parts of each together."""
 
     def __init__(self, benchmark: Benchmark, items: Sequence[Item], unjudged: Label | None = None) -> None:
-        """`unjudged` is what an answer counts as that the judge failed to grade; None for nothing.
+        """Count answers that the judge failed to grade as `unjudged`; None for nothing.
 
         A rule that cannot read an answer is no judge.
         """
@@ -225,7 +225,7 @@ def together(labels: Sequence[Label | None]) -> Label | None:
 
 
 def _bounds(figure: Figure, sums: Floats, unscored: int) -> tuple[float, float] | None:
-    """Between which values a figure lies, whatever the unscored are.
+    """Return the values between which a figure lies, whatever the unscored are.
 
     Figures are ratios of sums of counts, so they are lowest and highest where all of these have the same label.
     """

@@ -21,7 +21,7 @@ DRAWS = 20_000
 
 
 def similarity(people: Mapping[str, float], chosen: Mapping[str, float]) -> float | None:
-    """1 for the same shares, 0 where no choice is shared; None without a choice."""
+    """Return 1 for the same shares, 0 where no choice is shared; None without a choice."""
     distance = jensen_shannon(list(people.values()), [chosen.get(choice, 0.0) for choice in people])
     return None if distance is None else 1 - distance
 

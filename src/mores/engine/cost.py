@@ -62,6 +62,6 @@ def list_price(model: str) -> Price | None:
 
 
 def guess_tokens(text: str) -> int:
-    """About how many tokens a text has: four Latin letters make one, other scripts need about one per character."""
+    """Guess how many tokens a text has: four Latin letters make one, other scripts need about one per character."""
     ascii_length = len(text.encode("ascii", "ignore"))
     return ascii_length // 4 + (len(text) - ascii_length) + 1

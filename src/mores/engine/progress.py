@@ -34,7 +34,7 @@ class Silent:
     """Shows nothing."""
 
     def note(self, text: str) -> None:
-        """Nobody reads it."""
+        """Drop the line."""
 
     @asynccontextmanager
     async def stage(

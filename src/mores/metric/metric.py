@@ -189,7 +189,7 @@ class Metric:
         return report_schema(most, longest=LONGEST_TUNED if self.model.style else LONGEST, evidence=evidence)
 
     def unsendable(self, sample: Sample) -> Failure | None:
-        """Why a sample cannot be sent, if so."""
+        """Return why a sample cannot be sent, if so."""
         if failure := self.unsearched.get(sample.id):
             return no_evidence(failure)
         passages = (part for evidence in sample.evidence for part in (evidence.title, evidence.date, evidence.text))
@@ -239,7 +239,7 @@ class Metric:
 
 
 def no_evidence(failure: Failure) -> Failure:
-    """Why a sample is not judged for which a search failed."""
+    """Return why a sample is not judged for which a search failed."""
     return Failure(kind=failure.kind, reason=f"no evidence could be looked up: {failure.reason}")
 
 

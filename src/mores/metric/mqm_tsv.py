@@ -5,7 +5,7 @@
 
 A row is one error that a rater marked in one segment (`<v>…</v>`), or `no-error`. The rows of a rater and a segment are
 one judgement: the rater is the judge, the source the instruction, the target the text, the category the type of an
-error and the note its explanation. The score is that of Mores; `mores.stats.mqm` has the weights of MQM.
+error and the note its explanation. The score is that of Mores, not of MQM.
 
 | MQM TSV | Judgement |
 | --- | --- |

@@ -99,7 +99,7 @@ def defuse(text: str) -> str:
 
 @cache
 def prompt_hash(style: Style, evidence: bool = False) -> str:
-    """Eight digits that change when a word of the prompt does."""
+    """Return eight digits that change when a word of the prompt does."""
     blank = Sample(id="", instruction="", text="", evidence=(Evidence(text=""),) if evidence else ())
     return blake2b(repr(messages(blank, style)).encode(), digest_size=4).hexdigest()
 

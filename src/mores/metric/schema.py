@@ -84,7 +84,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def schema_hash(schema: dict[str, Any] | None) -> str:
-    """Eight digits of the schema, or `none`."""
+    """Return eight digits of the schema, or `none`."""
     return blake2b(json.dumps(schema).encode(), digest_size=4).hexdigest() if schema else "none"
 
 

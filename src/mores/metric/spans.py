@@ -153,7 +153,7 @@ def _fold(text: str) -> tuple[str, dict[int, int], dict[int, int]]:
 
 
 def _units(text: str) -> Iterator[tuple[str, int, int]]:
-    """Base characters with their combining marks, and runs of white space, each normalised."""
+    """Return base characters with their combining marks, and runs of white space, each normalised."""
     start = 0
     while start < len(text):
         end = start + 1

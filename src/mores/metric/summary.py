@@ -114,5 +114,5 @@ def lacks_certainty(judgement: Judgement) -> bool:
 
 
 def weak_because(judgement: Judgement) -> list[str]:
-    """Why a verdict says little, as its notes have it; nothing for most."""
+    """Return why a verdict says little, as its notes have it; nothing for most."""
     return [note.removeprefix(WEAK) for note in judgement.notes if note.startswith(WEAK)]

@@ -160,7 +160,7 @@ class OpenLookup:
 
 
 def check_style(metric: Metric, texts: Texts, lookup: Lookup | None) -> None:
-    """ConfigError, before anything is paid for, where the prompt cannot show evidence."""
+    """Raise ConfigError, before anything is paid for, where the prompt cannot show evidence."""
     if metric.style == "paper" and (lookup or any(sample.evidence for sample in texts.samples())):
         raise ConfigError(NO_PLACE, setting="style")
 

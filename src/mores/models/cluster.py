@@ -75,7 +75,7 @@ def _listens(place: str | None) -> bool:
 
 @contextmanager
 def _same_signals() -> Iterator[None]:
-    """Ray takes over SIGTERM and the like; they end a run as they do without it."""
+    """Restore SIGTERM and the like, which Ray takes over: they end a run as they do without it."""
     names = ("SIGINT", "SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}

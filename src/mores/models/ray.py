@@ -269,7 +269,7 @@ class RayModel:
                 self._watch = self._start_watch()
 
     async def _hand_out(self, seat: _Seat) -> _Lost | MoresError:
-        """Batch after batch to a worker, until it ends; whoever waits for it then hears of it."""
+        """Hand batch after batch to a worker, until it ends; whoever waits for it then hears of it."""
         while True:
             while not (batch := self._next_batch(seat)):
                 self._news.clear()

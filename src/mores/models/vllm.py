@@ -158,7 +158,7 @@ class VLLMModel:
         return arguments
 
     async def _add_adapter(self) -> None:
-        """Before the first request: an adapter that does not fit would fail with each of them."""
+        """Add the adapter before the first request: one that does not fit would fail with each of them."""
         try:
             await self._engine.add_lora(self._lora)
         except Exception as exc:  # here too
@@ -262,7 +262,7 @@ def _version() -> str:
 
 
 def _rank(adapter: Path) -> int:
-    """Room for the adapter's rank, which may be another one for some of the maps."""
+    """Return room for the adapter's rank, which may be another one for some of the maps."""
     config = load_json((adapter / "adapter_config.json").read_bytes())
     rank = max([config.get("r", 8), *(config.get("rank_pattern") or {}).values()])
     fitting = [room for room in _RANKS if room >= rank]

@@ -58,7 +58,7 @@ class Opening:
 
     @classmethod
     def here(cls, model: str | Model, options: Options) -> Opening:
-        """To open a model as it would be opened here; the adapter that comes with Mores may lie elsewhere there."""
+        """Prepare to open a model as it would be opened here; Mores' own adapter may lie elsewhere there."""
         name = model if isinstance(model, str) else model.name
         if options.adapter and options.adapter == metric_adapter(name, None):
             options = replace(options, adapter=_OWN)

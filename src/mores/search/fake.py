@@ -24,7 +24,7 @@ class FakeSearch:
         return [result.model_copy(update={"evidence": result.evidence[:k]}) for result in results]
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
 
 _FAILED = Failure(kind=FailureKind.MODEL, reason="fake:fail finds nothing on purpose")

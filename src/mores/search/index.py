@@ -46,7 +46,7 @@ class Postings(NamedTuple):
 
 
 def weigh(passages: Iterable[Sequence[str]]) -> Postings:
-    """Robertson's BM25 with the rarity of Lucene, for passages that are given as their words.
+    """Return Robertson's BM25 with the rarity of Lucene, for passages that are given as their words.
 
     They are read one at a time; in memory are about 30 bytes for each different word of each of them.
     """

@@ -70,7 +70,7 @@ class Replay:
         return [self._find_one(writable(query), k) for query in queries]
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
     def _find_one(self, query: Query, k: int) -> Found:
         recorded = self._recorded.get(query) or self._recorded.get(Query(query.text))

@@ -61,7 +61,7 @@ _NO_COUNTRY = {"XK"}
 
 @lru_cache(maxsize=1024)
 def hl_of(tag: str | None) -> str | None:
-    """Google's code of a language; None where it has none, for example Balochi."""
+    """Return Google's code of a language; None where it has none, for example Balochi."""
     if tag is None:
         return None
     known = Language.get(language(tag))
@@ -76,7 +76,7 @@ def hl_of(tag: str | None) -> str | None:
 
 
 def gl_of(query: Query) -> str | None:
-    """Google's code of a country: the region's, or else that of the language's tag."""
+    """Return Google's code of a country: the region's, or else that of the language's tag."""
     code = country(query.region) if query.region else Language.get(language(query.language or "und")).territory
     return code.lower() if code and len(code) == 2 and code not in _NO_COUNTRY else None
 

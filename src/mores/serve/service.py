@@ -72,7 +72,7 @@ class Batch:
         return True
 
     def close(self) -> None:
-        """Nobody waits for what is left."""
+        """Stop; nobody waits for what is left."""
         self.left.clear()
         self.waiting.clear()
         self._news.set()
@@ -185,7 +185,7 @@ class Service:
         return batch
 
     def withdraw(self, batch: Batch) -> None:
-        """Nobody waits for the rest of a request: what the model does not have yet is not judged."""
+        """Drop the rest of a request that nobody waits for: what the model does not have yet is not judged."""
         if batch in self._open:
             self.judged["withdrawn"] += len(batch.left)
             self._unqueue(batch)

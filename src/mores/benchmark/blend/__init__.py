@@ -39,7 +39,7 @@ def _short(answers: Answers) -> Item:
 
 
 def grade_short(item: Item, text: str) -> Graded:
-    """Correct when it gives an answer that someone gave, as the authors match it; the first of those is shown."""
+    """Accept an answer that someone gave, as the authors match it; the first of those is shown."""
     answer = _ANSWER.sub("", without_thoughts(text))
     if not any(map(str.isalnum, answer)):
         return Graded(label=Label.NOT_ATTEMPTED)

@@ -94,7 +94,7 @@ COMPOUND = "select the option that include all the appropriate statements"
 
 
 def _guessing(items: Sequence[Item]) -> dict[str, float]:
-    """Easy without knowledge: a letter, and the option most like the name of the country (question unseen)."""
+    """Return Easy without knowledge: a letter, and the option most like the country's name (question unseen)."""
     placed = [item for item in items if item.region] if find_spec("sklearn") else []  # an extra; the run works without
     heuristic = {"option most like the country": _by_similarity(placed)} if placed else {}
     return guess_letter(items) | heuristic
@@ -113,7 +113,7 @@ def _by_similarity(items: Sequence[Item]) -> float:
 
 
 def _coins(items: Sequence[Item]) -> dict[str, float]:
-    """Hard without knowledge: a coin for every statement, and False for every one."""
+    """Return Hard without knowledge: a coin for every statement, and False for every one."""
     questions: dict[str, list[bool]] = defaultdict(list)
     for item in items:
         questions[item.metadata["unit"]].append("True" in item.target)

@@ -102,7 +102,7 @@ class Judge:
         return Message("system", self._fence), Message("user", text)
 
     def ask_again(self, item: Item, answer: str, reply: str) -> None:
-        """There is no second question."""
+        """Return None: there is no second question."""
 
     def read(self, item: Item, answer: str, reply: str, again: bool) -> Graded | Failure:  # noqa: ARG002 - the protocol
         text = without_thoughts(reply)

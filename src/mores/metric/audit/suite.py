@@ -135,7 +135,7 @@ def cases(
 
 
 def plain(sample: Sample) -> Sample:
-    """Without what only a carrier has: the judge must not see what is true."""
+    """Remove what only a carrier has: the judge must not see what is true."""
     return Sample.model_validate(sample.model_dump(include=set(Sample.model_fields)))
 
 

@@ -64,7 +64,7 @@ def load_tokenizer(where: str, origin: Mapping[str, str], adapter: Path | None) 
 
 
 def make_network(name: str, model: Any, tokenizer: Any) -> Network:
-    """Without the model's decoding settings, such as a repetition penalty: the request has them all."""
+    """Load without the model's decoding settings, such as a repetition penalty: the request has them all."""
     from transformers import GenerationConfig
 
     config = model.generation_config

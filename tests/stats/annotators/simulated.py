@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mores.stats.annotators.votes import VoteTable
+from mores.stats.annotators.votes import LabelTable
 from mores.stats.classification import Floats
 from mores.stats.resampling import Indices
 
@@ -30,14 +30,14 @@ class Crowd:
     order: Indices
     """Items × people: who is asked first, second, …"""
 
-    def table(self, votes: int | Indices) -> VoteTable:
+    def table(self, votes: int | Indices) -> LabelTable:
         """Return the votes when each item is asked so many times; one number for all items, or one of each."""
         items, people = self.order.shape
         asked = np.arange(people) < np.broadcast_to(votes, items)[:, None]
         item, turn = np.nonzero(asked)
         person = self.order[item, turn]
         names = tuple(range(items)), tuple(range(people)), tuple(range(self.labels))
-        return VoteTable(*names, item, person, self.answers[item, person])
+        return LabelTable(*names, item, person, self.answers[item, person])
 
 
 def draw_crowd(
