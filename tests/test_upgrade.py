@@ -36,9 +36,21 @@ RUNS = [path for version in VERSIONS for path in sorted((version / "home").rglob
 PAGES = [path for version in VERSIONS for path in sorted((version / "examples").glob("*.py"))]
 IMPORTS = sorted({line for path in VERSIONS for line in (path / "documented_imports.txt").read_text().splitlines()})
 KINDS = {
-    "audit", "bench", "build", "collect", "diagnose", "judge-check", "juice", "longform", "meta", "people", "rate",
-    "score", "topics", "train",
-}  # fmt: skip
+    "audit",
+    "bench",
+    "build",
+    "collect",
+    "diagnose",
+    "judge-check",
+    "juice",
+    "longform",
+    "meta",
+    "people",
+    "rate",
+    "score",
+    "topics",
+    "train",
+}
 deprecated = pytest.mark.filterwarnings("default::DeprecationWarning")
 """Old names may warn, as long as they work."""
 
