@@ -11,7 +11,7 @@ import pytest
 from mores.factory.audit import AUDITORS, MOST, audit_texts, some
 from mores.factory.balance import paper, shortcut_free
 from mores.factory.drafts import Draft, drafts, word
-from mores.factory.gold import Change, Mistake
+from mores.factory.gold import ChangedText, Mistake
 from mores.factory.items import SourceItem, Task
 from mores.factory.shortcut import ONE, Shortcut, audit, probability, regress, see, shape
 from mores.factory.split import FOLDS
@@ -142,7 +142,7 @@ def items(write: Write, count: int) -> tuple[list[SourceItem], list[Draft]]:
         )  # fmt: skip
         changed = [write(False, draw) for _ in range(2)]
         mistake = Mistake(0, 2, "swap", Severity.MAJOR, "fact", "No.")
-        changes = [Change(text, item.answer, (mistake,)) for text in changed]
+        changes = [ChangedText(text, item.answer, (mistake,)) for text in changed]
         sources.append(item)
         made += drafts(item, lambda _item, changes=changes: changes)  # type: ignore[misc]
     return sources, made

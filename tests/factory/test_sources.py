@@ -25,7 +25,7 @@ from mores.errors import ConfigError, InputError
 from mores.factory import sources
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import read
-from mores.factory.sources.rows import Row, check, letter
+from mores.factory.sources.rows import SourceRow, check, letter
 
 ROOT = Path(__file__).parents[2]
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or ROOT.parent / "shared" / "data")
@@ -654,9 +654,9 @@ def test_spoilt_files_are_refused(tmp_path: Path, name: str, content: bytes, mes
 def test_bad_lines_do_not_spoil_a_file(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('\ufeff{"a": 1}\n{"a"\n\n[1]\n{"a": 2}')
     (tmp_path / "x.csv").write_text('a,b\n1,"2\n3"\n4,5,6\n\n7,8\n')
-    lines = [str(row.place if isinstance(row, Row) else row).split(":")[1] for row in read(tmp_path / "x.jsonl")]
+    lines = [str(row.place if isinstance(row, SourceRow) else row).split(":")[1] for row in read(tmp_path / "x.jsonl")]
     assert lines == ["1", "2", "4", "5"]
-    cells = [row.values if isinstance(row, Row) else str(row)[-45:] for row in read(tmp_path / "x.csv")]
+    cells = [row.values if isinstance(row, SourceRow) else str(row)[-45:] for row in read(tmp_path / "x.csv")]
     assert cells[0] == {"a": "1", "b": "2\n3"}
     assert str(cells[1]).endswith("put cells that contain ',' in quotes")
     assert cells[2] == {"a": "7", "b": "8"}

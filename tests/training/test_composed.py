@@ -8,13 +8,13 @@ import pytest
 
 from mores.training.composed import composed, ended
 from mores.training.pair_samples import PairSamples
-from mores.training.pairs import Pair
+from mores.training.pairs import ClaimPair
 
 
-def pairs(language: str = "en", ending: str = ".") -> list[Pair]:
+def pairs(language: str = "en", ending: str = ".") -> list[ClaimPair]:
     labels = ("supported", "refuted", "unknown")
     return [
-        Pair(
+        ClaimPair(
             id=str(n), claim=f"Claim {n} is about thing{n}{ending}", label=labels[n % 3], language=language, source="a",
             evidence=(f"A passage {'against' if n % 3 == 1 else 'about'} thing{n}.",),
         )

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.errors import ConfigError, InputError
-from mores.factory.facts import FACTS, Fact
+from mores.factory.facts import FACTS, CorrectFact
 from mores.factory.gold import Gold
 from mores.io import JsonlWriter, read_records
 from mores.models.embedded import EXPLANATIONS
 from mores.search.corpus import Corpus
-from mores.training.ground import Grounded, Grounding, ground_dataset, nearest, with_evidence
+from mores.training.ground import Grounded, GroundSettings, ground_dataset, nearest, with_evidence
 from mores.types import Evidence, Record, Sample
 from tests.metaevaluation.golds import error, gold
 
@@ -42,10 +42,10 @@ def pair(number: int, split: str) -> list[Gold]:
     return [gold(f"{number}r", text=right, **about), gold(f"{number}w", error(wrong, wrong), text=wrong, **about)]
 
 
-def fact(number: int, split: str) -> Fact:
+def fact(number: int, split: str) -> CorrectFact:
     name = f"made-up/{number}"
     [question, _] = (gold.sample.instruction for gold in pair(number, split))
-    return Fact.model_validate(
+    return CorrectFact.model_validate(
         {"id": name, "source": name, "text": f"{question} dish{number}", "group": group_of(number), "split": split}
     )
 
@@ -177,7 +177,7 @@ def test_uncovered_evidence_is_of_training_items_and_is_not_cited(data: Path, tm
 
 
 def test_it_says_what_it_found_and_what_it_was_made_from(data: Path, tmp_path: Path) -> None:
-    returned = ground_dataset(data, tmp_path / "out", Grounding(passages=2, characters=20, seed=5))
+    returned = ground_dataset(data, tmp_path / "out", GroundSettings(passages=2, characters=20, seed=5))
     about = Grounded.model_validate_json((tmp_path / "out" / "ground.json").read_text())
     assert about == returned
     assert (about.passages, about.characters, about.seed) == (2, 20, 5)
@@ -199,7 +199,7 @@ def test_it_says_what_it_found_and_what_it_was_made_from(data: Path, tmp_path: P
 @pytest.fixture
 def worded(data: Path) -> Path:
     """The same data, with what the facts say of their questions."""
-    rows = list(read_records(data / FACTS, Fact))
+    rows = list(read_records(data / FACTS, CorrectFact))
     put(data / FACTS, (
         row.model_copy(update={
             "answers": (row.text.split()[-1],), "subject": f"what is eaten at festival {row.text.split()[5][:-1]}",
@@ -234,7 +234,7 @@ def test_half_of_the_training_texts_and_some_passages_are_in_other_words(worded:
     assert set(changed_again) != set(changed), "others the second time"
     assert 10 < len(set(changed)) < 30, "not near half of 40 items"
     assert len(changed) == 2 * len(set(changed)), "correct and wrong answers of an item do not agree"
-    text_of = {fact.id: fact.text for fact in read_records(worded / FACTS, Fact)}
+    text_of = {fact.id: fact.text for fact in read_records(worded / FACTS, CorrectFact)}
     pieces = [piece for record in grounded for piece in record.sample.evidence]
     assert 0.25 < sum(piece.text == text_of[piece.source] for piece in pieces) / len(pieces) < 0.6
     assert all(f"dish{piece.source.removeprefix('made-up/')}" in piece.text for piece in pieces)
@@ -272,7 +272,7 @@ def test_pairs_and_translated_answers_are_added(data: Path, tmp_path: Path) -> N
     (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     (other := tmp_path / "others").mkdir()
     (other / "a.jsonl").write_text(json.dumps(rows[0] | {"claim": "More is known.", "source": "other"}) + "\n", "utf-8")
-    ground_dataset(data, tmp_path / "out", Grounding(pairs=(folder, other)))
+    ground_dataset(data, tmp_path / "out", GroundSettings(pairs=(folder, other)))
     trained = [record for record in read(tmp_path / "out", "train") if record.sample.source == "read"]
     measured = read(tmp_path / "out", "test-pairs")
     assert len(trained) > 150
@@ -294,7 +294,7 @@ def test_what_nobody_labelled_is_about_what_is_trained_on_and_never_what_is_meas
     (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     doubtful = rows[0] | {"id": "more", "claim": "Nobody slept in village 0.", "source": "doubtful"}
     (untrusted / "a.jsonl").write_text(json.dumps(doubtful) + "\n" + json.dumps(rows[1]) + "\n", "utf-8")
-    ground_dataset(data, tmp_path / "out", Grounding(pairs=(folder,), untrusted=(untrusted,)))
+    ground_dataset(data, tmp_path / "out", GroundSettings(pairs=(folder,), untrusted=(untrusted,)))
     samples = list(read_records(tmp_path / "out" / "unlabelled.jsonl", Sample))
     assert len({sample.id for sample in samples}) == len(samples) > 200
     assert "doubtful/more pair unlabelled" in {sample.id for sample in samples}
@@ -305,12 +305,12 @@ def test_what_nobody_labelled_is_about_what_is_trained_on_and_never_what_is_meas
     assert not {sample.id.removeprefix("read/").split(" ")[0] for sample in samples} & measured
     (untrusted / "a.jsonl").write_text(json.dumps(rows[0] | {"claim": "Another."}) + "\n", "utf-8")
     with pytest.raises(InputError, match=r"a\.jsonl: read/0-supported names another pair in .*; give one another id"):
-        ground_dataset(data, tmp_path / "again", Grounding(pairs=(folder,), untrusted=(untrusted,)))
+        ground_dataset(data, tmp_path / "again", GroundSettings(pairs=(folder,), untrusted=(untrusted,)))
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_another_half(data: Path, tmp_path: Path) -> None:
     for name, seed in (("one", 0), ("two", 0), ("other", 1)):
-        ground_dataset(data, tmp_path / name, Grounding(seed=seed))
+        ground_dataset(data, tmp_path / name, GroundSettings(seed=seed))
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes(), path.name
     differs = {

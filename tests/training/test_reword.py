@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mores.factory.facts import Fact
+from mores.factory.facts import CorrectFact
 from mores.factory.gold import Gold
 from mores.factory.items import Task
 from mores.training import reword
@@ -17,7 +17,7 @@ ASKED = "What is a common snack in Peru?"
 KEYS = [str(number) for number in range(60)]
 
 
-def fact(subject: str | None = "a common snack in Peru", **changes: Any) -> Fact:
+def fact(subject: str | None = "a common snack in Peru", **changes: Any) -> CorrectFact:
     fields = {
         "id": "x",
         "source": "x",
@@ -26,7 +26,7 @@ def fact(subject: str | None = "a common snack in Peru", **changes: Any) -> Fact
         "answers": ("corn", "rolls"),
         "subject": subject,
     }
-    return Fact.model_validate({"text": f"{ASKED} corn; rolls"} | fields | changes)
+    return CorrectFact.model_validate({"text": f"{ASKED} corn; rolls"} | fields | changes)
 
 
 def piece(text: str = f"{ASKED} corn; rolls") -> Evidence:

@@ -17,7 +17,7 @@ from mores.errors import ConfigError
 from mores.io import JsonlWriter
 from mores.training.examples import Examples
 from mores.training.network import load
-from mores.training.recipe import Recipe
+from mores.training.recipe import TuningRecipe
 from tests.metaevaluation.golds import dishes
 from tests.packages import package
 from tests.training.tiny import make_base, torch
@@ -69,7 +69,7 @@ class StoppedError(Exception):
 
 def train(home: Path, out: Path) -> None:
     """In this process."""
-    study.Study(home / "data", str(home / "tiny"), str(home / "tiny"), Recipe(**SETTINGS), out).run()
+    study.Study(home / "data", str(home / "tiny"), str(home / "tiny"), TuningRecipe(**SETTINGS), out).run()
 
 
 def stop_at_5(*positional: Any, on_step: Any) -> Any:  # noqa: ARG001
@@ -233,7 +233,7 @@ def test_the_launcher_has_no_say_in_what_a_step_is(monkeypatch: pytest.MonkeyPat
 @pytest.fixture
 def training(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    recipe = Recipe(style="paper", longest=512, rank=8, batch=4)
+    recipe = TuningRecipe(style="paper", longest=512, rank=8, batch=4)
     model, tokenizer = load(str(place.home / "tiny"), recipe)
     return tune.Training(model, list(Examples(tokenizer, recipe).of(dishes(4))), recipe, tmp_path, "x")
 

@@ -16,9 +16,9 @@ from mores.run import Plan, start_run
 from mores.training.examples import Examples
 from mores.training.network import ATTENTION, register_attention
 from mores.training.packing import Shape, make_row
-from mores.training.recipe import Recipe
+from mores.training.recipe import TuningRecipe
 from mores.training.records import Trained
-from mores.training.teacher import Labelled, read_labelled
+from mores.training.teacher import TaughtSample, read_labelled
 from mores.types import Judgement, Sample, Signature
 from tests.metaevaluation.golds import dishes
 from tests.packages import package
@@ -26,7 +26,7 @@ from tests.training.tiny import torch, transformers
 
 tune: Any = package("mores.training.tune", reason="needs the extra train: pip install 'mores[train]'")
 
-RECIPE = Recipe(style="paper", rank=16, alpha=32, batch=8, row_tokens=1500, learning_rate=5e-3, warmup_steps=2)
+RECIPE = TuningRecipe(style="paper", rank=16, alpha=32, batch=8, row_tokens=1500, learning_rate=5e-3, warmup_steps=2)
 pytestmark = pytest.mark.usefixtures("on_the_cpu")
 
 
@@ -70,10 +70,10 @@ def teach(folder: Path, odds: dict[str, float], without: str | None = None, **te
 
 def test_doubt_is_the_probability_of_the_other_decision() -> None:
     sample = samples(1)[0]
-    assert Labelled(sample, 0.0).doubt == 0.5
-    assert Labelled(sample, 1.5).doubt == Labelled(sample, -1.5).doubt == pytest.approx(1 / (1 + math.e))
-    assert Labelled(sample, 40.0).doubt == 0.02
-    assert Labelled(sample, -4000.0).doubt == 0.02
+    assert TaughtSample(sample, 0.0).doubt == 0.5
+    assert TaughtSample(sample, 1.5).doubt == TaughtSample(sample, -1.5).doubt == pytest.approx(1 / (1 + math.e))
+    assert TaughtSample(sample, 40.0).doubt == 0.02
+    assert TaughtSample(sample, -4000.0).doubt == 0.02
 
 
 def test_as_many_with_an_error_are_taken_as_without(tmp_path: Path, data: Path) -> None:
@@ -117,7 +117,7 @@ def test_what_cannot_teach_is_said(tmp_path: Path, data: Path) -> None:
 def test_the_loss_of_a_doubtful_decision_is_that_of_both_weighted(base: Path) -> None:
     """Against cross-entropies that transformers' plain model gives."""
     making = Examples(transformers.AutoTokenizer.from_pretrained(base), RECIPE)
-    rows = [Labelled(samples(2)[0], -0.6), Labelled(samples(2)[1], 2.4)]
+    rows = [TaughtSample(samples(2)[0], -0.6), TaughtSample(samples(2)[1], 2.4)]
     every, [sure] = list(making.labelled(rows)), list(making.of(dishes(1)))
     plain = transformers.LlamaForCausalLM.from_pretrained(base, attn_implementation="eager").eval()
     register_attention()

@@ -16,10 +16,10 @@ from mores.factory.gold import Gold
 from mores.metric.schema import parse_text
 from mores.metric.spans import align
 from mores.metric.write import write_report
-from mores.training.examples import Example, Examples
+from mores.training.examples import Examples, TokenizedExample
 from mores.training.network import ATTENTION, load, register_attention
 from mores.training.packing import Shape, make_row, pack, shape_of, steps
-from mores.training.recipe import Recipe
+from mores.training.recipe import TuningRecipe
 from tests.metaevaluation.golds import dishes, error, gold
 from tests.packages import package
 from tests.training.tiny import torch, transformers
@@ -28,14 +28,14 @@ _REASON = "needs the extra train: pip install 'mores[train]'"
 tune: Any = package("mores.training.tune", reason=_REASON)
 decide: Any = package("mores.training.decide", reason=_REASON)
 
-RECIPE = Recipe(style="paper", longest=512, rank=8, batch=4, warmup_steps=2, learning_rate=3e-3, row_tokens=1024)
+RECIPE = TuningRecipe(style="paper", longest=512, rank=8, batch=4, warmup_steps=2, learning_rate=3e-3, row_tokens=1024)
 pytestmark = pytest.mark.usefixtures("on_the_cpu")
 
 
 WIDE = Shape(4096, 8, 512)
 
 
-def examples(base: Path, golds: list[Gold], recipe: Recipe = RECIPE) -> list[Example]:
+def examples(base: Path, golds: list[Gold], recipe: TuningRecipe = RECIPE) -> list[TokenizedExample]:
     return list(Examples(transformers.AutoTokenizer.from_pretrained(base), recipe).of(golds))
 
 
@@ -107,7 +107,7 @@ def test_padding_is_in_pieces_that_attention_computes(base: Path) -> None:
 @given(st.lists(st.integers(20, 700), min_size=1, max_size=60), st.integers(1, 40), st.integers(512, 9000))
 def test_any_examples_fit_into_the_shape_of_a_run(lengths: list[int], batch: int, most: int) -> None:
     shape = shape_of(lengths, batch, most)
-    every = [Example(np.ones(length, np.int32), 5, 8) for length in lengths]
+    every = [TokenizedExample(np.ones(length, np.int32), 5, 8) for length in lengths]
     rows = list(pack(every, shape))
     assert sum(row.examples for row in rows) == len(lengths)
     for row in rows:
@@ -146,7 +146,7 @@ def test_packing_changes_no_loss(base: Path) -> None:
 
 
 def test_the_learning_rate_rises_and_falls() -> None:
-    recipe = Recipe(warmup_steps=10, learning_rate=1.0)
+    recipe = TuningRecipe(warmup_steps=10, learning_rate=1.0)
     rates = [tune.learning_rate(step, 110, recipe) for step in range(110)]
     assert rates[0] == pytest.approx(0.1)
     assert max(rates) == rates[10] == 1.0
@@ -158,7 +158,9 @@ def test_the_learning_rate_rises_and_falls() -> None:
 # -- a run ----------------------------------------------------------------------------------------------------
 
 
-def train(base: Path, folder: Path, recipe: Recipe, golds: list[Gold], **more: Any) -> tuple[Any, list[dict[str, Any]]]:
+def train(
+    base: Path, folder: Path, recipe: TuningRecipe, golds: list[Gold], **more: Any
+) -> tuple[Any, list[dict[str, Any]]]:
     folder.mkdir(parents=True, exist_ok=True)
     model, tokenizer = load(str(base), recipe)
     examples_of = list(Examples(tokenizer, recipe).of(golds))

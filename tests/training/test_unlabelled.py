@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from mores.training.contrast import contrasts
-from mores.training.pairs import Pair
+from mores.training.pairs import ClaimPair
 from mores.training.unlabelled import unlabelled
 
 PASSAGE = "The old man was born before the war."
 
 
-def pair(number: int, claim: str, **changes: Any) -> Pair:
+def pair(number: int, claim: str, **changes: Any) -> ClaimPair:
     fields = {"id": str(number), "claim": claim, "evidence": (PASSAGE,), "label": "supported", "language": "en"}
-    return Pair.model_validate({"source": "made-up"} | fields | changes)
+    return ClaimPair.model_validate({"source": "made-up"} | fields | changes)
 
 
-def many(count: int = 40) -> list[Pair]:
+def many(count: int = 40) -> list[ClaimPair]:
     """Three claims about each of many passages."""
     return [
         pair(3 * n + k, f"Man {n} {what}.", evidence=(f"Man {n} was born before the war of {n}.",))

@@ -137,9 +137,9 @@ def ground(folder: Path, out: Path, as_json: bool, **given: Any) -> None:
     test-reworded.jsonl with answers and facts in other words.
     """
     from mores.report.train import grounded_table
-    from mores.training.ground import Grounding, ground_dataset
+    from mores.training.ground import GroundSettings, ground_dataset
 
-    grounded = ground_dataset(folder, out, Grounding(**given), Terminal().track)
+    grounded = ground_dataset(folder, out, GroundSettings(**given), Terminal())
     click.echo(f"wrote {out}", err=True)
     if as_json:
         click.echo(grounded.model_dump_json(indent=2))

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mores.factory.ngrams import Integers, char_ngrams, token_counts
-from mores.factory.shortcut import ONE, Classify, Labels, Seen, Shortcut, audit, plain, probability, shape
+from mores.factory.shortcut import ONE, Classify, Labels, SeenTexts, Shortcut, audit, plain, probability, shape
 
 TREES = 40
 LEAVES = 4
@@ -59,7 +59,7 @@ def audit_texts(
     results: dict[str, dict[str, Shortcut]] = {}
     labels, fold_of = np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64)
     for name, auditor in auditors:
-        seen = Seen(auditor.look(texts), labels, fold_of)
+        seen = SeenTexts(auditor.look(texts), labels, fold_of)
         results[name] = {part: audit(seen.take(some(rows)), auditor.classify) for part, rows in parts.items()}
     return results
 

@@ -24,7 +24,7 @@ import numpy as np
 from mores.factory.drafts import Draft, draw
 from mores.factory.items import Task
 from mores.factory.ngrams import Integers
-from mores.factory.shortcut import Seen, gain, out_of_fold, see
+from mores.factory.shortcut import SeenTexts, gain, out_of_fold, see
 from mores.factory.split import normalise
 
 ROUNDS = 6
@@ -137,7 +137,7 @@ def _taken(draft: Draft, busy: set[str]) -> bool:
     return not draft.correct and draft.item.id in busy
 
 
-def see_drafts(drafts: Sequence[Draft], folds: Folds) -> Seen:
+def see_drafts(drafts: Sequence[Draft], folds: Folds) -> SeenTexts:
     """Return what the shortcut audit reads: answers, whether they are correct, and folds."""
     return see([d.answer for d in drafts], [d.correct for d in drafts], [_fold(d, folds) for d in drafts])
 

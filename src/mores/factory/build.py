@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
 from mores import culture
+from mores.engine import SILENT, Progress
 from mores.errors import ConfigError, InputError
 from mores.factory import sources as datasets
 from mores.factory.audit import AUDITORS, audit_texts
@@ -21,32 +22,19 @@ from mores.factory.balance import SAMPLINGS, see_drafts
 from mores.factory.compose import compose, text_drafts
 from mores.factory.drafts import Draft, Stratum, cap, drafts, draw, limit, word, worded
 from mores.factory.errors.rules import Pool, changes
-from mores.factory.facts import Fact, Facts, once
+from mores.factory.facts import CorrectFact, CorrectFacts, once
 from mores.factory.gold import Gold
 from mores.factory.items import SourceItem
 from mores.factory.ngrams import Integers
-from mores.factory.recipe import Recipe, first_there
+from mores.factory.recipe import BuildRecipe, first_there
 from mores.factory.shortcut import Shortcut, audit
 from mores.factory.split import SPLITS, folds, groups
 from mores.factory.statement import norm_of
 from mores.factory.twins import near_twins, parted
-from mores.factory.work import Work
+from mores.factory.work import StageStore
 from mores.factory.wrap import Templates, Wrapper
 from mores.io import read_records
 from mores.types import Record
-
-T = TypeVar("T")
-
-
-class Progress(Protocol):
-    """Follows the steps of a stage; `total` is their number, if it is known."""
-
-    def __call__(self, stage: str, steps: Iterable[T], total: int | None = None, /) -> Iterable[T]: ...
-
-
-def quiet(stage: str, steps: Iterable[T], total: int | None = None) -> Iterable[T]:  # noqa: ARG001 - a Progress
-    """Return a `Progress` that shows nothing."""
-    return steps
 
 
 class Softened(Record):
@@ -61,13 +49,13 @@ Soften = Callable[[list[Gold]], Softened]
 
 
 @dataclass(frozen=True)
-class Session:
+class BuildSession:
     """What a build uses while it runs; nothing of it changes the result."""
 
-    progress: Progress = quiet
+    progress: Progress = SILENT
     soften: Soften | None = None
     """Makes the soft errors where the recipe leaves them to a model."""
-    work: Work = field(default_factory=Work)
+    work: StageStore = field(default_factory=StageStore)
     """Keeps the results of long stages for when the build is stopped."""
     revisions: Mapping[str, str] | None = None
     """What `revisions` says, where it is known already."""
@@ -79,7 +67,9 @@ SPLIT_OF = {fold: split for split, folds_of_split in SPLITS.items() for fold in 
 class Golds:
     """The chosen drafts as pairs, worded anew each time they are iterated over, so that they need no memory."""
 
-    def __init__(self, chosen: list[Draft], group_of: dict[str, str], fold_of: dict[str, int], recipe: Recipe) -> None:
+    def __init__(
+        self, chosen: list[Draft], group_of: dict[str, str], fold_of: dict[str, int], recipe: BuildRecipe
+    ) -> None:
         self._chosen = sorted(chosen, key=lambda d: (d.item.source, d.item.id, d.task, d.key))
         self._group_of, self._fold_of, self._recipe = group_of, fold_of, recipe
 
@@ -100,12 +90,12 @@ class Golds:
             worded = draft.worded
             yield draft, worded.sample.text if worded else wrapper.wrap(draft.item, draft.answer, task=draft.task).text
 
-    def facts(self) -> Facts:
+    def facts(self) -> CorrectFacts:
         """Return what is correct about the items that they are made of, where it is a fact."""
         split_of = {name: SPLIT_OF[fold] for name, fold in self._fold_of.items()}
         told = (item for draft in self._chosen for item in draft.parts or (draft.item,))
         items = (item for item in told if datasets.has_facts(item.source))
-        return Facts(once(items), self._group_of, split_of)
+        return CorrectFacts(once(items), self._group_of, split_of)
 
 
 class Grouping(Record):
@@ -137,7 +127,7 @@ class Built:
     """Lines of the recipe without an available source."""
     lost: dict[str, int]
     """Samples that the paper's sampling would include and this one does not, by source, before the cap."""
-    facts: Iterable[Fact] = ()
+    facts: Iterable[CorrectFact] = ()
     """What is correct about each item that is in it."""
     shortcuts: dict[str, Shortcut] = field(default_factory=dict)
     """Of each source, and of `all`, as built."""
@@ -162,9 +152,11 @@ def _seldom_collecting() -> Iterator[None]:
 
 
 @_seldom_collecting()
-def build(recipe: Recipe, data: Path | None, commercial: bool = False, session: Session | None = None) -> Built:
+def build(
+    recipe: BuildRecipe, data: Path | None, commercial: bool = False, session: BuildSession | None = None
+) -> Built:
     """Build the dataset of a recipe from a folder that holds one folder per source."""
-    session = session or Session()
+    session = session or BuildSession()
     built = Built([], {}, {}, [], {}, [], {})
     items = _load(recipe, data, commercial, built, session)
     group_of, fold_of = _grouped(recipe, items, built, session)
@@ -181,10 +173,10 @@ def build(recipe: Recipe, data: Path | None, commercial: bool = False, session: 
 
 
 def _grouped(
-    recipe: Recipe, items: list[SourceItem], built: Built, session: Session
+    recipe: BuildRecipe, items: list[SourceItem], built: Built, session: BuildSession
 ) -> tuple[dict[str, str], dict[str, int]]:
     """Return the group and the fold of each item."""
-    twins = near_twins(session.progress("grouping", items, len(items)))
+    twins = near_twins(session.progress.track("grouping", items, len(items)))
     group_of = groups(items, ((pair.first[0], pair.second[0]) for pair in twins))
     fold_of_group = folds(items, group_of, recipe.seed)
     fold_of = {name: fold_of_group[group] for name, group in group_of.items()}
@@ -197,11 +189,11 @@ def _grouped(
     return group_of, fold_of
 
 
-def _wrapper(recipe: Recipe) -> Wrapper:
+def _wrapper(recipe: BuildRecipe) -> Wrapper:
     return Wrapper(Templates(Path(recipe.templates)) if recipe.templates else Templates(), seed=recipe.seed)
 
 
-def revisions(recipe: Recipe, data: Path | None, commercial: bool) -> dict[str, str]:
+def revisions(recipe: BuildRecipe, data: Path | None, commercial: bool) -> dict[str, str]:
     """Return the revision of every source that a build reads, and of the user's own templates."""
     there = _there(recipe, data)
     names = [name for line in recipe.sources if (name := first_there(line, there))]
@@ -209,7 +201,7 @@ def revisions(recipe: Recipe, data: Path | None, commercial: bool) -> dict[str, 
     return templates | {name: _revision(name, recipe, data, commercial) for name in names}
 
 
-def _revision(name: str, recipe: Recipe, data: Path | None, commercial: bool) -> str:
+def _revision(name: str, recipe: BuildRecipe, data: Path | None, commercial: bool) -> str:
     if name.endswith(".jsonl"):
         return datasets.revision_of(Path(name))
     if commercial and not datasets.source(name).commercial:
@@ -217,7 +209,9 @@ def _revision(name: str, recipe: Recipe, data: Path | None, commercial: bool) ->
     return datasets.revision_of(datasets.folder_of(name, data, recipe.revisions.get(name)))
 
 
-def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, session: Session) -> list[SourceItem]:
+def _load(
+    recipe: BuildRecipe, data: Path | None, commercial: bool, built: Built, session: BuildSession
+) -> list[SourceItem]:
     there = _there(recipe, data)
     known = revisions(recipe, data, commercial) if session.revisions is None else session.revisions
     items: list[SourceItem] = []
@@ -228,7 +222,7 @@ def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, ses
             continue
         problems: list[InputError] = []
         read = _read(name, recipe, data, commercial, problems)
-        reading = session.progress(f"reading {name}", read.items)
+        reading = session.progress.track(f"reading {name}", read.items)
         of_source = cap(reading, read.stratum, seed=recipe.seed, most=recipe.cap)
         built.problems += problems
         for source, count in Counter(item.source for item in of_source).items():
@@ -248,7 +242,7 @@ def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, ses
     return items
 
 
-def _there(recipe: Recipe, data: Path | None) -> list[str]:
+def _there(recipe: BuildRecipe, data: Path | None) -> list[str]:
     """Return the sources that a recipe names and that are available."""
     in_recipe = [name for name in datasets.names() if any(name in map(str.strip, s.split("|")) for s in recipe.sources)]
     if data is None:
@@ -261,7 +255,7 @@ class _Reading(NamedTuple):
     stratum: Callable[[SourceItem], str | None]
 
 
-def _read(name: str, recipe: Recipe, data: Path | None, commercial: bool, problems: list[InputError]) -> _Reading:
+def _read(name: str, recipe: BuildRecipe, data: Path | None, commercial: bool, problems: list[InputError]) -> _Reading:
     if name.endswith(".jsonl"):
         return _Reading(_own_items(name), lambda item: item.region)
     source = datasets.source(name)
@@ -286,17 +280,17 @@ def _own_items(path: str) -> Iterator[SourceItem]:
 
 
 def _drafts(
-    recipe: Recipe, items: list[SourceItem], fold_of: Mapping[str, int], built: Built, session: Session
+    recipe: BuildRecipe, items: list[SourceItem], fold_of: Mapping[str, int], built: Built, session: BuildSession
 ) -> Iterator[Draft]:
     if recipe.soft == "none":
         yield from (draft for item in items for draft in drafts(item))
         return
     if recipe.soft == "rules":
-        pool = Pool(session.progress("collecting names", items, len(items)))
+        pool = Pool(session.progress.track("collecting names", items, len(items)))
         make = partial(changes, pool=pool, seed=recipe.seed, most=recipe.errors)
-        for item in session.progress("making errors", items, len(items)):
+        for item in session.progress.track("making errors", items, len(items)):
             yield from drafts(item, make, recipe.seed)
-        for text in session.progress("composing texts", compose(items, fold_of, recipe.seed, recipe.compose)):
+        for text in session.progress.track("composing texts", compose(items, fold_of, recipe.seed, recipe.compose)):
             yield from text_drafts(text, pool, recipe.seed, recipe.errors)
         return
     if (soften := session.soften) is None:
@@ -314,15 +308,15 @@ def _drafts(
 
 
 def _choose(
-    recipe: Recipe,
+    recipe: BuildRecipe,
     strata: dict[Stratum, list[Draft]],
     fold_of: dict[str, int],
     built: Built,
-    session: Session,
+    session: BuildSession,
 ) -> list[Draft]:
     sampled: dict[Stratum, list[Draft]] = {}
     plainly: dict[Stratum, list[Draft]] = {}
-    for key, stratum in session.progress("balancing", sorted(strata.items()), len(strata)):
+    for key, stratum in session.progress.track("balancing", sorted(strata.items()), len(strata)):
         sample = partial(SAMPLINGS[recipe.sampling], stratum, fold_of, recipe.seed)
         sampled[key] = _kept_choice(f"balance {' '.join(key)}", stratum, fold_of, sample, session.work)
         plainly[key] = SAMPLINGS["paper"](stratum, fold_of, recipe.seed)
@@ -336,7 +330,7 @@ def _choose(
 
 
 def _kept_choice(
-    stage: str, drafts: list[Draft], fold_of: dict[str, int], sample: Callable[[], list[Draft]], work: Work
+    stage: str, drafts: list[Draft], fold_of: dict[str, int], sample: Callable[[], list[Draft]], work: StageStore
 ) -> list[Draft]:
     """Return the drafts that a sampling chooses; what is kept of them are their keys."""
     by_key = {draft.key: draft for draft in drafts}
@@ -349,17 +343,17 @@ def _inputs(drafts: Iterable[Draft], fold_of: dict[str, int]) -> Iterator[str]:
     return (f"{draft.key} {fold_of[f'{draft.item.source}/{draft.item.id}']}" for draft in drafts)
 
 
-def _audits(chosen: list[Draft], fold_of: dict[str, int], stage: str, session: Session) -> dict[str, Shortcut]:
+def _audits(chosen: list[Draft], fold_of: dict[str, int], stage: str, session: BuildSession) -> dict[str, Shortcut]:
     parts = _parts(chosen)
 
     def make() -> dict[str, Shortcut]:
         seen = see_drafts(chosen, fold_of)
-        return {name: audit(seen.take(rows)) for name, rows in session.progress(stage, parts.items(), len(parts))}
+        return {name: audit(seen.take(rows)) for name, rows in session.progress.track(stage, parts.items(), len(parts))}
 
     return session.work.keep(stage, _inputs(chosen, fold_of), dict[str, Shortcut], make)
 
 
-def _audit_texts(golds: Golds, fold_of: dict[str, int], session: Session) -> dict[str, dict[str, Shortcut]]:
+def _audit_texts(golds: Golds, fold_of: dict[str, int], session: BuildSession) -> dict[str, dict[str, Shortcut]]:
     """Return what the classifiers find in whole texts that nothing was balanced with."""
     if not len(golds):
         return {}
@@ -367,7 +361,7 @@ def _audit_texts(golds: Golds, fold_of: dict[str, int], session: Session) -> dic
     folds_of = [fold_of[f"{draft.item.source}/{draft.item.id}"] for draft in chosen]
 
     def make() -> dict[str, dict[str, Shortcut]]:
-        auditors = session.progress("auditing texts", AUDITORS.items(), len(AUDITORS))
+        auditors = session.progress.track("auditing texts", AUDITORS.items(), len(AUDITORS))
         return audit_texts(auditors, texts, [draft.correct for draft in chosen], folds_of, _parts(chosen))
 
     return session.work.keep("auditing texts", _inputs(chosen, fold_of), dict[str, dict[str, Shortcut]], make)

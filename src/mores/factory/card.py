@@ -16,7 +16,7 @@ from mores.factory import sources as datasets
 from mores.factory.audit import MOST
 from mores.factory.build import Built
 from mores.factory.gold import Gold
-from mores.factory.recipe import EDITION, Recipe
+from mores.factory.recipe import EDITION, BuildRecipe
 from mores.factory.split import SPLITS
 
 CHANGES = (
@@ -37,7 +37,7 @@ OF_ERRORS = ("severity", "error type")
 """Tables that count errors; the others count samples."""
 
 
-class Tally:
+class CardTally:
     """What is counted while the pairs go by."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ def _cells(gold: Gold) -> Iterator[tuple[str, str]]:
         yield "error type", error.type
 
 
-def facts(built: Built, recipe: Recipe, tally: Tally) -> dict[str, Any]:
+def facts(built: Built, recipe: BuildRecipe, tally: CardTally) -> dict[str, Any]:
     """Everything that the card says, as plain data."""
     return {
         "recipe": recipe.model_dump(mode="json"),
@@ -118,7 +118,7 @@ def _groups(sizes: Counter[str]) -> dict[str, Any]:
     return {"count": len(sizes), "largest": largest, "samples": sizes[largest]}
 
 
-def _source(name: str, built: Built, tally: Tally, cap: int) -> dict[str, Any]:
+def _source(name: str, built: Built, tally: CardTally, cap: int) -> dict[str, Any]:
     known = name in datasets.names()
     source = datasets.source(name) if known else None
     splits = tally.splits.get(name, Counter())

@@ -23,7 +23,7 @@ from mores.culture import region_name
 from mores.factory.drafts import Draft, draw, soft
 from mores.factory.errors.rules import RULES, Pool, changes
 from mores.factory.errors.rules.edit import UNSPACED, data
-from mores.factory.gold import Change
+from mores.factory.gold import ChangedText
 from mores.factory.items import SourceItem, Task
 from mores.factory.statement import Statement, bare, sentence
 
@@ -41,7 +41,7 @@ _CAN_FOLLOW = re.compile(r"(?:The|A|An|What|One|People|If|As for|It|In|At|During
 
 
 @dataclass(frozen=True)
-class Topic:
+class TextTopic:
     """What a composed text may be about."""
 
     words: re.Pattern[str]
@@ -50,7 +50,7 @@ class Topic:
 
 
 @dataclass(frozen=True)
-class Text:
+class ComposedText:
     """Several facts told one after the other."""
 
     item: SourceItem
@@ -68,7 +68,7 @@ class Text:
         return text, starts
 
 
-def compose(items: Iterable[SourceItem], fold_of: Mapping[str, int], seed: int, uses: int) -> Iterator[Text]:
+def compose(items: Iterable[SourceItem], fold_of: Mapping[str, int], seed: int, uses: int) -> Iterator[ComposedText]:
     """Texts of the facts of these items; each fact is in at most `uses` of them."""
     cells: dict[tuple[str, ...], list[Statement]] = defaultdict(list)
     for item in items:
@@ -88,14 +88,14 @@ def compose(items: Iterable[SourceItem], fold_of: Mapping[str, int], seed: int, 
                         yield _text(chosen, topic, seed, use)
 
 
-def text_drafts(text: Text, pool: Pool, seed: int, most: int) -> Iterator[Draft]:
+def text_drafts(text: ComposedText, pool: Pool, seed: int, most: int) -> Iterator[Draft]:
     """Yield the text without errors, and with one, two and so on up to `most`."""
     parts = tuple(fact.item for fact in text.facts)
     yield Draft(text.item, text.item.task, text.item.answer, "correct", form="composed", parts=parts)
     yield from soft(text.item, text.item.task, text_changes(text, pool, seed, most), "composed", parts)
 
 
-def text_changes(text: Text, pool: Pool, seed: int, most: int) -> Iterator[Change]:
+def text_changes(text: ComposedText, pool: Pool, seed: int, most: int) -> Iterator[ChangedText]:
     """Yield the text with one error, with two and so on up to `most`, each in another fact."""
     by_fact = [list(changes(fact, pool, seed, RULES)) for fact in text.facts]
     changeable = [place for place, options in enumerate(by_fact) if options]
@@ -108,7 +108,7 @@ def text_changes(text: Text, pool: Pool, seed: int, most: int) -> Iterator[Chang
         yield _joined(text, chosen)
 
 
-def _joined(text: Text, chosen: Mapping[int, Change]) -> Change:
+def _joined(text: ComposedText, chosen: Mapping[int, ChangedText]) -> ChangedText:
     told = [chosen[place].answer if place in chosen else fact.text for place, fact in enumerate(text.facts)]
     answer, starts = text.told(told)
     mistakes = []
@@ -119,7 +119,7 @@ def _joined(text: Text, chosen: Mapping[int, Change]) -> Change:
             quote = change.answer[mistake.start : mistake.end]
             explanation = mistake.explanation.replace(f"“{quote}”", f"“{answer[start:end]}”", 1)
             mistakes.append(mistake._replace(start=start, end=end, explanation=explanation))
-    return Change(answer=answer, correct=text.item.answer, mistakes=tuple(mistakes))
+    return ChangedText(answer=answer, correct=text.item.answer, mistakes=tuple(mistakes))
 
 
 def _fact(item: SourceItem, seed: int) -> Statement | None:
@@ -157,7 +157,7 @@ def _portions(facts: Sequence[Statement], seed: int) -> Iterator[Sequence[Statem
         start += size
 
 
-def _text(facts: Sequence[Statement], topic: str, seed: int, use: int) -> Text:
+def _text(facts: Sequence[Statement], topic: str, seed: int, use: int) -> ComposedText:
     first = facts[0].item
     key = "\0".join(fact.item.id for fact in facts)
     chance = draw(seed, "composed", str(use), first.source, key)
@@ -172,8 +172,10 @@ def _text(facts: Sequence[Statement], topic: str, seed: int, use: int) -> Text:
         source=first.source, id=f"text:{chance.hex()}", task=task, question=question, answer="-",
         region=first.region, language=first.language, topic=topic if topic in _topics() else first.topic,
     )  # fmt: skip
-    text = Text(blank, tuple(facts), joints)
-    return Text(blank.model_copy(update={"answer": text.told([fact.text for fact in facts])[0]}), text.facts, joints)
+    text = ComposedText(blank, tuple(facts), joints)
+    return ComposedText(
+        blank.model_copy(update={"answer": text.told([fact.text for fact in facts])[0]}), text.facts, joints
+    )
 
 
 def _joints(facts: Sequence[Statement], chance: bytes) -> tuple[str, ...]:
@@ -196,9 +198,9 @@ def _place(region: str) -> str:
 
 
 @cache
-def _topics() -> dict[str, Topic]:
+def _topics() -> dict[str, TextTopic]:
     return {
-        name: Topic(
+        name: TextTopic(
             re.compile(rf"\b(?:{table['words']})\b" if table["words"] else "(?!)", re.IGNORECASE),
             tuple(table["about"]),
             tuple(table["ask"]),

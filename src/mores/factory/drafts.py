@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal
 
-from mores.factory.gold import Change, Gold, Kind, Mistake, Original
+from mores.factory.gold import ChangedText, Gold, Kind, Mistake, Original
 from mores.factory.items import SourceItem, Task
 from mores.factory.statement import Statement, bare, sentence
 from mores.factory.wrap import Wrapped, Wrapper
 from mores.types import Error, ErrorReport, Sample, Severity
 
-Maker = Callable[[Statement], Iterable[Change]]
+Maker = Callable[[Statement], Iterable[ChangedText]]
 """Puts errors into a statement."""
 Form = Literal["answer", "sentence", "composed"]
 """What a draft says: an answer as the source has it, one put into a sentence, or several facts in one text."""
@@ -36,7 +36,7 @@ class Draft:
     answer: str
     kind: Kind
     maker: str = "source"
-    change: Change | None = None
+    change: ChangedText | None = None
     worded: Gold | None = None
     """The pair, where it exists already because a model made it."""
     form: Form = "answer"
@@ -80,7 +80,11 @@ def drafts(item: SourceItem, make: Maker | None = None, seed: int = 0) -> Iterat
 
 
 def soft(
-    item: SourceItem, task: Task, changes: Iterable[Change], form: Form = "answer", parts: tuple[SourceItem, ...] = ()
+    item: SourceItem,
+    task: Task,
+    changes: Iterable[ChangedText],
+    form: Form = "answer",
+    parts: tuple[SourceItem, ...] = (),
 ) -> Iterator[Draft]:
     """Drafts with errors that rules made."""
     for change in changes:

@@ -25,7 +25,7 @@ _LEAST = 24
 """Characters of a shortened part that still say something."""
 
 
-class Fact(Record):
+class CorrectFact(Record):
     """What is correct about one item."""
 
     id: str
@@ -94,7 +94,7 @@ def _start(text: str, longest: int) -> str:
 
 
 @dataclass(frozen=True)
-class Facts:
+class CorrectFacts:
     """The facts of items, made anew each time they are iterated over, so that they need no memory."""
 
     items: list[SourceItem]
@@ -105,10 +105,10 @@ class Facts:
     def __len__(self) -> int:
         return len(self.items)
 
-    def __iter__(self) -> Iterator[Fact]:
+    def __iter__(self) -> Iterator[CorrectFact]:
         for item in self.items:
             name = f"{item.source}/{item.id}"
-            yield Fact(
+            yield CorrectFact(
                 id=name, text=tell(item), source=name, group=self.group_of[name], split=self.split_of[name],
                 language=item.language, region=item.region, answers=_answers(item), subject=_subject(item),
             )  # fmt: skip

@@ -9,9 +9,9 @@ from typing import Any
 
 from mores.culture import language
 from mores.errors import InputError
-from mores.factory.facts import FACTS, Fact
+from mores.factory.facts import FACTS, CorrectFact
 from mores.factory.gold import Gold
-from mores.factory.manifest import MANIFEST, Entry
+from mores.factory.manifest import MANIFEST, ManifestEntry
 from mores.factory.recipe import EDITION
 from mores.factory.split import SPLITS
 from mores.hub import CARD, TAGS, Upload, licence_name, with_fields
@@ -52,13 +52,13 @@ class BuildRun(Run):
         """Return the pairs of a split: `train`, `dev` or `test`."""
         return self.records(f"{split}.jsonl", Gold)
 
-    def facts(self) -> Iterator[Fact]:
+    def facts(self) -> Iterator[CorrectFact]:
         """Return what is correct about each item of the dataset."""
-        return self.records(FACTS, Fact)
+        return self.records(FACTS, CorrectFact)
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[ManifestEntry]:
         """Return the manifest: what each sample is, and the sum of its record."""
-        return self.records(MANIFEST, Entry)
+        return self.records(MANIFEST, ManifestEntry)
 
     def upload(self, repository: str) -> Upload:
         """Return what a dataset of the Hub gets: the files of the dataset and its card; `mores.hub.push` sends it."""

@@ -26,7 +26,7 @@ class Mistake(NamedTuple):
     """Names the wrong words as they stand in the text."""
 
 
-class Change(NamedTuple):
+class ChangedText(NamedTuple):
     """A correct text into which errors were put."""
 
     answer: str

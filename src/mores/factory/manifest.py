@@ -17,7 +17,7 @@ from mores.types import Record
 MANIFEST = "manifest.jsonl"
 
 
-class Entry(Record):
+class ManifestEntry(Record):
     """One sample of a dataset."""
 
     id: str
@@ -30,7 +30,7 @@ class Entry(Record):
     """Of its line in the file of its split, without the line break."""
 
 
-class Difference(Record):
+class DatasetDifference(Record):
     """How the samples of one source, or of `all`, differ between two datasets: ids, in order."""
 
     source: str
@@ -47,9 +47,9 @@ class Difference(Record):
         return not (self.added or self.removed or self.changed)
 
 
-def enter(gold: Gold, line: bytes) -> Entry:
+def enter(gold: Gold, line: bytes) -> ManifestEntry:
     """Return the entry of a sample that is written as this line."""
-    return Entry(
+    return ManifestEntry(
         id=gold.sample.id,
         split=gold.split,
         source=gold.sample.source or "",
@@ -60,20 +60,20 @@ def enter(gold: Gold, line: bytes) -> Entry:
     )
 
 
-def read_entries(place: Path) -> dict[str, Entry]:
+def read_entries(place: Path) -> dict[str, ManifestEntry]:
     """Return the samples of a dataset by id, from its folder or from its manifest alone."""
     path = place / MANIFEST if place.is_dir() else place
     if not path.is_file():
         raise InputError(f"{place}: no {MANIFEST} in it; build the dataset again with this version of mores")
-    entries: dict[str, Entry] = {}
-    for entry in read_records(path, Entry):
+    entries: dict[str, ManifestEntry] = {}
+    for entry in read_records(path, ManifestEntry):
         if entry.id in entries:
             raise InputError(f"{path}: lists {entry.id!r} twice; build the dataset again")
         entries[entry.id] = entry
     return entries
 
 
-def compare(before: Path, after: Path) -> list[Difference]:
+def compare(before: Path, after: Path) -> list[DatasetDifference]:
     """Return what was added, removed and changed from one dataset to another: by source, and last of `all`."""
     old, new = read_entries(before), read_entries(after)
     ids = old.keys() | new.keys()
@@ -83,10 +83,12 @@ def compare(before: Path, after: Path) -> list[Difference]:
     return [_compare(source, names, old, new) for source, names in [*parts, ("all", sorted(ids))]]
 
 
-def _compare(source: str, ids: list[str], old: dict[str, Entry], new: dict[str, Entry]) -> Difference:
+def _compare(
+    source: str, ids: list[str], old: dict[str, ManifestEntry], new: dict[str, ManifestEntry]
+) -> DatasetDifference:
     both = [name for name in ids if name in old and name in new]
     changed = [name for name in both if old[name].sha256 != new[name].sha256]
-    return Difference(
+    return DatasetDifference(
         source=source,
         same=len(both) - len(changed),
         added=tuple(name for name in ids if name not in old),

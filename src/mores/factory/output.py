@@ -19,13 +19,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
-from mores.factory.build import Built, Progress, quiet
-from mores.factory.card import Tally, facts, render
+from mores.engine import SILENT, Progress
+from mores.factory.build import Built
+from mores.factory.card import CardTally, facts, render
 from mores.factory.facts import FACTS
 from mores.factory.folder import ABOUT, SUMS
 from mores.factory.gold import Gold
 from mores.factory.manifest import MANIFEST, enter, sum_of
-from mores.factory.recipe import Recipe
+from mores.factory.recipe import BuildRecipe
 from mores.factory.split import SPLITS
 from mores.io import JsonlWriter, read_records, write_text
 from mores.io.private import make_folder, make_part
@@ -40,18 +41,18 @@ ROWS = 10_000
 
 def write(
     built: Built,
-    recipe: Recipe,
+    recipe: BuildRecipe,
     folder: Path,
-    progress: Progress = quiet,
+    progress: Progress = SILENT,
     page: Callable[[dict[str, Any]], str] | None = None,
 ) -> None:
     """Write everything; the same build gives the same bytes. `page` makes HTML of the card, if it is given."""
     make_folder(folder)
-    tally = Tally()
+    tally = CardTally()
     with ExitStack() as stack:
         files: dict[str, _Split] = {split: stack.enter_context(_Split(folder, split)) for split in SPLITS}
         manifest = stack.enter_context(JsonlWriter(folder / MANIFEST))
-        for gold in progress("writing", built.golds, len(built.golds)):
+        for gold in progress.track("writing", built.golds, len(built.golds)):
             line = files[gold.split].write(gold)
             manifest.write(enter(gold, line))
             tally.add(gold)

@@ -11,13 +11,16 @@ from pydantic import Field, ValidationError
 
 from mores.errors import ConfigError, InputError
 from mores.io.values import load_yaml
+from mores.renamed import find_old_name
 from mores.types import Record
+
+__getattr__ = find_old_name(__name__, {"Recipe": "BuildRecipe"})
 
 EDITION: Final = 2
 """Of the data factory: the same recipe gives other samples in another edition."""
 
 
-class Recipe(Record):
+class BuildRecipe(Record):
     """What a build does; the same recipe on the same data gives the same bytes."""
 
     name: str
@@ -47,7 +50,7 @@ def built_in() -> list[str]:
     return sorted(Path(entry.name).stem for entry in folder.iterdir() if entry.name.endswith(".yaml"))
 
 
-def read_recipe(name: str) -> Recipe:
+def read_recipe(name: str) -> BuildRecipe:
     """Return the recipe of that name, or in that file."""
     if name in built_in():
         data = files("mores.factory").joinpath("recipes", f"{name}.yaml").read_bytes()
@@ -56,7 +59,7 @@ def read_recipe(name: str) -> Recipe:
     else:
         raise ConfigError(f"{name}: neither a recipe ({', '.join(built_in())}) nor a file; give a recipe as PATH.yaml")
     try:
-        return Recipe.model_validate(_load(data, name))
+        return BuildRecipe.model_validate(_load(data, name))
     except ValidationError as exc:
         errors = exc.errors(include_url=False)
         problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'the whole'}: {e['msg']}" for e in errors)

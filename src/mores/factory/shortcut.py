@@ -46,21 +46,21 @@ class Shortcut(Record):
     n: int
 
 
-class Seen(NamedTuple):
+class SeenTexts(NamedTuple):
     """What a guesser sees of some texts, and what it is to guess."""
 
     rows: Any
     correct: Labels
     folds: Integers
 
-    def take(self, at: Integers) -> Seen:
+    def take(self, at: Integers) -> SeenTexts:
         """Return some of the texts."""
-        return Seen(self.rows[at], self.correct[at], self.folds[at])
+        return SeenTexts(self.rows[at], self.correct[at], self.folds[at])
 
 
-def see(texts: Sequence[str], correct: Sequence[bool], folds: Sequence[int]) -> Seen:
+def see(texts: Sequence[str], correct: Sequence[bool], folds: Sequence[int]) -> SeenTexts:
     """Texts as the guesser sees them."""
-    return Seen(_unit_length(looks(texts)), np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64))
+    return SeenTexts(_unit_length(looks(texts)), np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64))
 
 
 def looks(texts: Sequence[str]) -> Any:
@@ -117,7 +117,7 @@ def _unit_length(rows: Any) -> Any:
     return scaled
 
 
-def out_of_fold(seen: Seen, classify: Classify | None = None) -> Integers:
+def out_of_fold(seen: SeenTexts, classify: Classify | None = None) -> Integers:
     """Return the log-odds that each text is correct, from a guesser that was fitted on the other folds."""
     rows, correct, fold = seen.rows, seen.correct, seen.folds // 2  # two at a time: half the work
     odds = np.zeros(len(correct), np.int64)
@@ -164,6 +164,6 @@ def gain(odds: Integers, correct: Labels) -> Shortcut:
     return Shortcut(value=sum(rates) - 1, error=error, n=len(correct))
 
 
-def audit(seen: Seen, classify: Classify | None = None) -> Shortcut:
+def audit(seen: SeenTexts, classify: Classify | None = None) -> Shortcut:
     """Return how much the texts alone tell."""
     return gain(out_of_fold(seen, classify), seen.correct)

@@ -10,7 +10,7 @@ from pathlib import Path
 from mores.errors import InputError
 from mores.factory.folder import ABOUT, SUMS, read_about
 from mores.factory.gold import Gold
-from mores.factory.manifest import MANIFEST, Entry, enter, read_entries, sum_of
+from mores.factory.manifest import MANIFEST, ManifestEntry, enter, read_entries, sum_of
 from mores.factory.split import SPLITS
 from mores.io import read_records
 from mores.io.source import numbered_lines
@@ -67,7 +67,7 @@ def _misplaced(gold: Gold, split: str, seen: dict[str, str], groups: dict[str, s
         yield f"{name}: {gold.group} is in {groups[gold.group]} and in {split}"
 
 
-def _unlisted(entry: Entry, listed: dict[str, Entry]) -> Iterator[str]:
+def _unlisted(entry: ManifestEntry, listed: dict[str, ManifestEntry]) -> Iterator[str]:
     if entry.id not in listed:
         yield f"{entry.id}: is not in {MANIFEST}"
     elif listed[entry.id] != entry:

@@ -28,7 +28,7 @@ LEAST = 1.0
 """Seconds; a stage that takes less is not kept, so that small builds write nothing."""
 
 
-class Work:
+class StageStore:
     """Keeps results of stages in a folder; without one it keeps nothing."""
 
     def __init__(self, folder: Path | None = None, signature: str = "") -> None:

@@ -14,10 +14,10 @@ from mores.extras import require
 from mores.factory.output import read_split
 from mores.models import pull
 from mores.training.folder import TrainRun
-from mores.training.recipe import Recipe, read_recipe
+from mores.training.recipe import TuningRecipe, read_recipe
 
 if TYPE_CHECKING:
-    from mores.training.tune import Progress as Step
+    from mores.training.tune import TrainingStep
 
 EMBEDDED = "embedded"
 
@@ -35,7 +35,7 @@ class TrainOptions(TypedDict, total=False):
     """The splits that the tuned model decides about; `dev` and `test` by default."""
     progress: Progress
     """Shows the progress of the work."""
-    on_step: Callable[[Step], None]
+    on_step: Callable[[TrainingStep], None]
     """Is told about every step of the training."""
 
 
@@ -44,32 +44,32 @@ async def train(
     out: Path | str,
     *,
     base: str = EMBEDDED,
-    recipe: Recipe | Path | str | None = None,
+    recipe: TuningRecipe | Path | str | None = None,
     **options: Unpack[TrainOptions],
 ) -> TrainRun:
     """Tune a model on the error reports of a dataset, so that it can be used as the metric; a stopped run continues.
 
     `base` is `embedded`, a folder or a name on the Hugging Face Hub; `recipe` is a TOML file with settings or a
-    `Recipe`, and the paper's by default.
+    `TuningRecipe`, and the paper's by default.
     """
     progress, without = options.get("progress", SILENT), options.get("leave_out") or ()
     leave_out = tuple(without.split(",") if isinstance(without, str) else without)
     with interruptible():
         team = join_team()
-        from mores.training.study import Study
+        from mores.training.study import TrainingStudy
 
-        chosen = recipe if isinstance(recipe, Recipe) else read_recipe(Path(recipe)) if recipe else Recipe()
+        chosen = recipe if isinstance(recipe, TuningRecipe) else read_recipe(Path(recipe)) if recipe else TuningRecipe()
         if leave_out and (unknown := sorted(set(leave_out).difference(sources := sources_of(Path(data))))):
             reason = f"no such source {unknown[0]!r} in {data}; there are {', '.join(sources)}"
             raise ConfigError(reason, setting="leave_out")
         folder = _unpacked(team, progress) if base == EMBEDDED else base
         progress.note(f"loading {base}")
-        study = Study(Path(data), folder, base, chosen, Path(out), leave_out, options.get("limit"))
+        study = TrainingStudy(Path(data), folder, base, chosen, Path(out), leave_out, options.get("limit"))
         teachers = options.get("teacher") or ()
         study.teachers = [Path(each) for each in ([teachers] if isinstance(teachers, str | Path) else teachers)]
         study.evaluate = options.get("evaluate", study.evaluate)
         study.on_step = options.get("on_step", study.on_step)
-        study.progress = progress.track
+        study.progress = progress
         return study.run()
 
 

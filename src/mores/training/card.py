@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from mores.formatting import duration, number, to
-from mores.training.recipe import Recipe, write_recipe
+from mores.training.recipe import TuningRecipe, write_recipe
 from mores.training.records import Trained
 from mores.types import Result
 
@@ -13,7 +13,7 @@ USE = "mores score texts.jsonl --model hf:BASE --adapter THIS_FOLDER"
 FULL_USE = "mores score texts.jsonl --model hf:THIS_FOLDER"
 
 
-def card(trained: Trained, recipe: Recipe) -> str:
+def card(trained: Trained, recipe: TuningRecipe) -> str:
     """Return the card as Markdown."""
     use = USE if recipe.method == "lora" else FULL_USE
     without = f"; without {trained.without}" if trained.without else ""

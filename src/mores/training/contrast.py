@@ -13,12 +13,12 @@ from functools import cache
 from importlib.resources import files
 from tomllib import loads
 
-from mores.factory.errors.rules.edit import UNSPACED, Edit, like, whole
+from mores.factory.errors.rules.edit import UNSPACED, TextEdit, like, whole
 from mores.factory.errors.rules.numbers import numbers
 from mores.factory.items import SourceItem, Task
 
 
-def contrasts(text: str, language: str) -> list[Edit]:
+def contrasts(text: str, language: str) -> list[TextEdit]:
     """Return the changes that can be made to a text, of which each alone turns it around."""
     primary = language.split("-")[0]
     item = SourceItem(source="", id="", task=Task.FREEFORM, question="", answer=text, language=language)
@@ -26,19 +26,19 @@ def contrasts(text: str, language: str) -> list[Edit]:
     return [edit for edit in edits if edit.new.casefold() != text[edit.start : edit.end].casefold()]
 
 
-def _negated(text: str, language: str) -> Iterator[Edit]:
+def _negated(text: str, language: str) -> Iterator[TextEdit]:
     """Yield one change at most: two negations in one sentence may say the same as none."""
     for pattern, replacement in _negations(language):
         if match := pattern.search(text):
-            yield Edit(*match.span(), match.expand(replacement), in_part=True)
+            yield TextEdit(*match.span(), match.expand(replacement), in_part=True)
             return
 
 
-def _opposed(text: str, language: str) -> Iterator[Edit]:
+def _opposed(text: str, language: str) -> Iterator[TextEdit]:
     pattern, opposites = _opposites(language)
     for match in pattern.finditer(text) if opposites else ():
         if language in UNSPACED or whole(text, *match.span()):
-            yield Edit(*match.span(), like(match[0], opposites[match[0].casefold()]))
+            yield TextEdit(*match.span(), like(match[0], opposites[match[0].casefold()]))
 
 
 @cache

@@ -17,7 +17,7 @@ from torch.nn import functional
 from mores.factory.gold import Gold
 from mores.stats.classification import Bools, Floats
 from mores.stats.intervals import mean_interval
-from mores.training.examples import Example, Examples
+from mores.training.examples import Examples, TokenizedExample
 from mores.training.network import core, words
 from mores.training.packing import pack, shape_of
 from mores.training.tune import on_device
@@ -74,9 +74,9 @@ def decide(
     return Decisions([gold for gold, _ in pairs], np.array(list(follow(odds, len(pairs))), dtype=np.float64))
 
 
-def _cut(example: Example) -> Example:
+def _cut(example: TokenizedExample) -> TokenizedExample:
     """Up to the decision, which is its only target."""
-    return Example(example.tokens[: example.decision + 1], example.decision, example.decision)
+    return TokenizedExample(example.tokens[: example.decision + 1], example.decision, example.decision)
 
 
 def _device(model: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from mores.language.sentences import sentences
 from mores.language.units import units, vocabulary
-from mores.training.pairs import Pair
+from mores.training.pairs import ClaimPair
 
 SHORTEST, LONGEST_CLAIM = 12, 250
 """Characters of a passage that can be a claim."""
@@ -18,7 +18,7 @@ def is_statement(text: str) -> bool:
     return SHORTEST <= len(text) <= LONGEST_CLAIM
 
 
-def mirrored(pair: Pair) -> Pair | None:
+def mirrored(pair: ClaimPair) -> ClaimPair | None:
     """The passage as a claim about the claim: contradicted if the claim is; None where either is no short statement."""
     passage = pair.evidence[0]
     if len(pair.evidence) > 1 or not is_statement(passage) or len(pair.claim) < SHORTEST:
@@ -27,7 +27,7 @@ def mirrored(pair: Pair) -> Pair | None:
     return pair.model_copy(update={"claim": passage, "evidence": (pair.claim,), "label": label})
 
 
-def lift(pair: Pair, digest: bytes) -> Pair | None:
+def lift(pair: ClaimPair, digest: bytes) -> ClaimPair | None:
     """Return a sentence of a passage as a claim, which that passage supports; None where no sentence is fit for it."""
     passage = pair.evidence[digest[0] % len(pair.evidence)]
     parts = [passage[start:end].strip() for start, end in sentences(passage)]
@@ -40,7 +40,7 @@ def lift(pair: Pair, digest: bytes) -> Pair | None:
 class Exchange:
     """Puts a word of another claim in place of one that a supported claim shares with its passage."""
 
-    def __init__(self, pairs: Iterable[Pair]) -> None:
+    def __init__(self, pairs: Iterable[ClaimPair]) -> None:
         self._count: Counter[str] = Counter()
         shapes: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
         for pair in pairs:
@@ -49,7 +49,7 @@ class Exchange:
                 shapes[pair.language, shape(word)][word] = None
         self._words = {key: sorted(words) for key, words in shapes.items()}
 
-    def changed(self, pair: Pair, digest: bytes) -> tuple[str, tuple[int, int]] | None:
+    def changed(self, pair: ClaimPair, digest: bytes) -> tuple[str, tuple[int, int]] | None:
         """Return the claim with another word, and where that is; None where there is no word to exchange."""
         passage = set[str]().union(*map(vocabulary, pair.evidence))
         shared = [

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from mores.factory.gold import Gold
 from mores.metric.prompt import messages
 from mores.metric.write import write_report
-from mores.training.recipe import Recipe
-from mores.training.teacher import Labelled
+from mores.training.recipe import TuningRecipe
+from mores.training.teacher import TaughtSample
 from mores.types import Error, ErrorReport, Sample, Severity
 
 Tokens = npt.NDArray[np.int32]
@@ -29,7 +29,7 @@ _ERROR = Error(side="text", quote="x", severity=Severity.MAJOR, type="x")
 """Any sample and error, to see where reports with and without errors part."""
 
 
-class Example(NamedTuple):
+class TokenizedExample(NamedTuple):
     """One prompt and report in tokens."""
 
     tokens: Tokens
@@ -48,7 +48,7 @@ class Examples:
     """Turns gold samples into tokens; `left_out` counts those that are too long."""
 
     tokenizer: Any
-    recipe: Recipe
+    recipe: TuningRecipe
     left_out: int = 0
 
     def __post_init__(self) -> None:
@@ -63,17 +63,17 @@ class Examples:
         """The tokens that say that there is no error, and that there is one."""
         self._opening = clean[: self._decision]
 
-    def of(self, golds: Iterable[Gold]) -> Iterator[Example]:
+    def of(self, golds: Iterable[Gold]) -> Iterator[TokenizedExample]:
         """Return the examples of gold samples, in order."""
         return (example for _, example in self.pairs(golds))
 
-    def pairs(self, golds: Iterable[Gold]) -> Iterator[tuple[Gold, Example]]:
+    def pairs(self, golds: Iterable[Gold]) -> Iterator[tuple[Gold, TokenizedExample]]:
         """Yield each gold sample with its example, but for those that are too long."""
         rows = iter(golds)
         while chunk := list(islice(rows, _CHUNK)):
             yield from self._chunk(chunk)
 
-    def labelled(self, rows: Iterable[Labelled]) -> Iterator[Example]:
+    def labelled(self, rows: Iterable[TaughtSample]) -> Iterator[TokenizedExample]:
         """Yield the examples of a teacher's decisions, which end with the decision."""
         rows = iter(rows)
         while chunk := list(islice(rows, _CHUNK)):
@@ -84,7 +84,7 @@ class Examples:
                 if len(tokens) > self.recipe.longest:
                     self.left_out += 1
                 else:
-                    yield Example(tokens, len(tokens) - 1, len(tokens) - 1, other, row.doubt)
+                    yield TokenizedExample(tokens, len(tokens) - 1, len(tokens) - 1, other, row.doubt)
 
     def prompt(self, sample: Sample) -> str:
         """Return what the model reads, in the words of its chat template."""
@@ -92,7 +92,7 @@ class Examples:
         turns = [{"role": message.role, "content": message.content} for message in chat]
         return str(self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True))
 
-    def _chunk(self, golds: Sequence[Gold]) -> Iterator[tuple[Gold, Example]]:
+    def _chunk(self, golds: Sequence[Gold]) -> Iterator[tuple[Gold, TokenizedExample]]:
         prompts = self._encode([self.prompt(gold.sample) for gold in golds])
         reports = self._encode([write_report(gold.report, gold.sample, summary=self.recipe.summary) for gold in golds])
         for gold, prompt, report in zip(golds, prompts, reports, strict=True):
@@ -100,7 +100,7 @@ class Examples:
             if len(tokens) > self.recipe.longest:
                 self.left_out += 1
             else:
-                yield gold, Example(tokens, len(prompt), len(prompt) + self._decision)
+                yield gold, TokenizedExample(tokens, len(prompt), len(prompt) + self._decision)
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         # The template has written the special tokens already.

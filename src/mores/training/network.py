@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mores.errors import ConfigError
-from mores.training.recipe import Recipe
+from mores.training.recipe import TuningRecipe
 
 ATTENTION = "mores_packed"
 TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
@@ -26,7 +26,7 @@ def _plain_template(tokenizer: Any) -> str:
     return (tokenizer.bos_token if first == tokenizer.bos_token_id else "") + PLAIN
 
 
-def load(base: str, recipe: Recipe, *, gradients: bool = True) -> tuple[Any, Any]:
+def load(base: str, recipe: TuningRecipe, *, gradients: bool = True) -> tuple[Any, Any]:
     """Return the model to tune and its tokenizer.
 
     Weights that are trained are kept in fp32, the others in the precision.
@@ -52,7 +52,7 @@ def load(base: str, recipe: Recipe, *, gradients: bool = True) -> tuple[Any, Any
     return model, tokenizer
 
 
-def _with_adapters(model: Any, recipe: Recipe) -> Any:
+def _with_adapters(model: Any, recipe: TuningRecipe) -> Any:
     import torch
     from peft import LoraConfig, get_peft_model
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mores.training.examples import Example, Tokens
+from mores.training.examples import TokenizedExample, Tokens
 
 Floats = npt.NDArray[np.float32]
 
@@ -39,7 +39,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Row:
+class PackedRow:
     """Packed examples, with a little padding."""
 
     tokens: Tokens
@@ -58,9 +58,9 @@ class Row:
     """How many there are."""
 
 
-def pack(examples: Iterable[Example], shape: Shape, decision_weight: float = 1.0) -> Iterator[Row]:
+def pack(examples: Iterable[TokenizedExample], shape: Shape, decision_weight: float = 1.0) -> Iterator[PackedRow]:
     """Rows of whole examples, in order; a row is closed when the next example does not fit."""
-    examples_of_row: list[Example] = []
+    examples_of_row: list[TokenizedExample] = []
     used = 0
     for example in examples:
         if examples_of_row and (used + len(example.tokens) > shape.size or len(examples_of_row) == shape.examples):
@@ -72,7 +72,7 @@ def pack(examples: Iterable[Example], shape: Shape, decision_weight: float = 1.0
         yield make_row(examples_of_row, shape, decision_weight)
 
 
-def make_row(examples: Sequence[Example], shape: Shape, decision_weight: float = 1.0) -> Row:
+def make_row(examples: Sequence[TokenizedExample], shape: Shape, decision_weight: float = 1.0) -> PackedRow:
     """Return one row of these examples; ValueError when they do not fit."""
     size = shape.size
     ends = np.cumsum([len(example.tokens) for example in examples])
@@ -94,7 +94,7 @@ def make_row(examples: Sequence[Example], shape: Shape, decision_weight: float =
     starts = np.full(shape.starts, size, np.int32)
     every = [0, *ends, *range(int(ends[-1]) + shape.longest, size, shape.longest)]
     starts[: len(every)] = every
-    return Row(tokens, positions, targets, weights, others, doubts, starts, len(examples))
+    return PackedRow(tokens, positions, targets, weights, others, doubts, starts, len(examples))
 
 
 def shape_of(lengths: Sequence[int], batch: int, most: int) -> Shape:

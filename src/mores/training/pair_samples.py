@@ -26,7 +26,7 @@ from mores.search.ground import cut
 from mores.training.composed import composed
 from mores.training.contrast import contrasts
 from mores.training.derived import Exchange, lift, mirrored
-from mores.training.pairs import SENTENCES, Pair, group, name_of
+from mores.training.pairs import SENTENCES, ClaimPair, group, name_of
 from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Evidence, Sample, Severity
 
 TYPE = "contradicts the evidence"
@@ -50,9 +50,9 @@ _INSTRUCTIONS = (
 class PairSamples:
     """The samples that are made of pairs."""
 
-    pairs: Sequence[Pair]
+    pairs: Sequence[ClaimPair]
     seed: int = 0
-    _by_source: dict[str, list[Pair]] = field(init=False)
+    _by_source: dict[str, list[ClaimPair]] = field(init=False)
     _group_of: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,10 +67,10 @@ class PairSamples:
             kept = self.trained(pairs)
             yield from self._plain(kept) if is_contrasted(kept) else self._completed(kept)
 
-    def _plain(self, kept: Sequence[Pair]) -> Iterator[Gold]:
+    def _plain(self, kept: Sequence[ClaimPair]) -> Iterator[Gold]:
         return (self._gold(pair, "copy 0", kept) for pair in kept)
 
-    def _completed(self, kept: Sequence[Pair]) -> Iterator[Gold]:
+    def _completed(self, kept: Sequence[ClaimPair]) -> Iterator[Gold]:
         """Yield the pairs, and what is made of them: half have an error, and no claim alone gives that away."""
         counts: Counter[str] = Counter(pair.label for pair in kept)
         exchange = Exchange(kept)
@@ -79,7 +79,7 @@ class PairSamples:
             yield from self._derived(pair, kept, exchange, 100 if not counts["refuted"] else CHANGED)
         yield from self._composed(kept)
 
-    def trained(self, pairs: Iterable[Pair]) -> list[Pair]:
+    def trained(self, pairs: Iterable[ClaimPair]) -> list[ClaimPair]:
         """Return those that are trained on."""
         return [pair for pair in pairs if not self._is_tested(pair)]
 
@@ -99,13 +99,13 @@ class PairSamples:
         for _, pairs in sorted(self._by_source.items()):
             yield from (self._gold(pair, "set") for pair in balanced(sorted(pairs, key=self._rank), most))
 
-    def _is_tested(self, pair: Pair) -> bool:
+    def _is_tested(self, pair: ClaimPair) -> bool:
         if pair.source == SENTENCES:  # none of these claims is refuted, so they measure nothing
             return False
         digest = draw(self.seed, "test", self._group_of[name_of(pair)])
         return int.from_bytes(digest[:4], "big") % 100 < TESTED
 
-    def _composed(self, kept: Sequence[Pair]) -> Iterator[Gold]:
+    def _composed(self, kept: Sequence[ClaimPair]) -> Iterator[Gold]:
         """Texts of several claims, see `mores.training.composed`."""
         by_language: dict[str, list[Gold]] = defaultdict(list)
         for pair in kept:
@@ -113,7 +113,7 @@ class PairSamples:
         for golds in by_language.values():
             yield from composed(golds, self.seed)
 
-    def _varied(self, pair: Pair, counts: Counter[str], kept: Sequence[Pair]) -> Iterator[Gold]:
+    def _varied(self, pair: ClaimPair, counts: Counter[str], kept: Sequence[ClaimPair]) -> Iterator[Gold]:
         """Yield the pair once, or twice if it is refuted and too few of its source are."""
         others = counts["supported"] + counts["unknown"]
         times = 2 if pair.label == "refuted" and others > 1.4 * counts["refuted"] else 1
@@ -123,7 +123,7 @@ class PairSamples:
                 gold = self._gold(reverse, f"mirror {copy}", kept)
                 yield gold.model_copy(update={"maker": "rule:mirror"})
 
-    def _derived(self, pair: Pair, kept: Sequence[Pair], exchange: Exchange, share: int) -> Iterator[Gold]:
+    def _derived(self, pair: ClaimPair, kept: Sequence[ClaimPair], exchange: Exchange, share: int) -> Iterator[Gold]:
         digest = draw(self.seed, "derived", name_of(pair))
         if digest[0] % 100 < FOREIGN:
             foreign = self._foreign(pair, kept, "foreign", 1 + digest[1] % 2)
@@ -135,7 +135,7 @@ class PairSamples:
             yield self._made(lifted, "lifted")
             yield from self._changed(lifted, exchange, "lifted, changed")
 
-    def _changed(self, pair: Pair, exchange: Exchange, copy: str) -> Iterator[Gold]:
+    def _changed(self, pair: ClaimPair, exchange: Exchange, copy: str) -> Iterator[Gold]:
         """Yield the supported claim turned around, or else with an exchanged word."""
         digest, edits = draw(self.seed, copy, name_of(pair)), contrasts(pair.claim, pair.language)
         if edits and digest[0] % 4:
@@ -148,12 +148,14 @@ class PairSamples:
         claim, span = changed
         yield self._made(pair.model_copy(update={"claim": claim, "label": "refuted"}), copy, span)
 
-    def _made(self, pair: Pair, copy: str, span: tuple[int, int] | None = None) -> Gold:
+    def _made(self, pair: ClaimPair, copy: str, span: tuple[int, int] | None = None) -> Gold:
         gold = self._gold(pair, copy, self._by_source[pair.source], span)
         kind = "soft" if gold.report.errors else "correct"
         return gold.model_copy(update={"kind": kind, "maker": f"rule:{copy.split(', ')[-1]}"})
 
-    def _gold(self, pair: Pair, copy: str, kept: Sequence[Pair] = (), span: tuple[int, int] | None = None) -> Gold:
+    def _gold(
+        self, pair: ClaimPair, copy: str, kept: Sequence[ClaimPair] = (), span: tuple[int, int] | None = None
+    ) -> Gold:
         digest = draw(self.seed, copy, name_of(pair))
         passages = [cut(" ".join(passage.split()), LONGEST_PASSAGE) for passage in pair.evidence]
         instruction = DEFAULT_INSTRUCTION
@@ -172,7 +174,7 @@ class PairSamples:
             maker="source", item=name_of(pair), group=self._group_of[name_of(pair)],
         )  # fmt: skip
 
-    def _foreign(self, pair: Pair, kept: Sequence[Pair], copy: str, count: int) -> tuple[str, ...]:
+    def _foreign(self, pair: ClaimPair, kept: Sequence[ClaimPair], copy: str, count: int) -> tuple[str, ...]:
         """Passages of other groups of the same language and source, as many as asked for if there are so many."""
         passages: list[str] = []
         for turn in range(4 * count):
@@ -183,11 +185,11 @@ class PairSamples:
                 passages.append(cut(" ".join(other.evidence[0].split()), LONGEST_PASSAGE))
         return tuple(dict.fromkeys(passages))
 
-    def _rank(self, pair: Pair) -> bytes:
+    def _rank(self, pair: ClaimPair) -> bytes:
         return draw(self.seed, "rank", name_of(pair))
 
 
-def is_contrasted(pairs: Sequence[Pair]) -> bool:
+def is_contrasted(pairs: Sequence[ClaimPair]) -> bool:
     """Whether most claims are refuted by one passage and not by another, so that no claim gives its label away."""
     refuted: dict[str, set[bool]] = defaultdict(set)
     for pair in pairs:
@@ -195,7 +197,7 @@ def is_contrasted(pairs: Sequence[Pair]) -> bool:
     return sum(len(refuted[pair.claim]) > 1 for pair in pairs) > len(pairs) / 2
 
 
-def balanced(pairs: Sequence[Pair], most: int = 200) -> list[Pair]:
+def balanced(pairs: Sequence[ClaimPair], most: int = 200) -> list[ClaimPair]:
     """Return the first refuted pairs and equally many others, of which half are supported if there are such."""
     labels = ("supported", "refuted", "unknown")
     supported, refuted, unknown = ([pair for pair in pairs if pair.label == label] for label in labels)

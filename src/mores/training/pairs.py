@@ -2,8 +2,8 @@
 
 `mores build ground` reads every `.jsonl` file of the folders it is given: an object per line with `id`, `claim`,
 `evidence` (a list of passages), `label` (`supported`, `refuted` or `unknown`), `language` and `source`; or, in files
-that end in `.contrasts.jsonl`, two passages with claims (`Contrast`). Plain sentences in many languages give claims,
-too. `mores.training.pair_samples` makes samples of them.
+that end in `.contrasts.jsonl`, two passages with claims (`ContrastingPassages`). Plain sentences in many languages
+give claims too. `mores.training.pair_samples` makes samples of them.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from mores.io import read_records
 from mores.types import Record
 
 Label = Literal["supported", "refuted", "unknown"]
-Text = Annotated[str, Field(min_length=1)]
+NonEmpty = Annotated[str, Field(min_length=1)]
 CONTRASTS = ".contrasts.jsonl"
 SENTENCES = "sentences"
 """The source of claims that are made of plain sentences."""
 
 
-class Pair(Record):
+class ClaimPair(Record):
     """A claim and passages about it."""
 
     id: str
-    claim: Text
+    claim: NonEmpty
     evidence: tuple[str, ...] = Field(min_length=1)
     label: Label
     language: str
     source: str
 
 
-class Contrast(Record):
+class ContrastingPassages(Record):
     """Two passages that cannot both be true: each supports the claim in its place, and refutes the other claim."""
 
     id: str
-    passages: tuple[Text, Text]
-    claims: tuple[Text, Text]
-    undecided: tuple[Text, ...] = ()
+    passages: tuple[NonEmpty, NonEmpty]
+    claims: tuple[NonEmpty, NonEmpty]
+    undecided: tuple[NonEmpty, ...] = ()
     """Claims that neither passage decides."""
     language: str
     source: str
@@ -55,7 +55,7 @@ class Contrast(Record):
             raise ValueError("the two passages, or the two claims, are the same")
         return self
 
-    def pairs(self) -> Iterator[Pair]:
+    def pairs(self) -> Iterator[ClaimPair]:
         """Yield every claim with every passage, undecided ones with one of the two."""
         for place, passage in enumerate(self.passages):
             for number, claim in enumerate(self.claims):
@@ -64,16 +64,16 @@ class Contrast(Record):
         for number, claim in enumerate(self.undecided):
             yield self._pair(f"u{number}", claim, one, "unknown")
 
-    def _pair(self, part: str, claim: str, passage: str, label: Label) -> Pair:
-        return Pair(
+    def _pair(self, part: str, claim: str, passage: str, label: Label) -> ClaimPair:
+        return ClaimPair(
             id=f"{self.id}-{part}", claim=claim, evidence=(passage,), label=label,
             language=self.language, source=self.source,
         )  # fmt: skip
 
 
-def read_pairs(*folders: Path) -> list[Pair]:
+def read_pairs(*folders: Path) -> list[ClaimPair]:
     """Return all pairs of some folders; the same claim with the same passages is taken once."""
-    unique: dict[tuple[str, tuple[str, ...]], Pair] = {}
+    unique: dict[tuple[str, tuple[str, ...]], ClaimPair] = {}
     named: dict[str, Path] = {}
     for folder in folders:
         paths = sorted(folder.glob("*.jsonl"))
@@ -89,13 +89,13 @@ def read_pairs(*folders: Path) -> list[Pair]:
     return list(unique.values())
 
 
-def _pairs_of(path: Path) -> Iterator[Pair]:
+def _pairs_of(path: Path) -> Iterator[ClaimPair]:
     if path.name.endswith(CONTRASTS):
-        return (pair for contrast in read_records(path, Contrast) for pair in contrast.pairs())
-    return read_records(path, Pair)
+        return (pair for contrast in read_records(path, ContrastingPassages) for pair in contrast.pairs())
+    return read_records(path, ClaimPair)
 
 
-def read_sentences(folder: Path, most: int = 20) -> list[Pair]:
+def read_sentences(folder: Path, most: int = 20) -> list[ClaimPair]:
     """Claims that are a sentence of their passage, or none, in the language that the name of each file says."""
     paths = sorted(folder.glob("*.txt"))
     if not paths:
@@ -107,9 +107,9 @@ def read_sentences(folder: Path, most: int = 20) -> list[Pair]:
         for number, (first, second, third, other) in enumerate(batched_by_four(lines)[:most]):
             passage = (" ".join((first, second, third)),)
             same = {"evidence": passage, "language": path.stem, "source": SENTENCES}
-            pairs.append(Pair(id=f"{path.stem}-{number}", claim=second, label="supported", **same))
+            pairs.append(ClaimPair(id=f"{path.stem}-{number}", claim=second, label="supported", **same))
             if number % 2:
-                pairs.append(Pair(id=f"{path.stem}-{number}-other", claim=other, label="unknown", **same))
+                pairs.append(ClaimPair(id=f"{path.stem}-{number}-other", claim=other, label="unknown", **same))
     if not pairs:
         raise InputError(f"{folder}: no .txt file in it has four different sentences; write one sentence per line")
     return pairs
@@ -120,12 +120,12 @@ def batched_by_four(lines: Sequence[str]) -> list[tuple[str, ...]]:
     return list(zip(*(lines[start::4] for start in range(4)), strict=False))
 
 
-def name_of(pair: Pair) -> str:
+def name_of(pair: ClaimPair) -> str:
     """Return a pair as samples name their item."""
     return f"{pair.source}/{pair.id}"
 
 
-def group(pairs: Iterable[Pair]) -> dict[str, str]:
+def group(pairs: Iterable[ClaimPair]) -> dict[str, str]:
     """The group of each pair: pairs with the same claim or a common passage are in one, by the name of its first."""
     components = Components()
     names = []

@@ -14,10 +14,13 @@ from pydantic import Field, ValidationError
 from mores.errors import ConfigError, InputError
 from mores.io.values import load_toml
 from mores.models.base import Style
+from mores.renamed import find_old_name
 from mores.types import Record
 
+__getattr__ = find_old_name(__name__, {"Recipe": "TuningRecipe"})
 
-class Recipe(Record):
+
+class TuningRecipe(Record):
     """How a model is tuned."""
 
     method: Literal["lora", "full"] = "lora"
@@ -53,36 +56,36 @@ class Recipe(Record):
     seed: int = 0
 
 
-def read_recipe(path: Path | None = None, settings: Iterable[str] = ()) -> Recipe:
+def read_recipe(path: Path | None = None, settings: Iterable[str] = ()) -> TuningRecipe:
     """Return the recipe in a TOML file, and what texts such as `rank=64` change in it; the defaults are the paper's."""
-    recipe = _read_file(path) if path else Recipe()
+    recipe = _read_file(path) if path else TuningRecipe()
     changes: dict[str, Any] = {}
     for setting in settings:
         name, sign, value = setting.partition("=")
-        if not sign or name not in Recipe.model_fields:
-            names = ", ".join(Recipe.model_fields)
+        if not sign or name not in TuningRecipe.model_fields:
+            names = ", ".join(TuningRecipe.model_fields)
             raise ConfigError(f"{setting}: expected NAME=VALUE with NAME one of {names}", setting="set")
         changes[name] = value
     try:
-        return Recipe.model_validate(recipe.model_dump() | changes)
+        return TuningRecipe.model_validate(recipe.model_dump() | changes)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise ConfigError(f"{first['loc'][0]}={first['input']}: {first['msg']}", setting="set") from error
 
 
-def _read_file(path: Path) -> Recipe:
+def _read_file(path: Path) -> TuningRecipe:
     try:
-        return Recipe.model_validate(load_toml(path.read_bytes()))
+        return TuningRecipe.model_validate(load_toml(path.read_bytes()))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        known = ", ".join(Recipe.model_fields)
+        known = ", ".join(TuningRecipe.model_fields)
         raise InputError(f"{path}: {where}: {first['msg']}; the settings are {known}") from error
     except ValueError as error:
         raise InputError(f"{path}: {error}; expected lines such as learning_rate = 1e-4") from error
 
 
-def write_recipe(recipe: Recipe) -> str:
+def write_recipe(recipe: TuningRecipe) -> str:
     """Return the recipe as TOML, with every setting."""
     rows = recipe.model_dump(mode="json").items()
     return "".join(f"{name} = {_literal(value)}\n" for name, value in rows)

@@ -13,7 +13,7 @@ from tomllib import loads
 from typing import Literal
 
 from mores.factory.drafts import draw
-from mores.factory.facts import Fact
+from mores.factory.facts import CorrectFact
 from mores.factory.gold import Gold
 from mores.factory.items import Task
 from mores.types import Evidence
@@ -31,7 +31,7 @@ def phrases(part: Part) -> dict[str, list[str]]:
     return every[part]
 
 
-def evidence(piece: Evidence, fact: Fact, characters: int, key: str, part: Part = "train") -> Evidence:
+def evidence(piece: Evidence, fact: CorrectFact, characters: int, key: str, part: Part = "train") -> Evidence:
     """A fact in other words, which the key draws; part of a fact is not changed, nor one that would get too long."""
     if not fact.answers or piece.text != fact.text:
         return piece
@@ -70,7 +70,7 @@ def beside(piece: Evidence, other: Evidence, characters: int, key: str) -> Evide
     return piece.model_copy(update={"text": " ".join(both)})
 
 
-def sentence(gold: Gold, fact: Fact, key: str, part: Part = "train") -> Gold | None:
+def sentence(gold: Gold, fact: CorrectFact, key: str, part: Part = "train") -> Gold | None:
     """Return the pair with its answer in a sentence; None where it is no answer to a question that has a subject."""
     if fact.subject is None or gold.task is not Task.FREEFORM or gold.kind == "soft":
         return None

@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from mores.engine import SILENT, Progress
 from mores.errors import ConfigError
-from mores.factory.build import Progress, quiet
 from mores.factory.drafts import draw
 from mores.factory.gold import Gold
 from mores.factory.items import Task
@@ -43,11 +43,10 @@ from mores.training.decide import Decisions, decide
 from mores.training.examples import Examples
 from mores.training.folder import RESULT, TrainRun
 from mores.training.network import load, save
-from mores.training.recipe import Recipe, write_recipe
+from mores.training.recipe import TuningRecipe, write_recipe
 from mores.training.records import Trained, headline
-from mores.training.teacher import UNLABELLED, Labelled, read_labelled
-from mores.training.tune import CHECKPOINT, Training, join
-from mores.training.tune import Progress as Step
+from mores.training.teacher import UNLABELLED, TaughtSample, read_labelled
+from mores.training.tune import CHECKPOINT, Training, TrainingStep, join
 from mores.types import ErrorReport, Judgement, Result, Sample, Signature
 
 LEFT_OUT = "left-out"
@@ -57,7 +56,7 @@ MOST_LEFT_OUT = 600
 
 
 @dataclass
-class Study:
+class TrainingStudy:
     """What is trained on what."""
 
     data: Path
@@ -66,7 +65,7 @@ class Study:
     """A folder or Hub name that transformers loads."""
     base_name: str
     """What it is called."""
-    recipe: Recipe
+    recipe: TuningRecipe
     folder: Path
     leave_out: tuple[str, ...] = ()
     """Sources whose samples are not trained on, but decided about."""
@@ -76,8 +75,8 @@ class Study:
     """Runs on the same data that decided about its unlabelled samples, which are then trained on too."""
     evaluate: Sequence[str] = ("dev", "test")
     """Splits about whose samples the tuned model decides."""
-    on_step: Callable[[Step], None] = lambda _: None
-    progress: Progress = quiet
+    on_step: Callable[[TrainingStep], None] = lambda _: None
+    progress: Progress = SILENT
     """Follows what is read and what is decided."""
 
     def run(self) -> TrainRun:
@@ -107,7 +106,7 @@ class Study:
         self._begin()
         model, tokenizer = load(self.base, self.recipe)
         making = Examples(tokenizer, self.recipe)
-        examples = list(making.of(self.progress("reading samples", golds, len(golds))))
+        examples = list(making.of(self.progress.track("reading samples", golds, len(golds))))
         taught = list(making.labelled(self.labelled))
         examples += taught
         begun = time.perf_counter()
@@ -164,7 +163,7 @@ class Study:
         return measured
 
     @cached_property
-    def labelled(self) -> list[Labelled]:
+    def labelled(self) -> list[TaughtSample]:
         """What the teachers decided."""
         return read_labelled(self.data, self.teachers, self.leave_out) if self.teachers else []
 
@@ -193,7 +192,7 @@ class Study:
 
     def _decide(self, model: Any, making: Examples, split: str, golds: list[Gold]) -> Decisions:
         share = golds[self._team.process_index :: self._team.num_processes]
-        follow = partial(self.progress, f"deciding about {split}")
+        follow = partial(self.progress.track, f"deciding about {split}")
         decided = together(decide(model.eval(), making, share, follow=follow), golds)
         if self._team.is_main_process:
             with JsonlWriter(self.folder / f"decisions.{split}.jsonl") as writer:

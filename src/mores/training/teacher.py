@@ -30,7 +30,7 @@ TEMPERATURE = 1.5
 LEAST_DOUBT = 0.02
 
 
-class Labelled(NamedTuple):
+class TaughtSample(NamedTuple):
     """A sample, and what the teacher decided about it."""
 
     sample: Sample
@@ -44,7 +44,7 @@ class Labelled(NamedTuple):
         return max(LEAST_DOUBT, other / (1 + other))
 
 
-def read_labelled(data: Path, teachers: Sequence[Path], leave_out: Collection[str] = ()) -> list[Labelled]:
+def read_labelled(data: Path, teachers: Sequence[Path], leave_out: Collection[str] = ()) -> list[TaughtSample]:
     """Return what teachers decided about the unlabelled pairs of a dataset: as many with an error as without."""
     pairs = data / f"{UNLABELLED}.jsonl"
     if not pairs.is_file():
@@ -58,7 +58,7 @@ def read_labelled(data: Path, teachers: Sequence[Path], leave_out: Collection[st
                 reason = f"{judgement.sample_id!r} is not decided about as it is in {pairs}; train the teacher again"
                 raise InputError(f"{teacher}: {reason}")
             odds[sample.id].append(-judgement.score)
-    rows = (Labelled(samples[name], fmean(values)) for name, values in odds.items())
+    rows = (TaughtSample(samples[name], fmean(values)) for name, values in odds.items())
     kept = sorted((row for row in rows if row.sample.source not in leave_out), key=_rank)
     wrong, correct = ([row for row in kept if (row.odds > 0) == side] for side in (True, False))
     if not (count := min(len(wrong), len(correct))):
@@ -85,5 +85,5 @@ def _decisions(teacher: Path, leave_out: Collection[str]) -> Iterator[Judgement]
     return read_records(decisions, Judgement)
 
 
-def _rank(row: Labelled) -> bytes:
+def _rank(row: TaughtSample) -> bytes:
     return draw(0, "labelled", row.sample.id)

@@ -17,7 +17,7 @@ from mores.errors import InputError
 from mores.factory.drafts import draw
 from mores.factory.gold import Gold
 from mores.factory.items import Task
-from mores.factory.sources.blend import REGIONS, Answers, read_answers
+from mores.factory.sources.blend import REGIONS, RegionalAnswers, read_answers
 from mores.factory.sources.matching import alike
 from mores.factory.sources.rows import unique
 from mores.models.embedded import EXPLANATIONS
@@ -46,7 +46,7 @@ class Wording(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
+class RegionalQuestion:
     """One question in one region, in both languages."""
 
     question: str
@@ -59,7 +59,7 @@ class Asked:
     """Answers that people of the region gave to any question, by their English wording."""
 
 
-def read_asked(folder: Path) -> list[Asked]:
+def read_asked(folder: Path) -> list[RegionalQuestion]:
     """Return what was asked and answered in the regions that do not speak English."""
     problems: list[InputError] = []
     answered = [answers for answers in read_answers(folder, problems.append) if REGIONS[answers.unit[1]] in LANGUAGES]
@@ -77,7 +77,7 @@ def read_asked(folder: Path) -> list[Asked]:
         region = REGIONS[answers.unit[1]]
         natives, englishes = (unique(texts) for texts in zip(*pairs, strict=True))
         asked.append(
-            Asked(
+            RegionalQuestion(
                 question=answers.unit[0],
                 region=region,
                 name=f"blend/{':'.join(answers.unit)}",
@@ -89,7 +89,7 @@ def read_asked(folder: Path) -> list[Asked]:
     return asked
 
 
-def _translations(answers: Answers) -> list[tuple[str, str]]:
+def _translations(answers: RegionalAnswers) -> list[tuple[str, str]]:
     """Return the first wording of each answer in both languages, most votes first."""
     votes = sorted(answers.row.list("annotations"), key=lambda vote: -vote["count"])
     pairs = [(vote.get("answers") or [], vote.get("en_answers") or []) for vote in votes]
@@ -101,14 +101,14 @@ def _translations(answers: Answers) -> list[tuple[str, str]]:
 class Translated:
     """Samples of what was asked, for the splits in which the factory has put the items."""
 
-    asked: list[Asked]
+    asked: list[RegionalQuestion]
     split_of: Mapping[str, str]
     """The split of each item, by name; what is not in the dataset is left out."""
     seed: int = 0
 
     def of(self, split: str) -> Iterator[Gold]:
         """Each question twice: in its language with evidence in English, and the reverse or all in its language."""
-        by_question: dict[str, list[Asked]] = defaultdict(list)
+        by_question: dict[str, list[RegionalQuestion]] = defaultdict(list)
         for asked in self.asked:
             if self.split_of.get(asked.name) == split:
                 by_question[asked.question].append(asked)
@@ -118,7 +118,9 @@ class Translated:
             yield from self._pair(asked, others, "native", "english")
             yield from self._pair(asked, others, second, "native")
 
-    def _pair(self, asked: Asked, others: list[Asked], text: str, evidence: str) -> Iterator[Gold]:
+    def _pair(
+        self, asked: RegionalQuestion, others: list[RegionalQuestion], text: str, evidence: str
+    ) -> Iterator[Gold]:
         """Yield a correct and a wrong answer with the same evidence, if another region gives a wrong one."""
         spoken: Wording = getattr(asked, text)
         wrong = self._wrong(asked, others, text)
@@ -142,7 +144,7 @@ class Translated:
                 kind="hard" if error else "correct", maker="source", item=asked.name, group=f"blend/{asked.question}",
             )  # fmt: skip
 
-    def _wrong(self, asked: Asked, others: list[Asked], text: str) -> str | None:
+    def _wrong(self, asked: RegionalQuestion, others: list[RegionalQuestion], text: str) -> str | None:
         """Return an answer of another region that nobody gives here, in the wanted language if it is known."""
         known = asked.english.answers
         for other in self._drawn(others, f"{asked.name} {text}"):
@@ -155,7 +157,7 @@ class Translated:
                 return native
         return None
 
-    def _drawn(self, others: list[Asked], key: str) -> list[Asked]:
+    def _drawn(self, others: list[RegionalQuestion], key: str) -> list[RegionalQuestion]:
         return sorted(others, key=lambda other: draw(self.seed, "other", key, other.name))
 
 

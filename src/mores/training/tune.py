@@ -22,10 +22,10 @@ from torch.nn import functional
 
 from mores.errors import ConfigError
 from mores.io.private import make_part
-from mores.training.examples import Example
+from mores.training.examples import TokenizedExample
 from mores.training.network import core, words
-from mores.training.packing import Row, Shape, pack, shape_of, steps
-from mores.training.recipe import Recipe
+from mores.training.packing import PackedRow, Shape, pack, shape_of, steps
+from mores.training.recipe import TuningRecipe
 
 CHECKPOINT = "checkpoint.pt"
 LOG = "log.jsonl"
@@ -35,7 +35,7 @@ SHARDED = ("FSDP", "MEGATRON_LM", "XLA", "TP")
 
 
 @dataclass(frozen=True)
-class Progress:
+class TrainingStep:
     """One step, as the log has it."""
 
     step: int
@@ -106,7 +106,7 @@ def _check_deepspeed(plugin: Any) -> None:
             raise ConfigError(f"the DeepSpeed configuration has {name!r}; remove it, the recipe says that")
 
 
-def learning_rate(step: int, total: int, recipe: Recipe) -> float:
+def learning_rate(step: int, total: int, recipe: TuningRecipe) -> float:
     """Of a step, counted from 0: it rises over the warm-up, then falls along a cosine to 0."""
     warm = min(recipe.warmup_steps, total // 2)
     if step < warm:
@@ -115,14 +115,14 @@ def learning_rate(step: int, total: int, recipe: Recipe) -> float:
     return recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * progress))
 
 
-def total_steps(count: int, recipe: Recipe) -> int:
+def total_steps(count: int, recipe: TuningRecipe) -> int:
     """Steps of a whole run."""
     if not count:
         raise ConfigError("there is no example to train on; check the split, and whether `longest` is long enough")
     return max(1, round(recipe.epochs * math.ceil(count / recipe.batch)))
 
 
-def batches(count: int, recipe: Recipe) -> Iterator[Any]:
+def batches(count: int, recipe: TuningRecipe) -> Iterator[Any]:
     """Yield the places of the examples of each step, epoch after epoch."""
     epoch = 0
     while True:
@@ -135,14 +135,14 @@ class Training:
     """A run: `tune` trains, and continues from a checkpoint if there is one."""
 
     model: Any
-    examples: Sequence[Example]
-    recipe: Recipe
+    examples: Sequence[TokenizedExample]
+    recipe: TuningRecipe
     folder: Path
     identity: str
     """What must be the same for a checkpoint to be used."""
     save_every: int = 500
     """Steps."""
-    on_step: Callable[[Progress], None] = lambda _: None
+    on_step: Callable[[TrainingStep], None] = lambda _: None
 
     def tune(self) -> None:
         """Train to the end."""
@@ -200,7 +200,7 @@ class Training:
                 loss, norm = self._step(rows, whole, rate)
                 tokens += tokens_of_step
                 seconds = time.perf_counter() - begun
-                self._report(log, Progress(step + 1, total, loss / whole, rate, norm, tokens, seconds))
+                self._report(log, TrainingStep(step + 1, total, loss / whole, rate, norm, tokens, seconds))
                 if (step + 1) % self.save_every == 0 or step + 1 == total:
                     self._save(step + 1, tokens)
 
@@ -228,7 +228,7 @@ class Training:
         rows = shares[index] + [_weightless(shares[0][0])] * missing
         return [on_device(row, self._shape, self._device) for row in rows], whole, count
 
-    def _packed(self, places: Any) -> list[Row]:
+    def _packed(self, places: Any) -> list[PackedRow]:
         return list(pack((self.examples[i] for i in places), self._shape, self.recipe.decision_weight))
 
     def _step(self, rows: list[dict[str, Any]], whole: float, rate: float) -> tuple[float, float]:
@@ -270,7 +270,7 @@ class Training:
     def _log(self) -> Any:
         return (self.folder / LOG).open("a") if self._accelerator.is_main_process else nullcontext()
 
-    def _report(self, log: Any, progress: Progress) -> None:
+    def _report(self, log: Any, progress: TrainingStep) -> None:
         if not math.isfinite(progress.loss):
             raise ConfigError(f"the loss is {progress.loss} at step {progress.step}; lower the learning rate")
         if self._accelerator.is_main_process:
@@ -329,7 +329,7 @@ def compile_layers(model: Any) -> None:
         layer.compile()
 
 
-def on_device(row: Row, shape: Shape, device: Any) -> dict[str, Any]:
+def on_device(row: PackedRow, shape: Shape, device: Any) -> dict[str, Any]:
     """Return a row as tensors; places, targets and weights are only those that the loss looks at."""
     places, doubted = row.weights.nonzero()[0], row.doubts.nonzero()[0]
     targets = np.concatenate((row.targets[places], row.others[doubted])).astype("int64")
@@ -344,7 +344,7 @@ def on_device(row: Row, shape: Shape, device: Any) -> dict[str, Any]:
     return tensors | {"longest": shape.longest}
 
 
-def _weightless(row: Row) -> Row:
+def _weightless(row: PackedRow) -> PackedRow:
     """Return the same row with nothing to learn from."""
     weights = row.weights * 0
     weights[0] = 1e-30  # so that there is a loss to go back from

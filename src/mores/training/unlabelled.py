@@ -13,30 +13,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from mores.factory.drafts import draw
 from mores.training.contrast import contrasts
 from mores.training.derived import is_statement, mirrored
-from mores.training.pairs import Pair, name_of
+from mores.training.pairs import ClaimPair, name_of
 
 SHARE = 35
 """Percent of what could be made of each kind."""
 
 
-def unlabelled(pairs: Sequence[Pair], untrusted: Sequence[Pair] = (), seed: int = 0) -> list[Pair]:
+def unlabelled(pairs: Sequence[ClaimPair], untrusted: Sequence[ClaimPair] = (), seed: int = 0) -> list[ClaimPair]:
     """Pairs made of labelled ones and of others; each claim and passages once, and no labelled pair again."""
-    made: dict[tuple[str, tuple[str, ...]], Pair] = {(pair.claim, pair.evidence): pair for pair in pairs}
+    made: dict[tuple[str, tuple[str, ...]], ClaimPair] = {(pair.claim, pair.evidence): pair for pair in pairs}
     labelled = len(made)
     for pair in [*_made_of(pairs, seed), *_themselves(untrusted, seed), *_made_of(untrusted, seed)]:
         made.setdefault((pair.claim, pair.evidence), pair)
     return list(made.values())[labelled:]
 
 
-def _themselves(pairs: Iterable[Pair], seed: int) -> Iterator[Pair]:
+def _themselves(pairs: Iterable[ClaimPair], seed: int) -> Iterator[ClaimPair]:
     for pair in pairs:
         yield _new(pair, "pair", pair.claim, pair.evidence)
         if (reverse := mirrored(pair)) and _drawn(seed, "mirror", pair):
             yield _new(pair, "mirror", reverse.claim, reverse.evidence)
 
 
-def _made_of(pairs: Iterable[Pair], seed: int) -> Iterator[Pair]:
-    by_passages: dict[tuple[str, tuple[str, ...]], list[Pair]] = defaultdict(list)
+def _made_of(pairs: Iterable[ClaimPair], seed: int) -> Iterator[ClaimPair]:
+    by_passages: dict[tuple[str, tuple[str, ...]], list[ClaimPair]] = defaultdict(list)
     for pair in pairs:
         by_passages[pair.source, pair.evidence].append(pair)
     for (_, passages), members in by_passages.items():
@@ -48,14 +48,14 @@ def _made_of(pairs: Iterable[Pair], seed: int) -> Iterator[Pair]:
             yield from _about_turned(passages, statements, seed)
 
 
-def _against(pair: Pair, members: Sequence[Pair], seed: int) -> Iterator[Pair]:
+def _against(pair: ClaimPair, members: Sequence[ClaimPair], seed: int) -> Iterator[ClaimPair]:
     """Yield the claim, with other claims about its passage as the passage."""
     for number, other in enumerate(members):
         if other.claim != pair.claim and _drawn(seed, f"against {number}", pair):
             yield _new(pair, f"against {number}", pair.claim, (other.claim,))
 
 
-def _turned(pair: Pair, seed: int) -> Iterator[Pair]:
+def _turned(pair: ClaimPair, seed: int) -> Iterator[ClaimPair]:
     """Yield the claim turned around, and some claims with themselves turned around as the passage."""
     if _drawn(seed, "turned", pair) and (claim := _contrary(pair.claim, pair, seed)):
         yield _new(pair, "turned", claim, pair.evidence)
@@ -63,7 +63,7 @@ def _turned(pair: Pair, seed: int) -> Iterator[Pair]:
             yield _new(pair, "itself", pair.claim, (claim,))
 
 
-def _about_turned(passages: tuple[str, ...], members: Sequence[Pair], seed: int) -> Iterator[Pair]:
+def _about_turned(passages: tuple[str, ...], members: Sequence[ClaimPair], seed: int) -> Iterator[ClaimPair]:
     """Yield two claims and the passage itself, with the first passage turned around."""
     first, *others = passages
     if contrary := _contrary(first, members[0], seed):
@@ -72,14 +72,14 @@ def _about_turned(passages: tuple[str, ...], members: Sequence[Pair], seed: int)
         yield _new(members[0], "passage", first, (contrary,))
 
 
-def _contrary(text: str, pair: Pair, seed: int) -> str | None:
+def _contrary(text: str, pair: ClaimPair, seed: int) -> str | None:
     edits = contrasts(text, pair.language)
     return edits[draw(seed, "edit", name_of(pair), text)[0] % len(edits)].apply(text) if edits else None
 
 
-def _drawn(seed: int, kind: str, pair: Pair) -> bool:
+def _drawn(seed: int, kind: str, pair: ClaimPair) -> bool:
     return draw(seed, "unlabelled", kind, name_of(pair))[0] % 100 < SHARE
 
 
-def _new(pair: Pair, kind: str, claim: str, evidence: tuple[str, ...]) -> Pair:
+def _new(pair: ClaimPair, kind: str, claim: str, evidence: tuple[str, ...]) -> ClaimPair:
     return pair.model_copy(update={"id": f"{pair.id} {kind}", "claim": claim, "evidence": evidence, "label": "unknown"})

@@ -15,7 +15,7 @@ from mores.benchmark.prompts import fill, prompt
 from mores.culture import region
 from mores.errors import InputError
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import Row, collect
+from mores.factory.sources.rows import SourceRow, collect
 from mores.types import Item
 
 AREA, PLAIN = "area", "plain"
@@ -25,7 +25,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
     return collect(read_all(find(folder, "test*.parquet", "test*.jsonl")), _item, on_bad)
 
 
-def _item(row: Row) -> Item:
+def _item(row: SourceRow) -> Item:
     options, answer = row.having(row.mapping("options")), row.having(row.mapping("answer_key"))
     keys, texts = options.list("english_keys"), [str(text).strip() for text in options.list("text")]
     key = answer.text("english_answer_key")

@@ -11,7 +11,7 @@ from mores.benchmark.benchmark import Benchmark, Graded, Label, OnBad
 from mores.benchmark.choice import grade_letter, guess_letter, lettered, letters
 from mores.benchmark.prompts import fill, prompt
 from mores.factory.items import SourceItem
-from mores.factory.sources.blend import REGIONS, SOURCE, Answers, read_answers
+from mores.factory.sources.blend import REGIONS, SOURCE, RegionalAnswers, read_answers
 from mores.factory.sources.matching import says
 from mores.factory.sources.rows import unique
 from mores.models.written import without_thoughts
@@ -37,7 +37,7 @@ def _read_short(folder: Path, on_bad: OnBad) -> Iterator[Item]:
     return map(_short, read_answers(folder, on_bad))
 
 
-def _short(answers: Answers) -> Item:
+def _short(answers: RegionalAnswers) -> Item:
     return Item(
         id=":".join(answers.unit),
         prompt=fill(prompt(__file__, "short"), question=answers.question),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark, OnBad
 from mores.factory.sources import REVISIONS
-from mores.factory.sources.calmqa import SOURCE, Entry, read_entries
+from mores.factory.sources.calmqa import SOURCE, CalmqaQuestion, read_entries
 from mores.longanswer.records import Kind, LongAnswer
 from mores.longanswer.summary import resources
 from mores.types import Item, Response
@@ -23,7 +23,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
     yield from map(_item, read_entries(folder, on_bad))
 
 
-def _item(entry: Entry) -> Item:
+def _item(entry: CalmqaQuestion) -> Item:
     level = resources(entry.language)
     metadata = {"kind": (Kind.SPECIFIC if entry.specific else Kind.AGNOSTIC).value, "english": entry.english}
     return Item(

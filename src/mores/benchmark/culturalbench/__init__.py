@@ -20,9 +20,9 @@ from mores.benchmark.topics import read_topics
 from mores.culture import region
 from mores.errors import InputError
 from mores.factory.sources import REVISIONS
-from mores.factory.sources.culturalbench import SOURCE, Statement, read_statements
+from mores.factory.sources.culturalbench import SOURCE, LabelledOption, read_statements
 from mores.factory.sources.files import find, read
-from mores.factory.sources.rows import Row, collect
+from mores.factory.sources.rows import SourceRow, collect
 from mores.metaevaluation.baselines.similarity import country_cosines
 from mores.types import Item
 
@@ -60,11 +60,11 @@ def _hard(folder: Path, on_bad: OnBad) -> Iterator[Item]:
             )
 
 
-def _mode(statements: Sequence[Statement]) -> str:
+def _mode(statements: Sequence[LabelledOption]) -> str:
     return "multi" if sum(statement.true for statement in statements) > 1 else "single"
 
 
-def _area(row: Row) -> dict[str, str]:
+def _area(row: SourceRow) -> dict[str, str]:
     code = region(row.text("country"))
     return {"area": AREAS[code]} if code in AREAS else {}
 
@@ -74,7 +74,7 @@ def _easy(folder: Path, on_bad: OnBad) -> Iterator[Item]:
     yield from collect(chain.from_iterable(map(read, paths)), _question, on_bad)
 
 
-def _question(row: Row) -> Item:
+def _question(row: SourceRow) -> Item:
     choices = tuple(row.text(f"prompt_option_{letter}") for letter in "abcd")
     letter = row.text("answer").upper()
     if letter not in LETTERS:

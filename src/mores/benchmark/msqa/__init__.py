@@ -14,17 +14,17 @@ from mores.benchmark.msqa.judge import JUDGE
 from mores.culture import language, region
 from mores.errors import InputError
 from mores.factory.sources.files import Rows, find, read_all
-from mores.factory.sources.rows import Row, collect
+from mores.factory.sources.rows import SourceRow, collect
 from mores.types import Item
 
 __all__ = ["FIGURES", "JUDGE", "MSQA", "fifths", "read_items"]
 
 
-def read_items(rows: Rows, make: Callable[[Row], Item], on_bad: OnBad) -> Iterator[Item]:
+def read_items(rows: Rows, make: Callable[[SourceRow], Item], on_bad: OnBad) -> Iterator[Item]:
     """Return the items of rows, each id once, and none with half a character in it."""
     seen: dict[str, str] = {}
 
-    def checked(row: Row) -> Item:
+    def checked(row: SourceRow) -> Item:
         item = make(row)
         try:
             "".join((item.id, item.prompt, *item.target)).encode()
@@ -43,7 +43,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
     return read_items(read_all(paths), _item, on_bad)
 
 
-def _item(row: Row) -> Item:
+def _item(row: SourceRow) -> Item:
     place = row.maybe("region", "country")
     metadata = {"culture": row.maybe("culture_circle"), "tier": _tier(row)}
     return Item(
@@ -62,7 +62,7 @@ def _language(code: str) -> str:
     return language(code.partition("-")[0])
 
 
-def _tier(row: Row) -> str | None:
+def _tier(row: SourceRow) -> str | None:
     tier = (row.maybe("tier", "difficulty") or "").capitalize()
     if tier and tier not in TIERS:
         raise InputError(f"the tier is {tier!r}; expected {', '.join(TIERS)}")

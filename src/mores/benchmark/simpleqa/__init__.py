@@ -12,7 +12,7 @@ from mores.benchmark.benchmark import OnBad
 from mores.benchmark.msqa import MSQA, read_items
 from mores.errors import InputError
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import Row, digest
+from mores.factory.sources.rows import SourceRow, digest
 from mores.types import Item
 
 
@@ -20,7 +20,7 @@ def _english(folder: Path, on_bad: OnBad) -> Iterator[Item]:
     return read_items(read_all(find(folder, "simple_qa*.csv", "*.csv", "*.parquet")), _problem, on_bad)
 
 
-def _problem(row: Row) -> Item:
+def _problem(row: SourceRow) -> Item:
     question, about = row.text("problem"), _metadata(row.text("metadata"))
     return Item(
         id=digest(question),
@@ -45,7 +45,7 @@ def _chinese(folder: Path, on_bad: OnBad) -> Iterator[Item]:
     return read_items(read_all(find(folder, "chinese_simpleqa*.jsonl", "*.jsonl", "*.parquet")), _question, on_bad)
 
 
-def _question(row: Row) -> Item:
+def _question(row: SourceRow) -> Item:
     return Item(
         id=row.text("id"),
         prompt=row.text("question"),

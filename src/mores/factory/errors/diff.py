@@ -17,7 +17,7 @@ COINCIDENCE = 2
 """Up to this many equal clusters between two differences are chance, in scripts such as Thai with several in a word."""
 
 
-class Block(NamedTuple):
+class ChangedBlock(NamedTuple):
     """Units `start:end` of the original that became units `new_start:new_end`; either may be empty."""
 
     start: int
@@ -40,14 +40,14 @@ def differences(original: str, modified: str) -> tuple[tuple[int, int], ...]:
     return tuple((after[start].start, after[end - 1].end) for start, end in marked)
 
 
-def blocks(before: Sequence[Unit], after: Sequence[Unit]) -> list[Block]:
+def blocks(before: Sequence[Unit], after: Sequence[Unit]) -> list[ChangedBlock]:
     """Return what was replaced, left out or put in, as indices of units."""
     old, new = [unit.key for unit in before], [unit.key for unit in after]
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])  # difflib is quadratic, and most of a text is not changed
     matcher = SequenceMatcher(None, old[head : len(old) - tail], new[head : len(new) - tail], autojunk=False)
     return [
-        Block(start + head, end + head, new_start + head, new_end + head)
+        ChangedBlock(start + head, end + head, new_start + head, new_end + head)
         for tag, start, end, new_start, new_end in matcher.get_opcodes()
         if tag != "equal"
     ]
@@ -58,7 +58,7 @@ def _common(old: list[str], new: list[str]) -> int:
     return next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
 
 
-def _marked(changed: Iterable[Block], count: int) -> Iterator[tuple[int, int]]:
+def _marked(changed: Iterable[ChangedBlock], count: int) -> Iterator[tuple[int, int]]:
     for block in changed:
         if block.new_start < block.new_end:
             yield block.new_start, block.new_end

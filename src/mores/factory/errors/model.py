@@ -30,7 +30,7 @@ _OUTPUT = re.compile(r"OUTPUT:\**\s*(?=\{|```)")
 
 
 @dataclass(frozen=True)
-class Settings:
+class SoftErrorSettings:
     """How the model is asked; the defaults suit a model that thinks, as the paper's does."""
 
     max_tokens: int = 16_384
@@ -39,7 +39,7 @@ class Settings:
     seed: int | None = 0
 
 
-class Written(BaseModel):
+class WrittenError(BaseModel):
     """The JSON that Table 7 asks for: all keys, and no others; they may be empty where there is nothing cultural."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -62,9 +62,9 @@ Made = Gold | Failure | None
 """A pair with errors; why there is none; None where the model says that the pair has nothing cultural."""
 
 
-def requests(gold: Gold, settings: Settings | None = None) -> dict[Severity, Request]:
+def requests(gold: Gold, settings: SoftErrorSettings | None = None) -> dict[Severity, Request]:
     """Return what the model is asked about a pair: one request for minor and one for major errors."""
-    return {severity: _request(gold, severity, settings or Settings()) for severity in Severity}
+    return {severity: _request(gold, severity, settings or SoftErrorSettings()) for severity in Severity}
 
 
 def read(completion: Completion, gold: Gold, severity: Severity, name: str = "") -> Made:
@@ -80,10 +80,10 @@ def read(completion: Completion, gold: Gold, severity: Severity, name: str = "")
 
 
 async def make(
-    golds: Iterable[Gold], asker: Asker, settings: Settings | None = None, counts: Counts | None = None
+    golds: Iterable[Gold], asker: Asker, settings: SoftErrorSettings | None = None, counts: Counts | None = None
 ) -> AsyncGenerator[tuple[Gold, Made], None]:
     """Each pair twice, with what came of its minor and then of its major request, in order, in constant memory."""
-    async with aclosing(asker.ask(_jobs(golds, settings or Settings()), counts=counts)) as answers:
+    async with aclosing(asker.ask(_jobs(golds, settings or SoftErrorSettings()), counts=counts)) as answers:
         async for answer in answers:
             gold, severity = answer.job.data
             if answer.completion is None:
@@ -99,7 +99,7 @@ def prompt_hash() -> str:
     return blake2b(prompts.encode(), digest_size=4).hexdigest()
 
 
-def _request(gold: Gold, severity: Severity, settings: Settings) -> Request:
+def _request(gold: Gold, severity: Severity, settings: SoftErrorSettings) -> Request:
     values = {"src": gold.sample.instruction, "gt": gold.sample.text, "MINOR/MAJOR": _text(severity)}
     prompt = _SLOT.sub(lambda slot: values[slot[1]], _text("soft"))  # one pass: what is put in is not looked at again
     return Request(
@@ -107,7 +107,7 @@ def _request(gold: Gold, severity: Severity, settings: Settings) -> Request:
     )
 
 
-def _jobs(golds: Iterable[Gold], settings: Settings) -> Iterator[Job]:
+def _jobs(golds: Iterable[Gold], settings: SoftErrorSettings) -> Iterator[Job]:
     for gold in golds:
         unfit = None
         if gold.kind != "correct" or gold.report.errors:
@@ -117,15 +117,15 @@ def _jobs(golds: Iterable[Gold], settings: Settings) -> Iterator[Job]:
             yield Job(_id(gold, severity), unfit or request, data=(gold, severity))
 
 
-def _parse(text: str) -> Written | Failure:
+def _parse(text: str) -> WrittenError | Failure:
     """Return the JSON after the last `OUTPUT:`; a code fence around it is allowed, no more."""
     marks = list(_OUTPUT.finditer(text))
     if not marks:
         return Failure(kind=FailureKind.PARSE, reason=f"no 'OUTPUT:' with JSON after it; ends {text[-60:]!r}")
-    return read_written(text[marks[-1].end() :], Written, "what Table 7 asks for")
+    return read_written(text[marks[-1].end() :], WrittenError, "what Table 7 asks for")
 
 
-def _gold(written: Written, gold: Gold, severity: Severity, name: str) -> Gold | Failure:
+def _gold(written: WrittenError, gold: Gold, severity: Severity, name: str) -> Gold | Failure:
     needed = (written.type, written.explanation, written.instruction, written.text)
     if not all(value.strip() for value in needed):
         return Failure(kind=FailureKind.SCHEMA, reason="the type, the explanation or one of the texts is empty")
@@ -140,7 +140,7 @@ def _gold(written: Written, gold: Gold, severity: Severity, name: str) -> Gold |
     return gold.model_copy(update=changed)
 
 
-def _errors(written: Written, original: Sample, sample: Sample, severity: Severity) -> Iterator[Error]:
+def _errors(written: WrittenError, original: Sample, sample: Sample, severity: Severity) -> Iterator[Error]:
     sides: tuple[Side, ...] = get_args(Side)
     for side in sides:
         for start, end in differences(original.side(side), sample.side(side)):

@@ -25,7 +25,7 @@ from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read, read_all
 from mores.factory.sources.matching import alike
-from mores.factory.sources.rows import OnBad, Row, check, collect, digest, fold, letter, unique
+from mores.factory.sources.rows import OnBad, SourceRow, check, collect, digest, fold, letter, unique
 from mores.io.values import load_json
 
 REGIONS = {
@@ -56,10 +56,10 @@ Unit = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Answers:
+class RegionalAnswers:
     """What one region answers to one question."""
 
-    row: Row
+    row: SourceRow
     unit: Unit
     question: str
     votes: tuple[tuple[int, tuple[str, ...]], ...]
@@ -82,7 +82,7 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Choice:
+class LabelledChoice:
     """One labelled multiple-choice item; there are 300,000, so it keeps the place of its row and not the row."""
 
     place: str
@@ -93,15 +93,15 @@ class Choice:
 
 
 @dataclass
-class Entry:
+class BlendQuestion:
     """All that is known of one question in one region."""
 
-    answers: Answers | None = None
-    choices: list[Choice] = field(default_factory=list)
+    answers: RegionalAnswers | None = None
+    choices: list[LabelledChoice] = field(default_factory=list)
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
-    entries: dict[Unit, Entry] = defaultdict(Entry)
+    entries: dict[Unit, BlendQuestion] = defaultdict(BlendQuestion)
     for answers in _annotations(folder, on_bad):
         entries[answers.unit].answers = answers
     for choice in _choices(folder, on_bad):
@@ -120,30 +120,30 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
             yield item
 
 
-def read_answers(folder: Path, on_bad: OnBad) -> Iterator[Answers]:
+def read_answers(folder: Path, on_bad: OnBad) -> Iterator[RegionalAnswers]:
     """Return what people answered, question by question and region by region, where the authors count it."""
     find(folder, "*_data.json")
     return (answers for answers in _annotations(folder, on_bad) if answers.votes and not answers.unanswered)
 
 
-def _annotations(folder: Path, on_bad: OnBad) -> Iterator[Answers]:
+def _annotations(folder: Path, on_bad: OnBad) -> Iterator[RegionalAnswers]:
     """Yield the annotation files; the Hub has them in two shapes in two folders, of which the first will do."""
     paths = sorted(folder.rglob("*_data.json"))
     paths = [path for path in paths if path.parent == paths[0].parent]
     yield from collect(read_all(paths), _answers, on_bad)
 
 
-def _answers(row: Row) -> Answers:
+def _answers(row: SourceRow) -> RegionalAnswers:
     place = row.file.name.removesuffix("_data.json").replace("_", " ")
     if place not in REGIONS:
         raise InputError(f"{place!r} is no region of BLEnD; name the file as it was published")
     question = row.text("question") if place in {"UK", "US"} else row.text("en_question")
     votes = [_vote(vote) for vote in row.list("annotations")]
     ranked = sorted((vote for vote in votes if vote[1]), key=lambda vote: -vote[0])
-    return Answers(row, (row.maybe("ID") or row.path[-1], place), question, tuple(ranked), _is_unanswered(row))
+    return RegionalAnswers(row, (row.maybe("ID") or row.path[-1], place), question, tuple(ranked), _is_unanswered(row))
 
 
-def _is_unanswered(row: Row) -> bool:
+def _is_unanswered(row: SourceRow) -> bool:
     counts = row.mapping("idks") if row.values.get("idks") else {}
     numbers = [counts.get(name, 0) for name in ("no-answer", "not-applicable", "idk")]
     if not all(isinstance(number, int | float) for number in numbers):
@@ -159,7 +159,7 @@ def _vote(vote: object) -> tuple[int, tuple[str, ...]]:
     raise InputError("an annotation without 'count' and 'en_answers'; expected the published columns")
 
 
-def _choices(folder: Path, on_bad: OnBad) -> Iterator[Choice]:
+def _choices(folder: Path, on_bad: OnBad) -> Iterator[LabelledChoice]:
     for path in _newest(sorted(path for name in CHOICES for path in folder.rglob(name))):
         yield from collect(read(path, depth=2 if path.name.startswith("mcq") else 1), _choice, on_bad)
 
@@ -176,7 +176,7 @@ def _version(path: Path) -> tuple[int, ...]:
     return tuple(map(int, match[1].split("."))) if match else ()
 
 
-def _choice(row: Row) -> Choice:
+def _choice(row: SourceRow) -> LabelledChoice:
     prompt = row.text("question", "prompt").partition(_INSTRUCTION)[0].strip()
     name = row.maybe("country") or (match[1] if (match := _COUNTRY.search(prompt)) else None)
     place = (name or "").replace("_", " ")
@@ -184,7 +184,7 @@ def _choice(row: Row) -> Choice:
         raise InputError(f"the question is about no region of BLEnD ({prompt!r}); correct or remove the row")
     options = _options(row.values.get("choices"))
     answer = letter(options, row.text("answer", "answer_idx"))
-    return Choice(row.place, (row.text("id", "ID"), place), prompt, unique(options), answer)
+    return LabelledChoice(row.place, (row.text("id", "ID"), place), prompt, unique(options), answer)
 
 
 def _options(value: object) -> list[str]:
@@ -198,7 +198,7 @@ def _options(value: object) -> list[str]:
     return [text.strip() for _, text in sorted(choices.items())]
 
 
-def _labelled(unit: Unit, entry: Entry, on_bad: OnBad) -> SourceItem | None:
+def _labelled(unit: Unit, entry: BlendQuestion, on_bad: OnBad) -> SourceItem | None:
     """Of the multiple-choice items with a top answer, the one with most options that nobody of the region has given."""
     top = entry.answers.top if entry.answers else None
     choices = [choice for choice in entry.choices if top is None or fold(choice.answer) in top]
@@ -222,7 +222,7 @@ def _is_wrong(option: str, known: Iterable[str]) -> bool:
     return not any(alike(option, answer) for answer in known)
 
 
-def _derived(unit: Unit, entry: Entry, best: list[tuple[str, str]]) -> SourceItem | None:
+def _derived(unit: Unit, entry: BlendQuestion, best: list[tuple[str, str]]) -> SourceItem | None:
     answers = entry.answers
     if answers is None or answers.best is None:
         return None

@@ -15,7 +15,7 @@ from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read
 from mores.factory.sources.posts import clean_answer, clean_question
-from mores.factory.sources.rows import OnBad, Row, collect, digest, items
+from mores.factory.sources.rows import OnBad, SourceRow, collect, digest, items
 
 LANGUAGES = [
     "Afar", "Arabic", "Balochi", "Chinese", "English", "Faroese", "Fijian", "German", "Hebrew", "Hiligaynon", "Hindi",
@@ -28,7 +28,7 @@ PERSON = "person"
 ENGLISH = "English"
 
 
-class Answer(NamedTuple):
+class CalmqaAnswer(NamedTuple):
     """What a person or a model said."""
 
     model: str
@@ -37,7 +37,7 @@ class Answer(NamedTuple):
     english: str | None
 
 
-class Entry(NamedTuple):
+class CalmqaQuestion(NamedTuple):
     """One question with all its answers."""
 
     id: str
@@ -49,29 +49,29 @@ class Entry(NamedTuple):
     specific: bool
     """Whether it is culturally specific."""
     category: str | None
-    answers: tuple[Answer, ...]
+    answers: tuple[CalmqaAnswer, ...]
 
 
-def read_entries(folder: Path, on_bad: OnBad) -> Iterator[Entry]:
+def read_entries(folder: Path, on_bad: OnBad) -> Iterator[CalmqaQuestion]:
     """Yield all questions, culturally specific and agnostic."""
     paths = find(folder, "dataset-*-*.json*", "*.parquet")
     yield from collect((row for path in paths for row in read(path, depth=2)), _entry, on_bad)
 
 
-def _entry(row: Row) -> Entry:
+def _entry(row: SourceRow) -> CalmqaQuestion:
     return _released(row) if "question_type" in row.values else _researched(row)
 
 
-def _released(row: Row) -> Entry:
+def _released(row: SourceRow) -> CalmqaQuestion:
     """Return a row as on the Hub."""
     name, question, answer = _language(row), row.text("question"), row.maybe("answer")
-    answers = (Answer(PERSON, answer, row.maybe("answer_english")),) if answer else ()
+    answers = (CalmqaAnswer(PERSON, answer, row.maybe("answer_english")),) if answer else ()
     specific = row.text("question_type") in SPECIFIC
     english = row.maybe("question_english")
-    return Entry(digest(name, question), language(name), question, english, specific, None, answers)
+    return CalmqaQuestion(digest(name, question), language(name), question, english, specific, None, answers)
 
 
-def _language(row: Row) -> str:
+def _language(row: SourceRow) -> str:
     name = row.text("language")
     if not name.isdecimal():
         return name
@@ -80,7 +80,7 @@ def _language(row: Row) -> str:
     return LANGUAGES[int(name)]
 
 
-def _researched(row: Row) -> Entry:
+def _researched(row: SourceRow) -> CalmqaQuestion:
     """Return an entry of the authors' repository, with the answers of people and models in one list."""
     question_row, answers = row.having(row.mapping("question")), row.list("answers")
     specific = row.file.name.startswith("dataset-specific")
@@ -91,7 +91,7 @@ def _researched(row: Row) -> Entry:
     question = _text(question_row.values, name)
     if question is None:
         raise InputError(f"the question is not there in {name}; expected it in 'translations'")
-    return Entry(
+    return CalmqaQuestion(
         id=question_row.text("name") if specific else f"{question_row.text('name')}:{name.lower()}",
         language=language(name),
         question=question,
@@ -102,9 +102,9 @@ def _researched(row: Row) -> Entry:
     )
 
 
-def _answer(answer: Any, name: str) -> Answer:
+def _answer(answer: Any, name: str) -> CalmqaAnswer:
     english = None if name == ENGLISH else _text(answer, ENGLISH)
-    return Answer(_model(answer) or "", _text(answer, name), english)
+    return CalmqaAnswer(_model(answer) or "", _text(answer, name), english)
 
 
 def _model(answer: Any) -> str | None:
@@ -135,7 +135,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     yield from items(rows, _item, on_bad)
 
 
-def _item(row: Row) -> SourceItem | None:
+def _item(row: SourceRow) -> SourceItem | None:
     entry = _entry(row)
     post = next((candidate.text for candidate in entry.answers if candidate.model == PERSON and candidate.text), None)
     if not entry.specific or post is None or post == entry.question:

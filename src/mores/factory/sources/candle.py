@@ -15,7 +15,7 @@ from mores.culture import language, local_region_name, region, region_name
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import OnBad, Row, digest, items, region_or_none
+from mores.factory.sources.rows import OnBad, SourceRow, digest, items, region_or_none
 
 # The request that stands behind the sentence, in the languages of the subset.
 _REQUEST = re.compile(r'(Answer in the json|\{"उत्तर"|以 \{|پاسخ در قالب json|Jibu katika umbizo la json)')
@@ -34,7 +34,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     yield from items(rows, lambda row: _filled(row) if row.path else _released(row), on_bad, repeated=True)
 
 
-def _filled(row: Row) -> SourceItem:
+def _filled(row: SourceRow) -> SourceItem:
     spoken, country, place = language(row.path[0]), region(row.path[1]), row.path[2]
     sentence = _REQUEST.split(re.split("[:：]", row.text("prompt"), maxsplit=1)[-1])[0].strip()
     if "<mask>" not in sentence:
@@ -42,7 +42,7 @@ def _filled(row: Row) -> SourceItem:
     return _item(sentence.replace("<mask>", row.text("answer")), spoken, country, None, f"{country}:{place}")
 
 
-def _released(row: Row) -> SourceItem:
+def _released(row: SourceRow) -> SourceItem:
     subject = row.text("subject")
     about = row.maybe("facet", "concept")
     assertion = row.text("assertion")

@@ -17,24 +17,24 @@ from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read
 from mores.factory.sources.options import needs_options, without_full_stops
-from mores.factory.sources.rows import OnBad, Row, collect, items
+from mores.factory.sources.rows import OnBad, SourceRow, collect, items
 
 
 @dataclass(frozen=True)
-class Statement:
+class LabelledOption:
     """One option of a question and whether it is true."""
 
-    row: Row
+    row: SourceRow
     question_id: str
     question: str
     option: str
     true: bool
 
 
-def read_statements(folder: Path, on_bad: OnBad) -> dict[str, list[Statement]]:
+def read_statements(folder: Path, on_bad: OnBad) -> dict[str, list[LabelledOption]]:
     """Return the statements of each question."""
     paths = find(folder, "hard_true_false.json", "CulturalBench-Hard*.csv", "*Hard*.parquet", "*Hard*/*.parquet")
-    by_question: dict[str, list[Statement]] = {}
+    by_question: dict[str, list[LabelledOption]] = {}
     for statement in collect(chain.from_iterable(read(path, depth=2) for path in paths), _statement, on_bad):
         by_question.setdefault(statement.question_id, []).append(statement)
     return by_question
@@ -46,15 +46,15 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     yield from items(first, lambda row: _item(by_question[row.text("question_id", "question_idx")]), on_bad)
 
 
-def _statement(row: Row) -> Statement:
+def _statement(row: SourceRow) -> LabelledOption:
     truth = str(row.values.get("output", row.values.get("answer"))).strip().lower()
     if truth not in {"true", "false", "1", "0"}:
         raise InputError(f"{truth!r} is neither True nor False; expected the Hard format")
     question, option = _parts(row)
-    return Statement(row, row.text("question_id", "question_idx"), question, option, truth in {"true", "1"})
+    return LabelledOption(row, row.text("question_id", "question_idx"), question, option, truth in {"true", "1"})
 
 
-def _parts(row: Row) -> tuple[str, str]:
+def _parts(row: SourceRow) -> tuple[str, str]:
     if row.maybe("prompt_question"):
         return row.text("prompt_question"), row.text("prompt_option")
     question, _, option = row.text("input").partition(" Question: ")[2].partition(" Answer: ")
@@ -63,7 +63,7 @@ def _parts(row: Row) -> tuple[str, str]:
     return question.strip(), option.strip()
 
 
-def _item(statements: list[Statement]) -> SourceItem:
+def _item(statements: list[LabelledOption]) -> SourceItem:
     row = statements[0].row
     if len({statement.question for statement in statements}) > 1:
         raise InputError(f"question {statements[0].question_id} has two wordings; give each question its own id")

@@ -15,7 +15,7 @@ from pathlib import Path
 from mores.culture import mentions, mentions_country, region, region_name
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import OnBad, Row, digest, items
+from mores.factory.sources.rows import OnBad, SourceRow, digest, items
 
 _ENDS = re.compile(r"[.!?][\"'”’)\]]*$")
 
@@ -25,7 +25,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     yield from items(rows, _item, on_bad, repeated=True)
 
 
-def _item(row: Row) -> SourceItem | None:
+def _item(row: SourceRow) -> SourceItem | None:
     statement = " ".join(row.text("positive_sample").split())
     country, keyword = region(row.text("country")), row.text("keyword")
     if not _ENDS.search(statement) or _is_elsewhere(country, keyword, statement):

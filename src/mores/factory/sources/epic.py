@@ -15,7 +15,7 @@ from mores.culture import region, region_name
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import OnBad, Row, collect, digest, items
+from mores.factory.sources.rows import OnBad, SourceRow, collect, digest, items
 
 QUESTION = "Indicate whether this text is ironic or non-ironic: {text}"
 IRONIC, OTHER = "The text is ironic.", "The text is non-ironic."
@@ -34,7 +34,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     yield from items(chain.from_iterable(collect(rows, _expand, on_bad)), _item, on_bad)
 
 
-def _expand(row: Row) -> list[Row]:
+def _expand(row: SourceRow) -> list[SourceRow]:
     """Return one row per reply and group; a row of the corpus is one already."""
     if "labels" not in row.values:
         return [row]
@@ -42,7 +42,7 @@ def _expand(row: Row) -> list[Row]:
     return [row.having({**row.values, "user": group, "label": label}) for group, label in groups]
 
 
-def _item(row: Row) -> SourceItem:
+def _item(row: SourceRow) -> SourceItem:
     label = row.text("label")
     if label not in LABELS:
         raise InputError(f"label {label!r} is none of {', '.join(LABELS)}; correct or remove the row")
@@ -72,7 +72,7 @@ def _group(name: str) -> tuple[tuple[str, str], ...]:
     return (("Nationality", region_name(region(name.replace("_", " ")))),)
 
 
-def _annotator(row: Row) -> tuple[tuple[str, str], ...]:
+def _annotator(row: SourceRow) -> tuple[tuple[str, str], ...]:
     known = [(name, (row.maybe(column) or "").removesuffix(".0")) for column, name in COLUMNS.items()]
     role = [
         (name, value) for name, value in known if value and value.upper() not in {"CONSENT_REVOKED", "DATA_EXPIRED"}

@@ -17,7 +17,7 @@ from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read_all
 from mores.factory.sources.options import lacks_material, needs_options, without_full_stops
-from mores.factory.sources.rows import OnBad, Row, items
+from mores.factory.sources.rows import OnBad, SourceRow, items
 
 CULTURAL = {
     "Citizenship", "Fine Arts", "Geography", "History", "Islamic Studies", "Literature", "Politics", "Religion",
@@ -44,7 +44,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     yield from items(rows, _item, on_bad)
 
 
-def _item(row: Row) -> SourceItem | None:
+def _item(row: SourceRow) -> SourceItem | None:
     info = row.having(row.mapping("info"))
     subject = info.text("subject")
     if subject not in CULTURAL:

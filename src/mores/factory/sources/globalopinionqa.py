@@ -18,7 +18,7 @@ from mores.culture import region, region_name
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import OnBad, Row, collect, digest, items
+from mores.factory.sources.rows import OnBad, SourceRow, collect, digest, items
 
 CLEAR = 0.05
 """By so much the most common answer must lead."""
@@ -65,22 +65,22 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     yield from items(_asked(folder, on_bad), lambda row: _item(survey) if (survey := clear(row)) else None, on_bad)
 
 
-def _asked(folder: Path, on_bad: OnBad) -> list[Row]:
+def _asked(folder: Path, on_bad: OnBad) -> list[SourceRow]:
     """National samples come before others of the same country, so that those add only what is missing."""
     rows = read_all(find(folder, "globalopinionqa*.json", "global_opinions*.csv", "*.parquet"))
 
-    def is_partial(row: Row) -> bool:
+    def is_partial(row: SourceRow) -> bool:
         sample = _SAMPLE.search(str(row.values["attribute"]))
         return bool(sample and sample[1][0] in "NO")
 
     return sorted(chain.from_iterable(collect(rows, _expand, on_bad)), key=is_partial)
 
 
-def _once(is_wanted: Callable[[Survey], bool]) -> Callable[[Row], Survey | None]:
+def _once(is_wanted: Callable[[Survey], bool]) -> Callable[[SourceRow], Survey | None]:
     """Make wanted surveys of rows, each question once for a country."""
     seen: set[tuple[str, str]] = set()
 
-    def make(row: Row) -> Survey | None:
+    def make(row: SourceRow) -> Survey | None:
         survey = _survey(row)
         if survey is None or not is_wanted(survey) or (survey.question, survey.region) in seen:
             return None
@@ -95,7 +95,7 @@ def _clear(survey: Survey) -> bool:
     return most - second >= CLEAR and not _NO_ANSWER.search(text) and len(survey.answers) > 1
 
 
-def _expand(row: Row) -> list[Row]:
+def _expand(row: SourceRow) -> list[SourceRow]:
     """Return one row per question and country; the Hub has one per question, with Python literals in its cells."""
     if "attribute" in row.values:
         row.text("attribute")
@@ -118,7 +118,7 @@ def _literal(text: str) -> Any:
         raise InputError("a cell that is no list or object; expected the published columns") from error
 
 
-def _survey(row: Row) -> Survey | None:
+def _survey(row: SourceRow) -> Survey | None:
     # Some copies write the options around the question.
     question = row.text("question").removeprefix("Question:").partition("\nOptions:")[0].strip()
     ranked = _ranked(row)
@@ -143,7 +143,7 @@ def _item(survey: Survey) -> SourceItem:
     )
 
 
-def _ranked(row: Row) -> list[tuple[float, str]]:
+def _ranked(row: SourceRow) -> list[tuple[float, str]]:
     """Share and text of each answer, the most common first."""
     options, shares = row.list("options"), row.list("gold_distribution")
     if len(options) != len(shares) or len(options) < 2:

@@ -15,7 +15,7 @@ from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read_all
 from mores.factory.sources.options import lacks_material, needs_options
-from mores.factory.sources.rows import OnBad, Row, digest, items, letter
+from mores.factory.sources.rows import OnBad, SourceRow, digest, items, letter
 
 LETTERED = ("option_a", "option_b", "option_c", "option_d")
 
@@ -25,7 +25,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     yield from items(rows, _item, on_bad)
 
 
-def _item(row: Row) -> SourceItem | None:
+def _item(row: SourceRow) -> SourceItem | None:
     if not row.text("regional_feature").lower().startswith(("cultur", "region")):
         return None
     options = _options(row)
@@ -50,7 +50,7 @@ def _item(row: Row) -> SourceItem | None:
     )
 
 
-def _options(row: Row) -> list[str]:
+def _options(row: SourceRow) -> list[str]:
     if "choices" not in row.values:
         return [row.text(name) for name in LETTERED]
     options = row.list("choices")

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import OnBad, Row, digest, items, region_or_none
+from mores.factory.sources.rows import OnBad, SourceRow, digest, items, region_or_none
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     yield from items(read_all(find(folder, "mango*.jsonl", "mango*.jsonl.zip", "mango*.csv")), _item, on_bad)
 
 
-def _item(row: Row) -> SourceItem:
+def _item(row: SourceRow) -> SourceItem:
     culture, concept = row.text("culture", "subject"), row.text("concept")
     assertion = row.text("assertion", "statement", "text")
     return SourceItem(

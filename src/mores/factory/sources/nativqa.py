@@ -14,7 +14,7 @@ from mores.culture import language, region
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import OnBad, Row, digest, items
+from mores.factory.sources.rows import OnBad, SourceRow, digest, items
 
 _NAME = re.compile(r"NativQA_(?P<language>[a-z]+)_\w+?_(?P<region>[a-z]{2})_(train|dev|test)\b", re.IGNORECASE)
 
@@ -24,7 +24,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     yield from items(rows, _item, on_bad)
 
 
-def _item(row: Row) -> SourceItem:
+def _item(row: SourceRow) -> SourceItem:
     name = _NAME.match(row.file.name)
     if name is None:
         raise InputError("the file's name says no language and region; name it as it was published")

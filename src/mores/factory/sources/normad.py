@@ -15,7 +15,7 @@ from mores.culture import region, region_name
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import OnBad, Row, digest, items
+from mores.factory.sources.rows import OnBad, SourceRow, digest, items
 
 LABEL = "Gold Label"
 _SENTENCE = re.compile(
@@ -26,7 +26,7 @@ _SENTENCE = re.compile(
 OTHER = {"Yes": "No", "No": "Yes"}
 
 
-def is_corrected(rows: Sequence[Row]) -> bool:
+def is_corrected(rows: Sequence[SourceRow]) -> bool:
     """Return whether these are the rows of the corrected release: by the name of its file, or by what they hold.
 
     A rule of thumb that stands with a neutral story and with another one is of the other one's country. The corrected
@@ -50,7 +50,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     yield from items(rows, _item, on_bad)
 
 
-def _item(row: Row) -> SourceItem | None:
+def _item(row: SourceRow) -> SourceItem | None:
     label = row.text(LABEL).capitalize()
     if label == "Neutral":
         return None

@@ -18,7 +18,7 @@ OnBad = Callable[[InputError], None]
 
 
 @dataclass(frozen=True)
-class Row:
+class SourceRow:
     """One row, where it is, and its fields; what is wrong with a field is raised without the place, see `collect`."""
 
     place: str
@@ -28,9 +28,9 @@ class Row:
     """The keys of the containers around it in a JSON file."""
     values: Mapping[str, Any]
 
-    def having(self, values: Mapping[str, Any]) -> Row:
+    def having(self, values: Mapping[str, Any]) -> SourceRow:
         """Return a row at the same place with other fields, for example those of an object inside it."""
-        return Row(self.place, self.file, self.path, values)
+        return SourceRow(self.place, self.file, self.path, values)
 
     def text(self, *names: str) -> str:
         """Return the field of the first of these names that is filled; InputError when none is."""
@@ -67,7 +67,9 @@ class Row:
         return value
 
 
-def collect(rows: Iterable[Row | InputError], make: Callable[[Row], T | None], on_bad: OnBad) -> Iterator[T]:
+def collect(
+    rows: Iterable[SourceRow | InputError], make: Callable[[SourceRow], T | None], on_bad: OnBad
+) -> Iterator[T]:
     """What `make` makes of each row; None is left out by its rule, an error goes to `on_bad` with the row's place."""
     for row in rows:
         if isinstance(row, InputError):
@@ -83,8 +85,8 @@ def collect(rows: Iterable[Row | InputError], make: Callable[[Row], T | None], o
 
 
 def items(
-    rows: Iterable[Row | InputError],
-    make: Callable[[Row], SourceItem | None],
+    rows: Iterable[SourceRow | InputError],
+    make: Callable[[SourceRow], SourceItem | None],
     on_bad: OnBad,
     *,
     repeated: bool = False,
@@ -92,7 +94,7 @@ def items(
     """Return the items of rows, each checked, and each id once; a second is an error, unless it may be repeated."""
     seen: dict[str, str] = {}
 
-    def checked(row: Row) -> SourceItem | None:
+    def checked(row: SourceRow) -> SourceItem | None:
         item = make(row)
         if item is None:
             return None

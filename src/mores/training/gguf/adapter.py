@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from mores.errors import ConfigError
 from mores.models.hf.files import adapter_folder
 from mores.training.gguf.layout import Floats
-from mores.training.gguf.weights import Weights
+from mores.training.gguf.weights import ModelWeights
 
 _NAME = re.compile(r"base_model\.model\.(.+)\.lora_([AB])\.weight")
 _FIX = "an adapter goes with the model it was trained on; see base_model_name_or_path in adapter_config.json"
 
 
-class Change(NamedTuple):
+class LowRankChange(NamedTuple):
     """What is added to a weight: up × down, with rows as the GGUF file has them."""
 
     down: Floats
@@ -28,7 +28,7 @@ class Change(NamedTuple):
 class Adapter(NamedTuple):
     """The changes of all weights; `alpha` is what llama.cpp multiplies them with and divides by their rank."""
 
-    changes: Mapping[str, Change]
+    changes: Mapping[str, LowRankChange]
     alpha: float
 
     def full(self, name: str) -> Floats:
@@ -37,13 +37,13 @@ class Adapter(NamedTuple):
         return up @ down * (self.alpha / len(down))
 
 
-def read_adapter(folder: Path, base: Weights) -> Adapter:
+def read_adapter(folder: Path, base: ModelWeights) -> Adapter:
     """Return the adapter in a folder, fitted to the weights that it was trained on."""
     path = adapter_folder(str(folder))
     assert path is not None
     config: dict[str, Any] = json.loads((path / "adapter_config.json").read_bytes())
     _refuse(folder, config)
-    changes: dict[str, Change] = {}
+    changes: dict[str, LowRankChange] = {}
     for module, (down, up) in _pairs(folder).items():
         name = base.layout.to_gguf_name(f"{module}.weight")
         size = (len(up), down.shape[1])
@@ -53,7 +53,7 @@ def read_adapter(folder: Path, base: Weights) -> Adapter:
         alpha = _matching(config.get("alpha_pattern"), module) or config["lora_alpha"]
         scaling = float(alpha / (math.sqrt(len(down)) if config.get("use_rslora") else len(down)))
         factor = scaling * len(down) / config["lora_alpha"]
-        changes[name] = Change(down, base.layout.to_gguf(name, up, base.heads) * factor)
+        changes[name] = LowRankChange(down, base.layout.to_gguf(name, up, base.heads) * factor)
     return Adapter(changes, float(config["lora_alpha"]))
 
 

@@ -13,9 +13,9 @@ from mores.extras import require
 from mores.io.private import make_folder, make_part
 from mores.models.gguf import STYLE
 from mores.models.hf.files import tuned_style
-from mores.training.gguf.adapter import Change, read_adapter
+from mores.training.gguf.adapter import LowRankChange, read_adapter
 from mores.training.gguf.layout import NORMED, Floats
-from mores.training.gguf.weights import FileWeights, Weights, check_same, open_weights
+from mores.training.gguf.weights import FileWeights, ModelWeights, check_same, open_weights
 
 _TYPES = {kind: kind.upper() for kind in ("f32", "f16", "q8_0", "q5_0", "q4_1", "q4_0")}
 KINDS = (*_TYPES, "like-base")
@@ -67,7 +67,7 @@ def export_difference(model_folder: Path, base: Path, out: Path, rank: int, kind
     tuned, origin = open_weights(model_folder), open_weights(base)
     check_same(tuned, origin)
     total = kept = 0.0
-    changes: dict[str, Change] = {}
+    changes: dict[str, LowRankChange] = {}
     for name in origin.shapes:
         if _is_taken_over(name):
             continue
@@ -92,7 +92,7 @@ def _can_change(name: str, difference: Floats) -> bool:
     return linear and difference.ndim == 2 and bool(difference.any())
 
 
-def _difference(name: str, tuned: Weights, origin: Weights) -> Floats:
+def _difference(name: str, tuned: ModelWeights, origin: ModelWeights) -> Floats:
     """Return what was added to a weight, and to the norm before it."""
     weight = tuned.read(name)
     layer, _, part = name.removesuffix(".weight").rpartition(".")
@@ -104,7 +104,7 @@ def _difference(name: str, tuned: Weights, origin: Weights) -> Floats:
     return np.asarray(weight - origin.read(name), np.float32)
 
 
-def _shorten(difference: Floats, rank: int) -> tuple[Change, float]:
+def _shorten(difference: Floats, rank: int) -> tuple[LowRankChange, float]:
     """Return the nearest change of that rank, by the eigenvectors of the smaller square, and its squared norm.
 
     Sizes are in the rows of `down`, each of which is then quantised by itself.
@@ -118,7 +118,7 @@ def _shorten(difference: Floats, rank: int) -> tuple[Change, float]:
     down = best.T @ wide
     even = np.sqrt(np.abs(best).max() / np.abs(down).max())  # neither side so small that f16 loses digits
     even_up = best / even * (len(down) / rank)  # a small weight has fewer rows than the rank that llama.cpp divides by
-    return Change((down * even).astype(np.float32), even_up.astype(np.float32)), float(np.sum(down**2))
+    return LowRankChange((down * even).astype(np.float32), even_up.astype(np.float32)), float(np.sum(down**2))
 
 
 def _check_kind(kind: str, known: Iterable[str]) -> None:
@@ -127,7 +127,7 @@ def _check_kind(kind: str, known: Iterable[str]) -> None:
 
 
 def _write_lora(
-    out: Path, architecture: str, changes: Mapping[str, Change], alpha: float, kind: str, style: str | None
+    out: Path, architecture: str, changes: Mapping[str, LowRankChange], alpha: float, kind: str, style: str | None
 ) -> None:
     with _Writer(out, architecture) as file:
         file.writer.add_type("adapter")

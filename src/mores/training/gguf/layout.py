@@ -38,7 +38,7 @@ NORMED = {"attn_norm": ("attn_q", "attn_k", "attn_v"), "ffn_norm": ("ffn_gate", 
 
 
 @dataclass(frozen=True)
-class Layout:
+class WeightLayout:
     """One kind of model; the names are those of a layer's modules in transformers and in GGUF files."""
 
     architecture: str
@@ -102,9 +102,9 @@ def _reorder(weight: Floats, heads: int, parts: int) -> Floats:
 LAYOUTS = {
     layout.architecture: layout
     for layout in (
-        Layout("llama", "llama", {**_LAYER, "post_attention_layernorm": "ffn_norm"}, rotated=True),
-        Layout("qwen2", "qwen2", {**_LAYER, "post_attention_layernorm": "ffn_norm"}),
-        Layout(
+        WeightLayout("llama", "llama", {**_LAYER, "post_attention_layernorm": "ffn_norm"}, rotated=True),
+        WeightLayout("qwen2", "qwen2", {**_LAYER, "post_attention_layernorm": "ffn_norm"}),
+        WeightLayout(
             "gemma3", "gemma3_text",
             {
                 **_LAYER,
@@ -129,7 +129,7 @@ class Metadata(Protocol):
         """Return a value that must be there."""
 
 
-def settings(layout: Layout, file: Metadata) -> dict[str, Any]:
+def settings(layout: WeightLayout, file: Metadata) -> dict[str, Any]:
     """Return what transformers' configuration of the model says."""
     kind, meta = layout.architecture, file.meta
     values = {name: file.need(f"{kind}.{key}") for name, key in _SETTINGS.items()}

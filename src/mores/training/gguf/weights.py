@@ -13,14 +13,14 @@ import numpy as np
 from mores.errors import ConfigError, InputError
 from mores.extras import require
 from mores.models.gguf import is_gguf
-from mores.training.gguf.layout import LAYOUTS, Floats, Heads, Layout
+from mores.training.gguf.layout import LAYOUTS, Floats, Heads, WeightLayout
 
 
-class Weights(Protocol):
+class ModelWeights(Protocol):
     """A model's weights by their GGUF names."""
 
     path: Path
-    layout: Layout
+    layout: WeightLayout
     heads: Heads
 
     @property
@@ -30,7 +30,7 @@ class Weights(Protocol):
         """Return one weight in single precision."""
 
 
-def open_weights(path: Path) -> Weights:
+def open_weights(path: Path) -> ModelWeights:
     """Return the weights of a GGUF file or of a transformers folder."""
     return FolderWeights(path) if path.is_dir() else FileWeights(path)
 
@@ -155,7 +155,7 @@ class FolderWeights:
         return self.layout.to_gguf(name, weight, self.heads)
 
 
-def check_same(weights: Weights, base: Weights) -> None:
+def check_same(weights: ModelWeights, base: ModelWeights) -> None:
     """Refuse weights that are not of the base."""
     fix = "give the model that it was tuned from"
     if weights.layout != base.layout:

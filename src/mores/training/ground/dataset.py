@@ -13,9 +13,9 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from mores import __version__
+from mores.engine import SILENT, Progress
 from mores.engine.loop import run
 from mores.errors import ConfigError, InputError
-from mores.factory.build import Progress, quiet
 from mores.factory.drafts import draw
 from mores.factory.facts import FACTS
 from mores.factory.gold import Gold
@@ -27,11 +27,11 @@ from mores.io.private import make_folder
 from mores.search.ground import shorten
 from mores.training import reword
 from mores.training.ground.citing import by_evidence, uncited, with_evidence
-from mores.training.ground.facts import Facts, index_facts, name_of, own_facts
+from mores.training.ground.facts import SearchableFacts, index_facts, name_of, own_facts
 from mores.training.ground.nearby import Keep, Near, nearest
-from mores.training.ground.records import Found, Grounded, Grounding
+from mores.training.ground.records import Grounded, GroundSettings, OwnFactCounts
 from mores.training.pair_samples import PairSamples
-from mores.training.pairs import Pair, read_pairs, read_sentences
+from mores.training.pairs import ClaimPair, read_pairs, read_sentences
 from mores.training.teacher import UNLABELLED
 from mores.training.translated import Translated, read_asked
 from mores.training.unlabelled import unlabelled
@@ -53,9 +53,11 @@ Words = Literal["own", "some", "other"]
 """Texts and facts unchanged, some of them in other words, or all of them."""
 
 
-def ground_dataset(data: Path, out: Path, settings: Grounding | None = None, progress: Progress = quiet) -> Grounded:
+def ground_dataset(
+    data: Path, out: Path, settings: GroundSettings | None = None, progress: Progress = SILENT
+) -> Grounded:
     """Write a dataset with evidence from one that `mores build` wrote; the same input gives the same bytes."""
-    settings = settings or Grounding()
+    settings = settings or GroundSettings()
     _check(data, out)
     make_folder(out)
     with TemporaryDirectory(prefix="mores-ground-", ignore_cleanup_errors=True) as folder:
@@ -91,10 +93,10 @@ def _sums(data: Path) -> dict[str, str]:
 class _Making:
     data: Path
     out: Path
-    settings: Grounding
+    settings: GroundSettings
     progress: Progress
 
-    def all_files(self, every: Facts, training: Facts) -> dict[str, dict[str, Found]]:
+    def all_files(self, every: SearchableFacts, training: SearchableFacts) -> dict[str, dict[str, OwnFactCounts]]:
         """Write them; say of each with evidence what was found."""
         foreign, seed = _foreign(training), self.settings.seed
         most = partial(_most, foreign, seed)
@@ -111,7 +113,7 @@ class _Making:
             if name in others:
                 self._write(name, others[name])
         self._write_unlabelled(pairs, untrusted)
-        kinds: dict[str, tuple[Facts, Keep, Words]] = {
+        kinds: dict[str, tuple[SearchableFacts, Keep, Words]] = {
             "covered": (every, _anything, "own"),
             "reworded": (every, _anything, "other"),
             "uncovered": (training, foreign, "own"),
@@ -122,12 +124,12 @@ class _Making:
                 counts[name] = self._write(name, (), self._grounded(name, split, *setting))
         return counts
 
-    def _pairs(self) -> tuple[list[Pair], list[Pair]]:
+    def _pairs(self) -> tuple[list[ClaimPair], list[ClaimPair]]:
         """Return those whose labels are used, and the others; no two have one name."""
         pairs, untrusted = read_pairs(*self.settings.pairs), self.settings.untrusted
         return pairs, read_pairs(*self.settings.pairs, *untrusted)[len(pairs) :] if untrusted else []
 
-    def _write_unlabelled(self, pairs: Sequence[Pair], untrusted: Sequence[Pair]) -> None:
+    def _write_unlabelled(self, pairs: Sequence[ClaimPair], untrusted: Sequence[ClaimPair]) -> None:
         seed = self.settings.seed
         made = unlabelled(PairSamples(pairs, seed).trained(pairs), untrusted, seed)
         if made:
@@ -135,13 +137,13 @@ class _Making:
                 for sample in PairSamples(made, seed).samples():
                     writer.write(sample)
 
-    def _others(self, every: Facts, pairs: Sequence[Pair]) -> dict[str, Iterable[Gold]]:
+    def _others(self, every: SearchableFacts, pairs: Sequence[ClaimPair]) -> dict[str, Iterable[Gold]]:
         """Samples that come with their evidence, by the file in which they are."""
         others: dict[str, Iterable[Gold]] = {"train": ()}
         sentences = read_sentences(self.settings.sentences) if self.settings.sentences else []
         if pairs or sentences:
             samples = PairSamples([*pairs, *sentences], self.settings.seed)
-            others["train"] = self.progress("reading pairs", samples.train())
+            others["train"] = self.progress.track("reading pairs", samples.train())
             if pairs:
                 others["test-pairs"] = samples.test()
                 others["sets"] = samples.sets()
@@ -152,7 +154,7 @@ class _Making:
             others["test-translated"] = translated.of("test")
         return others
 
-    def _write(self, name: str, plain: Iterable[Gold], grounded: Iterable[Gold] = ()) -> dict[str, Found]:
+    def _write(self, name: str, plain: Iterable[Gold], grounded: Iterable[Gold] = ()) -> dict[str, OwnFactCounts]:
         counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         with JsonlWriter(self.out / f"{name}.jsonl") as writer:
             for gold in plain:
@@ -161,10 +163,10 @@ class _Making:
                 writer.write(gold)
                 for part in ("all", gold.sample.source or "unknown"):
                     counts[part].update(_count(gold))
-        return {part: Found(**numbers) for part, numbers in sorted(counts.items())}
+        return {part: OwnFactCounts(**numbers) for part, numbers in sorted(counts.items())}
 
-    def _grounded(self, name: str, split: str, facts: Facts, keep: Keep, words: Words) -> Iterator[Gold]:
-        known = self.progress(f"evidence for {name}", self._known(split, facts))
+    def _grounded(self, name: str, split: str, facts: SearchableFacts, keep: Keep, words: Words) -> Iterator[Gold]:
+        known = self.progress.track(f"evidence for {name}", self._known(split, facts))
         golds, seed = self._worded(known, facts, words, name), self.settings.seed
         while chunk := list(islice(golds, _CHUNK)):
             nearby = run(nearest(facts.corpus, chunk, self.settings.passages, keep))
@@ -173,7 +175,7 @@ class _Making:
                 passages.sort(key=lambda piece: draw(seed, name, gold.sample.id, piece.source, piece.text))
                 yield with_evidence(gold, passages)
 
-    def _worded(self, golds: Iterable[Gold], facts: Facts, words: Words, copy: str) -> Iterator[Gold]:
+    def _worded(self, golds: Iterable[Gold], facts: SearchableFacts, words: Words, copy: str) -> Iterator[Gold]:
         """The pairs, perhaps with their answers in sentences; those that must be reworded and cannot are left out."""
         for gold in golds:
             key = f"{copy} {gold.item}"
@@ -186,7 +188,7 @@ class _Making:
             elif words == "some":
                 yield gold
 
-    def _passages(self, gold: Gold, near: Near, facts: Facts, words: Words, copy: str) -> list[Evidence]:
+    def _passages(self, gold: Gold, near: Near, facts: SearchableFacts, words: Words, copy: str) -> list[Evidence]:
         """Perhaps in other words, and perhaps beside what the next one says."""
         others = [piece for piece in near.others if facts.of[piece.source].group != gold.group]
         seed, characters = self.settings.seed, self.settings.characters
@@ -202,7 +204,7 @@ class _Making:
             passages.append(shorten(piece, characters))
         return passages
 
-    def _known(self, split: str, facts: Facts) -> Iterator[Gold]:
+    def _known(self, split: str, facts: SearchableFacts) -> Iterator[Gold]:
         for gold in read_split(self.data, split):
             known = [facts.of.get(name) for name in own_facts(gold)]
             missing = any(fact is None or (fact.group != gold.group and not gold.parts) for fact in known)
@@ -217,7 +219,7 @@ def _anything(gold: Gold, piece: Evidence) -> bool:  # noqa: ARG001 - a Keep
     return True
 
 
-def _foreign(facts: Facts) -> Keep:
+def _foreign(facts: SearchableFacts) -> Keep:
     """Not what an item of the same group says: it may be the same question."""
     return lambda gold, piece: facts.of[piece.source].group != gold.group
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mores.errors import InputError
-from mores.factory.facts import FACTS, Fact
+from mores.factory.facts import FACTS, CorrectFact
 from mores.factory.gold import Gold
 from mores.io import JsonlWriter, read_records
 from mores.search.clean import LONGEST_SOURCE, clean
@@ -15,26 +15,26 @@ from mores.search.corpus import Corpus
 
 
 @dataclass(frozen=True)
-class Facts:
+class SearchableFacts:
     """A corpus of facts that is searched, and whose facts they are."""
 
     corpus: Corpus
-    of: Mapping[str, Fact]
+    of: Mapping[str, CorrectFact]
     """All facts, by the source that their evidence names."""
 
 
-def index_facts(data: Path, folder: Path, splits: tuple[str, ...]) -> Facts:
+def index_facts(data: Path, folder: Path, splits: tuple[str, ...]) -> SearchableFacts:
     """Return the facts of some splits, in an index that is thrown away afterwards."""
     path = folder / f"{'-'.join(splits)}.jsonl"
     facts = {}
     with JsonlWriter(path) as writer:
-        for fact in read_records(data / FACTS, Fact):
+        for fact in read_records(data / FACTS, CorrectFact):
             facts[name_of(fact.source)] = fact
             if fact.split in splits:
                 writer.write(fact)
     if not path.stat().st_size:
         raise InputError(f"{data / FACTS}: no facts of {' or '.join(splits)}; build a larger dataset")
-    return Facts(Corpus(path, folder / "index"), facts)
+    return SearchableFacts(Corpus(path, folder / "index"), facts)
 
 
 def name_of(item: str) -> str:

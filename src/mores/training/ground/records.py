@@ -8,7 +8,7 @@ from mores.search.ground import CHARACTERS
 from mores.types import Record
 
 
-class Grounding(Record):
+class GroundSettings(Record):
     """What evidence samples get."""
 
     passages: int = 3
@@ -26,7 +26,7 @@ class Grounding(Record):
     """BLEnD's folder, for facts in another language than the text."""
 
 
-class Found(Record):
+class OwnFactCounts(Record):
     """How often the fact of a sample's own item was among its evidence."""
 
     samples: int
@@ -52,5 +52,5 @@ class Grounded(Record):
     seed: int
     made_from: dict[str, str]
     """SHA-256 of each file."""
-    found: dict[str, dict[str, Found]]
+    found: dict[str, dict[str, OwnFactCounts]]
     """By file, then overall (`all`) and by source; of the samples that were searched for."""

@@ -26,13 +26,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mores import culture
-from mores.factory.errors.rules.edit import Draw, Edit, folded
+from mores.factory.errors.rules.edit import Draw, TextEdit, folded
 from mores.factory.errors.rules.lexical import lexical
 from mores.factory.errors.rules.numbers import numbers
 from mores.factory.errors.rules.pool import Pool
 from mores.factory.errors.rules.protected import protected
 from mores.factory.errors.rules.swap import exchange, swap
-from mores.factory.gold import Change, Mistake
+from mores.factory.gold import ChangedText, Mistake
 from mores.factory.items import SourceItem
 from mores.factory.statement import Statement
 from mores.types import Severity
@@ -44,10 +44,10 @@ MOST = 3
 
 
 @dataclass(frozen=True)
-class Rule:
+class ErrorRule:
     """How a statement is changed, and what is then wrong with it."""
 
-    find: Callable[[SourceItem, Pool, Draw], Iterable[Edit]]
+    find: Callable[[SourceItem, Pool, Draw], Iterable[TextEdit]]
     severity: Severity
     type: str
     explanation: str
@@ -58,39 +58,39 @@ class Rule:
 
 
 RULES = {
-    "swap": Rule(
+    "swap": ErrorRule(
         swap,
         Severity.MAJOR,
         "misrepresentation",
         "“{new}” fits {note}; what is correct {culture} is “{old}”.",
     ),
-    "exchange": Rule(
+    "exchange": ErrorRule(
         lambda item, _, __: exchange(item),
         Severity.MAJOR,
         "incorrect information",
         "“{new}” is wrong {culture}; “{old}” is correct.",
     ),
-    "negation": Rule(
+    "negation": ErrorRule(
         lambda item, _, __: lexical("negation", item),
         Severity.MAJOR,
         "misrepresented norm",
         "“{new}” reverses the norm; the correct wording is “{old}”.",
         in_question=True,
     ),
-    "numbers": Rule(
+    "numbers": ErrorRule(
         lambda item, _, __: numbers(item),
         Severity.MINOR,
         "incorrect information",
         "“{new}” is the wrong {note}; “{old}” is correct.",
     ),
-    "degree": Rule(
+    "degree": ErrorRule(
         lambda item, _, __: lexical("degree", item),
         Severity.MINOR,
         "incorrect information",
         "“{new}” is the wrong degree; “{old}” is correct.",
         in_question=True,
     ),
-    "quantifiers": Rule(
+    "quantifiers": ErrorRule(
         lambda item, _, __: lexical("quantifiers", item),
         Severity.MINOR,
         "stereotyping",
@@ -104,7 +104,7 @@ SINGLE = tuple(name for name in RULES if name != "exchange")
 
 def changes(
     statement: Statement, pool: Pool, seed: int, rules: Collection[str] = SINGLE, most: int = 1
-) -> Iterator[Change]:
+) -> Iterator[ChangedText]:
     """At most one change per rule, then one with two errors, one with three and so on up to `most`, where possible.
 
     The seed and the statement's item decide which.
@@ -122,7 +122,7 @@ def changes(
             yield _change(statement, chosen)
 
 
-def _edits(statement: Statement, name: str, pool: Pool, seed: int) -> list[Edit]:
+def _edits(statement: Statement, name: str, pool: Pool, seed: int) -> list[TextEdit]:
     """Return what a rule may change, in the order in which it is preferred."""
     rule, draw, text = RULES[name], Draw(seed, statement.item, name), statement.text
     edits = [edit.shifted(statement.start) for edit in rule.find(statement.stated, pool, draw)]
@@ -132,14 +132,14 @@ def _edits(statement: Statement, name: str, pool: Pool, seed: int) -> list[Edit]
         edits += [edit for edit in rule.find(whole, pool, draw) if first <= edit.start and edit.end <= last]
     stays = protected(text, statement.item.language)
     free = (edit for edit in edits if not any(stays[edit.start : edit.end]))
-    at_place: dict[tuple[int, int], Edit] = {}
+    at_place: dict[tuple[int, int], TextEdit] = {}
     for edit in draw.order(free):
         if (edit.start, edit.end) not in at_place and _is_wrong(edit, statement):
             at_place[edit.start, edit.end] = edit
     return list(at_place.values())
 
 
-def _is_wrong(edit: Edit, statement: Statement) -> bool:
+def _is_wrong(edit: TextEdit, statement: Statement) -> bool:
     """Return whether the changed text differs in its words from every correct one."""
     text = statement.text
     if not folded(edit.new) or folded(edit.new) == folded(text[edit.start : edit.end]):
@@ -148,16 +148,16 @@ def _is_wrong(edit: Edit, statement: Statement) -> bool:
     return not further or folded(edit.apply(text)) not in {folded(statement.around(answer)) for answer in further}
 
 
-def _apart(ranked: Iterable[tuple[str, Edit]], count: int) -> list[tuple[str, Edit]]:
+def _apart(ranked: Iterable[tuple[str, TextEdit]], count: int) -> list[tuple[str, TextEdit]]:
     """Return the first edits that leave some unchanged words between each other."""
-    chosen: list[tuple[str, Edit]] = []
+    chosen: list[tuple[str, TextEdit]] = []
     for name, edit in ranked:
         if len(chosen) < count and all(edit.end < other.start or other.end < edit.start for _, other in chosen):
             chosen.append((name, edit))
     return chosen
 
 
-def _change(statement: Statement, chosen: Iterable[tuple[str, Edit]]) -> Change:
+def _change(statement: Statement, chosen: Iterable[tuple[str, TextEdit]]) -> ChangedText:
     """Return the statement with all edits, and where each stands then."""
     text, shift = statement.text, 0
     mistakes: list[Mistake] = []
@@ -169,10 +169,10 @@ def _change(statement: Statement, chosen: Iterable[tuple[str, Edit]]) -> Change:
         shift += len(edit.new) - len(old)
         mistakes.append(_mistake(name, edit, (start, end), text[start:end], old, statement.item))
     assert all(first.end <= second.start for first, second in pairwise(mistakes))
-    return Change(answer=text, correct=statement.text, mistakes=tuple(mistakes))
+    return ChangedText(answer=text, correct=statement.text, mistakes=tuple(mistakes))
 
 
-def _mistake(name: str, edit: Edit, span: tuple[int, int], new: str, old: str, item: SourceItem) -> Mistake:
+def _mistake(name: str, edit: TextEdit, span: tuple[int, int], new: str, old: str, item: SourceItem) -> Mistake:
     rule = RULES[name]
     place = f"for {culture.region_name(item.region)}" if item.region and not _is_foreign(old, item.region) else "here"
     explanation = rule.explanation.format(new=new, old=old, note=edit.note, culture=place)

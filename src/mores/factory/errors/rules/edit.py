@@ -23,7 +23,7 @@ _HIRAGANA = re.compile("[\u3041-\u309f]")
 
 
 @dataclass(frozen=True)
-class Edit:
+class TextEdit:
     """`answer[start:end]` becomes `new`."""
 
     start: int
@@ -34,7 +34,7 @@ class Edit:
     in_part: bool = False
     """Whether unchanged words at its ends stay unmarked. Names are marked as a whole."""
 
-    def shifted(self, by: int) -> Edit:
+    def shifted(self, by: int) -> TextEdit:
         """Return the same edit in a text that has so many code points more before it."""
         return replace(self, start=self.start + by, end=self.end + by)
 
@@ -76,7 +76,7 @@ class Draw:
         """Return all choices, in an order that does not depend on theirs."""
         return sorted(choices, key=lambda choice: digest(f"{self._salt}\0{key(choice)}"))
 
-    def order(self, edits: Iterable[Edit]) -> list[Edit]:
+    def order(self, edits: Iterable[TextEdit]) -> list[TextEdit]:
         """Edits in the order in which they are preferred."""
         return self.sorted(edits, key=lambda edit: f"{edit.start}\0{edit.new}")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from mores.factory.errors.rules.edit import UNSPACED, Edit, data, ends_with, like, primary, whole
+from mores.factory.errors.rules.edit import UNSPACED, TextEdit, data, ends_with, like, primary, whole
 from mores.factory.items import SourceItem
 
 CONTEXT = 40
@@ -25,10 +25,10 @@ class Swap:
     unless_after: tuple[re.Pattern[str], ...]
     spaced: bool
 
-    def edits(self, text: str) -> Iterator[Edit]:
+    def edits(self, text: str) -> Iterator[TextEdit]:
         for match in self.pattern.finditer(text):
             if self._fits(text, match):
-                yield Edit(*match.span(), like(match[0], match.expand(self.to)), in_part=True)
+                yield TextEdit(*match.span(), like(match[0], match.expand(self.to)), in_part=True)
 
     def _fits(self, text: str, match: re.Match[str]) -> bool:
         start, end = match.span()
@@ -40,10 +40,10 @@ class Swap:
         return not any(pattern.search(before) for pattern in self.unless_after)
 
 
-def lexical(rule: str, item: SourceItem) -> list[Edit]:
+def lexical(rule: str, item: SourceItem) -> list[TextEdit]:
     """Return the places of the answer where an expression of the rule stands, and what is put for it."""
     taken: set[int] = set()
-    edits: list[Edit] = []
+    edits: list[TextEdit] = []
     for swap in swaps(rule, primary(item)):
         for edit in swap.edits(item.answer):
             covered = set(range(edit.start, edit.end))

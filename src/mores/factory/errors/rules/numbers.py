@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import inf
 
-from mores.factory.errors.rules.edit import AROUND, Edit, data, ends_with, is_correct, like, primary, whole
+from mores.factory.errors.rules.edit import AROUND, TextEdit, data, ends_with, is_correct, like, primary, whole
 from mores.factory.items import SourceItem
 from mores.language.units import in_word, kind
 
@@ -82,7 +82,7 @@ class Number:
         return self.text[self.end : self.end + AROUND]
 
 
-def numbers(item: SourceItem) -> list[Edit]:
+def numbers(item: SourceItem) -> list[TextEdit]:
     """Changes of a number or of a name of a month or weekday."""
     edits = [*_names(item), *_digits(item.answer)]
     return [edit for edit in edits if not is_correct(edit.new, item)]
@@ -110,7 +110,7 @@ def _lexicon(language: str) -> Lexicon | None:
     return Lexicon(re.compile(pattern, re.IGNORECASE), others) if others else None
 
 
-def _names(item: SourceItem) -> Iterator[Edit]:
+def _names(item: SourceItem) -> Iterator[TextEdit]:
     language, text = primary(item), item.answer
     lexicon = _lexicon(language)
     absent = cache(lambda word: word not in text)
@@ -119,7 +119,7 @@ def _names(item: SourceItem) -> Iterator[Edit]:
             group, note = lexicon.others[match[0].casefold()]
             for word in group:
                 if absent(word) and not _same(language, match[0], word):
-                    yield Edit(*match.span(), like(match[0], word), note)
+                    yield TextEdit(*match.span(), like(match[0], word), note)
 
 
 def _same(language: str, first: str, second: str) -> bool:
@@ -149,7 +149,7 @@ def _after(words: str, text: str, start: int, end: int) -> bool:
 # -- digits ------------------------------------------------------------------------------------------------
 
 
-def _digits(text: str) -> Iterator[Edit]:
+def _digits(text: str) -> Iterator[TextEdit]:
     for match in _NUMBER.finditer(text):
         number = Number(text, match.start(), match.end(), tuple(re.split(r"(\D)", match[0])))
         if _is_quantity(number):
@@ -169,7 +169,7 @@ def _is_quantity(number: Number) -> bool:
     return not (starts_line and _LINE_MARK.match(after) and (before.strip() or after.strip(" .")))
 
 
-def _changed(number: Number) -> Iterator[Edit]:
+def _changed(number: Number) -> Iterator[TextEdit]:
     """Yield the edits of one part of the number: a year in a date, the hours of a time, else the leading digits."""
     note, place = _which(number)
     part = number.parts[place]
@@ -182,9 +182,9 @@ def _changed(number: Number) -> Iterator[Edit]:
             continue
         replacement = "".join([*number.parts[:place], _written(value, part), *number.parts[place + 1 :]])
         if note == ORDINAL:
-            yield Edit(number.start, number.end + len("th"), replacement + _suffix(value), note)
+            yield TextEdit(number.start, number.end + len("th"), replacement + _suffix(value), note)
         else:
-            yield Edit(number.start, number.end, replacement, called)
+            yield TextEdit(number.start, number.end, replacement, called)
 
 
 def _neighbours(number: Number, place: int) -> tuple[float, float]:

@@ -33,14 +33,14 @@ Names = dict[str, str]
 
 
 @dataclass(frozen=True)
-class Group:
+class NameGroup:
     """Names that may stand for one another, by the code of their region."""
 
     names: Names
     pattern: re.Pattern[str]
 
     @classmethod
-    def of(cls, names: Names) -> Group:
+    def of(cls, names: Names) -> NameGroup:
         return cls(names, re.compile(_any_of(names.values())))
 
 
@@ -114,7 +114,7 @@ class Pool:
                     if uses := used.get((primary(item), context, name)):
                         uses.add(item)
         self._names: dict[tuple[str, str], Names] = {}
-        self._groups: dict[tuple[str, str], list[Group]] = {}
+        self._groups: dict[tuple[str, str], list[NameGroup]] = {}
         self._add_names(used)
 
     def answers(self, item: SourceItem) -> list[tuple[str, str]]:
@@ -129,14 +129,14 @@ class Pool:
         """Names that stand after a word, and the region of each."""
         return self._names.get((language, context), {})
 
-    def groups(self, language: str, source: str) -> list[Group]:
+    def groups(self, language: str, source: str) -> list[NameGroup]:
         """Names of countries and peoples in groups of which one may stand for another.
 
         Only those that a source itself is about: any other name would tell that a text was changed.
         """
         if (language, source) not in self._groups:
             regions = frozenset(self._regions.get(source, ()))
-            self._groups[language, source] = [Group.of(names) for names in _countries(language, regions)]
+            self._groups[language, source] = [NameGroup.of(names) for names in _countries(language, regions)]
         return self._groups[language, source]
 
     def _add_answer(self, item: SourceItem) -> None:

@@ -14,7 +14,7 @@ from mores.factory.errors.rules.edit import (
     AROUND,
     UNSPACED,
     Draw,
-    Edit,
+    TextEdit,
     data,
     ends_with,
     folded,
@@ -23,7 +23,7 @@ from mores.factory.errors.rules.edit import (
     primary,
     whole,
 )
-from mores.factory.errors.rules.pool import Group, Pool, apart, is_country, named
+from mores.factory.errors.rules.pool import NameGroup, Pool, apart, is_country, named
 from mores.factory.items import SourceItem
 
 VOWELS = "AEIOUaeiou"
@@ -32,42 +32,42 @@ _DIGIT = re.compile(r"\d")  # left to the rule for numbers
 _STEM = re.compile(r"(?<=\w{2})(?:es|e|s)$")
 
 
-def swap(item: SourceItem, pool: Pool, draw: Draw) -> list[Edit]:
+def swap(item: SourceItem, pool: Pool, draw: Draw) -> list[TextEdit]:
     """Return the whole answer replaced by one of another culture; where there is none, names of the answer."""
     return list(_answers(item, pool)) or [*_countries(item, pool, draw), *_named(item, pool, draw)]
 
 
-def exchange(item: SourceItem) -> list[Edit]:
+def exchange(item: SourceItem) -> list[TextEdit]:
     """Return the whole answer replaced by a wrong one of the source."""
     fitting = (wrong for wrong in item.wrong if not _DIGIT.search(item.answer + wrong))
-    return [Edit(0, len(item.answer), wrong) for wrong in fitting]
+    return [TextEdit(0, len(item.answer), wrong) for wrong in fitting]
 
 
-def _answers(item: SourceItem, pool: Pool) -> Iterator[Edit]:
+def _answers(item: SourceItem, pool: Pool) -> Iterator[TextEdit]:
     others = pool.answers(item)
     correct = [_stems(answer) for answer in (item.answer, *item.also_correct)] if others else []
     for name, region in others:
         words = _stems(name)
         # "rice" is not wrong where "fried rice" is correct, nor the other way round.
         if words and not _DIGIT.search(name) and not any(words <= other or other <= words for other in correct):
-            yield Edit(0, len(item.answer), like(item.answer, name), culture.region_name(region))
+            yield TextEdit(0, len(item.answer), like(item.answer, name), culture.region_name(region))
 
 
 def _stems(text: str) -> frozenset[str]:
     return frozenset(_STEM.sub("", word) for word in folded(text))
 
 
-def _countries(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[Edit]:
+def _countries(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[TextEdit]:
     is_new = cache(lambda name: _is_new(name, item))
     for group in pool.groups(primary(item), item.source):
         for start, end in _places(group, item):
             current = item.answer[start:end]
             others = (name for region, name in group.names.items() if apart(region, item.region) and name != current)
             if new := draw.pick(name for name in others if _fits(item.answer, start, name) and is_new(name)):
-                yield Edit(start, end, new, "another culture")
+                yield TextEdit(start, end, new, "another culture")
 
 
-def _places(group: Group, item: SourceItem) -> Iterator[tuple[int, int]]:
+def _places(group: NameGroup, item: SourceItem) -> Iterator[tuple[int, int]]:
     text, language = item.answer, primary(item)
     for match in group.pattern.finditer(text):
         start, end = match.span()
@@ -90,7 +90,7 @@ def _fits(text: str, start: int, name: str) -> bool:
     return article is None or (name[0] in VOWELS) == (len(article[0].strip()) == 2)
 
 
-def _named(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[Edit]:
+def _named(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[TextEdit]:
     language = primary(item)
     is_new = cache(lambda name: _is_new(name, item))
     for context, name, start in named(item):
@@ -101,7 +101,7 @@ def _named(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[Edit]:
         foreign = (new for new, region in others.items() if apart(region, home) and apart(region, item.region))
         fitting = (new for new in foreign if is_new(new) and not is_country(language, new))
         if new := draw.pick(fitting):
-            yield Edit(start, start + len(name), new, culture.region_name(others[new]))
+            yield TextEdit(start, start + len(name), new, culture.region_name(others[new]))
 
 
 def _is_new(name: str, item: SourceItem) -> bool:
