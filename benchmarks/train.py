@@ -40,7 +40,7 @@ def main() -> None:
     )
     _, tokenizer = load(options.base, recipe)
     golds = itertools.islice(read_records(Path(options.data) / "train.jsonl", Gold), options.samples)
-    examples = list(Examples(tokenizer, recipe).of(golds))
+    examples = list(Examples(tokenizer, recipe).make(golds))
     lengths = [len(example.tokens) for example in examples]
     print(f"{len(examples):,} examples, {np.mean(lengths):.0f} tokens each, batches of {recipe.batch}, {recipe.method}")
     plain = _plain(options, recipe, examples)

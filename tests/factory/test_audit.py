@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from mores.factory.audit import AUDITORS, MOST, audit_texts, some
+from mores.factory.audit import AUDITORS, MOST, audit_texts, thin
 from mores.factory.balance import paper, shortcut_free
 from mores.factory.drafts import Draft, drafts, word
 from mores.factory.gold import ChangedText, Mistake
@@ -120,11 +120,11 @@ def test_a_shape_says_what_is_seen_from_afar() -> None:
 
 
 def test_an_audit_reads_a_fixed_part_of_very_many_texts() -> None:
-    assert some(np.arange(7)).tolist() == list(range(7))
-    rows = some(np.arange(3 * MOST))
+    assert thin(np.arange(7)).tolist() == list(range(7))
+    rows = thin(np.arange(3 * MOST))
     assert len(rows) == MOST
     assert np.diff(rows).tolist() == [3] * (MOST - 1)
-    assert some(np.arange(0)).tolist() == []
+    assert thin(np.arange(0)).tolist() == []
 
 
 # Balanced with one guesser, checked by the others

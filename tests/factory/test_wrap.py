@@ -16,7 +16,18 @@ from hypothesis import strategies as st
 
 from mores.errors import InputError
 from mores.factory.items import SourceItem, Task
-from mores.factory.wrap import BUILT_IN, CONDITIONAL, KINDS, LINES, Templates, Wrapped, Wrapper, letter, needs, parse
+from mores.factory.wrap import (
+    BUILT_IN,
+    CONDITIONAL,
+    KINDS,
+    LINES,
+    Templates,
+    Wrapped,
+    Wrapper,
+    letter,
+    needed_files,
+    parse,
+)
 
 FIRST = ["ar", "bn", "de", "en", "es", "fr", "hi", "id", "ja", "pt", "ru", "tr", "zh"]
 MACHINE_MADE = [
@@ -515,5 +526,5 @@ def test_an_item_that_cannot_be_wrapped_is_refused(item: SourceItem, answer: str
 
 
 def test_the_kinds_cover_the_tasks() -> None:
-    assert {kind for task in Task for kind in needs(task)} == set(KINDS)
+    assert {kind for task in Task for kind in needed_files(task)} == set(KINDS)
     assert set(LINES) == {Task.QA, Task.IMPERSONATION}

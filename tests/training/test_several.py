@@ -69,7 +69,7 @@ class StoppedError(Exception):
 
 def train(home: Path, out: Path) -> None:
     """In this process."""
-    study.Study(home / "data", str(home / "tiny"), str(home / "tiny"), TuningRecipe(**SETTINGS), out).run()
+    study.TrainingStudy(home / "data", str(home / "tiny"), str(home / "tiny"), TuningRecipe(**SETTINGS), out).run()
 
 
 def stop_at_5(*positional: Any, on_step: Any) -> Any:  # noqa: ARG001
@@ -235,7 +235,7 @@ def training(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> A
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     recipe = TuningRecipe(style="paper", longest=512, rank=8, batch=4)
     model, tokenizer = load(str(place.home / "tiny"), recipe)
-    return tune.Training(model, list(Examples(tokenizer, recipe).of(dishes(4))), recipe, tmp_path, "x")
+    return tune.Training(model, list(Examples(tokenizer, recipe).make(dishes(4))), recipe, tmp_path, "x")
 
 
 @pytest.mark.slow

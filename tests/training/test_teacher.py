@@ -118,7 +118,7 @@ def test_the_loss_of_a_doubtful_decision_is_that_of_both_weighted(base: Path) ->
     """Against cross-entropies that transformers' plain model gives."""
     making = Examples(transformers.AutoTokenizer.from_pretrained(base), RECIPE)
     rows = [TaughtSample(samples(2)[0], -0.6), TaughtSample(samples(2)[1], 2.4)]
-    every, [sure] = list(making.labelled(rows)), list(making.of(dishes(1)))
+    every, [sure] = list(making.labelled(rows)), list(making.make(dishes(1)))
     plain = transformers.LlamaForCausalLM.from_pretrained(base, attn_implementation="eager").eval()
     register_attention()
     packed = transformers.LlamaForCausalLM.from_pretrained(base, attn_implementation=ATTENTION).eval()

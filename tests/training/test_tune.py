@@ -36,7 +36,7 @@ WIDE = Shape(4096, 8, 512)
 
 
 def examples(base: Path, golds: list[Gold], recipe: TuningRecipe = RECIPE) -> list[TokenizedExample]:
-    return list(Examples(transformers.AutoTokenizer.from_pretrained(base), recipe).of(golds))
+    return list(Examples(transformers.AutoTokenizer.from_pretrained(base), recipe).make(golds))
 
 
 # -- what is written ------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def test_the_loss_is_on_the_report_and_its_end(base: Path) -> None:
 
 def test_a_long_example_is_left_out_and_counted(base: Path) -> None:
     making = Examples(transformers.AutoTokenizer.from_pretrained(base), RECIPE.model_copy(update={"longest": 64}))
-    assert list(making.of(dishes(3))) == []
+    assert list(making.make(dishes(3))) == []
     assert making.left_out == 3
 
 
@@ -163,7 +163,7 @@ def train(
 ) -> tuple[Any, list[dict[str, Any]]]:
     folder.mkdir(parents=True, exist_ok=True)
     model, tokenizer = load(str(base), recipe)
-    examples_of = list(Examples(tokenizer, recipe).of(golds))
+    examples_of = list(Examples(tokenizer, recipe).make(golds))
     tune.Training(model, examples_of, recipe, folder, "x", **more).tune()
     return model, [json.loads(line) for line in (folder / tune.LOG).read_text().splitlines()]
 
@@ -224,7 +224,7 @@ def test_decisions_are_those_of_the_next_token(base: Path) -> None:
     plain = transformers.LlamaForCausalLM.from_pretrained(base).eval()
     assert [pair.sample.id for pair in decided.golds] == [pair.sample.id for pair in golds]
     for gold_, odds in zip(golds, decided.odds, strict=True):
-        [example] = making.of([gold_])
+        [example] = making.make([gold_])
         with torch.no_grad():
             logits = plain(torch.tensor(example.tokens[: example.decision].astype(np.int64))[None]).logits[0, -1]
         clean, wrong = making.choices

@@ -1,4 +1,4 @@
-"""The data card: what is in a dataset, where it comes from, what it may be used for, and what gives it away."""
+"""The data card: contents, sources, permitted uses and shortcuts of a dataset."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ CHANGES = (
     "Exam questions that speak of their options are asked with them only; exams with unsound answer keys are left out.",
     "Tweets and opinions are no facts; forum posts have lost their greetings, links and list numbers.",
 )
-"""What edition 2 of the data factory does that edition 1 did not, for people who have data of both."""
+"""The changes from edition 1 of the data factory to edition 2, for people who have data of both."""
 OF_ERRORS = ("severity", "error type")
 """Tables that count errors; the others count samples."""
 
 
 class CardTally:
-    """What is counted while the pairs go by."""
+    """Counts that are updated pair by pair."""
 
     def __init__(self) -> None:
         self.facts = 0
@@ -78,7 +78,8 @@ def _cells(gold: Gold) -> Iterator[tuple[str, str]]:
 
 
 def facts(built: Built, recipe: BuildRecipe, tally: CardTally) -> dict[str, Any]:
-    """Everything that the card says, as plain data."""
+    """Return the contents of the card, as plain data."""
+    largest = min(tally.groups, key=lambda group: (-tally.groups[group], group), default="")
     return {
         "recipe": recipe.model_dump(mode="json"),
         "mores": __version__,
@@ -88,7 +89,7 @@ def facts(built: Built, recipe: BuildRecipe, tally: CardTally) -> dict[str, Any]
         "facts": tally.facts,
         "missing": built.missing,
         "sources": [_source(name, built, tally, recipe.cap) for name in sorted(built.items)],
-        "groups": _groups(tally.groups),
+        "groups": {"count": len(tally.groups), "largest": largest, "samples": tally.groups[largest]},
         "tables": {
             name: dict(sorted(rows.items(), key=lambda row: (-row[1], row[0]))) for name, rows in tally.tables.items()
         },
@@ -112,15 +113,8 @@ def render(about: dict[str, Any]) -> str:
     return environment.get_template("card.md.j2").render(about | {"of_errors": OF_ERRORS})
 
 
-def _groups(sizes: Counter[str]) -> dict[str, Any]:
-    """Return how many groups never share a split with another, and which is the largest."""
-    largest = min(sizes, key=lambda group: (-sizes[group], group), default="")
-    return {"count": len(sizes), "largest": largest, "samples": sizes[largest]}
-
-
 def _source(name: str, built: Built, tally: CardTally, cap: int) -> dict[str, Any]:
-    known = name in datasets.names()
-    source = datasets.source(name) if known else None
+    source = datasets.source(name) if name in datasets.names() else None
     splits = tally.splits.get(name, Counter())
     return {
         "name": name,

@@ -5,8 +5,8 @@
 
 The facts of a text are of one source, region, language and fold, so that no text joins two splits. English answers are
 put into sentences (`statement`); in other languages a fact must be a whole text already. Which facts meet, their order,
-what joins them and how the text is asked for are drawn by the seed; nothing of it depends on the errors. Severities
-are those of `errors.rules`.
+the words between them and the instruction are drawn by the seed; none of these depends on the errors. Severities are
+those of `errors.rules`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from tomllib import loads
 
 from mores.culture import region_name
 from mores.factory.drafts import Draft, draw, soft
@@ -26,23 +24,24 @@ from mores.factory.errors.rules.edit import UNSPACED, data
 from mores.factory.gold import ChangedText
 from mores.factory.items import SourceItem, Task
 from mores.factory.statement import Statement, bare, sentence
+from mores.io.values import read_packaged_toml
 
 SIZES = (2, 3, 3, 4, 4, 5)
 """Facts of a text; the seed draws one of these."""
 LONGEST_FACT = 300
-"""Characters; a longer one is a text already."""
+"""Maximum characters; a longer one is a text already."""
 CONNECTIVES = ("", "", "", "Also, ", "In addition, ", "Besides, ", "Beyond that, ")
 FALLBACK = "life"
 """The topic of facts that fit no other, or too few of which do."""
 
 _SENTENCE_END = re.compile(r"[.!?。！？।॥؟][\"'”’»)\]]*$")
 _CAN_FOLLOW = re.compile(r"(?:The|A|An|What|One|People|If|As for|It|In|At|During|When|Most|Many|Some|There) ")
-"""First words that a connective makes lower-case; any other may be a name."""
+"""First words that become lower-case after a connective; any other may be a name."""
 
 
 @dataclass(frozen=True)
 class TextTopic:
-    """What a composed text may be about."""
+    """A topic of composed texts."""
 
     words: re.Pattern[str]
     about: tuple[str, ...]
@@ -57,25 +56,28 @@ class ComposedText:
     """The text as an item: its answer is the whole text."""
     facts: tuple[Statement, ...]
     joints: tuple[str, ...]
-    """What stands before each fact."""
+    """The words before each fact."""
 
-    def told(self, told: Sequence[str]) -> tuple[str, list[int]]:
-        """Return the text with these wordings of its facts, and where each starts."""
+    def tell(self, wordings: Sequence[str]) -> tuple[str, list[int]]:
+        """Return the text with these wordings of its facts, and the start of each."""
         text, starts = "", []
-        for joint, words in zip(self.joints, told, strict=True):
+        for joint, words in zip(self.joints, wordings, strict=True):
             starts.append(len(text) + len(joint))
             text += joint + (words[0].lower() + words[1:] if joint.endswith(", ") else words)
         return text, starts
 
 
 def compose(items: Iterable[SourceItem], fold_of: Mapping[str, int], seed: int, uses: int) -> Iterator[ComposedText]:
-    """Texts of the facts of these items; each fact is in at most `uses` of them."""
+    """Yield texts of the facts of these items; each fact is in at most `uses` of them."""
     cells: dict[tuple[str, ...], list[Statement]] = defaultdict(list)
     for item in items:
-        fact = _fact(item, seed)
+        whole = _SENTENCE_END.search(item.answer) and "\n" not in item.answer and len(item.answer) <= LONGEST_FACT
+        if item.task is not Task.GENERATION:
+            fact = sentence(item, draw(seed, "sentence", item.id))
+        else:
+            fact = bare(item) if whole else None
         if fact is not None and item.region:
-            fold = fold_of[f"{item.source}/{item.id}"]
-            cells[item.source, item.region, item.language or "", str(fold)].append(fact)
+            cells[item.source, item.region, item.language or "", str(fold_of[item.name])].append(fact)
     for _, facts in sorted(cells.items(), key=lambda cell: cell[0]):
         seen: set[frozenset[str]] = set()
         for use in range(uses):
@@ -105,12 +107,12 @@ def text_changes(text: ComposedText, pool: Pool, seed: int, most: int) -> Iterat
             place: min(by_fact[place], key=lambda change: draw(seed, str(count), text.item.id, change.answer))
             for place in order[:count]
         }
-        yield _joined(text, chosen)
+        yield _join(text, chosen)
 
 
-def _joined(text: ComposedText, chosen: Mapping[int, ChangedText]) -> ChangedText:
-    told = [chosen[place].answer if place in chosen else fact.text for place, fact in enumerate(text.facts)]
-    answer, starts = text.told(told)
+def _join(text: ComposedText, chosen: Mapping[int, ChangedText]) -> ChangedText:
+    wordings = [chosen[place].answer if place in chosen else fact.text for place, fact in enumerate(text.facts)]
+    answer, starts = text.tell(wordings)
     mistakes = []
     for place, change in sorted(chosen.items()):
         for mistake in change.mistakes:
@@ -122,19 +124,14 @@ def _joined(text: ComposedText, chosen: Mapping[int, ChangedText]) -> ChangedTex
     return ChangedText(answer=answer, correct=text.item.answer, mistakes=tuple(mistakes))
 
 
-def _fact(item: SourceItem, seed: int) -> Statement | None:
-    """Return the item as a sentence to tell beside others."""
-    if item.task is not Task.GENERATION:
-        return sentence(item, draw(seed, "sentence", item.id))
-    whole = _SENTENCE_END.search(item.answer) and "\n" not in item.answer and len(item.answer) <= LONGEST_FACT
-    return bare(item) if whole else None
-
-
 def _by_topic(facts: Iterable[Statement]) -> list[tuple[str, list[Statement]]]:
     """Return the facts of a region by topic; texts about a topic of the source keep it."""
     by_topic: dict[str, list[Statement]] = defaultdict(list)
     for fact in facts:
-        by_topic[fact.item.question if fact.item.task is Task.GENERATION else _topic(fact.item.question)].append(fact)
+        topic = question = fact.item.question
+        if fact.item.task is not Task.GENERATION:
+            topic = next((name for name, each in _topics().items() if each.words.search(question)), FALLBACK)
+        by_topic[topic].append(fact)
     few = [topic for topic, of_topic in by_topic.items() if len(of_topic) < SIZES[0] and topic in _topics()]
     for topic in few:
         if topic != FALLBACK:
@@ -142,12 +139,8 @@ def _by_topic(facts: Iterable[Statement]) -> list[tuple[str, list[Statement]]]:
     return sorted(by_topic.items())
 
 
-def _topic(question: str) -> str:
-    return next((name for name, topic in _topics().items() if topic.words.search(question)), FALLBACK)
-
-
 def _portions(facts: Sequence[Statement], seed: int) -> Iterator[Sequence[Statement]]:
-    """Yield the facts in portions of two to five; one that is left over joins the last."""
+    """Yield the facts in portions of two to five; a single remaining one joins the last portion."""
     start = 0
     while len(facts) - start >= SIZES[0]:
         size = SIZES[draw(seed, "size", facts[start].item.id)[0] % len(SIZES)]
@@ -164,22 +157,23 @@ def _text(facts: Sequence[Statement], topic: str, seed: int, use: int) -> Compos
     task = (Task.GENERATION, Task.FREEFORM)[chance[0] % 2]
     if topic in _topics() and first.region:
         wordings = _topics()[topic].about if task is Task.GENERATION else _topics()[topic].ask
-        question = wordings[chance[1] % len(wordings)].format(place=_place(first.region))
+        has_article = first.region in data("swap")["english"]["article"]
+        place = f"{'the ' if has_article else ''}{region_name(first.region)}"
+        question = wordings[chance[1] % len(wordings)].format(place=place)
     else:
         task, question = Task.GENERATION, topic
     joints = _joints(facts, chance)
-    blank = SourceItem(
-        source=first.source, id=f"text:{chance.hex()}", task=task, question=question, answer="-",
-        region=first.region, language=first.language, topic=topic if topic in _topics() else first.topic,
-    )  # fmt: skip
+    about = {"region": first.region, "language": first.language, "topic": topic if topic in _topics() else first.topic}
+    name = f"text:{chance.hex()}"
+    blank = SourceItem(source=first.source, id=name, task=task, question=question, answer="-", **about)
     text = ComposedText(blank, tuple(facts), joints)
     return ComposedText(
-        blank.model_copy(update={"answer": text.told([fact.text for fact in facts])[0]}), text.facts, joints
+        blank.model_copy(update={"answer": text.tell([fact.text for fact in facts])[0]}), text.facts, joints
     )
 
 
 def _joints(facts: Sequence[Statement], chance: bytes) -> tuple[str, ...]:
-    """Return what stands before each fact: nothing, a space, a connective, or the mark of a line in a list."""
+    """Return the words before each fact: nothing, a space, a connective, or a list marker."""
     language = (facts[0].item.language or "").split("-")[0]
     if chance[2] % 8 == 0:
         return tuple("- " if place == 0 else "\n- " for place in range(len(facts)))
@@ -191,12 +185,6 @@ def _joints(facts: Sequence[Statement], chance: bytes) -> tuple[str, ...]:
     return tuple(joints)
 
 
-def _place(region: str) -> str:
-    """Return the region as English has it after a preposition."""
-    name = region_name(region)
-    return f"the {name}" if region in data("swap")["english"]["article"] else name
-
-
 @cache
 def _topics() -> dict[str, TextTopic]:
     return {
@@ -205,5 +193,5 @@ def _topics() -> dict[str, TextTopic]:
             tuple(table["about"]),
             tuple(table["ask"]),
         )
-        for name, table in loads(files("mores.factory").joinpath("topics.toml").read_text("utf-8")).items()
+        for name, table in read_packaged_toml("mores.factory", "topics.toml").items()
     }

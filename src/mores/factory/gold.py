@@ -1,4 +1,4 @@
-"""What the data factory makes: a sample with its gold error report, and where both come from."""
+"""The output of the data factory: a sample with its gold error report, and where both come from."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The manifest of a dataset: one line per sample, with the sum of its record, to name a dataset and to compare two.
+"""The manifest of a dataset: one line per sample, with the hash of its record, to name a dataset and to compare two.
 
-The SHA-256 sum of `manifest.jsonl` itself names the dataset exactly. `mores build diff A B` compares two manifests.
+The SHA-256 of `manifest.jsonl` itself names the dataset exactly. `mores build diff A B` compares two manifests.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ class ManifestEntry(Record):
     kind: Kind
     group: str
     sha256: str
-    """Of its line in the file of its split, without the line break."""
+    """SHA-256 of its line in the file of its split, without the line break."""
 
 
 class DatasetDifference(Record):
-    """How the samples of one source, or of `all`, differ between two datasets: ids, in order."""
+    """The ids of samples of one source, or of `all`, that differ between two datasets, in order."""
 
     source: str
     same: int
     added: tuple[str, ...]
     removed: tuple[str, ...]
     changed: tuple[str, ...]
-    """In both, with other contents."""
+    """In both, with different contents."""
     moved: tuple[str, ...]
     """Those of `changed` that are in another split."""
 
@@ -47,8 +47,8 @@ class DatasetDifference(Record):
         return not (self.added or self.removed or self.changed)
 
 
-def enter(gold: Gold, line: bytes) -> ManifestEntry:
-    """Return the entry of a sample that is written as this line."""
+def make_entry(gold: Gold, line: bytes) -> ManifestEntry:
+    """Return the manifest entry of a sample that is written as this line."""
     return ManifestEntry(
         id=gold.sample.id,
         split=gold.split,
@@ -68,13 +68,13 @@ def read_entries(place: Path) -> dict[str, ManifestEntry]:
     entries: dict[str, ManifestEntry] = {}
     for entry in read_records(path, ManifestEntry):
         if entry.id in entries:
-            raise InputError(f"{path}: lists {entry.id!r} twice; build the dataset again")
+            raise InputError(f"{path}: duplicate id {entry.id!r}; build the dataset again")
         entries[entry.id] = entry
     return entries
 
 
 def compare(before: Path, after: Path) -> list[DatasetDifference]:
-    """Return what was added, removed and changed from one dataset to another: by source, and last of `all`."""
+    """Return the samples added, removed and changed from one dataset to another: by source, and last of `all`."""
     old, new = read_entries(before), read_entries(after)
     ids = old.keys() | new.keys()
     source_of = {name: (new.get(name) or old[name]).source for name in ids}
@@ -99,6 +99,6 @@ def _compare(
 
 
 def sum_of(path: Path) -> str:
-    """Return the SHA-256 sum of a file."""
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()

@@ -1,6 +1,6 @@
-"""Examples one after the other in long rows, so that nearly no token is padding.
+"""Examples packed into long rows, so that almost no token is padding.
 
-A row is one sequence to the GPU: positions start again at each example, and `starts` keeps attention inside of each.
+A row is one sequence to the GPU: positions restart at each example, and `starts` keeps attention within each.
 """
 
 from __future__ import annotations
@@ -16,21 +16,20 @@ from mores.training.examples import TokenizedExample, Tokens
 
 Floats = npt.NDArray[np.float32]
 
-
 STEP = 256
 """Lengths are multiples of this."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What all rows of a run have in common, so that a network is compiled once."""
+    """The common size of all rows of a run, so that the network is compiled once."""
 
     size: int
     """Tokens."""
     examples: int
-    """The most examples of a row."""
+    """Maximum examples of a row."""
     longest: int
-    """No example is longer."""
+    """Maximum tokens of an example."""
 
     @property
     def starts(self) -> int:
@@ -47,19 +46,19 @@ class PackedRow:
     targets: Tokens
     """The token that follows."""
     weights: Floats
-    """Of each target in the loss; 0 for prompts, the first token of an example, and padding."""
+    """Weights of the targets in the loss; 0 for prompts, the first token of an example, and padding."""
     others: Tokens
-    """The token that follows by a second label, where there is doubt about the first."""
+    """The next token by a second label, where the first is in doubt."""
     doubts: Floats
-    """Of each of those in the loss."""
+    """Weights of these in the loss."""
     starts: Tokens
-    """Where each example starts, then the padding, then the end, which may come several times."""
+    """Starts of examples, then of the padding, then the end, which may be repeated."""
     examples: int
-    """How many there are."""
+    """Number of examples."""
 
 
 def pack(examples: Iterable[TokenizedExample], shape: Shape, decision_weight: float = 1.0) -> Iterator[PackedRow]:
-    """Rows of whole examples, in order; a row is closed when the next example does not fit."""
+    """Yield rows of whole examples, in order; a row ends when the next example does not fit."""
     examples_of_row: list[TokenizedExample] = []
     used = 0
     for example in examples:
@@ -90,7 +89,7 @@ def make_row(examples: Sequence[TokenizedExample], shape: Shape, decision_weight
         decision = begin + example.decision - 1
         weights[decision] = decision_weight * (1 - example.doubt)
         others[decision], doubts[decision] = example.other, decision_weight * example.doubt
-    # Padding makes separate examples, none too long: a token that no attention computes may hold anything.
+    # Padding is split into examples that are not too long: tokens without attention may hold any value.
     starts = np.full(shape.starts, size, np.int32)
     every = [0, *ends, *range(int(ends[-1]) + shape.longest, size, shape.longest)]
     starts[: len(every)] = every
@@ -98,7 +97,7 @@ def make_row(examples: Sequence[TokenizedExample], shape: Shape, decision_weight
 
 
 def shape_of(lengths: Sequence[int], batch: int, most: int) -> Shape:
-    """A shape that fits all of these examples, for batches of `batch`, with at most `most` tokens if possible."""
+    """Return a shape that fits these examples, for batches of `batch`, with at most `most` tokens if possible."""
     longest = _up(max(lengths), STEP)
     whole = batch * float(np.mean(lengths)) + 3 * math.sqrt(batch) * float(np.std(lengths))
     parts = max(1, math.ceil(whole / most))

@@ -8,7 +8,8 @@ give claims too. `mores.training.pair_samples` makes samples of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -57,22 +58,19 @@ class ContrastingPassages(Record):
 
     def pairs(self) -> Iterator[ClaimPair]:
         """Yield every claim with every passage, undecided ones with one of the two."""
+        rows: list[tuple[str, str, str, Label]] = []
         for place, passage in enumerate(self.passages):
             for number, claim in enumerate(self.claims):
-                yield self._pair(f"{place}{number}", claim, passage, "supported" if place == number else "refuted")
-        one = self.passages[draw(0, "undecided", self.source, self.id)[0] % 2]
-        for number, claim in enumerate(self.undecided):
-            yield self._pair(f"u{number}", claim, one, "unknown")
-
-    def _pair(self, part: str, claim: str, passage: str, label: Label) -> ClaimPair:
-        return ClaimPair(
-            id=f"{self.id}-{part}", claim=claim, evidence=(passage,), label=label,
-            language=self.language, source=self.source,
-        )  # fmt: skip
+                rows.append((f"{place}{number}", claim, passage, "supported" if place == number else "refuted"))
+        passage = self.passages[draw(0, "undecided", self.source, self.id)[0] % 2]
+        rows += [(f"u{number}", claim, passage, "unknown") for number, claim in enumerate(self.undecided)]
+        same = {"language": self.language, "source": self.source}
+        for part, claim, passage, label in rows:
+            yield ClaimPair(id=f"{self.id}-{part}", claim=claim, evidence=(passage,), label=label, **same)
 
 
 def read_pairs(*folders: Path) -> list[ClaimPair]:
-    """Return all pairs of some folders; the same claim with the same passages is taken once."""
+    """Return all pairs of some folders, without duplicates."""
     unique: dict[tuple[str, tuple[str, ...]], ClaimPair] = {}
     named: dict[str, Path] = {}
     for folder in folders:
@@ -84,7 +82,7 @@ def read_pairs(*folders: Path) -> list[ClaimPair]:
                 if unique.setdefault((pair.claim, pair.evidence), pair) is not pair:
                     continue
                 if other := named.get(name_of(pair)):
-                    raise InputError(f"{path}: {name_of(pair)} names another pair in {other}; give one another id")
+                    raise InputError(f"{path}: duplicate id {name_of(pair)}, also in {other}; rename one")
                 named[name_of(pair)] = path
     return list(unique.values())
 
@@ -96,7 +94,7 @@ def _pairs_of(path: Path) -> Iterator[ClaimPair]:
 
 
 def read_sentences(folder: Path, most: int = 20) -> list[ClaimPair]:
-    """Claims that are a sentence of their passage, or none, in the language that the name of each file says."""
+    """Return claims that are a sentence of their passage, or of none; the name of a file is its language."""
     paths = sorted(folder.glob("*.txt"))
     if not paths:
         raise InputError(f"{folder}: no .txt file in it; expected one for each language, such as sw.txt")
@@ -104,7 +102,8 @@ def read_sentences(folder: Path, most: int = 20) -> list[ClaimPair]:
     for path in paths:
         lines = list(dict.fromkeys(line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()))
         lines.sort(key=lambda line: draw(0, path.stem, line))
-        for number, (first, second, third, other) in enumerate(batched_by_four(lines)[:most]):
+        fours = zip(*(lines[start::4] for start in range(4)), strict=False)
+        for number, (first, second, third, other) in enumerate(islice(fours, most)):
             passage = (" ".join((first, second, third)),)
             same = {"evidence": passage, "language": path.stem, "source": SENTENCES}
             pairs.append(ClaimPair(id=f"{path.stem}-{number}", claim=second, label="supported", **same))
@@ -115,18 +114,13 @@ def read_sentences(folder: Path, most: int = 20) -> list[ClaimPair]:
     return pairs
 
 
-def batched_by_four(lines: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the lines four by four; a rest of fewer is left out."""
-    return list(zip(*(lines[start::4] for start in range(4)), strict=False))
-
-
 def name_of(pair: ClaimPair) -> str:
-    """Return a pair as samples name their item."""
+    """Return the name of a pair, `source/id`."""
     return f"{pair.source}/{pair.id}"
 
 
 def group(pairs: Iterable[ClaimPair]) -> dict[str, str]:
-    """The group of each pair: pairs with the same claim or a common passage are in one, by the name of its first."""
+    """Return the group of each pair, named after its first; pairs with a common claim or passage are in one."""
     components = Components()
     names = []
     for pair in pairs:

@@ -1,10 +1,11 @@
 """Every setting of a training run, in one file: `mores train --recipe mine.toml`.
 
-The defaults are the paper's (ExCAM, Appendix B); what it leaves to the tools is said where it differs.
+The defaults are the paper's (ExCAM, Appendix B); fields that differ from the tools it used say so.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -21,7 +22,7 @@ __getattr__ = find_old_name(__name__, {"Recipe": "TuningRecipe"})
 
 
 class TuningRecipe(Record):
-    """How a model is tuned."""
+    """The settings of a training run."""
 
     method: Literal["lora", "full"] = "lora"
     """Low-rank adapters, or all weights."""
@@ -37,12 +38,12 @@ class TuningRecipe(Record):
     row_tokens: int = Field(16_384, ge=256)
     """Tokens of a row into which examples are packed; a larger step has several rows."""
     longest: int = Field(2048, ge=64)
-    """Longer examples are left out, and counted."""
+    """Maximum tokens of an example; longer ones are left out, and counted."""
     weight_decay: float = Field(0.1, ge=0)
     beta1: float = Field(0.9, ge=0, lt=1)
     beta2: float = Field(0.95, ge=0, lt=1)
     clip: float = Field(1.0, gt=0)
-    """Largest norm of the gradient."""
+    """Maximum norm of the gradient."""
     precision: Literal["bf16", "fp32"] = "bf16"
     """bf16 on a GPU; a CPU always computes in fp32."""
     style: Style = "guided"
@@ -57,7 +58,7 @@ class TuningRecipe(Record):
 
 
 def read_recipe(path: Path | None = None, settings: Iterable[str] = ()) -> TuningRecipe:
-    """Return the recipe in a TOML file, and what texts such as `rank=64` change in it; the defaults are the paper's."""
+    """Return the recipe in a TOML file, with changes such as `rank=64`; the defaults are the paper's."""
     recipe = _read_file(path) if path else TuningRecipe()
     changes: dict[str, Any] = {}
     for setting in settings:
@@ -88,10 +89,4 @@ def _read_file(path: Path) -> TuningRecipe:
 def write_recipe(recipe: TuningRecipe) -> str:
     """Return the recipe as TOML, with every setting."""
     rows = recipe.model_dump(mode="json").items()
-    return "".join(f"{name} = {_literal(value)}\n" for name, value in rows)
-
-
-def _literal(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    return "".join(f"{name} = {json.dumps(value)}\n" for name, value in rows)

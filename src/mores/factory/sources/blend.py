@@ -2,10 +2,10 @@
 
 One item per question and region; the unit of leakage is the question in all regions. As the authors do, a question is
 left out of a region where three people had no answer or found it not applicable, or five did not know. Where there are
-labelled multiple-choice items one of them gives the options: of those whose answer has most votes, the one with most
-wrong options. Elsewhere the answer with most votes is correct if two people gave it, and wrong options are what other
-regions answer to the same question and nobody in this region does, in other words or in part: "a flower wreath" is not
-offered as wrong where people give "a garland of flowers".
+labelled multiple-choice items, one of them gives the options: of those whose answer has most votes, the one with most
+wrong options. Elsewhere the answer with most votes is correct if two people gave it, and wrong options are answers of
+other regions to the same question that nobody in this region gives, in other words or in part: "a flower wreath" is not
+offered as wrong where people say "a garland of flowers".
 
 The Hub has `data/annotations/<Country>_data.json` (an object by question id; in `data/annotations_hf` it is a list)
 and `data/mc_questions_hf/mc_questions_file.json`, of which `mc_questions_file_v1.1.json` is a later version.
@@ -35,7 +35,7 @@ REGIONS = {
 }  # fmt: skip
 """The 16 regions as BLEnD names them; three are parts of a country."""
 COUNTRIES = {name: country(code) for name, code in REGIONS.items()}
-"""A part of a country is no other culture: West Java and Indonesia."""
+"""A part of a country is not another culture: West Java and Indonesia."""
 MOST_WRONG = 3
 MOST_WITHOUT, MOST_UNKNOWING = 3, 5
 """A question is left out if this many people have no answer, or do not know one."""
@@ -57,7 +57,7 @@ Unit = tuple[str, str]
 
 @dataclass(frozen=True)
 class RegionalAnswers:
-    """What one region answers to one question."""
+    """The answers of one region to one question."""
 
     row: SourceRow
     unit: Unit
@@ -65,7 +65,7 @@ class RegionalAnswers:
     votes: tuple[tuple[int, tuple[str, ...]], ...]
     """Count and wordings of each answer, most votes first."""
     unanswered: bool = False
-    """Whether so many people had no answer that the authors leave the question out here (`exact_match.py`)."""
+    """Whether the authors leave the question out here because many people had no answer (`exact_match.py`)."""
 
     @property
     def top(self) -> frozenset[str]:
@@ -83,7 +83,7 @@ class RegionalAnswers:
 
 @dataclass(frozen=True)
 class LabelledChoice:
-    """One labelled multiple-choice item; there are 300,000, so it keeps the place of its row and not the row."""
+    """One labelled multiple-choice item; there are 300,000, so it keeps only the place of its row."""
 
     place: str
     unit: Unit
@@ -94,7 +94,7 @@ class LabelledChoice:
 
 @dataclass
 class BlendQuestion:
-    """All that is known of one question in one region."""
+    """All data about one question in one region."""
 
     answers: RegionalAnswers | None = None
     choices: list[LabelledChoice] = field(default_factory=list)
@@ -121,13 +121,13 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
 
 
 def read_answers(folder: Path, on_bad: OnBad) -> Iterator[RegionalAnswers]:
-    """Return what people answered, question by question and region by region, where the authors count it."""
+    """Return the answers to each question in each region that the authors count."""
     find(folder, "*_data.json")
     return (answers for answers in _annotations(folder, on_bad) if answers.votes and not answers.unanswered)
 
 
 def _annotations(folder: Path, on_bad: OnBad) -> Iterator[RegionalAnswers]:
-    """Yield the annotation files; the Hub has them in two shapes in two folders, of which the first will do."""
+    """Yield the annotations; the Hub has them in two shapes in two folders, of which the first is read."""
     paths = sorted(folder.rglob("*_data.json"))
     paths = [path for path in paths if path.parent == paths[0].parent]
     yield from collect(read_all(paths), _answers, on_bad)
@@ -136,9 +136,15 @@ def _annotations(folder: Path, on_bad: OnBad) -> Iterator[RegionalAnswers]:
 def _answers(row: SourceRow) -> RegionalAnswers:
     place = row.file.name.removesuffix("_data.json").replace("_", " ")
     if place not in REGIONS:
-        raise InputError(f"{place!r} is no region of BLEnD; name the file as it was published")
+        raise InputError(f"{place!r} is not a region of BLEnD; name the file as it was published")
     question = row.text("question") if place in {"UK", "US"} else row.text("en_question")
-    votes = [_vote(vote) for vote in row.list("annotations")]
+    votes = []
+    for vote in row.list("annotations"):
+        match vote:
+            case {"count": int(count), "en_answers": list(wordings)}:
+                votes.append((count, unique(wording for wording in wordings if isinstance(wording, str))))
+            case _:
+                raise InputError("an annotation without 'count' and 'en_answers'; expected the published columns")
     ranked = sorted((vote for vote in votes if vote[1]), key=lambda vote: -vote[0])
     return RegionalAnswers(row, (row.maybe("ID") or row.path[-1], place), question, tuple(ranked), _is_unanswered(row))
 
@@ -147,28 +153,18 @@ def _is_unanswered(row: SourceRow) -> bool:
     counts = row.mapping("idks") if row.values.get("idks") else {}
     numbers = [counts.get(name, 0) for name in ("no-answer", "not-applicable", "idk")]
     if not all(isinstance(number, int | float) for number in numbers):
-        raise InputError("'idks' has something else than numbers; expected the published columns")
+        raise InputError("a value of 'idks' is not a number; expected the published columns")
     none, unknown = numbers[0] + numbers[1], numbers[2]
     return bool(none >= MOST_WITHOUT or unknown >= MOST_UNKNOWING)
 
 
-def _vote(vote: object) -> tuple[int, tuple[str, ...]]:
-    match vote:
-        case {"count": int(count), "en_answers": list(wordings)}:
-            return count, unique(wording for wording in wordings if isinstance(wording, str))
-    raise InputError("an annotation without 'count' and 'en_answers'; expected the published columns")
-
-
 def _choices(folder: Path, on_bad: OnBad) -> Iterator[LabelledChoice]:
-    for path in _newest(sorted(path for name in CHOICES for path in folder.rglob(name))):
-        yield from collect(read(path, depth=2 if path.name.startswith("mcq") else 1), _choice, on_bad)
-
-
-def _newest(paths: list[Path]) -> list[Path]:
-    """Return the files of the newest version; where two folders have it, in two forms, the first will do."""
+    """Yield the items of the newest version; where two folders have it, in two forms, of the first."""
+    paths = sorted(path for name in CHOICES for path in folder.rglob(name))
     newest = max(map(_version, paths), default=())
     paths = [path for path in paths if _version(path) == newest]
-    return [path for path in paths if path.parent == paths[0].parent]
+    for path in (path for path in paths if path.parent == paths[0].parent):
+        yield from collect(read(path, depth=2 if path.name.startswith("mcq") else 1), _choice, on_bad)
 
 
 def _version(path: Path) -> tuple[int, ...]:
@@ -181,7 +177,7 @@ def _choice(row: SourceRow) -> LabelledChoice:
     name = row.maybe("country") or (match[1] if (match := _COUNTRY.search(prompt)) else None)
     place = (name or "").replace("_", " ")
     if place not in REGIONS:
-        raise InputError(f"the question is about no region of BLEnD ({prompt!r}); correct or remove the row")
+        raise InputError(f"the question names no region of BLEnD ({prompt!r}); correct or remove the row")
     options = _options(row.values.get("choices"))
     answer = letter(options, row.text("answer", "answer_idx"))
     return LabelledChoice(row.place, (row.text("id", "ID"), place), prompt, unique(options), answer)
@@ -194,12 +190,12 @@ def _options(value: object) -> list[str]:
     except ValueError:
         choices = None
     if not isinstance(choices, dict) or not all(isinstance(text, str) for text in choices.values()):
-        raise InputError("'choices' is no object of letters and texts; expected the published columns")
+        raise InputError("'choices' is not an object of letters and texts; expected the published columns")
     return [text.strip() for _, text in sorted(choices.items())]
 
 
 def _labelled(unit: Unit, entry: BlendQuestion, on_bad: OnBad) -> SourceItem | None:
-    """Of the multiple-choice items with a top answer, the one with most options that nobody of the region has given."""
+    """Return the multiple-choice item with a top answer that has most options that nobody in the region gave."""
     top = entry.answers.top if entry.answers else None
     choices = [choice for choice in entry.choices if top is None or fold(choice.answer) in top]
     known = unique([*(choice.answer for choice in choices), *(entry.answers.wordings if entry.answers else ())])
@@ -242,7 +238,7 @@ def _derived(unit: Unit, entry: BlendQuestion, best: list[tuple[str, str]]) -> S
 
 @lru_cache(maxsize=32_768)
 def _words(text: str) -> frozenset[str]:
-    """Words without their plural, so that "sandwiches" is "sandwich" and "oranges" is "orange"."""
+    """Return the words of a text without plurals: "sandwiches" is "sandwich" and "oranges" is "orange"."""
     words = [re.sub(r"(?<=\w{2})(es|e|s)$", "", word) for word in re.findall(r"\w+", fold(text))]
     return frozenset("football" if word == "soccer" else word for word in words if word not in LITTLE)
 

@@ -2,22 +2,20 @@
 
 Two shapes are read: the release, with `subject`, `facet` or `concepts`, and `assertion`; and the subset that asks for
 the name of the country, by language and country, whose gap is filled here. There an assertion and its translations
-have the same place in their lists, and stay in one split. The same assertion twice is taken once.
+have the same place in their lists, and stay in one split. Duplicates are left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 from mores.culture import language, local_region_name, region, region_name
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
-from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import OnBad, SourceRow, digest, items, region_or_none
+from mores.factory.sources.reader import read_tables
+from mores.factory.sources.rows import SourceRow, digest, region_or_none
 
-# The request that stands behind the sentence, in the languages of the subset.
+# The request after the sentence, in the languages of the subset.
 _REQUEST = re.compile(r'(Answer in the json|\{"उत्तर"|以 \{|پاسخ در قالب json|Jibu katika umbizo la json)')
 
 CULTURE_OF = {
@@ -28,13 +26,9 @@ WITH_ARTICLE = frozenset({"AE", "GB", "NL", "PH", "US"})
 """Countries whose English name has an article."""
 
 
-def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
-    paths = find(folder, "candle*.json", "candle*.jsonl", "candle*.jsonl.zip")
-    rows = read_all(paths, depth=3)
-    yield from items(rows, lambda row: _filled(row) if row.path else _released(row), on_bad, repeated=True)
-
-
-def _filled(row: SourceRow) -> SourceItem:
+def _read_row(row: SourceRow) -> SourceItem:
+    if not row.path:
+        return _released(row)
     spoken, country, place = language(row.path[0]), region(row.path[1]), row.path[2]
     sentence = _REQUEST.split(re.split("[:：]", row.text("prompt"), maxsplit=1)[-1])[0].strip()
     if "<mask>" not in sentence:
@@ -84,7 +78,7 @@ SOURCE = Source(
     homepage="https://candle.mpi-inf.mpg.de",
     files="candle_dataset_v1.jsonl, or candle*.json by language and country",
     stratify="region",
-    read=_read,
+    read=read_tables(_read_row, "candle*.json", "candle*.jsonl", "candle*.jsonl.zip", depth=3, repeated=True),
     soft=True,
     stands_in_for="mango",
 )

@@ -1,8 +1,8 @@
 """CulturalBench (Chiu et al. 2025): questions about 45 regions, each verified by five people.
 
-The Hard format says of every option whether it is true, so it alone gives the items: 86 questions of the first release
-have several true options, which the Easy format hides behind choices such as "i, ii". One true option is the answer,
-the other true ones also count as correct, and only false ones are offered as wrong.
+Items come from the Hard format alone, because it labels every option as true or false: 86 questions of the first
+release have several true options, which the Easy format hides behind choices such as "i, ii". One true option is the
+answer, the other true ones also count as correct, and only false ones are offered as wrong.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _parts(row: SourceRow) -> tuple[str, str]:
 def _item(statements: list[LabelledOption]) -> SourceItem:
     row = statements[0].row
     if len({statement.question for statement in statements}) > 1:
-        raise InputError(f"question {statements[0].question_id} has two wordings; give each question its own id")
+        raise InputError(f"two questions with the id {statements[0].question_id}; give each question its own id")
     bare = without_full_stops(statement.option for statement in statements)
     true = [option for option, statement in zip(bare, statements, strict=True) if statement.true]
     false = [option for option, statement in zip(bare, statements, strict=True) if not statement.true]

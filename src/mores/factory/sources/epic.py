@@ -19,14 +19,14 @@ from mores.factory.sources.rows import OnBad, SourceRow, collect, digest, items
 
 QUESTION = "Indicate whether this text is ironic or non-ironic: {text}"
 IRONIC, OTHER = "The text is ironic.", "The text is non-ironic."
-"""The task content and the answer as in ExCAM, Table 10."""
+"""The task and the answer as in ExCAM, Table 10."""
 LABELS = {"1": IRONIC, "iro": IRONIC, "0": OTHER, "not": OTHER}
 
 GENERATIONS = {"Boomer": "Baby Boomers", "GenX": "Generation X", "GenY": "Generation Y", "GenZ": "Generation Z"}
 GENDERS = ("Female", "Male")
 NO_GROUP = {"aggregated", "Unknown"}
 COLUMNS = {"Age": "Age", "Sex": "Sex", "Ethnicity simplified": "Ethnicity", "Nationality": "Nationality"}
-"""What is known of an annotator, and what the role calls it."""
+"""Columns about an annotator, and their names in the role."""
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
@@ -45,9 +45,9 @@ def _expand(row: SourceRow) -> list[SourceRow]:
 def _item(row: SourceRow) -> SourceItem:
     label = row.text("label")
     if label not in LABELS:
-        raise InputError(f"label {label!r} is none of {', '.join(LABELS)}; correct or remove the row")
+        raise InputError(f"unknown label {label!r}, not one of {', '.join(LABELS)}; correct or remove the row")
     text = row.text("id_text", "id_original")
-    role = _group(row.text("user")) if "labels" in row.values else _annotator(row)
+    role = _role(row)
     nationality = dict(role).get("Nationality")
     return SourceItem(
         source="epic",
@@ -64,21 +64,21 @@ def _item(row: SourceRow) -> SourceItem:
     )
 
 
-def _group(name: str) -> tuple[tuple[str, str], ...]:
-    if name in GENDERS:
-        return (("Gender", name),)
-    if name in GENERATIONS:
-        return (("Generation", GENERATIONS[name]),)
-    return (("Nationality", region_name(region(name.replace("_", " ")))),)
-
-
-def _annotator(row: SourceRow) -> tuple[tuple[str, str], ...]:
+def _role(row: SourceRow) -> tuple[tuple[str, str], ...]:
+    """Return the attributes of a group, or of an annotator."""
+    if "labels" in row.values:
+        name = row.text("user")
+        if name in GENDERS:
+            return (("Gender", name),)
+        if name in GENERATIONS:
+            return (("Generation", GENERATIONS[name]),)
+        return (("Nationality", region_name(region(name.replace("_", " ")))),)
     known = [(name, (row.maybe(column) or "").removesuffix(".0")) for column, name in COLUMNS.items()]
     role = [
         (name, value) for name, value in known if value and value.upper() not in {"CONSENT_REVOKED", "DATA_EXPIRED"}
     ]
     if not role:
-        raise InputError("nothing is known of the annotator; expected Age, Sex, Ethnicity simplified, Nationality")
+        raise InputError("no data about the annotator; expected Age, Sex, Ethnicity simplified, Nationality")
     return tuple(role)
 
 

@@ -19,14 +19,14 @@ _FIX = "an adapter goes with the model it was trained on; see base_model_name_or
 
 
 class LowRankChange(NamedTuple):
-    """What is added to a weight: up × down, with rows as the GGUF file has them."""
+    """The change of a weight: up × down, with rows in the order of the GGUF file."""
 
     down: Floats
     up: Floats
 
 
 class Adapter(NamedTuple):
-    """The changes of all weights; `alpha` is what llama.cpp multiplies them with and divides by their rank."""
+    """The changes of all weights; llama.cpp multiplies them with `alpha` divided by their rank."""
 
     changes: Mapping[str, LowRankChange]
     alpha: float
@@ -48,9 +48,11 @@ def read_adapter(folder: Path, base: ModelWeights) -> Adapter:
         name = base.layout.to_gguf_name(f"{module}.weight")
         size = (len(up), down.shape[1])
         if name is None or base.shapes.get(name) != size:
-            where = f"{module} is {size[0]}×{size[1]}"
-            raise ConfigError(f"{folder}: {where}, which {base.path} does not have; {_FIX}")
-        alpha = _matching(config.get("alpha_pattern"), module) or config["lora_alpha"]
+            raise ConfigError(f"{folder}: {module} is {size[0]}×{size[1]}, which {base.path} does not have; {_FIX}")
+        # PEFT's rule for settings of single modules: a pattern matches the end of the name, after a dot.
+        patterns = (config.get("alpha_pattern") or {}).items()
+        special = next((value for key, value in patterns if re.match(rf"(.*\.)?({key})$", module)), None)
+        alpha = special or config["lora_alpha"]
         scaling = float(alpha / (math.sqrt(len(down)) if config.get("use_rslora") else len(down)))
         factor = scaling * len(down) / config["lora_alpha"]
         changes[name] = LowRankChange(down, base.layout.to_gguf(name, up, base.heads) * factor)
@@ -58,17 +60,17 @@ def read_adapter(folder: Path, base: ModelWeights) -> Adapter:
 
 
 def _refuse(folder: Path, config: Mapping[str, Any]) -> None:
-    """Refuse what llama.cpp's LoRA cannot express."""
+    """Raise ConfigError for settings that llama.cpp's LoRA cannot express."""
     wrong = [key for key in ("use_dora", "modules_to_save", "fan_in_fan_out", "lora_bias") if config.get(key)]
     if config.get("bias", "none") != "none":
         wrong.append("bias")
     if wrong:
         fix = "merge it into the model with PEFT and export that"
-        raise ConfigError(f"{folder}: a LoRA with {wrong[0]}, which GGUF has no place for; {fix}")
+        raise ConfigError(f"{folder}: a LoRA with {wrong[0]}, which GGUF does not support; {fix}")
 
 
 def _pairs(folder: Path) -> dict[str, tuple[Floats, Floats]]:
-    """Return the two maps of each module."""
+    """Return the two matrices of each module."""
     from safetensors.torch import load_file
 
     path = folder / "adapter_model.safetensors"
@@ -78,13 +80,8 @@ def _pairs(folder: Path) -> dict[str, tuple[Floats, Floats]]:
     for name, value in load_file(str(path)).items():
         match = _NAME.fullmatch(name)
         if match is None:
-            raise ConfigError(f"{folder}: the weight {name} is no LoRA of a linear map; {_FIX}")
+            raise ConfigError(f"{folder}: the weight {name} is not a LoRA of a linear layer; {_FIX}")
         sides.setdefault(match[1], {})[match[2]] = value.float().numpy()
     if lacking := [module for module, both in sides.items() if len(both) < 2]:
         raise ConfigError(f"{folder}: {lacking[0]} has only one of lora_A and lora_B; save it again")
     return {module: (both["A"], both["B"]) for module, both in sides.items()}
-
-
-def _matching(patterns: Mapping[str, float] | None, module: str) -> float | None:
-    """PEFT's rule for settings of single modules: a pattern matches the end of the name, after a dot."""
-    return next((value for key, value in (patterns or {}).items() if re.match(rf"(.*\.)?({key})$", module)), None)

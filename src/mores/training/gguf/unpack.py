@@ -1,8 +1,8 @@
-"""A GGUF file to a folder that transformers loads, with weights in single precision: what it is tuned from.
+"""Conversion of a GGUF file to a transformers folder, with weights in single precision, for tuning.
 
-transformers reads GGUF files itself, to equal weights, but ignores how the file says that texts are cut before they
-become tokens (`tokenizer.ggml.pre`): runs of spaces before digits and digits of other scripts than Latin then get other
-tokens than in llama.cpp.
+transformers can read GGUF files itself, with equal weights, but ignores the file's pre-tokenizer
+(`tokenizer.ggml.pre`): runs of spaces before digits and digits of scripts other than Latin then get other tokens than
+in llama.cpp.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def unpack(path: Path, folder: Path) -> None:
         raise InputError(f"{folder}: already exists; remove it to unpack {path.name} again")
     file = FileWeights(path)
     make_folder(folder.parent)
-    # Made beside its place and moved there at the end, so that a stopped run leaves no half of a model.
+    # Made beside its place and moved there at the end, so that a stopped run leaves no incomplete model.
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".unpack-") as place:
         partial = Path(place) / folder.name
         _configure(file, partial)
@@ -36,7 +36,7 @@ def unpack(path: Path, folder: Path) -> None:
 
 
 def _configure(file: FileWeights, folder: Path) -> None:
-    """config.json and generation_config.json."""
+    """Write config.json and generation_config.json."""
     from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoConfig, GenerationConfig
 
     ends = end_tokens(file)
@@ -64,6 +64,6 @@ def _save_weights(file: FileWeights, folder: Path) -> None:
         hf_name = file.layout.to_hf_name(name)
         if hf_name is None:
             kind = file.layout.architecture
-            raise InputError(f"{file.path}: the weight {name} has no place in transformers' {kind}; take another model")
+            raise InputError(f"{file.path}: transformers' {kind} does not have the weight {name}; use another model")
         weights[hf_name] = torch.from_numpy(file.layout.to_hf(name, file.read(name), file.heads))
     save_file(weights, str(folder / "model.safetensors"), metadata={"format": "pt"})

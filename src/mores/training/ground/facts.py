@@ -16,15 +16,15 @@ from mores.search.corpus import Corpus
 
 @dataclass(frozen=True)
 class SearchableFacts:
-    """A corpus of facts that is searched, and whose facts they are."""
+    """A corpus of facts, and the fact of each source."""
 
     corpus: Corpus
     of: Mapping[str, CorrectFact]
-    """All facts, by the source that their evidence names."""
+    """All facts, by the source of their evidence."""
 
 
 def index_facts(data: Path, folder: Path, splits: tuple[str, ...]) -> SearchableFacts:
-    """Return the facts of some splits, in an index that is thrown away afterwards."""
+    """Return the facts of some splits, with an index in a temporary folder."""
     path = folder / f"{'-'.join(splits)}.jsonl"
     facts = {}
     with JsonlWriter(path) as writer:
@@ -38,10 +38,10 @@ def index_facts(data: Path, folder: Path, splits: tuple[str, ...]) -> Searchable
 
 
 def name_of(item: str) -> str:
-    """Return an item as its evidence names it."""
+    """Return the name of an item as a source of evidence."""
     return clean(item, LONGEST_SOURCE)
 
 
 def own_facts(gold: Gold) -> frozenset[str]:
-    """Return the items that a pair is made of, as their evidence names them."""
+    """Return the names of a pair's items as sources of evidence."""
     return frozenset(map(name_of, gold.parts or (gold.item,)))

@@ -12,17 +12,17 @@ from mores.search.ground import merged, queries_of
 from mores.types import Evidence
 
 _MORE = 5
-"""Passages that are looked up in addition, in case some are not allowed."""
+"""Additional passages to search for, in case some are not allowed."""
 
 Keep = Callable[[Gold, Evidence], bool]
 """Whether a sample may have a piece of evidence."""
 
 
 class Near(NamedTuple):
-    """What is nearest to a sample."""
+    """The facts nearest to a sample."""
 
     passages: tuple[Evidence, ...]
-    """What it is shown, in the order of the search."""
+    """The sample's evidence, in the order of the search."""
     others: tuple[Evidence, ...]
     """The next one, if there is any."""
 
