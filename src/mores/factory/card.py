@@ -23,14 +23,14 @@ CHANGES = (
     "The cap counts the samples of a source, not its items.",
     "Rules put errors into every answer that is a sentence or fits into one, and texts are composed of several facts; "
     "a text has one to three errors, minor or major by the rule that made each.",
-    "Every sample is in manifest.jsonl with the sum of its record, so that two datasets can be compared.",
+    "Every sample is in manifest.jsonl with the hash of its record, so that two datasets can be compared.",
     "Correct and wrong texts are balanced by words, runs of characters, shape and the letter of an option; three "
     "classifiers of other kinds audit the result.",
-    "Items of all sources that say almost the same are in one split, and so is a question of BLEnD in all regions.",
+    "Items of all sources that are near twins are in one split, and so is a question of BLEnD in all regions.",
     "The same recipe and sources give the same bytes on every processor.",
-    "Texts are worded in 33 languages, 20 of them by machine-made templates, and in no other language than their own.",
-    "Exam questions that speak of their options are asked with them only; exams with unsound answer keys are left out.",
-    "Tweets and opinions are no facts; forum posts have lost their greetings, links and list numbers.",
+    "Texts are worded in 33 languages, 20 of them with machine-made templates, and always in their own language.",
+    "Exam questions that refer to their options are only asked with them; exams with unsound answer keys are left out.",
+    "Tweets and opinions are not among the facts; forum posts have no greetings, links and list numbers.",
 )
 """The changes from edition 1 of the data factory to edition 2, for people who have data of both."""
 OF_ERRORS = ("severity", "error type")
@@ -118,7 +118,7 @@ def _source(name: str, built: Built, tally: CardTally, cap: int) -> dict[str, An
     splits = tally.splits.get(name, Counter())
     return {
         "name": name,
-        "title": source.title if source else "items of one's own",
+        "title": source.title if source else "your own items",
         "licence": source.licence if source else "as stated by their owner",
         "commercial": source.commercial if source else None,
         "revision": built.revisions[name],

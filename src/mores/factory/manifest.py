@@ -78,24 +78,22 @@ def compare(before: Path, after: Path) -> list[DatasetDifference]:
     old, new = read_entries(before), read_entries(after)
     ids = old.keys() | new.keys()
     source_of = {name: (new.get(name) or old[name]).source for name in ids}
-    sources = sorted(set(source_of.values()))
-    parts = [(source, sorted(name for name in ids if source_of[name] == source)) for source in sources]
-    return [_compare(source, names, old, new) for source, names in [*parts, ("all", sorted(ids))]]
-
-
-def _compare(
-    source: str, ids: list[str], old: dict[str, ManifestEntry], new: dict[str, ManifestEntry]
-) -> DatasetDifference:
-    both = [name for name in ids if name in old and name in new]
-    changed = [name for name in both if old[name].sha256 != new[name].sha256]
-    return DatasetDifference(
-        source=source,
-        same=len(both) - len(changed),
-        added=tuple(name for name in ids if name not in old),
-        removed=tuple(name for name in ids if name not in new),
-        changed=tuple(changed),
-        moved=tuple(name for name in changed if old[name].split != new[name].split),
-    )
+    differences = []
+    for source in [*sorted(set(source_of.values())), "all"]:
+        names = sorted(name for name in ids if source in (source_of[name], "all"))
+        both = [name for name in names if name in old and name in new]
+        changed = [name for name in both if old[name].sha256 != new[name].sha256]
+        differences.append(
+            DatasetDifference(
+                source=source,
+                same=len(both) - len(changed),
+                added=tuple(name for name in names if name not in old),
+                removed=tuple(name for name in names if name not in new),
+                changed=tuple(changed),
+                moved=tuple(name for name in changed if old[name].split != new[name].split),
+            )
+        )
+    return differences
 
 
 def sum_of(path: Path) -> str:

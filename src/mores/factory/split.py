@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from mores.factory.components import Components
@@ -37,22 +37,17 @@ def groups(items: Iterable[SourceItem], alike: Iterable[tuple[str, str]] = ()) -
     components = Components()
     names = []
     for item in items:
+        # A topic is not a question: many different texts are written about one.
+        sign, text = ("=", item.answer) if item.task is Task.GENERATION else ("?", item.question)
+        keys = [f"{item.source}\0{item.unit or item.id}"]
+        keys += [f"{sign}{words}"] if (words := normalise(text)) else []
         names.append(item.name)
-        components.add(names[-1], _keys(item))
+        components.add(item.name, keys)
     largest = max(LARGEST, len(names) // 100)
     for first, second in alike:
         if components.size(first) + components.size(second) <= largest:
             components.join(first, second)
     return components.by_first(sorted(names))
-
-
-def _keys(item: SourceItem) -> Iterator[str]:
-    """Yield the keys that an item shares with those that must stay with it."""
-    yield f"{item.source}\0{item.unit or item.id}"
-    # A topic is not a question: many different texts are written about one.
-    text = item.answer if item.task is Task.GENERATION else item.question
-    if words := normalise(text):
-        yield f"{'=' if item.task is Task.GENERATION else '?'}{words}"
 
 
 def folds(items: Iterable[SourceItem], group_of: Mapping[str, str], seed: int) -> dict[str, int]:

@@ -45,19 +45,14 @@ def load(base: str, recipe: TuningRecipe, *, gradients: bool = True) -> tuple[An
         tokenizer.chat_template = (tokenizer.bos_token if starts_with_bos else "") + PLAIN
     model.config.use_cache = False
     if recipe.method == "lora" and gradients:
-        model = _with_adapters(model, recipe)
+        from peft import LoraConfig, get_peft_model
+
+        torch.manual_seed(recipe.seed)
+        names = {name.rpartition(".")[2] for name, _ in model.named_modules()}
+        targets = [name for name in TARGETS if name in names]
+        size = {"r": recipe.rank, "lora_alpha": recipe.alpha, "lora_dropout": recipe.dropout}
+        model = get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", target_modules=targets, **size))
     return model, tokenizer
-
-
-def _with_adapters(model: Any, recipe: TuningRecipe) -> Any:
-    import torch
-    from peft import LoraConfig, get_peft_model
-
-    torch.manual_seed(recipe.seed)
-    names = {name.rpartition(".")[2] for name, _ in model.named_modules()}
-    targets = [name for name in TARGETS if name in names]
-    size = {"r": recipe.rank, "lora_alpha": recipe.alpha, "lora_dropout": recipe.dropout}
-    return get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", target_modules=targets, **size))
 
 
 def core(model: Any) -> Any:

@@ -78,19 +78,16 @@ def read_pairs(*folders: Path) -> list[ClaimPair]:
         if not paths:
             raise InputError(f"{folder}: no .jsonl file in it; expected pairs with 'claim', 'evidence' and 'label'")
         for path in paths:
-            for pair in _pairs_of(path):
+            pairs = read_records(path, ClaimPair)
+            if path.name.endswith(CONTRASTS):
+                pairs = (pair for contrast in read_records(path, ContrastingPassages) for pair in contrast.pairs())
+            for pair in pairs:
                 if unique.setdefault((pair.claim, pair.evidence), pair) is not pair:
                     continue
                 if other := named.get(name_of(pair)):
                     raise InputError(f"{path}: duplicate id {name_of(pair)}, also in {other}; rename one")
                 named[name_of(pair)] = path
     return list(unique.values())
-
-
-def _pairs_of(path: Path) -> Iterator[ClaimPair]:
-    if path.name.endswith(CONTRASTS):
-        return (pair for contrast in read_records(path, ContrastingPassages) for pair in contrast.pairs())
-    return read_records(path, ClaimPair)
 
 
 def read_sentences(folder: Path, most: int = 20) -> list[ClaimPair]:

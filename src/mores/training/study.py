@@ -82,7 +82,11 @@ class TrainingStudy:
         """Train, decide, write everything; of several processes the first has the run's lock and manifest."""
         self._team = join()
         golds = self.golds()
-        plan = self._plan(golds)
+        settings = self.recipe.model_dump(mode="json")
+        settings |= {"data": str(self.data), "leave_out": list(self.leave_out), "limit": self.limit}
+        settings |= {"teacher": list(map(str, self.teachers))}
+        signature, name = self.signature(golds), self.data.resolve().name
+        plan = Plan(kind="train", name=name, model=self.base_name, signature=signature, settings=settings)
         if not self._team.is_main_process:
             self._train(golds)
             return TrainRun(self.folder, Manifest(**dict(plan), started=datetime.now(UTC)))
@@ -92,13 +96,6 @@ class TrainingStudy:
             decided = {name: "Judgement" for name in names if (self.folder / name).is_file()}
             run.finish(files={**decided, RESULT: "Trained"}, headline=headline(trained))
         return TrainRun(run.path, run.manifest)
-
-    def _plan(self, golds: Sequence[Gold]) -> Plan:
-        settings = self.recipe.model_dump(mode="json")
-        settings |= {"data": str(self.data), "leave_out": list(self.leave_out), "limit": self.limit}
-        settings |= {"teacher": list(map(str, self.teachers))}
-        name = self.data.resolve().name
-        return Plan(kind="train", name=name, model=self.base_name, signature=self.signature(golds), settings=settings)
 
     def _train(self, golds: list[Gold]) -> Trained:
         self._begin()

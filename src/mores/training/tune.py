@@ -158,20 +158,14 @@ class Training:
             )
         low = self.recipe.precision == "bf16" and self._device.type == "cuda"
         tuned = Tuned(self.model, low).train()
-        optimizer = self._optimizer(tuned)
+        trained = [weight for weight in tuned.parameters() if weight.requires_grad]
+        matrices, others = ([each for each in trained if (each.ndim > 1) == wide] for wide in (True, False))
+        decays = ((matrices, self.recipe.weight_decay), (others, 0.0))
+        groups = [{"params": weights, "weight_decay": decay} for weights, decay in decays if weights]
+        betas, fused = (self.recipe.beta1, self.recipe.beta2), self._device.type == "cuda"
+        optimizer = torch.optim.AdamW(groups, lr=self.recipe.learning_rate, betas=betas, fused=fused)
         self._tuned, self._optimizer_ = self._accelerator.prepare(tuned, optimizer)
         self._run()
-
-    def _optimizer(self, tuned: Any) -> Any:
-        recipe = self.recipe
-        trained = [weight for weight in tuned.parameters() if weight.requires_grad]
-        groups = [
-            {"params": [weight for weight in trained if weight.ndim > 1], "weight_decay": recipe.weight_decay},
-            {"params": [weight for weight in trained if weight.ndim < 2], "weight_decay": 0.0},
-        ]
-        groups = [group for group in groups if group["params"]]
-        betas, fused = (recipe.beta1, recipe.beta2), self._device.type == "cuda"
-        return torch.optim.AdamW(groups, lr=recipe.learning_rate, betas=betas, fused=fused)
 
     def _run(self) -> None:
         total = total_steps(len(self.examples), self.recipe)

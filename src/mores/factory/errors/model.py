@@ -23,7 +23,7 @@ from mores.factory.gold import Gold, Original
 from mores.io.values import read_packaged_text
 from mores.models.base import Completion, Message, Request
 from mores.models.written import read_written
-from mores.types import Error, ErrorReport, Failure, FailureKind, Sample, Severity, Side
+from mores.types import Error, ErrorReport, Failure, FailureKind, Severity, Side
 
 _SLOT = re.compile(r"\{(src|gt|MINOR/MAJOR)\}")
 _OUTPUT = re.compile(r"OUTPUT:\**\s*(?=\{|```)")
@@ -39,7 +39,7 @@ class SoftErrorSettings:
     seed: int | None = 0
 
 
-class WrittenError(BaseModel):
+class WrittenPair(BaseModel):
     """The JSON that Table 7 asks for, with exactly these keys; they may be empty if nothing is cultural."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -73,7 +73,7 @@ def read(completion: Completion, gold: Gold, severity: Severity, name: str = "")
         return Failure(kind=FailureKind.FILTERED, reason="the provider's content filter withheld the answer")
     marks = list(_OUTPUT.finditer(completion.text))
     if marks:  # a code fence around the JSON is allowed, no more
-        written = read_written(completion.text[marks[-1].end() :], WrittenError, "what Table 7 asks for")
+        written = read_written(completion.text[marks[-1].end() :], WrittenPair, "what Table 7 asks for")
     else:
         reason = f"no 'OUTPUT:' with JSON after it; ends {completion.text[-60:]!r}"
         written = Failure(kind=FailureKind.PARSE, reason=reason)
@@ -122,34 +122,25 @@ def _jobs(golds: Iterable[Gold], settings: SoftErrorSettings) -> Iterator[Job]:
             yield Job(_id(gold, severity), unfit or request, data=(gold, severity))
 
 
-def _gold(written: WrittenError, gold: Gold, severity: Severity, name: str) -> Gold | Failure:
+def _gold(written: WrittenPair, gold: Gold, severity: Severity, name: str) -> Gold | Failure:
     needed = (written.type, written.explanation, written.instruction, written.text)
     if not all(value.strip() for value in needed):
         return Failure(kind=FailureKind.SCHEMA, reason="the type, the explanation or one of the texts is empty")
     changes = {"id": _id(gold, severity), "instruction": written.instruction, "text": written.text}
     sample = gold.sample.model_copy(update=changes)
-    errors = tuple(_errors(written, gold.sample, sample, severity))
+    sides: tuple[Side, ...] = get_args(Side)
+    same = {"severity": severity, "type": written.type.strip(), "explanation": written.explanation}
+    errors = tuple(
+        Error(side=side, start=start, end=end, quote=sample.side(side)[start:end], **same)
+        for side in sides
+        for start, end in differences(gold.sample.side(side), sample.side(side))
+    )
     if not errors:
         return Failure(kind=FailureKind.SCHEMA, reason="no word of the instruction or the text was changed")
     report = ErrorReport(errors=errors, explanation=written.explanation)
     original = Original(instruction=gold.sample.instruction, text=gold.sample.text)
     changed = {"sample": sample, "report": report, "kind": "soft", "maker": f"model:{name}", "original": original}
     return gold.model_copy(update=changed)
-
-
-def _errors(written: WrittenError, original: Sample, sample: Sample, severity: Severity) -> Iterator[Error]:
-    sides: tuple[Side, ...] = get_args(Side)
-    for side in sides:
-        for start, end in differences(original.side(side), sample.side(side)):
-            yield Error(
-                side=side,
-                start=start,
-                end=end,
-                quote=sample.side(side)[start:end],
-                severity=severity,
-                type=written.type.strip(),
-                explanation=written.explanation,
-            )
 
 
 def _id(gold: Gold, severity: Severity) -> str:

@@ -146,16 +146,13 @@ def _answers(row: SourceRow) -> RegionalAnswers:
             case _:
                 raise InputError("an annotation without 'count' and 'en_answers'; expected the published columns")
     ranked = sorted((vote for vote in votes if vote[1]), key=lambda vote: -vote[0])
-    return RegionalAnswers(row, (row.maybe("ID") or row.path[-1], place), question, tuple(ranked), _is_unanswered(row))
-
-
-def _is_unanswered(row: SourceRow) -> bool:
     counts = row.mapping("idks") if row.values.get("idks") else {}
     numbers = [counts.get(name, 0) for name in ("no-answer", "not-applicable", "idk")]
     if not all(isinstance(number, int | float) for number in numbers):
         raise InputError("a value of 'idks' is not a number; expected the published columns")
     none, unknown = numbers[0] + numbers[1], numbers[2]
-    return bool(none >= MOST_WITHOUT or unknown >= MOST_UNKNOWING)
+    is_unanswered = bool(none >= MOST_WITHOUT or unknown >= MOST_UNKNOWING)
+    return RegionalAnswers(row, (row.maybe("ID") or row.path[-1], place), question, tuple(ranked), is_unanswered)
 
 
 def _choices(folder: Path, on_bad: OnBad) -> Iterator[LabelledChoice]:
@@ -178,20 +175,16 @@ def _choice(row: SourceRow) -> LabelledChoice:
     place = (name or "").replace("_", " ")
     if place not in REGIONS:
         raise InputError(f"the question names no region of BLEnD ({prompt!r}); correct or remove the row")
-    options = _options(row.values.get("choices"))
-    answer = letter(options, row.text("answer", "answer_idx"))
-    return LabelledChoice(row.place, (row.text("id", "ID"), place), prompt, unique(options), answer)
-
-
-def _options(value: object) -> list[str]:
-    """Return the texts of an object by letter, which the release writes as JSON in a text."""
-    try:
-        choices = load_json(value) if isinstance(value, str) else value
+    choices = row.values.get("choices")
+    try:  # an object by letter, which the release writes as JSON in a text
+        choices = load_json(choices) if isinstance(choices, str) else choices
     except ValueError:
         choices = None
     if not isinstance(choices, dict) or not all(isinstance(text, str) for text in choices.values()):
         raise InputError("'choices' is not an object of letters and texts; expected the published columns")
-    return [text.strip() for _, text in sorted(choices.items())]
+    options = [text.strip() for _, text in sorted(choices.items())]
+    answer = letter(options, row.text("answer", "answer_idx"))
+    return LabelledChoice(row.place, (row.text("id", "ID"), place), prompt, unique(options), answer)
 
 
 def _labelled(unit: Unit, entry: BlendQuestion, on_bad: OnBad) -> SourceItem | None:

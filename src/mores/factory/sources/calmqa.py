@@ -61,20 +61,15 @@ def read_entries(folder: Path, on_bad: OnBad) -> Iterator[CalmqaQuestion]:
 def _entry(row: SourceRow) -> CalmqaQuestion:
     if "question_type" not in row.values:
         return _researched(row)
-    name, question, answer = _language(row), row.text("question"), row.maybe("answer")
+    name, question, answer = row.text("language"), row.text("question"), row.maybe("answer")
+    if name.isdecimal():
+        if int(name) >= len(LANGUAGES):
+            raise InputError(f"language {name} is not between 0 and {len(LANGUAGES) - 1}; correct or remove the row")
+        name = LANGUAGES[int(name)]
     answers = (CalmqaAnswer(PERSON, answer, row.maybe("answer_english")),) if answer else ()
     specific = row.text("question_type") in SPECIFIC
     english = row.maybe("question_english")
     return CalmqaQuestion(digest(name, question), language(name), question, english, specific, None, answers)
-
-
-def _language(row: SourceRow) -> str:
-    name = row.text("language")
-    if not name.isdecimal():
-        return name
-    if int(name) >= len(LANGUAGES):
-        raise InputError(f"language {name} is not between 0 and {len(LANGUAGES) - 1}; correct or remove the row")
-    return LANGUAGES[int(name)]
 
 
 def _researched(row: SourceRow) -> CalmqaQuestion:

@@ -28,7 +28,9 @@ WITH_ARTICLE = frozenset({"AE", "GB", "NL", "PH", "US"})
 
 def _read_row(row: SourceRow) -> SourceItem:
     if not row.path:
-        return _released(row)
+        subject, about, assertion = row.text("subject"), row.maybe("facet", "concept"), row.text("assertion")
+        item = _item(assertion, "en", region_or_none(subject), about, digest(subject, assertion))
+        return item.model_copy(update={"question": f"{about or 'culture'} of {subject}"})
     spoken, country, place = language(row.path[0]), region(row.path[1]), row.path[2]
     sentence = _REQUEST.split(re.split("[:：]", row.text("prompt"), maxsplit=1)[-1])[0].strip()
     if "<mask>" not in sentence:
@@ -36,37 +38,26 @@ def _read_row(row: SourceRow) -> SourceItem:
     return _item(sentence.replace("<mask>", row.text("answer")), spoken, country, None, f"{country}:{place}")
 
 
-def _released(row: SourceRow) -> SourceItem:
-    subject = row.text("subject")
-    about = row.maybe("facet", "concept")
-    assertion = row.text("assertion")
-    item = _item(assertion, "en", region_or_none(subject), about, digest(subject, assertion))
-    return item.model_copy(update={"question": f"{about or 'culture'} of {subject}"})
-
-
 def _item(assertion: str, spoken: str, country: str | None, topic: str | None, unit: str) -> SourceItem:
+    question = "culture"
+    if country is not None:
+        name = local_region_name(country, spoken)
+        if name is None:
+            raise InputError(f"{region_name(country)} has no known name in {spoken!r}; correct or remove the row")
+        if spoken == "en" and country in WITH_ARTICLE:
+            name = f"the {name}"
+        question = CULTURE_OF.get(spoken.split("-")[0], "{}").format(name)
     return SourceItem(
         source="candle",
         id=digest(spoken, country or "", assertion),
         task=Task.GENERATION,
-        question=_topic(spoken, country),
+        question=question,
         answer=assertion,
         region=country,
         language=spoken,
         topic=topic,
         unit=unit,
     )
-
-
-def _topic(spoken: str, country: str | None) -> str:
-    if country is None:
-        return "culture"
-    name = local_region_name(country, spoken)
-    if name is None:
-        raise InputError(f"{region_name(country)} has no known name in {spoken!r}; correct or remove the row")
-    if spoken == "en":
-        name = f"the {name}" if country in WITH_ARTICLE else name
-    return CULTURE_OF.get(spoken.split("-")[0], "{}").format(name)
 
 
 SOURCE = Source(

@@ -50,17 +50,14 @@ def _statement(row: SourceRow) -> LabelledOption:
     truth = str(row.values.get("output", row.values.get("answer"))).strip().lower()
     if truth not in {"true", "false", "1", "0"}:
         raise InputError(f"{truth!r} is neither True nor False; expected the Hard format")
-    question, option = _parts(row)
-    return LabelledOption(row, row.text("question_id", "question_idx"), question, option, truth in {"true", "1"})
-
-
-def _parts(row: SourceRow) -> tuple[str, str]:
-    if row.maybe("prompt_question"):
-        return row.text("prompt_question"), row.text("prompt_option")
-    question, _, option = row.text("input").partition(" Question: ")[2].partition(" Answer: ")
-    if not question or not option.strip():
-        raise InputError("no question and answer in 'input'; expected '… Question: … Answer: …'")
-    return question.strip(), option.strip()
+    if question := row.maybe("prompt_question"):
+        option = row.text("prompt_option")
+    else:
+        question, _, option = row.text("input").partition(" Question: ")[2].partition(" Answer: ")
+        if not question or not option.strip():
+            raise InputError("no question and answer in 'input'; expected '… Question: … Answer: …'")
+    name = row.text("question_id", "question_idx")
+    return LabelledOption(row, name, question.strip(), option.strip(), truth in {"true", "1"})
 
 
 def _item(statements: list[LabelledOption]) -> SourceItem:

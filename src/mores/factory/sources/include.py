@@ -20,7 +20,10 @@ LETTERED = ("option_a", "option_b", "option_c", "option_d")
 def _item(row: SourceRow) -> SourceItem | None:
     if not row.text("regional_feature").lower().startswith(("cultur", "region")):
         return None
-    options = _options(row)
+    options = row.list("choices") if "choices" in row.values else [row.text(name) for name in LETTERED]
+    if not all(isinstance(option, str) and option.strip() for option in options):
+        raise InputError("a choice is empty or not a text; correct or remove the row")
+    options = [option.strip() for option in options]
     answer = letter(options, row.text("answer"))
     question = row.text("question")
     spoken = language(row.text("language"))
@@ -40,15 +43,6 @@ def _item(row: SourceRow) -> SourceItem | None:
         topic=row.maybe("subject", "domain"),
         stands_alone=not needs_options(question, options, spoken),
     )
-
-
-def _options(row: SourceRow) -> list[str]:
-    if "choices" not in row.values:
-        return [row.text(name) for name in LETTERED]
-    options = row.list("choices")
-    if not all(isinstance(option, str) and option.strip() for option in options):
-        raise InputError("a choice is empty or not a text; correct or remove the row")
-    return [option.strip() for option in options]
 
 
 SOURCE = Source(

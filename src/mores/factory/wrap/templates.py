@@ -80,21 +80,18 @@ class Templates:
         """Return the templates of the first level that has the file, and of the next ones after `@extend`."""
         key = (source, kind, language)
         if key not in self._looked_up:
-            self._looked_up[key] = self._look_up(*key)
+            templates: dict[Template, None] = {}
+            paths = (root / level / language / f"{kind}.txt" for root in self._roots for level in (source, "base"))
+            for file in (self._file(path) for path in paths if path.is_file()):
+                templates |= dict.fromkeys(file.templates)
+                if not file.extends:
+                    break
+            self._looked_up[key] = tuple(templates)
         return self._looked_up[key]
 
     def line(self, source: str, kind: str, language: str) -> Template:
         """Return the template of one line of `{options}` or `{role}`."""
         return self.get(source, kind, language)[0]
-
-    def _look_up(self, source: str, kind: str, language: str) -> tuple[Template, ...]:
-        templates: dict[Template, None] = {}
-        paths = (root / level / language / f"{kind}.txt" for root in self._roots for level in (source, "base"))
-        for file in (self._file(path) for path in paths if path.is_file()):
-            templates |= dict.fromkeys(file.templates)
-            if not file.extends:
-                break
-        return tuple(templates)
 
     def _file(self, path: Path) -> _File:
         if path not in self._files:

@@ -171,20 +171,15 @@ class _Writer:
 
     def add(self, name: str, weight: Floats, kind: str) -> None:
         """Add a weight in that number type, or in the nearest possible one."""
-        from gguf import GGMLQuantizationType
+        from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
         from gguf.quants import quantize
 
-        number = GGMLQuantizationType[_possible(weight, kind)]
+        if kind.endswith("_K") or kind.startswith("IQ"):
+            kind = "Q8_0"
+        block, _ = GGML_QUANT_SIZES[GGMLQuantizationType[kind]]
+        if weight.ndim == 1:
+            kind = "F32"  # norms stay in single precision
+        elif weight.shape[1] % block:
+            kind = "F16"  # its rows do not fill blocks
+        number = GGMLQuantizationType[kind]
         self.writer.add_tensor(name, quantize(np.ascontiguousarray(weight), number), raw_dtype=number)
-
-
-def _possible(weight: Floats, kind: str) -> str:
-    """Return the number type of a weight: norms stay in single precision; rows that do not fill blocks become F16."""
-    from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
-
-    if weight.ndim == 1:
-        return "F32"
-    if kind.endswith("_K") or kind.startswith("IQ"):
-        kind = "Q8_0"
-    block, _ = GGML_QUANT_SIZES[GGMLQuantizationType[kind]]
-    return "F16" if weight.shape[1] % block else kind

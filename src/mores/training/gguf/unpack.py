@@ -22,6 +22,9 @@ from mores.training.gguf.words import end_tokens, make_tokenizer, token_number
 def unpack(path: Path, folder: Path) -> None:
     """Write the model of a GGUF file as a transformers folder, which must not exist yet."""
     require("pip install 'mores[hf]'", "torch", "transformers", "safetensors")
+    import torch
+    from safetensors.torch import save_file
+
     if folder.exists():
         raise InputError(f"{folder}: already exists; remove it to unpack {path.name} again")
     file = FileWeights(path)
@@ -31,7 +34,14 @@ def unpack(path: Path, folder: Path) -> None:
         partial = Path(place) / folder.name
         _configure(file, partial)
         make_tokenizer(file).save_pretrained(str(partial))
-        _save_weights(file, partial)
+        weights: dict[str, Any] = {}
+        for name in file.tensors:
+            hf_name = file.layout.to_hf_name(name)
+            if hf_name is None:
+                reason = f"transformers' {file.layout.architecture} does not have the weight {name}"
+                raise InputError(f"{file.path}: {reason}; use another model")
+            weights[hf_name] = torch.from_numpy(file.layout.to_hf(name, file.read(name), file.heads))
+        save_file(weights, str(partial / "model.safetensors"), metadata={"format": "pt"})
         partial.rename(folder)
 
 
@@ -53,17 +63,3 @@ def _configure(file: FileWeights, folder: Path) -> None:
     config.architectures = [str(MODEL_FOR_CAUSAL_LM_MAPPING[type(config)].__name__)]
     config.save_pretrained(str(folder))
     GenerationConfig(eos_token_id=ends or None, **special).save_pretrained(str(folder))
-
-
-def _save_weights(file: FileWeights, folder: Path) -> None:
-    import torch
-    from safetensors.torch import save_file
-
-    weights: dict[str, Any] = {}
-    for name in file.tensors:
-        hf_name = file.layout.to_hf_name(name)
-        if hf_name is None:
-            kind = file.layout.architecture
-            raise InputError(f"{file.path}: transformers' {kind} does not have the weight {name}; use another model")
-        weights[hf_name] = torch.from_numpy(file.layout.to_hf(name, file.read(name), file.heads))
-    save_file(weights, str(folder / "model.safetensors"), metadata={"format": "pt"})

@@ -58,7 +58,13 @@ def ground_dataset(
 ) -> Grounded:
     """Write a dataset with evidence from one that `mores build` wrote; the same input gives the same bytes."""
     settings = settings or GroundSettings()
-    _check(data, out)
+    for name in (f"{split}.jsonl" for split in SPLITS):
+        if not (data / name).is_file():
+            raise InputError(f"{data}: no {name} in it; is it a folder that `mores build` wrote?")
+    if not (data / FACTS).is_file():
+        raise InputError(f"{data}: no {FACTS} in it; build it again with this version of mores")
+    if out.resolve() == data.resolve():
+        raise ConfigError(f"{out}: this would overwrite the dataset; choose another folder", setting="out")
     make_folder(out)
     with TemporaryDirectory(prefix="mores-ground-", ignore_cleanup_errors=True) as folder:
         every, training = (index_facts(data, Path(folder), splits) for splits in (tuple(SPLITS), ("train",)))
@@ -68,16 +74,6 @@ def ground_dataset(
     about = Grounded(mores=__version__, **same, made_from=sums, found=counts)
     write_text(out / ABOUT, about.model_dump_json(indent=2) + "\n")
     return about
-
-
-def _check(data: Path, out: Path) -> None:
-    for name in (f"{split}.jsonl" for split in SPLITS):
-        if not (data / name).is_file():
-            raise InputError(f"{data}: no {name} in it; is it a folder that `mores build` wrote?")
-    if not (data / FACTS).is_file():
-        raise InputError(f"{data}: no {FACTS} in it; build it again with this version of mores")
-    if out.resolve() == data.resolve():
-        raise ConfigError(f"{out}: this would overwrite the dataset; choose another folder", setting="out")
 
 
 @dataclass(frozen=True)
@@ -156,8 +152,12 @@ class _Making:
                 writer.write(gold)
             for gold in grounded:
                 writer.write(gold)
+                pieces, wrong, own = gold.sample.evidence, bool(gold.report.errors), own_facts(gold)
+                has_own = any(piece.source in own for piece in pieces)
+                numbers = {"samples": 1, "own": has_own, "wrong": wrong, "own_wrong": has_own and wrong}
+                numbers |= {"passages": len(pieces), "characters": sum(len(piece.text) for piece in pieces)}
                 for part in ("all", gold.sample.source or "unknown"):
-                    counts[part].update(_count(gold))
+                    counts[part].update(numbers)
         return {part: OwnFactCounts(**numbers) for part, numbers in sorted(counts.items())}
 
     def _grounded(self, name: str, split: str, facts: SearchableFacts, keep: Keep, words: Words) -> Iterator[Gold]:
@@ -220,17 +220,3 @@ def rename(copy: str, gold: Gold) -> Gold:
 
 def _part(words: Words) -> reword.Part:
     return "test" if words == "other" else "train"
-
-
-def _count(gold: Gold) -> dict[str, int]:
-    pieces = gold.sample.evidence
-    own = own_facts(gold)
-    has_own, wrong = any(piece.source in own for piece in pieces), bool(gold.report.errors)
-    return {
-        "samples": 1,
-        "own": has_own,
-        "wrong": wrong,
-        "own_wrong": has_own and wrong,
-        "passages": len(pieces),
-        "characters": sum(len(piece.text) for piece in pieces),
-    }

@@ -54,41 +54,33 @@ class ErrorRule:
     """Whether it also changes words of the question in a sentence."""
 
 
+_WRONG = "incorrect information"
 RULES = {
     "swap": ErrorRule(
-        swap,
-        Severity.MAJOR,
-        "misrepresentation",
-        "“{new}” fits {note}; what is correct {culture} is “{old}”.",
+        swap, Severity.MAJOR, "misrepresentation", "“{new}” fits {note}; what is correct {culture} is “{old}”."
     ),
     "exchange": ErrorRule(
-        lambda item, _, __: exchange(item),
-        Severity.MAJOR,
-        "incorrect information",
-        "“{new}” is wrong {culture}; “{old}” is correct.",
+        lambda item, *_: exchange(item), Severity.MAJOR, _WRONG, "“{new}” is wrong {culture}; “{old}” is correct."
     ),
     "negation": ErrorRule(
-        lambda item, _, __: lexical("negation", item),
+        lambda item, *_: lexical("negation", item),
         Severity.MAJOR,
         "misrepresented norm",
         "“{new}” reverses the norm; the correct wording is “{old}”.",
         in_question=True,
     ),
     "numbers": ErrorRule(
-        lambda item, _, __: numbers(item),
-        Severity.MINOR,
-        "incorrect information",
-        "“{new}” is the wrong {note}; “{old}” is correct.",
+        lambda item, *_: numbers(item), Severity.MINOR, _WRONG, "“{new}” is the wrong {note}; “{old}” is correct."
     ),
     "degree": ErrorRule(
-        lambda item, _, __: lexical("degree", item),
+        lambda item, *_: lexical("degree", item),
         Severity.MINOR,
-        "incorrect information",
+        _WRONG,
         "“{new}” is the wrong degree; “{old}” is correct.",
         in_question=True,
     ),
     "quantifiers": ErrorRule(
-        lambda item, _, __: lexical("quantifiers", item),
+        lambda item, *_: lexical("quantifiers", item),
         Severity.MINOR,
         "stereotyping",
         "“{new}” overgeneralises: not everyone in a culture does the same at all times; “{old}” is correct.",

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from mores.factory.errors.rules.edit import UNSPACED, TextEdit, capitalise_like, data, ends_with, is_whole, primary
 from mores.factory.items import SourceItem
@@ -52,21 +51,18 @@ def lexical(rule: str, item: SourceItem) -> list[TextEdit]:
 @cache
 def swaps(rule: str, language: str) -> tuple[Swap, ...]:
     """Return the replacements of a rule in a language; none for an unsupported language."""
-    table = data(rule).get(language)
-    return tuple(_swap(table, row, language not in UNSPACED) for row in table["swaps"]) if table else ()
+    table, spaced = data(rule).get(language, {}), language not in UNSPACED
 
-
-def _swap(table: dict[str, Any], row: dict[str, str], spaced: bool) -> Swap:
     def fill(expression: str) -> str:
         for name, part in table.get("parts", {}).items():
             expression = expression.replace(f"<{name}>", part)
         return expression
 
-    unless = [words for words in (table.get("unless_after"), row.get("unless_after")) if words]
-    return Swap(
-        pattern=re.compile(fill(row["from"]), re.IGNORECASE),
-        to=row["to"],
-        only_after=ends_with(fill(row["only_after"]), spaced) if "only_after" in row else None,
-        unless_after=tuple(ends_with(fill(words), spaced) for words in unless),
-        spaced=spaced,
-    )
+    result = []
+    for row in table.get("swaps", ()):
+        only, unless = row.get("only_after"), [words for t in (table, row) if (words := t.get("unless_after"))]
+        only_after = None if only is None else ends_with(fill(only), spaced)
+        unless_after = tuple(ends_with(fill(words), spaced) for words in unless)
+        pattern = re.compile(fill(row["from"]), re.IGNORECASE)
+        result.append(Swap(pattern, row["to"], only_after, unless_after, spaced))
+    return tuple(result)
