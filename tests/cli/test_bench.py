@@ -452,7 +452,7 @@ def test_rows_that_are_bad_or_there_twice_are_left_out(mores: Run, home: Path) -
     assert "normad: these are the data of the first release" in done.stderr
     assert result(done.stdout).signature["release"] == "first"
     assert "is there twice; remove one" in done.stderr
-    assert "normad.jsonl:3: Gold Label 'perhaps' is none of yes, no, neutral" in done.stderr
+    assert "normad.jsonl:3: unknown Gold Label 'perhaps', not yes, no or neutral" in done.stderr
     plan = mores("bench", "normad", "--data", "own", "--model", model, "--search", "fake:none", "--dry-run")
     assert "1 searches, at most $0.00" in plan.stdout
     assert plan.stderr.count("left out 2 bad rows") == 1, "the questions are read once"

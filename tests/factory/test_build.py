@@ -305,7 +305,7 @@ def test_another_seed_gives_another_choice(small: tuple[BuildRecipe, Built]) -> 
     ("spoil", "words"),
     [
         (lambda rows: rows[:-1], "recipe.json counts"),
-        (lambda rows: [*rows, rows[0]], "is in test twice"),
+        (lambda rows: [*rows, rows[0]], "duplicate id in test"),
         (lambda rows: [json.dumps(json.loads(rows[0]) | {"split": "dev"}), *rows[1:]], "but is in test"),
         (lambda rows: [row.replace('"major"', '"minor"') for row in rows], "test.jsonl: has been changed"),
     ],
@@ -367,7 +367,7 @@ def test_recipes_say_what_is_wrong(tmp_path: Path) -> None:
     ("changed", "words"),
     [({"region": "Wakanda"}, r"survey.jsonl: item '.+': unknown region 'Wakanda'"),
      ({"language": "not one"}, r"survey.jsonl: item '.+': .*'not one'"),
-     ({"id": "the same"}, "two items of survey have the id 'the same'")],
+     ({"id": "the same"}, "survey: duplicate id 'the same'")],
 )  # fmt: skip
 def test_items_of_ones_own_that_cannot_be_used(tmp_path: Path, changed: dict[str, str], words: str) -> None:
     path = put(tmp_path, [item.model_copy(update=changed) for item in survey(2)], "survey")

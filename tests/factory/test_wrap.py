@@ -456,9 +456,9 @@ BAD = [
     ("{answer} {reply}", "1: unknown slot {reply}; this file may use {answer} {explanation} {letter}"),
     ("ok {answer}\nno slot", "2: missing slot {answer} in 'no slot'; every template of this file must use it"),
     ("[[{answer}|nothing]]", "1: missing slot {answer} in 'nothing'; every template of this file must use it"),
-    ("{answer} {answer}", "1: slot {answer} stands 2 times in '{answer} {answer}'; keep one"),
-    ("A {answer}\n# c\n[[A|B]] {answer}", "3: 'A {answer}' again, as in line 1; change one of them"),
-    ("[[a|a]] {answer}", "1: 'a {answer}' again, as in line 1; change one of them"),
+    ("{answer} {answer}", "1: slot {answer} occurs 2 times in '{answer} {answer}'; keep one"),
+    ("A {answer}\n# c\n[[A|B]] {answer}", "3: duplicate of line 1: 'A {answer}'; change one of them"),
+    ("[[a|a]] {answer}", "1: duplicate of line 1: 'a {answer}'; change one of them"),
     ("[[a|b {answer}", "1: unbalanced alternation: '[[' is never closed; close it with ']]'"),
     ("a|b]] {answer}", "1: '|' outside of an alternation; write [[one|other]], or \\| for the sign itself"),
     ("a]] {answer}", "1: unbalanced alternation at ']]'; open it with '[[', or write \\]\\]"),
@@ -482,7 +482,7 @@ def test_a_bad_line_is_refused_with_its_place_and_the_fix(tmp_path: Path, text: 
     [
         ("base/en/qa.outputs.txt", "{answer}", "unknown template file; known are qa.instruction.txt, "),
         ("en/qa.output.txt", "{answer}", "in the wrong place; expected SOURCE/LANGUAGE/FILE.txt"),
-        ("base/pt_br/qa.output.txt", "{answer}", "folder 'pt_br' is no language tag; call it 'pt-BR'"),
+        ("base/pt_br/qa.output.txt", "{answer}", "folder 'pt_br' is not a language tag; call it 'pt-BR'"),
         ("base/en/qa.output.txt", "# none", "no templates; write one per line or remove the file"),
         (
             "base/en/option.txt",

@@ -304,7 +304,7 @@ def test_what_nobody_labelled_is_about_what_is_trained_on_and_never_what_is_meas
     assert measured
     assert not {sample.id.removeprefix("read/").split(" ")[0] for sample in samples} & measured
     (untrusted / "a.jsonl").write_text(json.dumps(rows[0] | {"claim": "Another."}) + "\n", "utf-8")
-    with pytest.raises(InputError, match=r"a\.jsonl: read/0-supported names another pair in .*; give one another id"):
+    with pytest.raises(InputError, match=r"a\.jsonl: duplicate id read/0-supported, also in .*; rename one"):
         ground_dataset(data, tmp_path / "again", GroundSettings(pairs=(folder,), untrusted=(untrusted,)))
 
 

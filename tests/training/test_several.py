@@ -202,8 +202,8 @@ def launched(monkeypatch: pytest.MonkeyPatch, kind: str, stage: int = 2, **confi
 @pytest.mark.parametrize(
     ("kind", "stage", "config", "why"),
     [
-        ("FSDP", 2, {}, "configured for FSDP, which `mores train` does not know"),
-        ("DEEPSPEED", 3, {}, "zero_stage 3; `mores train` knows 1 and 2"),
+        ("FSDP", 2, {}, "configured for FSDP, which `mores train` does not support"),
+        ("DEEPSPEED", 3, {}, "zero_stage 3; `mores train` supports 1 and 2"),
         ("DEEPSPEED", 0, {}, "zero_stage 0"),
         ("DEEPSPEED", 2, {"optimizer": {}}, "has 'optimizer'; remove it"),
         ("DEEPSPEED", 2, {"scheduler": {}}, "has 'scheduler'; remove it"),
@@ -251,5 +251,5 @@ def test_deepspeed_does_not_go_on_from_a_checkpoint(training: Any, monkeypatch: 
     monkeypatch.setattr("mores.training.tune.DEEPSPEED", "NO")  # what a run of one process calls itself
     monkeypatch.setattr(tune.Training, "_configure_deepspeed", lambda _: None)
     monkeypatch.setattr("mores.training.tune.join", accelerate.Accelerator)
-    with pytest.raises(ConfigError, match="a run under DeepSpeed cannot continue"):
+    with pytest.raises(ConfigError, match="a run under DeepSpeed cannot resume"):
         training.tune()
