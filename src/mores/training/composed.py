@@ -82,7 +82,7 @@ def join(golds: Sequence[Gold], seed: int) -> Gold:
 
 
 def end_sentence(claim: str, language: str) -> str:
-    """Return a claim with punctuation at its end."""
+    """Return a claim that ends with punctuation."""
     claim = claim.strip()
     return claim if claim.endswith(_ENDS) else f"{claim}{'。' if language in UNSPACED else '.'}"
 

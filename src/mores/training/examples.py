@@ -58,7 +58,7 @@ class Examples:
         self._decision = next(place for place, (first, second) in enumerate(pairs) if first != second)
         """Tokens that reports with and without errors share at their start."""
         self.choices = (clean[self._decision], wrong[self._decision])
-        """The tokens that say that there is no error, and that there is one."""
+        """The tokens that say "no error" and "error"."""
         self._opening = clean[: self._decision]
 
     def make(self, golds: Iterable[Gold]) -> Iterator[TokenizedExample]:
