@@ -6,7 +6,7 @@ thousands of samples take seconds. A greedy judge decides the same way, as long 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,20 +71,17 @@ def decide(
     if not pairs:
         return Decisions([], np.empty(0))
     lengths = [len(example.tokens) for _, example in pairs]
-    row_tokens = row_tokens or ROW_TOKENS[_device(model).type == "cuda"]
+    device = next(model.parameters()).device
+    row_tokens = row_tokens or ROW_TOKENS[device.type == "cuda"]
     shape = shape_of(lengths, max(1, int(row_tokens / np.mean(lengths))), 2 * row_tokens)
-    rows = pack((example for _, example in pairs), shape)
-    odds = (part for row in rows for part in _odds(model, on_device(row, shape, _device(model)), making.choices))
-    return Decisions([gold for gold, _ in pairs], np.array(list(follow(odds, len(pairs))), dtype=np.float64))
+    clean, wrong = making.choices
 
+    def odds() -> Iterator[float]:
+        for row in pack((example for _, example in pairs), shape):
+            tensors = on_device(row, shape, device)
+            with torch.no_grad(), torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
+                hidden = last_hidden(model, tensors)[tensors["places"]]
+                logits = functional.linear(hidden, words(model).weight.to(hidden.dtype)).float()
+            yield from (logits[:, wrong] - logits[:, clean]).tolist()
 
-def _device(model: Any) -> Any:
-    return next(model.parameters()).device
-
-
-def _odds(model: Any, tensors: dict[str, Any], choices: tuple[int, int]) -> list[float]:
-    with torch.no_grad(), torch.autocast("cuda", torch.bfloat16, enabled=_device(model).type == "cuda"):
-        hidden = last_hidden(model, tensors)
-        logits = functional.linear(hidden[tensors["places"]], words(model).weight.to(hidden.dtype)).float()
-    clean, wrong = choices
-    return [float(value) for value in (logits[:, wrong] - logits[:, clean]).cpu()]
+    return Decisions([gold for gold, _ in pairs], np.array(list(follow(odds(), len(pairs))), dtype=np.float64))

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 from mores.culture import region
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
-from mores.factory.sources.files import find, read
+from mores.factory.sources.files import find, read_all
 from mores.factory.sources.options import needs_options, without_full_stops
 from mores.factory.sources.rows import OnBad, SourceRow, collect, items
 
@@ -35,7 +34,7 @@ def read_statements(folder: Path, on_bad: OnBad) -> dict[str, list[LabelledOptio
     """Return the statements of each question."""
     paths = find(folder, "hard_true_false.json", "CulturalBench-Hard*.csv", "*Hard*.parquet", "*Hard*/*.parquet")
     by_question: dict[str, list[LabelledOption]] = {}
-    for statement in collect(chain.from_iterable(read(path, depth=2) for path in paths), _statement, on_bad):
+    for statement in collect(read_all(paths, depth=2), _statement, on_bad):
         by_question.setdefault(statement.question_id, []).append(statement)
     return by_question
 

@@ -19,8 +19,7 @@ what would be correct.
 
 from mores.training.ground.citing import with_evidence
 from mores.training.ground.dataset import ground_dataset
-from mores.training.ground.facts import own_facts
-from mores.training.ground.nearby import nearest
+from mores.training.ground.facts import nearest, own_facts
 from mores.training.ground.records import Grounded, GroundSettings, OwnFactCounts
 
 __all__ = ["GroundSettings", "Grounded", "OwnFactCounts", "ground_dataset", "nearest", "own_facts", "with_evidence"]

@@ -27,8 +27,7 @@ from mores.io.private import make_folder
 from mores.search.ground import shorten
 from mores.training import reword
 from mores.training.ground.citing import keep_cited_errors, remove_corrections, with_evidence
-from mores.training.ground.facts import SearchableFacts, index_facts, name_of, own_facts
-from mores.training.ground.nearby import Keep, Near, nearest
+from mores.training.ground.facts import Keep, Near, SearchableFacts, index_facts, name_of, nearest, own_facts
 from mores.training.ground.records import Grounded, GroundSettings, OwnFactCounts
 from mores.training.pair_samples import PairSamples
 from mores.training.pairs import ClaimPair, read_pairs, read_sentences
