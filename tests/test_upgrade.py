@@ -302,7 +302,7 @@ def test_what_the_docs_imported_can_be_imported(line: str) -> None:
 @deprecated
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
 def test_what_the_docs_showed_still_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mores.bench import BENCHMARKS, benchmark
+    from mores.benchmark import BENCHMARKS, benchmark
 
     monkeypatch.setenv("MORES_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)

@@ -12,13 +12,13 @@ from mores.benchmark.prompts import fill, prompt
 from mores.culture import region
 from mores.errors import InputError
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import Row, collect
+from mores.factory.sources.rows import SourceRow, collect
 from mores.types import Item
 
 AREA, PLAIN = "area", "plain"
 
 
-def _item(row: Row) -> Item:
+def _item(row: SourceRow) -> Item:
     options, answer = row.having(row.mapping("options")), row.having(row.mapping("answer_key"))
     keys, texts = options.list("english_keys"), [str(text).strip() for text in options.list("text")]
     key = answer.text("english_answer_key")

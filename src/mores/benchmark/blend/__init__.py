@@ -9,7 +9,7 @@ from mores.benchmark.benchmark import Benchmark, Graded, Label
 from mores.benchmark.choice import grade_letter, guess_letter, lettered, letters
 from mores.benchmark.prompts import fill, prompt
 from mores.factory.items import SourceItem
-from mores.factory.sources.blend import REGIONS, SOURCE, Answers, read_answers
+from mores.factory.sources.blend import REGIONS, SOURCE, RegionalAnswers, read_answers
 from mores.factory.sources.matching import says
 from mores.factory.sources.rows import unique
 from mores.models.written import without_thoughts
@@ -27,7 +27,7 @@ def _choice(item: SourceItem) -> Item:
     )  # fmt: skip
 
 
-def _short(answers: Answers) -> Item:
+def _short(answers: RegionalAnswers) -> Item:
     return Item(
         id=":".join(answers.unit),
         prompt=fill(prompt(__file__, "short"), question=answers.question),

@@ -9,7 +9,7 @@ import re
 
 from mores.benchmark.benchmark import Benchmark
 from mores.factory.sources import REVISIONS
-from mores.factory.sources.calmqa import SOURCE, Entry, read_entries
+from mores.factory.sources.calmqa import SOURCE, CalmqaQuestion, read_entries
 from mores.longanswer.records import Kind, LongAnswer
 from mores.longanswer.summary import resources
 from mores.types import Item, Response
@@ -17,7 +17,7 @@ from mores.types import Item, Response
 _BREAKS = re.compile(r"\n+")
 
 
-def _item(entry: Entry) -> Item:
+def _item(entry: CalmqaQuestion) -> Item:
     level = resources(entry.language)
     metadata = {"kind": (Kind.SPECIFIC if entry.specific else Kind.AGNOSTIC).value, "english": entry.english}
     return Item(

@@ -22,7 +22,7 @@ from mores.errors import InputError
 from mores.factory.sources import REVISIONS
 from mores.factory.sources.culturalbench import SOURCE, read_statements
 from mores.factory.sources.files import find, read
-from mores.factory.sources.rows import Row, collect
+from mores.factory.sources.rows import SourceRow, collect
 from mores.metaevaluation.baselines.similarity import country_cosines
 from mores.types import Item
 
@@ -61,7 +61,7 @@ def _hard(folder: Path, on_bad: OnBad) -> Iterator[Item]:
             )
 
 
-def _area(row: Row) -> dict[str, str]:
+def _area(row: SourceRow) -> dict[str, str]:
     code = region(row.text("country"))
     return {"area": AREAS[code]} if code in AREAS else {}
 
@@ -71,7 +71,7 @@ def _easy(folder: Path, on_bad: OnBad) -> Iterator[Item]:
     yield from collect(chain.from_iterable(map(read, paths)), _question, on_bad)
 
 
-def _question(row: Row) -> Item:
+def _question(row: SourceRow) -> Item:
     choices = tuple(row.text(f"prompt_option_{letter}") for letter in "abcd")
     letter = row.text("answer").upper()
     if letter not in LETTERS:

@@ -13,7 +13,7 @@ from mores.benchmark.prompts import fill, hash_of, prompt
 from mores.culture import language, region
 from mores.errors import InputError
 from mores.factory.sources.files import find, read
-from mores.factory.sources.rows import Row, collect, digest
+from mores.factory.sources.rows import SourceRow, collect, digest
 from mores.metric.prompt import defuse, fence_mark
 from mores.models.base import Message
 from mores.models.written import without_thoughts
@@ -31,7 +31,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
     yield from collect(chain.from_iterable(rows), _item, on_bad)
 
 
-def _item(row: Row) -> Item:
+def _item(row: SourceRow) -> Item:
     tongue, place = language(row.text("language")), row.maybe("region")
     native = _version(row, "")
     english = native if tongue == "en" and not row.maybe("english_question") else _version(row, "english_")
@@ -49,7 +49,7 @@ def _item(row: Row) -> Item:
     )
 
 
-def _version(row: Row, prefix: str) -> dict[str, str]:
+def _version(row: SourceRow, prefix: str) -> dict[str, str]:
     """Return the parts of an item in one language; nothing where one is missing, except for the explanation."""
     parts = {name: row.maybe(prefix + name) for name in ("scenario", "question", "answer", "explanation")}
     parts["explanation"] = parts["explanation"] or ""
@@ -61,7 +61,7 @@ def answer_prompt(version: Mapping[str, str]) -> str:
     return fill(prompt(__file__, "answer"), scenario=version["scenario"], question=version["question"])
 
 
-def _tier(row: Row) -> dict[str, str]:
+def _tier(row: SourceRow) -> dict[str, str]:
     """Return the tier in the data, or that of `eval_sum`, the number of the paper's settings that solved the item."""
     if (tier := row.maybe("tier")) is not None:
         return {"tier": tier.capitalize()}

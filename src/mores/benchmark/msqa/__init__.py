@@ -13,17 +13,17 @@ from mores.benchmark.msqa.judge import JUDGE
 from mores.culture import language, region
 from mores.errors import InputError
 from mores.factory.sources.files import Rows, find, read_all
-from mores.factory.sources.rows import Row, collect
+from mores.factory.sources.rows import SourceRow, collect
 from mores.types import Item
 
 __all__ = ["FIGURES", "JUDGE", "MSQA", "fifths", "read_items"]
 
 
-def read_items(rows: Rows, make: Callable[[Row], Item], on_bad: OnBad) -> Iterator[Item]:
+def read_items(rows: Rows, make: Callable[[SourceRow], Item], on_bad: OnBad) -> Iterator[Item]:
     """Return the items of rows, each id once, and none with half a character in it."""
     seen: dict[str, str] = {}
 
-    def checked(row: Row) -> Item:
+    def checked(row: SourceRow) -> Item:
         item = make(row)
         try:
             "".join((item.id, item.prompt, *item.target)).encode()
@@ -37,7 +37,7 @@ def read_items(rows: Rows, make: Callable[[Row], Item], on_bad: OnBad) -> Iterat
     return collect(rows, checked, on_bad)
 
 
-def _item(row: Row) -> Item:
+def _item(row: SourceRow) -> Item:
     place = row.maybe("region", "country")
     metadata = {"culture": row.maybe("culture_circle"), "tier": _tier(row)}
     return Item(
@@ -51,7 +51,7 @@ def _item(row: Row) -> Item:
     )
 
 
-def _tier(row: Row) -> str | None:
+def _tier(row: SourceRow) -> str | None:
     tier = (row.maybe("tier", "difficulty") or "").capitalize()
     if tier and tier not in TIERS:
         raise InputError(f"the tier is {tier!r}; expected {', '.join(TIERS)}")

@@ -14,7 +14,7 @@ from mores.errors import InputError
 from mores.factory.sources import REVISIONS
 from mores.factory.sources.files import find, read_all
 from mores.factory.sources.normad import SOURCE, is_corrected
-from mores.factory.sources.rows import Row, collect, digest
+from mores.factory.sources.rows import SourceRow, collect, digest
 from mores.models.written import without_thoughts
 from mores.types import Failure, FailureKind, Item
 
@@ -30,14 +30,14 @@ _STATED = re.compile(
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
     rows = list(read_all(find(folder, "normad*.jsonl", "*ormad*.csv", "*.csv", "*.parquet")))
-    corrected = is_corrected([row for row in rows if isinstance(row, Row)])
+    corrected = is_corrected([row for row in rows if isinstance(row, SourceRow)])
     release = CORRECTED if corrected else FIRST
     for item in collect(rows, _item, on_bad):
         if corrected or item.target != (NEUTRAL,):
             yield item.model_copy(update={"metadata": item.metadata | {RELEASE: release}})
 
 
-def _item(row: Row) -> Item:
+def _item(row: SourceRow) -> Item:
     """Return an item as the factory's source has it, and of neutral rows too."""
     label = row.text("Gold Label").lower()
     if label not in LABELS:

@@ -9,11 +9,11 @@ from typing import Any
 from mores.benchmark.msqa import MSQA, read_items
 from mores.errors import InputError
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import Row, digest
+from mores.factory.sources.rows import SourceRow, digest
 from mores.types import Item
 
 
-def _problem(row: Row) -> Item:
+def _problem(row: SourceRow) -> Item:
     question, about = row.text("problem"), _metadata(row.text("metadata"))
     return Item(
         id=digest(question),
@@ -34,7 +34,7 @@ def _metadata(text: str) -> dict[str, str]:
         raise InputError("'metadata' has no topic and answer_type; expected the published columns") from error
 
 
-def _question(row: Row) -> Item:
+def _question(row: SourceRow) -> Item:
     return Item(
         id=row.text("id"),
         prompt=row.text("question"),

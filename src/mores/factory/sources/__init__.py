@@ -81,7 +81,7 @@ def has_facts(name: str) -> bool:
 
 
 def describe(source: Source) -> dict[str, Any]:
-    """Return what a source is, its licence and where to get it."""
+    """Return the description, licence and origin of a source."""
     return {
         "name": source.name,
         "task": source.task.value,
@@ -99,7 +99,7 @@ def describe(source: Source) -> dict[str, Any]:
 
 
 def count_items(source: Source, data: Path, on_note: Callable[[str], None]) -> dict[str, int | None]:
-    """What a data folder has of a source, by `COUNTS`; None where it has none, or where its files cannot be read."""
+    """Return the counts of a source in a data folder, by `COUNTS`; None where it is missing or cannot be read."""
     folder = folder_of(source.name, data)
     if not folder.is_dir():
         return dict.fromkeys(COUNTS)
@@ -121,10 +121,10 @@ def count_items(source: Source, data: Path, on_note: Callable[[str], None]) -> d
 
 
 def folder_of(name: str, data: Path | None = None, revision: str | None = None) -> Path:
-    """The folder of a source: in a data folder that holds one folder per source, or else downloaded from the Hub.
+    """Return the folder of a source: in a data folder with one folder per source, or else downloaded from the Hub.
 
-    A download takes the given commit, or else the one in `REVISIONS`. Where that names none, the newest is looked up
-    and taken; `revision_of` tells which it was, so that a dataset can record it and a recipe can ask for the same.
+    A download uses the given commit, or else the one in `REVISIONS`, or else the newest; `revision_of` returns which
+    it was, so that a dataset can record it and a recipe can request it.
     """
     dataset = source(name)
     if data is not None:
@@ -133,7 +133,7 @@ def folder_of(name: str, data: Path | None = None, revision: str | None = None) 
 
 
 def revision_of(place: Path) -> str:
-    """The commit of a folder that was downloaded from the Hub; of any other folder or file the sum of what it holds."""
+    """Return the commit of a folder downloaded from the Hub; of any other folder or file the hash of its contents."""
     if place.parent.name == "snapshots":
         return place.name
     total = sha256()
@@ -144,7 +144,7 @@ def revision_of(place: Path) -> str:
 
 
 def download(name: str, hub: str | None, revision: str | None, homepage: str) -> Path:
-    """Return a dataset of the Hub, at a commit or as it is now."""
+    """Return the folder of a dataset of the Hub, at a commit or the newest."""
     if hub is None:
         raise ConfigError(f"{name} is not on the Hub; get it from {homepage} and name its folder", setting="data")
     try:

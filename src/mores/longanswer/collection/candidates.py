@@ -12,7 +12,7 @@ from pydantic import Field
 from mores import culture
 from mores.errors import InputError, suggest
 from mores.factory.sources.files import read
-from mores.factory.sources.rows import OnBad, Row, collect
+from mores.factory.sources.rows import OnBad, SourceRow, collect
 from mores.types import Record
 
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -65,7 +65,7 @@ def read_candidates(source: Questions, on_bad: OnBad, label: str | None = None) 
     label = label or (str(source) if is_file else "questions")
     seen: dict[str, str] = {}
 
-    def make(row: Row) -> Candidate:
+    def make(row: SourceRow) -> Candidate:
         line = row.place.rpartition(":")[2]
         candidate = candidate_from(row.values, default_id=f"{Path(label).stem}:{line}")
         if candidate.id in seen:
@@ -77,7 +77,7 @@ def read_candidates(source: Questions, on_bad: OnBad, label: str | None = None) 
 
     if isinstance(source, str | Path):
         return collect(_named(read(Path(source)), str(source), label), make, on_bad)
-    rows = (Row(f"{label}:{number}", Path(), (), _values(record)) for number, record in enumerate(source, 1))
+    rows = (SourceRow(f"{label}:{number}", Path(), (), _values(record)) for number, record in enumerate(source, 1))
     return collect(rows, make, on_bad)
 
 
@@ -86,7 +86,7 @@ def _values(record: Candidate | Mapping[str, Any]) -> Mapping[str, Any]:
     return dict.fromkeys(_OURS) | dict(record) if isinstance(record, Candidate) else record
 
 
-def _named(rows: Iterator[Row | InputError], path: str, label: str) -> Iterator[Row | InputError]:
+def _named(rows: Iterator[SourceRow | InputError], path: str, label: str) -> Iterator[SourceRow | InputError]:
     """Rows and errors that call the file by its label: a copy of standard input has a name that nobody knows."""
     for row in rows:
         if isinstance(row, InputError):
