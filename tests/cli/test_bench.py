@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from mores.benchmark import BENCHMARKS, benchmark, score
+from mores.benchmark import BENCHMARKS, benchmark
 from mores.benchmark.api import open_session
 from mores.benchmark.benchmark import Label, Verdict
 from mores.benchmark.choice import grade_letter, shuffle
@@ -38,9 +38,9 @@ def data(home: Path) -> Path:
     """A folder of datasets, each with its sample rows."""
     folder = home / "data"
     folder.mkdir()
-    for name, place in BENCHMARKS.items():
-        sample = Path(score.__file__).parent / place.partition(":")[0] / "sample"
-        target = folder / benchmark(name).source
+    for chosen in map(benchmark, BENCHMARKS):
+        assert chosen.folder
+        sample, target = chosen.folder / "sample", folder / chosen.source
         if sample.is_dir() and not target.exists():
             target.symlink_to(sample)
     return folder
