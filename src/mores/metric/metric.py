@@ -20,7 +20,7 @@ from mores.metric.quotes import VERSION as QUOTES
 from mores.metric.quotes import report_grammar
 from mores.metric.schema import LONGEST, LONGEST_TUNED, VERSION, WrittenReport, parse, report_schema, schema_hash
 from mores.metric.score import certainty, score
-from mores.metric.settings import JudgeSettings, ReportSettings
+from mores.metric.settings import JudgeSettings, ReportSettings, SampleLike
 from mores.metric.spans import align
 from mores.metric.summary import WEAK
 from mores.models import Completion, Model, Request, Style, follows_grammars, metric_adapter, weakness
@@ -29,9 +29,6 @@ from mores.search.ground import covered
 from mores.settings import takes
 from mores.signature import sign
 from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
-
-SampleLike = Sample | str | tuple[str, str] | Mapping[str, Any]
-"""A sample, a text alone, an (instruction, text) pair, or a mapping with the fields of a sample."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 NO_LOGPROBS = "the server gives no log-probabilities: an error-free report scores 0 instead of p(R)"
