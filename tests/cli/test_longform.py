@@ -396,7 +396,11 @@ def test_a_column_of_another_name_is_no_answer(mores: Run, home: Path) -> None:
         (("--every",), 2, "every is about what a model judges: name a judge, for example openai:NAME (--judge)"),
         (("--no-translate",), 2, "translate is about what a model judges"),
         (("--judge", "fake:clean", "--corpus", "documents.jsonl", "-k", "0"), 2, "expected at least 1"),
-        (("--judge", "fake:clean", "--corpus", "documents.jsonl", "-k", "few"), 2, "'few': expected a whole number or 'median'"),
+        (
+            ("--judge", "fake:clean", "--corpus", "documents.jsonl", "-k", "few"),
+            2,
+            "'few': expected a whole number or 'median'",
+        ),
         (("--lid", "other"), 2, "'other' is not one of 'mores', 'paper'"),
         (("--judge", "openai:m", "--price", "cheap", "--dry-run"), 2, "'cheap': expected two numbers"),
     ],
