@@ -13,7 +13,7 @@ from sqlalchemy import update
 from mores.errors import InputError
 from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.demo import FILE
-from mores.studio.form import Field
+from mores.studio.form import FormField
 from mores.studio.plain_yaml import read_yaml
 from mores.studio.records import Person, Role
 from mores.studio.store.campaigns import parse_campaign
@@ -56,7 +56,7 @@ def post(player: Player, path: str, **sent: Any) -> Response:
     return browser.post(path, headers=headers, follow_redirects=False, **sent)
 
 
-def fill(field: Field, text: str) -> list[str]:
+def fill(field: FormField, text: str) -> list[str]:
     """A field with this text in it wherever the form takes any, else with its first option."""
     if field.options:
         return [field.options[0][0]]
@@ -126,11 +126,11 @@ def test_hostile_answers_of_judges(database: Database, kind: str) -> None:
 
 
 def _blank(play: Play) -> Any:
-    from mores.studio.records import Item
+    from mores.studio.records import CampaignItem
     from mores.studio.store.items import now
 
     stage, moment = play.campaign.flow.stages[0].name, now()
-    return Item(id="i", campaign="c", author="a", content={}, stage=stage, created=moment, updated=moment)
+    return CampaignItem(id="i", campaign="c", author="a", content={}, stage=stage, created=moment, updated=moment)
 
 
 LAUGHS = "a: &a [x]\n" + "".join(f"{b}: &{b} [*{a}, *{a}, *{a}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True))

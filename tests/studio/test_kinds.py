@@ -12,7 +12,7 @@ from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.data.exports import make_files, write_export
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.demo import fill
-from mores.studio.records import Item, Person, Role, Status
+from mores.studio.records import CampaignItem, ItemStatus, Person, Role
 from mores.studio.serve import owner_of
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import Campaign, do, read_items
@@ -30,7 +30,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     database.close()
 
 
-def items_of(demo: Demo, name: str) -> list[Item]:
+def items_of(demo: Demo, name: str) -> list[CampaignItem]:
     database, campaigns = demo
     return list(read_items(database, campaigns[name]))
 
@@ -40,7 +40,7 @@ def test_its_folder_has_a_readme_and_a_demo_in_several_states(name: str, demo: D
     kind = open_kind(name)
     assert (kind.folder / "README.md").exists()
     places = {(item.status, item.stage) for item in items_of(demo, name)}
-    assert Status.ACCEPTED in {status for status, _ in places}
+    assert ItemStatus.ACCEPTED in {status for status, _ in places}
     assert len(places) >= 3
 
 

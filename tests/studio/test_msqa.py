@@ -14,7 +14,7 @@ from mores.errors import InputError
 from mores.studio.campaigns.msqa.export import export, method, row, summarise
 from mores.studio.campaigns.msqa.forms import CATEGORIES, PRINCIPLES, inspect_form, validate_form, write_form
 from mores.studio.form import FormError, read_form
-from mores.studio.records import Content, Person, Role, Status
+from mores.studio.records import Content, ItemStatus, Person, Role
 from mores.studio.workflow import (
     Adjudicate,
     Create,
@@ -144,7 +144,7 @@ def test_an_organiser_may_overrule_a_check_but_not_send_on_what_is_not_written()
     for to in ("", "inspect", "accept"):
         with pytest.raises(Refused, match="not complete"):
             draft.do(BOSS, Adjudicate("next", to=to))
-    assert draft.do(BOSS, Adjudicate("rejected")).status is Status.REJECTED
+    assert draft.do(BOSS, Adjudicate("rejected")).status is ItemStatus.REJECTED
     with pytest.raises(Refused, match="not complete"):
         draft.do(BOSS, Adjudicate("next", to="accept"))
 
@@ -229,7 +229,7 @@ def test_figures_say_why_versions_were_returned() -> None:
 
 def test_figures_and_the_paragraph_for_a_paper() -> None:
     item = accepted()
-    returned = item.model_copy(update={"id": "j", "status": Status.OPEN, "returns": 2})
+    returned = item.model_copy(update={"id": "j", "status": ItemStatus.OPEN, "returns": 2})
     figures = summarise(settings(), [item, returned])
     assert figures["Questions"] == 2
     assert (figures["Accepted"], figures["Returned at least once"]) == (1, 1)

@@ -13,7 +13,7 @@ import pytest
 from httpx2 import Response
 
 from mores.studio.data.exports import FORMATS
-from mores.studio.records import Role, Status
+from mores.studio.records import ItemStatus, Role
 from mores.studio.store.campaigns import all_campaigns
 from mores.studio.store.database import Database
 from mores.studio.store.items import do, read_items, rebuild
@@ -126,7 +126,7 @@ def test_the_overview_says_what_is_stuck_and_how_far_people_agree(play: Play) ->
     assert "Ghana" in text
     assert text.count("match:") == 1
     assert "60% (" in text, "6 of 10 pairs agree"
-    assert play.read(item).status is Status.ACCEPTED
+    assert play.read(item).status is ItemStatus.ACCEPTED
 
 
 def test_disagreements_are_decided_with_an_answer_one_after_the_other(play: Play) -> None:
@@ -137,7 +137,7 @@ def test_disagreements_are_decided_with_an_answer_one_after_the_other(play: Play
             item = person.take()
             assert item
             person.send(f"/items/{item}/vote", answer=[answer])
-    assert play.read(first).status is Status.REJECTED
+    assert play.read(first).status is ItemStatus.REJECTED
     organiser = play.organiser()
     text = page(organiser, "/disagreements")
     assert "1 of 2" in text
@@ -147,7 +147,7 @@ def test_disagreements_are_decided_with_an_answer_one_after_the_other(play: Play
     assert empty.status_code == 422, "accepting needs the answer"
     organiser.send(f"/items/{shown}/adjudicate", outcome="next", queue="1", note="Tea it is.", answer=["A"])
     decided = play.read(shown)
-    assert decided.status is Status.ACCEPTED
+    assert decided.status is ItemStatus.ACCEPTED
     assert decided.results["verify"]["answer"] == ["A"]
     assert organiser.page is not None
     other = ({first, second} - {shown}).pop()
@@ -310,11 +310,11 @@ def test_a_file_that_cannot_be_used_says_where_and_why(play: Play, name: str, te
 def test_items_that_have_enough_answers_after_a_change_of_settings_are_decided(play: Play) -> None:
     item = question(play)
     judge(play, item, ["A", "A", "A"])
-    assert play.read(item).status is Status.OPEN
+    assert play.read(item).status is ItemStatus.OPEN
     organiser = play.organiser()
     organiser.open("/settings")
     organiser.send("/settings", title="Fewer", regions="Kenya", verifiers="3", agreeing="3")
-    assert play.read(item).status is Status.ACCEPTED, "nobody else could have taken it"
+    assert play.read(item).status is ItemStatus.ACCEPTED, "nobody else could have taken it"
 
 
 def test_changed_attention_checks_replace_the_old_ones(play: Play) -> None:
@@ -327,8 +327,8 @@ def test_changed_attention_checks_replace_the_old_ones(play: Play) -> None:
         assert organiser.send("/settings", title="T", regions="Kenya", checks=checks).status_code == 200
     found = [item for item in read_items(play.database, play.campaign, checks=True) if item.check]
     assert [(item.check, item.status) for item in found] == [
-        ({"answer": ["A"]}, Status.WITHDRAWN),
-        ({"answer": ["B"]}, Status.OPEN),
+        ({"answer": ["A"]}, ItemStatus.WITHDRAWN),
+        ({"answer": ["B"]}, ItemStatus.OPEN),
     ]
 
 

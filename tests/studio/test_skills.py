@@ -10,7 +10,7 @@ from mores.studio.records import Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import do, rebuild
 from mores.studio.store.skills import estimate, learn_skills
-from mores.studio.worker import Worker
+from mores.studio.worker import AskWorker
 from mores.studio.workflow import Create
 from tests.studio.play import Play, Player
 from tests.studio.teaming_life import BOSS, QUESTION, flow_of, settings
@@ -50,7 +50,7 @@ def test_a_campaign_learns_and_votes_remember(database: Database) -> None:
         assert item
         player.send(f"/items/{item}/vote", answer=[letter])
 
-    worker = Worker(database, "", {"store": None})
+    worker = AskWorker(database, "", {"store": None})
     for number in range(6):
         do(database, play.campaign, BOSS, Create(f"{number:012x}", QUESTION, "KE", "en", stage="verify"))
     for place, player in enumerate(people):

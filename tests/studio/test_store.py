@@ -18,7 +18,7 @@ from sqlalchemy import create_engine, select, text
 from mores.errors import ConfigError, StoreError
 from mores.studio.campaigns import open_kind
 from mores.studio.demo import fill
-from mores.studio.records import Event, EventKind, Item, Person, Role
+from mores.studio.records import CampaignItem, Event, EventKind, Person, Role
 from mores.studio.serve import owner_of
 from mores.studio.store.campaigns import change_settings, make_campaign, read_settings
 from mores.studio.store.database import Database, _engine, _url, migrate, open_database
@@ -34,15 +34,15 @@ from mores.studio.store.items import (
     release_late,
     take,
 )
-from mores.studio.store.people import Profile, add_person, read_draft, save_draft
+from mores.studio.store.people import PersonProfile, add_person, read_draft, save_draft
 from mores.studio.store.tables import VIEWS, events, holds, metadata
 from mores.studio.workflow import (
     Adjudicate,
     Cast,
     Create,
-    Edit,
     Refused,
     Release,
+    Revise,
     Take,
     assign,
     next_state,
@@ -70,7 +70,7 @@ def campaign_in(database: Database, **settings: Any) -> Campaign:
     return make_campaign(database, kind, read_settings(kind, {"title": "C", "regions": ["KE", "JP"]} | settings))
 
 
-def add(database: Database, campaign: Campaign, name: str, region: str = "KE") -> Item:
+def add(database: Database, campaign: Campaign, name: str, region: str = "KE") -> CampaignItem:
     content = {"scene": "s", "question": f"{name}?", "options": ["a", "b", "c", "d"], "correct": ["A"]}
     return do(database, campaign, BOSS, Create(name, content, region, "sw", stage="verify")).item
 
@@ -152,7 +152,7 @@ def test_every_change_of_an_item_leaves_the_tables_that_its_events_make(database
     do(database, campaign, verifier(2), Release(), item="i")
     do(database, campaign, BOSS, Adjudicate("back", "Say it more clearly."), item="i")
     content = read_item(database, campaign, "i").content | {"question": "Clearer?"}
-    do(database, campaign, BOSS, Edit(content, "KE", "sw"), item="i")
+    do(database, campaign, BOSS, Revise(content, "KE", "sw"), item="i")
     before = contents(database)
     assert (len(before["holds"]), len(before["votes"]), len(before["met"])) == (0, 1, 2)
     rebuild(database, [campaign])
@@ -204,7 +204,7 @@ def test_a_vote_replaces_its_draft(database: Database) -> None:
     campaign = campaign_in(database)
     add(database, campaign, "i")
     with database.write() as connection:
-        person = add_person(connection, Profile(name="V"))
+        person = add_person(connection, PersonProfile(name="V"))
     member = Person(id=person, roles=frozenset({Role.VERIFIER}), regions=frozenset({"KE"}))
     take(database, campaign, member)
     for place in ("i", "another"):

@@ -55,7 +55,7 @@ IN_ENGLISH = (
 )
 """What is wrong with a file, a model's answer or the server is said as in the terminal, with the file and the line."""
 
-RAISED = {"Decision", "FormError", "HTTPException", "InputError", "Refused", "Unknown"}
+RAISED = {"StageDecision", "FormError", "HTTPException", "InputError", "Refused", "Unknown"}
 
 
 def test_no_message_is_put_together_where_it_cannot_be_translated() -> None:

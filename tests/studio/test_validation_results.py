@@ -13,10 +13,10 @@ from mores.stats.distributions import share_of
 from mores.studio.campaigns.validation.agreement import measure
 from mores.studio.campaigns.validation.judged import to_votes
 from mores.studio.campaigns.validation.results import (
-    Answer,
     Beside,
     Grade,
-    Judged,
+    JudgedSample,
+    ValidationAnswer,
     auxiliary,
     beside,
     compare_metrics,
@@ -36,9 +36,9 @@ from mores.types import Error, ErrorReport, Sample, Severity
 VALID, PARTLY, NOT = Grade.VALID, Grade.PARTLY, Grade.NOT
 
 
-def answer(person: str = "p", **values: object) -> Answer:
+def answer(person: str = "p", **values: object) -> ValidationAnswer:
     fields = {"cultural": True, "error": VALID, "explanation": VALID, "severity_ok": True, "type_ok": True}
-    return Answer(person, **{**fields, "changed": False, **values})  # type: ignore[arg-type]
+    return ValidationAnswer(person, **{**fields, "changed": False, **values})  # type: ignore[arg-type]
 
 
 def yes(counts: Sequence[int], people: int) -> Iterator[list[bool]]:
@@ -47,7 +47,7 @@ def yes(counts: Sequence[int], people: int) -> Iterator[list[bool]]:
         yield from ([place < people - missing for place in range(people)] for _ in range(samples))
 
 
-def paper() -> list[Judged]:
+def paper() -> list[JudgedSample]:
     """100 samples whose votes give every figure that the paper prints."""
     culture = [*yes((70, 8, 2, 0), 3)]
     strict, partial = [*yes((49, 18, 9, 4), 3)], [*yes((75, 5, 0, 0), 3)]
@@ -71,7 +71,7 @@ def paper() -> list[Judged]:
     return with_metrics(samples)
 
 
-def sample(number: int, language: str, *votes: Sequence[bool]) -> Judged:
+def sample(number: int, language: str, *votes: Sequence[bool]) -> JudgedSample:
     culture, strict, partial, explained = votes
     answers = [
         answer(
@@ -82,10 +82,10 @@ def sample(number: int, language: str, *votes: Sequence[bool]) -> Judged:
         )
         for place in range(len(culture))
     ]
-    return Judged(str(number), language, "minor", tuple(answers))
+    return JudgedSample(str(number), language, "minor", tuple(answers))
 
 
-def with_metrics(samples: list[Judged]) -> list[Judged]:
+def with_metrics(samples: list[JudgedSample]) -> list[JudgedSample]:
     """Gemma finds an error in 60 of the 90 with a valid explanation, Phi in 54; the means are 4.01 and 3.88."""
     places = {each.id: place for place, each in enumerate(with_valid_explanation(samples))}
     rated = []
@@ -104,7 +104,7 @@ def with_metrics(samples: list[Judged]) -> list[Judged]:
 
 
 @pytest.fixture(scope="module")
-def samples() -> list[Judged]:
+def samples() -> list[JudgedSample]:
     return paper()
 
 
@@ -117,7 +117,7 @@ def printed(grid: Grid) -> dict[str, dict[str, list[str]]]:
     return rows
 
 
-def test_table_3(samples: list[Judged]) -> None:
+def test_table_3(samples: list[JudgedSample]) -> None:
     assert count_votes(samples, 3)["Error valid (strict)"] == (49, 18, 9, 4)
     table = printed(vote_table(samples, 3))
     ours, theirs = table["This campaign (N=80)"], table["ExCAM, Table 3 (N=80)"]
@@ -125,20 +125,20 @@ def test_table_3(samples: list[Judged]) -> None:
     assert theirs["Error valid (partial)"] == ["93.8", "6.2", "0.0", "0.0"]
 
 
-def test_table_12(samples: list[Judged]) -> None:
+def test_table_12(samples: list[JudgedSample]) -> None:
     table = printed(majority_table(samples, "en"))
     for language, row in table["ExCAM, Table 12"].items():
         assert table["This campaign"][language][:-1] == row[:-1], language  # the paper has no last column
     assert table["This campaign"]["English"][0] == "80"
 
 
-def test_table_13(samples: list[Judged]) -> None:
+def test_table_13(samples: list[JudgedSample]) -> None:
     table = printed(auxiliary_table(samples))
     assert table["This campaign"] == table["ExCAM, Table 13"]
 
 
-def test_mores_meta_makes_the_same_tables_of_the_votes(samples: list[Judged]) -> None:
-    def gold(each: Judged) -> Gold:
+def test_mores_meta_makes_the_same_tables_of_the_votes(samples: list[JudgedSample]) -> None:
+    def gold(each: JudgedSample) -> Gold:
         error = Error(side="text", quote="x", severity=Severity(each.severity), type="t")
         fields = {"task": "freeform", "kind": "soft", "maker": "rule:test", "item": each.id}
         text = Sample(id=each.id, text="x", language=each.language)
@@ -154,7 +154,7 @@ def test_mores_meta_makes_the_same_tables_of_the_votes(samples: list[Judged]) ->
     assert {name: list(row) for name, row in auxiliary_rows.rows.items()} == table
 
 
-def test_section_5(samples: list[Judged]) -> None:
+def test_section_5(samples: list[JudgedSample]) -> None:
     assert len(with_valid_explanation(samples)) == 90
     table = printed(likeness_table(samples))
     assert [row[:2] for row in table["This campaign"].values()] == [["66.7", "4.01"], ["60.0", "3.88"]]
@@ -169,8 +169,8 @@ def test_section_5(samples: list[Judged]) -> None:
 
 
 def test_of_two_both_must_say_yes_and_of_three_two() -> None:
-    two = Judged("a", "ja", "minor", (answer("p"), answer("q", cultural=False)))
-    three = Judged("b", "ja", "minor", (answer("p"), answer("q"), answer("r", cultural=False)))
+    two = JudgedSample("a", "ja", "minor", (answer("p"), answer("q", cultural=False)))
+    three = JudgedSample("b", "ja", "minor", (answer("p"), answer("q"), answer("r", cultural=False)))
     assert majorities([two])["Culture rel."] == share_of(0, 1)
     assert majorities([two, three])["Culture rel."] == share_of(1, 2)
     four = three._replace(answers=(*three.answers, answer("s", cultural=False)))
@@ -178,17 +178,17 @@ def test_of_two_both_must_say_yes_and_of_three_two() -> None:
 
 
 def test_partly_is_an_error_but_not_a_strict_one() -> None:
-    sample = Judged("a", "en", "major", (answer("p", error=PARTLY), answer("q"), answer("r", error=NOT)))
+    sample = JudgedSample("a", "en", "major", (answer("p", error=PARTLY), answer("q"), answer("r", error=NOT)))
     votes = count_votes([sample], 3)
     assert votes["Error valid (strict)"] == (0, 0, 1, 0)
     assert votes["Error valid (partial)"] == (0, 1, 0, 0)
 
 
 def test_what_waits_and_what_was_declined_is_counted_beside_and_never_a_no() -> None:
-    whole = Judged("a", "en", "minor", (answer("p"), answer("q"), answer("r")), declined=1)
-    waiting = Judged("b", "en", "minor", (answer("p", cultural=False),), complete=False, declined=2)
-    untouched = Judged("c", "en", "minor", (), complete=False)
-    alone = Judged("d", "en", "minor", (answer("p"),))  # decided by the organiser: there is no majority of one
+    whole = JudgedSample("a", "en", "minor", (answer("p"), answer("q"), answer("r")), declined=1)
+    waiting = JudgedSample("b", "en", "minor", (answer("p", cultural=False),), complete=False, declined=2)
+    untouched = JudgedSample("c", "en", "minor", (), complete=False)
+    alone = JudgedSample("d", "en", "minor", (answer("p"),))  # decided by the organiser: there is no majority of one
     every = [whole, waiting, untouched, alone]
     assert majorities(every) == majorities([whole])
     assert auxiliary(every) == auxiliary([whole])
@@ -198,9 +198,9 @@ def test_what_waits_and_what_was_declined_is_counted_beside_and_never_a_no() -> 
 
 
 def test_likeness_is_of_samples_with_a_valid_explanation_and_failures_are_no_misses() -> None:
-    def rated(identifier: str, first: dict[str, int], second: dict[str, int], **fields: object) -> Judged:
+    def rated(identifier: str, first: dict[str, int], second: dict[str, int], **fields: object) -> JudgedSample:
         answers = (answer("p", likeness=first), answer("q", likeness=second))
-        return Judged(identifier, "en", "minor", answers, **fields)  # type: ignore[arg-type]
+        return JudgedSample(identifier, "en", "minor", answers, **fields)  # type: ignore[arg-type]
 
     samples = [
         rated("a", {"m": 5, "k": 2}, {"m": 4, "k": 2}, metrics={"m": True, "k": True}),
@@ -208,7 +208,7 @@ def test_likeness_is_of_samples_with_a_valid_explanation_and_failures_are_no_mis
         rated("c", {}, {}, metrics={"m": None, "k": True}),
     ]
     wrong = answer("p", explanation=NOT, likeness={"m": 1})
-    samples.append(Judged("d", "en", "minor", (wrong, wrong), metrics={"m": True}))
+    samples.append(JudgedSample("d", "en", "minor", (wrong, wrong), metrics={"m": True}))
     k, m = likeness(samples)
     assert (m.metric, m.finding, m.failed) == ("m", share_of(2, 2), 1)
     assert (m.mean.value, m.mean.n, m.mean.unscored, m.ratings) == ((4.5 + 3) / 2, 2, 0, 4)
@@ -222,7 +222,9 @@ def test_likeness_is_of_samples_with_a_valid_explanation_and_failures_are_no_mis
 def test_agreement_question_by_question() -> None:
     pairs = [(True, True), (False, False), (True, False), (True, True)]
     samples = [
-        Judged(str(number), "en", "minor", tuple(answer(f"p{place}", cultural=vote) for place, vote in enumerate(pair)))
+        JudgedSample(
+            str(number), "en", "minor", tuple(answer(f"p{place}", cultural=vote) for place, vote in enumerate(pair))
+        )
         for number, pair in enumerate(pairs)
     ]
     culture, error, *_ = measure(samples)

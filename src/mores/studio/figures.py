@@ -53,7 +53,7 @@ class Figure(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Agreement:
+class StageAgreement:
     """How far people agree at one stage."""
 
     stage: str
@@ -107,7 +107,7 @@ class Figures:
 
     last_event: int = 0
     votes: int = 0
-    agreement: Sequence[Agreement] = ()
+    agreement: Sequence[StageAgreement] = ()
     people: Mapping[str, PersonFigures] = field(default_factory=dict)
     times: Sequence[StageTime] = ()
 
@@ -143,7 +143,7 @@ def last_versions(votes: Iterable[Given]) -> list[Given]:
     return [vote for vote in known if last[vote.item, vote.stage] == vote.version]
 
 
-def measure_agreement(votes: Sequence[Given]) -> Agreement | None:
+def measure_agreement(votes: Sequence[Given]) -> StageAgreement | None:
     """Return the agreement of one stage's answers; None where no item has two labels."""
     labels: dict[str, dict[str, str]] = defaultdict(dict)
     for vote in votes:
@@ -161,7 +161,7 @@ def measure_agreement(votes: Sequence[Given]) -> Agreement | None:
     table = Votes(tuple(values), counts)
     people = sorted({person for given in shared.values() for person in given})
     name, kappa, kappa_items = _kappa(shared, table, people)
-    return Agreement(
+    return StageAgreement(
         stage=votes[0].stage,
         items=len(shared),
         votes=int(counts.sum()),

@@ -21,7 +21,7 @@ LONGEST = 4000
 
 
 @dataclass(frozen=True)
-class Field:
+class FormField:
     """One question of a form.
 
     `lines` is a fixed number of short texts, `choices` are boxes of which several may be ticked, `select` is a choice
@@ -60,17 +60,17 @@ class Field:
     """A choice, and the answer to it after which this is asked; scripts hide it before, and it is never required."""
     parts: Mapping[str, str] = field(default_factory=dict)
     """Of marks: the texts that can be marked, by name."""
-    details: tuple[Field, ...] = ()
+    details: tuple[FormField, ...] = ()
     """Of marks: what is asked about each."""
     missing: bool = False
     """Of marks: whether something that is not in the text can be marked as missing."""
 
 
 @dataclass(frozen=True)
-class Form:
+class StudioForm:
     """The fields of a stage, and what must hold between them."""
 
-    fields: tuple[Field, ...] = ()
+    fields: tuple[FormField, ...] = ()
     check: Callable[[Content], Mapping[str, str]] | None = None
     """The problem of each field, where the values do not fit together."""
     values: Content = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Form:
         """How many steps it has."""
         return max((entry.step for entry in self.fields), default=1)
 
-    def at(self, step: int) -> Form:
+    def at(self, step: int) -> StudioForm:
         """Return what is asked in one step."""
         return replace(self, fields=tuple(entry for entry in self.fields if entry.step == step))
 
@@ -96,7 +96,7 @@ class FormError(InputError):
         self.problems = dict(problems)
 
 
-def read_form(form: Form, values: Mapping[str, Sequence[str]], *, draft: bool = False) -> Content:
+def read_form(form: StudioForm, values: Mapping[str, Sequence[str]], *, draft: bool = False) -> Content:
     """Return what was filled in; a draft may leave out anything but keeps the limits."""
     content: Content = {}
     problems: dict[str, str] = {}
@@ -113,7 +113,7 @@ def read_form(form: Form, values: Mapping[str, Sequence[str]], *, draft: bool = 
     return content
 
 
-def is_complete(form: Form, content: Content) -> bool:
+def is_complete(form: StudioForm, content: Content) -> bool:
     """Return whether everything that a form asks for is in a content."""
     try:
         read_form(form, {name: as_sent(value) for name, value in content.items()})
@@ -130,13 +130,13 @@ def as_sent(value: Any) -> list[str]:
     return ["" if entry is None or entry is False else "yes" if entry is True else str(entry) for entry in values]
 
 
-def shuffle(form: Form, seed: str) -> Form:
+def shuffle(form: StudioForm, seed: str) -> StudioForm:
     """The form as one person sees it: blocks and, where a field wants it, options in an order of the seed's own."""
 
     def place(name: str, value: str) -> bytes:
         return blake2b(f"{seed}\0{name}\0{value}".encode(), digest_size=8).digest()
 
-    def order(entry: Field) -> Field:
+    def order(entry: FormField) -> FormField:
         first, rest = entry.options[: entry.shuffled], entry.options[entry.shuffled :]
         return replace(entry, options=(*sorted(first, key=lambda option: place(entry.name, option[0])), *rest))
 
@@ -150,7 +150,7 @@ def shuffle(form: Form, seed: str) -> Form:
     return replace(form, fields=(*before, *inside, *after), blocks=blocks)
 
 
-def as_seen(form: Form, item: str, person: str) -> Form:
+def as_seen(form: StudioForm, item: str, person: str) -> StudioForm:
     """Return the form as a person sees it about an item, whenever they come back to it."""
     return shuffle(form, f"{item}/{person}")
 
@@ -174,7 +174,7 @@ def storable_values(value: Any) -> Any:
     return [storable_values(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
-def _read(field: Field, given: list[str], draft: bool) -> Any:  # noqa: C901 - one case for each kind of field
+def _read(field: FormField, given: list[str], draft: bool) -> Any:  # noqa: C901 - one case for each kind of field
     if field.kind == "marks":
         return _read_marks(field, given, draft)
     if any(len(value) > field.longest for value in given):
@@ -213,7 +213,7 @@ def _read(field: Field, given: list[str], draft: bool) -> Any:  # noqa: C901 - o
     return value
 
 
-def _read_marks(field: Field, given: list[str], draft: bool) -> list[Content]:
+def _read_marks(field: FormField, given: list[str], draft: bool) -> list[Content]:
     """Marks in the order of their places; each is located in its text, and the answers about it are whole."""
     marks: list[Content] = []
     for sent in parse_marks(given[0] if given else ""):
@@ -232,7 +232,7 @@ def _read_marks(field: Field, given: list[str], draft: bool) -> list[Content]:
     )
 
 
-def _read_choices(field: Field, chosen: list[str], needed: bool) -> list[str]:
+def _read_choices(field: FormField, chosen: list[str], needed: bool) -> list[str]:
     _check_options(field, chosen)
     chosen = [value for value, _ in field.options if value in chosen]
     if needed and not chosen:
@@ -242,7 +242,7 @@ def _read_choices(field: Field, chosen: list[str], needed: bool) -> list[str]:
     return chosen
 
 
-def _check_options(field: Field, chosen: Sequence[str]) -> None:
+def _check_options(field: FormField, chosen: Sequence[str]) -> None:
     known = {value for value, _ in field.options}
     if any(value not in known for value in chosen):
         raise InputError("Choose one of the answers.")

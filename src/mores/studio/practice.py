@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mores.studio.form import matches
-from mores.studio.kind import Practice, Settings
+from mores.studio.kind import CampaignSettings, Practice
 from mores.studio.records import Content
 
 
@@ -24,7 +24,7 @@ class Test:
     """The answers so far, by the number of the item."""
 
     @classmethod
-    def of(cls, settings: Settings, kept: Mapping[str, Any]) -> Test:
+    def of(cls, settings: CampaignSettings, kept: Mapping[str, Any]) -> Test:
         """Return a person's test, as the store keeps it."""
         done = {int(number): answer for number, answer in kept.items() if int(number) < len(settings.practice)}
         return cls(settings.practice, settings.pass_share, done)

@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from mores.errors import InputError
-from mores.studio.form import Field, Form, clean
-from mores.studio.kind import Kind, Settings
+from mores.studio.form import FormField, StudioForm, clean
+from mores.studio.kind import CampaignKind, CampaignSettings
 from mores.studio.phrase import Phrase
 from mores.studio.plain_yaml import read_yaml
 from mores.studio.store.campaigns import SettingsError, read_settings
@@ -22,31 +22,31 @@ LONG = 1000
 """Texts that may be longer than this get several lines."""
 
 
-def settings_form(kind: Kind[Any]) -> Form:
+def settings_form(kind: CampaignKind[Any]) -> StudioForm:
     """Return the fields of a kind's settings, in their order: those of all kinds first."""
-    return Form(tuple(_field(name, info) for name, info in kind.settings.model_fields.items()))
+    return StudioForm(tuple(_field(name, info) for name, info in kind.settings.model_fields.items()))
 
 
-def _field(name: str, info: FieldInfo) -> Field:
+def _field(name: str, info: FieldInfo) -> FormField:
     label = name.replace("_", " ").capitalize()
     shared: dict[str, Any] = {"help": (info.description or "").replace("`", ""), "required": info.is_required()}
     kind = _plain(info.annotation)
     if kind is bool:
-        return Field(name, label, "check", help=shared["help"], required=False)
+        return FormField(name, label, "check", help=shared["help"], required=False)
     if get_origin(kind) is Literal:
-        return Field(name, label, "choice", options=[(str(one), str(one)) for one in get_args(kind)], **shared)
+        return FormField(name, label, "choice", options=[(str(one), str(one)) for one in get_args(kind)], **shared)
     if kind in (int, float):
-        return Field(name, label, "number", **shared)
+        return FormField(name, label, "number", **shared)
     if kind is date:
-        return Field(name, label, longest=10, **shared)
+        return FormField(name, label, longest=10, **shared)
     if kind is str:
         longest = next((rule.max_length for rule in info.metadata if hasattr(rule, "max_length")), 200)
-        return Field(name, label, "text" if longest >= LONG else "line", longest=longest, **shared)
+        return FormField(name, label, "text" if longest >= LONG else "line", longest=longest, **shared)
     if _is_texts(kind):
         shared["help"] = _hint(shared["help"], "One on each line.")
-        return Field(name, label, "text", longest=20_000, **shared)
+        return FormField(name, label, "text", longest=20_000, **shared)
     shared["help"] = _hint(shared["help"], "Written in YAML.")
-    return Field(name, label, "text", longest=200_000, **shared)
+    return FormField(name, label, "text", longest=200_000, **shared)
 
 
 def _hint(about: str, hint: str) -> str:
@@ -87,12 +87,12 @@ def _yaml(value: Any) -> str:
     return str(yaml.safe_dump(value, allow_unicode=True, sort_keys=False))
 
 
-def dump_campaign(kind: Kind[Any], settings: BaseModel) -> str:
+def dump_campaign(kind: CampaignKind[Any], settings: BaseModel) -> str:
     """Return a campaign as the YAML file from which it can be made again."""
     return _yaml({"kind": kind.name} | settings.model_dump(mode="json"))
 
 
-def read_settings_form(kind: Kind[Any], given: Mapping[str, Sequence[str]]) -> Settings:
+def read_settings_form(kind: CampaignKind[Any], given: Mapping[str, Sequence[str]]) -> CampaignSettings:
     """Settings from what was filled in; SettingsError says what is wrong, by field. What is empty has its default."""
     values: dict[str, Any] = {}
     problems: dict[str, str] = {}

@@ -9,10 +9,10 @@ from datetime import datetime
 from difflib import SequenceMatcher
 from typing import Any, Literal, NamedTuple
 
-from mores.studio.form import Field, Form
-from mores.studio.kind import Kind
+from mores.studio.form import FormField, StudioForm
+from mores.studio.kind import CampaignKind
 from mores.studio.phrase import Phrase, read_phrases
-from mores.studio.records import Content, Event, EventKind, Item
+from mores.studio.records import CampaignItem, Content, Event, EventKind
 from mores.studio.versions import list_versions
 from mores.studio.workflow import Flow, apply
 
@@ -21,29 +21,29 @@ MOST_WORDS = 3000
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A piece of a text that changed."""
 
     how: Literal["same", "added", "removed"]
     text: str
 
 
-class Fact(NamedTuple):
+class FieldValue(NamedTuple):
     """A field with its value in words, which may be a phrase: what people wrote is not translated, the rest is."""
 
     label: str
     value: str
 
 
-class Change(NamedTuple):
+class FieldChange(NamedTuple):
     """How a field differs from the version before."""
 
     label: str
-    parts: Sequence[Part]
+    parts: Sequence[TextPart]
 
 
 @dataclass(frozen=True)
-class Entry:
+class TimelineEntry:
     """Something that happened to an item."""
 
     at: datetime
@@ -54,8 +54,8 @@ class Entry:
     of: str | None = None
     """Whose item was given back."""
     version: int = 1
-    facts: Sequence[Fact] = ()
-    changes: Sequence[Change] = ()
+    facts: Sequence[FieldValue] = ()
+    changes: Sequence[FieldChange] = ()
     note: str = ""
     to: str = ""
     """The stage that it went to."""
@@ -67,17 +67,19 @@ class Entry:
     until: datetime | None = None
 
 
-def tell(flow: Flow, kind: Kind[Any], events: Iterable[Event]) -> list[Entry]:
+def tell(flow: Flow, kind: CampaignKind[Any], events: Iterable[Event]) -> list[TimelineEntry]:
     """Return the entries of an item's life, in order."""
-    entries: list[Entry] = []
-    item: Item | None = None
+    entries: list[TimelineEntry] = []
+    item: CampaignItem | None = None
     for event in events:
         before, item = item, apply(item, event)
         entries.append(_entry(flow, kind, before, item, event))
     return entries
 
 
-def _entry(flow: Flow, kind: Kind[Any], before: Item | None, item: Item, event: Event) -> Entry:  # noqa: C901 - one case for each kind of event
+def _entry(  # noqa: C901 - one case for each kind of event
+    flow: Flow, kind: CampaignKind[Any], before: CampaignItem | None, item: CampaignItem, event: Event
+) -> TimelineEntry:
     payload = event.payload
     shown: dict[str, Any] = {"person": event.person, "version": item.version}
     match event.kind:
@@ -94,7 +96,7 @@ def _entry(flow: Flow, kind: Kind[Any], before: Item | None, item: Item, event: 
         case EventKind.SUBMITTED:
             shown["seconds"] = payload.get("seconds") or 0.0
         case EventKind.VOTED | EventKind.STEPPED:
-            form = flow.stage(event.stage).form(item) if event.stage in flow.named else Form()
+            form = flow.stage(event.stage).form(item) if event.stage in flow.named else StudioForm()
             form = replace(form, blocks=tuple(payload.get("order", ())))
             shown |= {"facts": facts(form, payload["answer"]), "seconds": payload.get("seconds") or 0.0}
         case EventKind.ADVANCED | EventKind.RETURNED | EventKind.REJECTED:
@@ -108,15 +110,15 @@ def _entry(flow: Flow, kind: Kind[Any], before: Item | None, item: Item, event: 
             shown |= {"of": payload["of"], "note": read_phrases(payload.get("reason", ""))}
         case EventKind.WITHDRAWN:
             shown["note"] = read_phrases(payload.get("reason", ""))
-    return Entry(event.at, event.kind.value, event.stage, **shown)
+    return TimelineEntry(event.at, event.kind.value, event.stage, **shown)
 
 
-def all_fields(flow: Flow, item: Item) -> Form:
+def all_fields(flow: Flow, item: CampaignItem) -> StudioForm:
     """Return the fields of every stage's form, by which contents and results are named."""
-    return Form(tuple(field for stage in flow.stages for field in stage.form(item).fields))
+    return StudioForm(tuple(field for stage in flow.stages for field in stage.form(item).fields))
 
 
-def facts(form: Form, content: Content, names: Mapping[str, str] | None = None) -> list[Fact]:
+def facts(form: StudioForm, content: Content, names: Mapping[str, str] | None = None) -> list[FieldValue]:
     """Fields with their labels, and choices with the texts that people saw; blocks have the numbers of the form.
 
     `names` are the labels of values that are no fields, such as a stage's results.
@@ -130,15 +132,15 @@ def facts(form: Form, content: Content, names: Mapping[str, str] | None = None) 
             continue
         field = known.get(name)
         if field is None:
-            found.append(Fact(called.get(name, name.replace("_", " ")), words(value, called)))
+            found.append(FieldValue(called.get(name, name.replace("_", " ")), words(value, called)))
         elif field.kind == "marks":
-            found.append(Fact(_title(form, field), Phrase.join((_mark(field, mark) for mark in value), " · ")))
+            found.append(FieldValue(_title(form, field), Phrase.join((_mark(field, mark) for mark in value), " · ")))
         else:
-            found.append(Fact(_title(form, field), _show(field, value)))
+            found.append(FieldValue(_title(form, field), _show(field, value)))
     return found
 
 
-def _in_order(form: Form, content: Content) -> list[str]:
+def _in_order(form: StudioForm, content: Content) -> list[str]:
     """Return the names in a content: what is about blocks in the order of the form, the rest as it stands."""
     places = {block: number for number, block in enumerate(form.blocks)}
     blocks = {field.name: places[field.block] for field in form.fields if field.block in places}
@@ -148,14 +150,14 @@ def _in_order(form: Form, content: Content) -> list[str]:
     return [*names[:first], *about, *(name for name in names[first:] if name not in blocks)]
 
 
-def _title(form: Form, field: Field) -> str:
+def _title(form: StudioForm, field: FormField) -> str:
     """Return a field's label, with the number of what it is about."""
     if field.block not in form.blocks:
         return field.label
     return Phrase("{number}. {label}", number=form.blocks.index(field.block) + 1, label=field.label)
 
 
-def _mark(field: Field, mark: Content) -> str:
+def _mark(field: FormField, mark: Content) -> str:
     """Return a mark in words: what is marked, and what was answered about it."""
     given = [(detail, mark[detail.name]) for detail in field.details if mark.get(detail.name) not in (None, "", [])]
     details = [words(value, dict(detail.options)) for detail, value in given]
@@ -163,7 +165,7 @@ def _mark(field: Field, mark: Content) -> str:
     return Phrase("{place} ({details})", place=place, details=Phrase.join(details, "; ")) if details else place
 
 
-def _show(field: Field, value: object) -> str:
+def _show(field: FormField, value: object) -> str:
     """Return the value of a field, with the texts of the options that were chosen."""
     labels = {
         option: label if field.native or number < field.written else Phrase(label)
@@ -196,14 +198,14 @@ def words(value: object, names: Mapping[str, str] | None = None) -> str:
     return "–" if value is None else str(value)
 
 
-def changes(form: Form, old: Content, new: Content) -> list[Change]:
+def changes(form: StudioForm, old: Content, new: Content) -> list[FieldChange]:
     """Return what a new version changed, field by field."""
     labels = {field.name: field.label for field in form.fields}
     found = []
     for name in dict.fromkeys((*old, *new)):
         before, after = ("\n".join(words(one) for one in _lines(content.get(name))) for content in (old, new))
         if before != after:
-            found.append(Change(labels.get(name, name.replace("_", " ")), differences(before, after)))
+            found.append(FieldChange(labels.get(name, name.replace("_", " ")), differences(before, after)))
     return found
 
 
@@ -216,28 +218,28 @@ class Earlier(NamedTuple):
 
     number: int
     at: datetime
-    changes: Sequence[Change]
+    changes: Sequence[FieldChange]
 
 
-def earlier_versions(form: Form, events: Iterable[Event]) -> list[Earlier]:
+def earlier_versions(form: StudioForm, events: Iterable[Event]) -> list[Earlier]:
     """Return the versions before the present one that differ from it, the newest first."""
     *before, present = list_versions(events)
     differing = ((version, changes(form, present.content, version.content)) for version in reversed(before))
     return [Earlier(version.number, version.at, changed) for version, changed in differing if changed]
 
 
-def differences(old: str, new: str) -> list[Part]:
+def differences(old: str, new: str) -> list[TextPart]:
     """Return two texts as one, with the words that were removed and added."""
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     if len(before) + len(after) > MOST_WORDS:
-        return [Part("removed", old), Part("added", new)]
-    parts: list[Part] = []
+        return [TextPart("removed", old), TextPart("added", new)]
+    parts: list[TextPart] = []
     for how, start, end, other_start, other_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if how == "equal":
-            parts.append(Part("same", "".join(before[start:end])))
+            parts.append(TextPart("same", "".join(before[start:end])))
             continue
         if end > start:
-            parts.append(Part("removed", "".join(before[start:end])))
+            parts.append(TextPart("removed", "".join(before[start:end])))
         if other_end > other_start:
-            parts.append(Part("added", "".join(after[other_start:other_end])))
+            parts.append(TextPart("added", "".join(after[other_start:other_end])))
     return parts

@@ -18,7 +18,7 @@ from mores.engine.job import Answer, Job
 from mores.errors import MoresError
 from mores.search import Search, open_search
 from mores.studio.form import storable, storable_values
-from mores.studio.records import Ask, Content, Item
+from mores.studio.records import Ask, CampaignItem, Content
 from mores.studio.store.campaigns import all_campaigns, open_campaign
 from mores.studio.store.claims import CLAIM, claim_asks, keep_claims
 from mores.studio.store.database import Database
@@ -40,11 +40,11 @@ IDLE = 60.0
 """Seconds without a question after which a model is closed."""
 
 
-class Question(NamedTuple):
+class PendingAsk(NamedTuple):
     """Something to ask a model or to look up."""
 
     campaign: Campaign
-    item: Item
+    item: CampaignItem
     ask: Ask
 
 
@@ -52,13 +52,13 @@ class Question(NamedTuple):
 class Lane:
     """The questions to one model or one search that are on their way."""
 
-    waiting: asyncio.Queue[Question | None] = field(default_factory=asyncio.Queue)
+    waiting: asyncio.Queue[PendingAsk | None] = field(default_factory=asyncio.Queue)
     """None after the last."""
-    open: dict[str, Question] = field(default_factory=dict)
+    open: dict[str, PendingAsk] = field(default_factory=dict)
     """What is not answered yet, by the id of the question."""
     closed: bool = False
 
-    def put(self, question: Question) -> None:
+    def put(self, question: PendingAsk) -> None:
         """Let a question come in."""
         self.open[question.ask.id] = question
         self.waiting.put_nowait(question)
@@ -68,7 +68,7 @@ class Lane:
         self.closed = True
         self.waiting.put_nowait(None)
 
-    async def questions(self) -> AsyncIterator[Question]:
+    async def questions(self) -> AsyncIterator[PendingAsk]:
         """Yield each question as soon as it is there; ends where none has come for a while."""
         while True:
             try:
@@ -84,7 +84,7 @@ class Lane:
             yield question
 
 
-class Worker:
+class AskWorker:
     """Looks for questions and answers them, as long as it is entered."""
 
     def __init__(self, database: Database, model: str, options: AskOptions) -> None:
@@ -160,11 +160,11 @@ class Worker:
         for place in claimed:
             campaign = await asyncio.to_thread(open_campaign, self.database, place.campaign, self.model)
             item = await asyncio.to_thread(read_item, self.database, campaign, place.item)
-            question = Question(campaign, item, next(ask for ask in item.asks if ask.id == place.ask))
+            question = PendingAsk(campaign, item, next(ask for ask in item.asks if ask.id == place.ask))
             self._lane(question).put(question)
         return len(claimed)
 
-    def _lane(self, question: Question) -> Lane:
+    def _lane(self, question: PendingAsk) -> Lane:
         name = question.ask.model
         lane = self._lanes.get(name)
         if lane is None or lane.closed:
@@ -225,7 +225,7 @@ class Worker:
         await asyncio.gather(*(work() for _ in range(SEARCHING)))
 
     async def _write(
-        self, lane: Lane, question: Question, content: Content | None, failure: str, usage: Content | None = None
+        self, lane: Lane, question: PendingAsk, content: Content | None, failure: str, usage: Content | None = None
     ) -> None:
         """Keep an answer; once begun it is written, also where the worker is stopped meanwhile."""
         campaign, item, ask = question
@@ -238,7 +238,7 @@ class Worker:
         lane.open.pop(ask.id, None)
 
 
-async def look_up(search: Search, question: Question) -> tuple[Content | None, str]:
+async def look_up(search: Search, question: PendingAsk) -> tuple[Content | None, str]:
     """Return what a search says to a question, or why it says nothing."""
     campaign, item, ask = question
     lookup = campaign.kind.lookups[ask.task]
@@ -263,7 +263,7 @@ def usage_of(asker: Asker, answer: Answer) -> Content:
     return usage
 
 
-def read(question: Question, answer: Answer) -> tuple[Content | None, str]:
+def read(question: PendingAsk, answer: Answer) -> tuple[Content | None, str]:
     """Return what a model's answer means to the campaign, or why it means nothing."""
     campaign, item, ask = question
     if answer.completion is None:

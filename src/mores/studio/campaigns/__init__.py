@@ -8,7 +8,7 @@ from typing import Any
 
 from mores.culture.names import close
 from mores.errors import ConfigError
-from mores.studio.kind import Kind
+from mores.studio.kind import CampaignKind
 
 KINDS = {
     "culturall": "mores.studio.campaigns.culturall",
@@ -21,11 +21,11 @@ KINDS = {
 
 
 @cache
-def open_kind(name: str) -> Kind[Any]:
+def open_kind(name: str) -> CampaignKind[Any]:
     """Return the kind of campaign of that name."""
     if name not in KINDS:
         near = close(name, KINDS)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise ConfigError(f"there is no kind of campaign {name!r}{hint} There are {', '.join(KINDS)}")
-    kind: Kind[Any] = import_module(KINDS[name]).KIND
+    kind: CampaignKind[Any] = import_module(KINDS[name]).KIND
     return kind

@@ -14,9 +14,9 @@ from mores.culture import language_name, region_name
 from mores.hub import licence_name
 from mores.stats.distributions import Share, share_of
 from mores.studio.data.snapshot import Snapshot, workers
-from mores.studio.figures import Agreement, Figure
-from mores.studio.records import Item, Role, Status
-from mores.studio.workflow import Stage, judged
+from mores.studio.figures import Figure, StageAgreement
+from mores.studio.records import CampaignItem, ItemStatus, Role
+from mores.studio.workflow import CampaignStage, judged
 from mores.types import Signature
 
 HIDDEN = {"checks", "practice"}
@@ -74,7 +74,7 @@ def _about(snapshot: Snapshot) -> str:
         ("Licence", campaign.settings.licence),
         ("Contact", one_line(campaign.settings.contact)),
         ("Last event", snapshot.at.strftime("%Y-%m-%d %H:%M UTC") if snapshot.at else "none"),
-        ("Items", f"{len(snapshot.items):,}, of which {snapshot.statuses[Status.ACCEPTED]:,} accepted"),
+        ("Items", f"{len(snapshot.items):,}, of which {snapshot.statuses[ItemStatus.ACCEPTED]:,} accepted"),
     ]
     return _table(("", ""), [row for row in rows if row[1]])
 
@@ -83,9 +83,11 @@ def _items(snapshot: Snapshot) -> str:
     stages = [
         (f"open at “{stage.title}”", str(count))
         for stage in snapshot.campaign.flow.stages
-        if (count := sum(item.status is Status.OPEN and item.stage == stage.name for item in snapshot.items))
+        if (count := sum(item.status is ItemStatus.OPEN and item.stage == stage.name for item in snapshot.items))
     ]
-    closed = [(status.value, f"{snapshot.statuses[status]:,}") for status in Status if status is not Status.OPEN]
+    closed = [
+        (status.value, f"{snapshot.statuses[status]:,}") for status in ItemStatus if status is not ItemStatus.OPEN
+    ]
     parts = [_table(("status", "items"), stages + closed), _acceptance(snapshot)]
     for title, key, name in (("region", "region", region_name), ("language", "language", language_name)):
         counts = Counter(getattr(item, key) for item in snapshot.items)
@@ -98,11 +100,11 @@ def _items(snapshot: Snapshot) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def acceptance(items: Iterable[Item]) -> Share | None:
+def acceptance(items: Iterable[CampaignItem]) -> Share | None:
     """Return the share of accepted items among those that are decided."""
     counts = Counter(item.status for item in items)
-    decided = counts[Status.ACCEPTED] + counts[Status.REJECTED]
-    return share_of(counts[Status.ACCEPTED], decided) if decided else None
+    decided = counts[ItemStatus.ACCEPTED] + counts[ItemStatus.REJECTED]
+    return share_of(counts[ItemStatus.ACCEPTED], decided) if decided else None
 
 
 def _acceptance(snapshot: Snapshot) -> str:
@@ -178,11 +180,11 @@ def _general(snapshot: Snapshot) -> str:
     return (
         f"{one_line(snapshot.campaign.title)} was made with Mores in a campaign of the kind {kind.title}: "
         f"{kind.summary} Items passed {len(snapshot.campaign.flow.stages)} stages: {stages}. "
-        f"Of {len(snapshot.items):,} items, {snapshot.statuses[Status.ACCEPTED]:,} were accepted{decided}."
+        f"Of {len(snapshot.items):,} items, {snapshot.statuses[ItemStatus.ACCEPTED]:,} were accepted{decided}."
     )
 
 
-def _stage(stage: Stage, snapshot: Snapshot) -> str:
+def _stage(stage: CampaignStage, snapshot: Snapshot) -> str:
     if stage.role is None:
         return f"{stage.title} (models)"
     who = Role(stage.role).value
@@ -199,7 +201,7 @@ def _title(stage: str, snapshot: Snapshot) -> str:
     return snapshot.campaign.flow.stage(stage).title
 
 
-def _sentence(found: Agreement, snapshot: Snapshot) -> str:
+def _sentence(found: StageAgreement, snapshot: Snapshot) -> str:
     return (
         f"At “{_title(found.stage, snapshot)}”, {found.people} people gave {found.votes:,} answers about "
         f"{found.items:,} items that at least two of them judged: Krippendorff's α = {figure(found.alpha)}, "

@@ -23,7 +23,7 @@ from mores.studio.data.label_studio import label_studio_files
 from mores.studio.data.pearmut import pearmut_files
 from mores.studio.data.snapshot import Snapshot, read_snapshot
 from mores.studio.data.tables import table_files, to_jsonl, version_rows
-from mores.studio.kind import ExportFile, Kind
+from mores.studio.kind import CampaignKind, ExportFile
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, now
 from mores.studio.store.people import record
@@ -72,7 +72,7 @@ FORMATS: Mapping[str, Format] = {
 _JUDGED = Format("Results", "What people judged, as tables and records for other commands.", _folder)
 
 
-def formats_of(kind: Kind[Any]) -> Mapping[str, Format]:
+def formats_of(kind: CampaignKind[Any]) -> Mapping[str, Format]:
     """Return the ways to export a campaign of a kind."""
     return FORMATS if kind.runs else {**FORMATS, "folder": _JUDGED}
 

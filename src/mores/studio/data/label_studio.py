@@ -19,13 +19,13 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from mores.errors import InputError
-from mores.studio.data.incoming import Answer, Incoming, read_json, read_time
+from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.snapshot import Snapshot
-from mores.studio.form import Field, Form
+from mores.studio.form import FormField, StudioForm
 from mores.studio.kind import ExportFile
-from mores.studio.records import Content, Item, Vote
+from mores.studio.records import CampaignItem, Content, ItemVote
 from mores.studio.timeline import words
-from mores.studio.workflow import Stage, judged
+from mores.studio.workflow import CampaignStage, judged
 
 CHOSEN = ("choice", "choices", "scale", "check", "select")
 MISSING = "missing"
@@ -41,13 +41,13 @@ def label_studio_files(snapshot: Snapshot) -> Iterator[ExportFile]:
         yield ExportFile("config.xml", to_config(stage.form(snapshot.items[0]), snapshot.items).encode())
 
 
-def judged_stage(snapshot: Snapshot) -> Stage | None:
+def judged_stage(snapshot: Snapshot) -> CampaignStage | None:
     """Return the stage whose answers are exported: the one with the most; None where nothing is judged."""
     stages = [stage for stage in snapshot.campaign.flow.stages if judged(stage)]
     return max(stages, key=lambda stage: sum(vote.stage == stage.name for vote in snapshot.votes), default=None)
 
 
-def to_task(snapshot: Snapshot, number: int, item: Item, stage: Stage | None) -> dict[str, Any]:
+def to_task(snapshot: Snapshot, number: int, item: CampaignItem, stage: CampaignStage | None) -> dict[str, Any]:
     """Return an item as a task."""
     data = dict(item.content) | {"mores_item": item.id, "region": item.region, "language": item.language}
     annotations = []
@@ -62,7 +62,7 @@ def to_task(snapshot: Snapshot, number: int, item: Item, stage: Stage | None) ->
     }
 
 
-def _annotation(snapshot: Snapshot, vote: Vote, form: Form, item: Item) -> dict[str, Any]:
+def _annotation(snapshot: Snapshot, vote: ItemVote, form: StudioForm, item: CampaignItem) -> dict[str, Any]:
     return {
         "completed_by": int(snapshot.number(vote.person).removeprefix("p") or 0),
         "created_at": vote.at.isoformat(),
@@ -79,7 +79,7 @@ def main_text(content: Content) -> str:
     return max(texts, key=lambda name: len(texts[name]), default="text")
 
 
-def to_results(form: Form, answer: Content, about: str) -> list[dict[str, Any]]:
+def to_results(form: StudioForm, answer: Content, about: str) -> list[dict[str, Any]]:
     """Return an answer as the results of an annotation."""
     fields = {field.name: field for field in form.fields}
     results: list[dict[str, Any]] = []
@@ -101,7 +101,7 @@ def to_results(form: Form, answer: Content, about: str) -> list[dict[str, Any]]:
     return results
 
 
-def _of_mark(field: Field, number: int, mark: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _of_mark(field: FormField, number: int, mark: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a mark as a region with its label, and a result of the region for each other answer about it."""
     part = mark["part"]
     prefix, shared = f"{field.name}_{part}", {"id": f"{field.name}-{number}", "to_name": part}
@@ -125,7 +125,7 @@ def _of_mark(field: Field, number: int, mark: Mapping[str, Any]) -> Iterator[dic
         yield shared | {"from_name": f"{prefix}_{detail.name}", "type": kind, "value": place | value}
 
 
-def labelled(field: Field) -> Field | None:
+def labelled(field: FormField) -> FormField | None:
     """Return the answer about a mark that is its label: the first choice; None where there is none."""
     return next((detail for detail in field.details if detail.kind == "choice"), None)
 
@@ -141,7 +141,7 @@ def _span(name: str, number: int, span: Mapping[str, Any], about: str) -> dict[s
     return shared | {"type": "labels", "value": value, "meta": {"mores": dict(span)}}
 
 
-def to_config(form: Form, items: Sequence[Item]) -> str:
+def to_config(form: StudioForm, items: Sequence[CampaignItem]) -> str:
     """Return a labelling interface for Label Studio with the texts of the items and the questions of the form."""
     names = list(dict.fromkeys(name for item in items for name in item.content))
     about = main_text(items[0].content)
@@ -162,7 +162,7 @@ def to_config(form: Form, items: Sequence[Item]) -> str:
     return "\n".join([*lines, "</View>", ""])
 
 
-def _mark_config(field: Field, part: str) -> Iterator[str]:
+def _mark_config(field: FormField, part: str) -> Iterator[str]:
     """Yield the tags with which words of a text are marked and answers about each are given."""
     label, to = labelled(field), f"toName={quoteattr(part)}"
     yield f"  <Labels name={quoteattr(f'{field.name}_{part}')} {to}>"
@@ -184,7 +184,7 @@ def _mark_config(field: Field, part: str) -> Iterator[str]:
         yield f"  <TextArea name={quoteattr(f'{field.name}_{part}_{MISSING}')} {to}/>"
 
 
-def read_label_studio(text: str, name: str, form: Form | None = None) -> list[Incoming]:
+def read_label_studio(text: str, name: str, form: StudioForm | None = None) -> list[Incoming]:
     """Return the tasks of a file, with their annotations; InputError names the task that cannot be read."""
     tasks = read_json(text, name)
     if not isinstance(tasks, list):
@@ -192,7 +192,7 @@ def read_label_studio(text: str, name: str, form: Form | None = None) -> list[In
     return [_incoming(task, f"{name}: task {number}", form) for number, task in enumerate(tasks, 1)]
 
 
-def _incoming(task: Any, place: str, form: Form | None) -> Incoming:
+def _incoming(task: Any, place: str, form: StudioForm | None) -> Incoming:
     data = task.get("data") if isinstance(task, dict) else None
     if not isinstance(data, dict):
         raise InputError(f'{place}: no "data"; a task is {{"data": {{…}}, "annotations": […]}}')
@@ -212,7 +212,7 @@ def _incoming(task: Any, place: str, form: Form | None) -> Incoming:
         except (InputError, KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
             reason = str(error) if isinstance(error, InputError) else f"a result cannot be read ({error!r})"
             raise InputError(f"{where}: {reason}") from error
-        answers.append(Answer(_person(annotation), answer, _seconds(annotation), _when(annotation)))
+        answers.append(ImportedAnswer(_person(annotation), answer, _seconds(annotation), _when(annotation)))
     return Incoming(place, content, _text(data, "region"), _text(data, "language"), tuple(answers))
 
 
@@ -235,7 +235,7 @@ def _when(annotation: Mapping[str, Any]) -> datetime | None:
     return read_time(annotation.get("created_at"))
 
 
-def from_results(results: Sequence[Mapping[str, Any]], data: Mapping[str, Any], form: Form | None) -> Content:
+def from_results(results: Sequence[Mapping[str, Any]], data: Mapping[str, Any], form: StudioForm | None) -> Content:
     """Return the results of an annotation as an answer."""
     fields = {field.name: field for field in form.fields} if form else {}
     marking = [field for field in fields.values() if field.kind == "marks"]
@@ -266,13 +266,13 @@ def from_results(results: Sequence[Mapping[str, Any]], data: Mapping[str, Any], 
     return answer
 
 
-def _asks(result: Mapping[str, Any], field: Field) -> bool:
+def _asks(result: Mapping[str, Any], field: FormField) -> bool:
     """Return whether a result is about a mark of this field."""
     prefix = f"{field.name}_{result.get('to_name', '')}"
     return bool(result["from_name"] == prefix or result["from_name"].startswith(f"{prefix}_"))
 
 
-def _marks(field: Field, results: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _marks(field: FormField, results: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Regions as marks, each with the answers about it."""
     label, details = labelled(field), {detail.name: detail for detail in field.details}
     regions: dict[str, dict[str, Any]] = {}
@@ -302,7 +302,7 @@ def _known(text: str) -> dict[str, Any]:
     return given if isinstance(given, dict) else {"explanation": text}
 
 
-def _single(field: Field | None, values: list[Any]) -> Any:
+def _single(field: FormField | None, values: list[Any]) -> Any:
     """Return one value where the form wants one, else all."""
     if field is None:
         return values

@@ -14,10 +14,10 @@ from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from mores.errors import InputError
 from mores.studio.campaigns import open_kind
-from mores.studio.kind import Kind, Settings, slug
+from mores.studio.kind import CampaignKind, CampaignSettings, slug
 from mores.studio.phrase import Phrase
 from mores.studio.plain_yaml import read_yaml
-from mores.studio.records import EventKind, Item, Person, Role
+from mores.studio.records import CampaignItem, EventKind, Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, do, now
 from mores.studio.store.tables import campaigns, events, items, members
@@ -71,10 +71,10 @@ def _explain(problem: ErrorDetails) -> str:
     return Phrase(template, **context) if template else problem["msg"]
 
 
-def read_settings(kind: Kind[Any], values: Mapping[str, Any], place: str = "settings") -> Settings:
+def read_settings(kind: CampaignKind[Any], values: Mapping[str, Any], place: str = "settings") -> CampaignSettings:
     """Return a campaign's settings; SettingsError names each that is wrong."""
     try:
-        settings: Settings = kind.settings.model_validate(dict(values))
+        settings: CampaignSettings = kind.settings.model_validate(dict(values))
     except ValidationError as error:
         problems: dict[str, str] = {}
         for problem in error.errors():
@@ -87,7 +87,7 @@ def read_settings(kind: Kind[Any], values: Mapping[str, Any], place: str = "sett
     return settings
 
 
-def parse_campaign(text: str, place: str) -> tuple[Kind[Any], Settings]:
+def parse_campaign(text: str, place: str) -> tuple[CampaignKind[Any], CampaignSettings]:
     """Return the kind and settings that a YAML text describes: `kind:` and the settings beside it."""
     values = read_yaml(text, place)
     if not isinstance(values, dict) or not isinstance(values.get("kind"), str):
@@ -98,7 +98,13 @@ def parse_campaign(text: str, place: str) -> tuple[Kind[Any], Settings]:
 
 
 def make_campaign(
-    database: Database, kind: Kind[Any], settings: Settings, *, name: str = "", demo: bool = False, model: str = ""
+    database: Database,
+    kind: CampaignKind[Any],
+    settings: CampaignSettings,
+    *,
+    name: str = "",
+    demo: bool = False,
+    model: str = "",
 ) -> Campaign:
     """Make a campaign; `name` is what stands in its address."""
     identifier = name or f"{slug(settings.title)[:30].strip('-') or kind.name}-{token_hex(2)}"
@@ -141,7 +147,7 @@ def add_checks(database: Database, campaign: Campaign) -> None:
             do(database, campaign, organiser, Withdraw(Phrase("The settings have other checks now.")), item=row.item)
     for key, check in wanted.items():
         place = {"campaign": campaign.id, "region": check.region, "language": check.language, "stage": stages[0].name}
-        blank = Item(id="", author=None, content=check.content, created=now(), updated=now(), **place)
+        blank = CampaignItem(id="", author=None, content=check.content, created=now(), updated=now(), **place)
         asking = (stage for stage in stages if set(check.answer) <= {field.name for field in stage.form(blank).fields})
         stage = next(asking, stages[0]).name
         action = Create(
@@ -176,7 +182,7 @@ def to_campaign(row: Row[Any], model: str = "") -> Campaign:
     return campaign
 
 
-def _read_campaign(kind: Kind[Any], row: Row[Any], model: str) -> Campaign:
+def _read_campaign(kind: CampaignKind[Any], row: Row[Any], model: str) -> Campaign:
     settings = read_settings(kind, row.settings, row.id)
     chosen = settings.model or model
     flow = Flow(
@@ -209,7 +215,7 @@ def campaigns_of(database: Database, person: str, model: str = "") -> list[Campa
         return [to_campaign(row, model) for row in connection.execute(query)]
 
 
-def change_settings(database: Database, campaign: Campaign, settings: Settings) -> Campaign:
+def change_settings(database: Database, campaign: Campaign, settings: CampaignSettings) -> Campaign:
     """Change a campaign's settings. What items need is counted again; those that have enough answers are decided."""
     values = {"settings": settings.model_dump(mode="json"), "title": settings.title}
     with database.write() as connection:
@@ -249,6 +255,6 @@ def recount(database: Database, campaign: Campaign) -> None:
 def _recount(connection: Connection, campaign: Campaign) -> None:
     query = select(items.c.id, items.c.missing, items.c.state)
     for row in connection.execute(query.where(items.c.campaign == campaign.id, items.c.status == "open")).all():
-        needed = missing(campaign.flow, Item.model_validate(row.state))
+        needed = missing(campaign.flow, CampaignItem.model_validate(row.state))
         if needed != row.missing:
             connection.execute(update(items).where(items.c.id == row.id).values(missing=needed))

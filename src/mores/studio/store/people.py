@@ -28,7 +28,7 @@ INVITED = timedelta(days=14)
 SIGNED_IN = timedelta(days=30)
 
 
-class Profile(Record):
+class PersonProfile(Record):
     """What a person tells about themselves (the papers' criteria)."""
 
     name: str
@@ -47,7 +47,7 @@ class Account(NamedTuple):
     """A person who is signed in."""
 
     id: str
-    profile: Profile
+    profile: PersonProfile
     organises: bool
     has_password: bool
 
@@ -86,13 +86,13 @@ def read_profile(
     home: Sequence[str] = (),
     languages: Sequence[str] = (),
     locale: str = "en",
-) -> Profile:
+) -> PersonProfile:
     """Return a profile with known regions and languages; InputError names what is not known."""
     if not clean(name):
         raise InputError("Please give a name; it may be invented.")
     if len(name) > 100 or len(email) > 200:
         raise InputError("This name or address is too long.")
-    return Profile(
+    return PersonProfile(
         name=clean(name),
         email=clean(email),
         nationality=read_regions(nationality),
@@ -187,7 +187,7 @@ def _invitation(row: Row[Any]) -> Invitation:
     return Invitation(row.id, row.campaign, row.person, Role(row.role), row.note, row.uses_left, row.until)
 
 
-def join(database: Database, token: str, profile: Profile | None, person: str | None = None) -> str:
+def join(database: Database, token: str, profile: PersonProfile | None, person: str | None = None) -> str:
     """Use an invitation: someone new with this profile, or who is signed in, becomes a member; the person's id."""
     with database.write() as connection:
         query = select(invitations).where(invitations.c.token == digest(token)).with_for_update()
@@ -217,7 +217,7 @@ def join(database: Database, token: str, profile: Profile | None, person: str | 
     return person
 
 
-def add_person(connection: Connection, profile: Profile, *, organises: bool = False) -> str:
+def add_person(connection: Connection, profile: PersonProfile, *, organises: bool = False) -> str:
     """Return a new person; their id."""
     identifier = token_hex(8)
     fields = profile.model_dump(mode="json")
@@ -264,11 +264,11 @@ def who(database: Database, token: str) -> Account | None:
 
 
 def _account(row: Row[Any]) -> Account:
-    fields = {name: getattr(row, name) for name in Profile.model_fields}
-    return Account(row.id, Profile(**fields), row.organises, bool(row.password))
+    fields = {name: getattr(row, name) for name in PersonProfile.model_fields}
+    return Account(row.id, PersonProfile(**fields), row.organises, bool(row.password))
 
 
-def change_profile(database: Database, person: str, profile: Profile) -> None:
+def change_profile(database: Database, person: str, profile: PersonProfile) -> None:
     """Change what a person tells about themselves."""
     with database.write() as connection:
         connection.execute(update(people).where(people.c.id == person).values(profile.model_dump(mode="json")))

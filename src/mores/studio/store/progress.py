@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, case, false, func, select, true
 
-from mores.studio.records import Status
+from mores.studio.records import ItemStatus
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, now
 from mores.studio.store.people import list_members
@@ -21,7 +21,7 @@ SLOW = timedelta(minutes=15)
 """A model that has not answered for so long is said to be slow."""
 
 
-class Group(NamedTuple):
+class ItemGroup(NamedTuple):
     """Items that are alike."""
 
     stage: str
@@ -48,7 +48,7 @@ class ModelUse(NamedTuple):
     """Answers of which the price is not known."""
 
 
-class Row(NamedTuple):
+class ProgressRow(NamedTuple):
     """How far the items of one region or language are."""
 
     name: str
@@ -62,7 +62,7 @@ class Row(NamedTuple):
         return sum(self.open.values()) + sum(self.closed.values())
 
 
-def count_groups(database: Database, campaign: Campaign) -> list[Group]:
+def count_groups(database: Database, campaign: Campaign) -> list[ItemGroup]:
     """Return how many items there are by stage, status, region and language, without attention checks."""
     columns = (items.c.stage, items.c.status, items.c.region, items.c.language)
     query = (
@@ -72,34 +72,34 @@ def count_groups(database: Database, campaign: Campaign) -> list[Group]:
         .order_by(*columns)
     )
     with database.read() as connection:
-        return [Group(*row) for row in connection.execute(query)]
+        return [ItemGroup(*row) for row in connection.execute(query)]
 
 
-def tabulate(groups: Sequence[Group], by: str) -> list[Row]:
+def tabulate(groups: Sequence[ItemGroup], by: str) -> list[ProgressRow]:
     """Return the progress of each region or language, those with the most items first."""
-    rows: dict[str, Row] = {}
+    rows: dict[str, ProgressRow] = {}
     for group in groups:
         name = getattr(group, by)
-        row = rows.setdefault(name, Row(name, Counter(), Counter()))
-        if group.status == Status.OPEN.value:
+        row = rows.setdefault(name, ProgressRow(name, Counter(), Counter()))
+        if group.status == ItemStatus.OPEN.value:
             row.open[group.stage] += group.items
         else:
             row.closed[group.status] += group.items
     return sorted(rows.values(), key=lambda row: (-row.items, row.name))
 
 
-def find_stuck(database: Database, campaign: Campaign, groups: Sequence[Group]) -> list[Stuck]:
+def find_stuck(database: Database, campaign: Campaign, groups: Sequence[ItemGroup]) -> list[Stuck]:
     """Everything that keeps items from going on."""
     waiting = [
         Waiting(group.stage, group.region, group.language, group.items, group.needed)
         for group in groups
-        if group.status == Status.OPEN.value and 0 < group.needed < EVERYBODY
+        if group.status == ItemStatus.OPEN.value and 0 < group.needed < EVERYBODY
     ]
     people = [member.person for member in list_members(database, campaign) if member.name]
     found = find_missing_people(campaign.flow, waiting, people)
     mine = items.c.campaign == campaign.id
     counts = {
-        "models": _count(items.c.id, mine, items.c.stuck, items.c.status == Status.OPEN.value),
+        "models": _count(items.c.id, mine, items.c.stuck, items.c.status == ItemStatus.OPEN.value),
         "slow": _count(asks.c.id, asks.c.campaign == campaign.id, asks.c.waiting, asks.c.asked < now() - SLOW),
         "late": _count(holds.c.item, holds.c.campaign == campaign.id, holds.c.until <= now()),
     }

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import false, func, or_, select, true
 
-from mores.studio.records import EventKind, Item, Person, Status
+from mores.studio.records import CampaignItem, EventKind, ItemStatus, Person
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, count_work, held_by
 from mores.studio.store.tables import audit, events, items, people, votes
@@ -14,7 +14,7 @@ from mores.studio.store.tables import audit, events, items, people, votes
 PAGE = 50
 
 
-class Line(NamedTuple):
+class ItemLine(NamedTuple):
     """One item in a list."""
 
     id: str
@@ -31,19 +31,19 @@ class Line(NamedTuple):
     updated: Any
 
 
-_LINE = tuple(items.c[name] for name in Line._fields)
+_LINE = tuple(items.c[name] for name in ItemLine._fields)
 
 
-def items_of(database: Database, campaign: Campaign, person: Person, limit: int = PAGE) -> list[Line]:
+def items_of(database: Database, campaign: Campaign, person: Person, limit: int = PAGE) -> list[ItemLine]:
     """Return the items that a person wrote, those that were touched last first."""
     query = select(*_LINE).where(items.c.campaign == campaign.id, items.c.author == person.id)
     with database.read() as connection:
-        return [Line(*row) for row in connection.execute(query.order_by(items.c.updated.desc()).limit(limit))]
+        return [ItemLine(*row) for row in connection.execute(query.order_by(items.c.updated.desc()).limit(limit))]
 
 
 def find_inspiration(
     database: Database, campaign: Campaign, person: Person, start: int = 0, limit: int = 20
-) -> list[Item]:
+) -> list[CampaignItem]:
     """Accepted items of others in languages that a person does not write in, the newest first.
 
     English is what everybody reads: items that were written in it are left out only for those who know nothing else.
@@ -51,7 +51,7 @@ def find_inspiration(
     known = person.languages - {"en"} or person.languages
     conditions = [
         items.c.campaign == campaign.id,
-        items.c.status == Status.ACCEPTED.value,
+        items.c.status == ItemStatus.ACCEPTED.value,
         items.c.is_check == false(),
         items.c.language.not_in(known),
         or_(items.c.author.is_(None), items.c.author != person.id),
@@ -59,7 +59,7 @@ def find_inspiration(
     query = select(items.c.state).where(*conditions).order_by(items.c.updated.desc(), items.c.id)
     with database.read() as connection:
         rows = connection.execute(query.offset(start).limit(limit))
-        return [Item.model_validate(state) for (state,) in rows]
+        return [CampaignItem.model_validate(state) for (state,) in rows]
 
 
 class Waits(NamedTuple):
@@ -111,7 +111,7 @@ def list_items(
     stuck: bool = False,
     author: str = "",
     start: int = 0,
-) -> list[Line]:
+) -> list[ItemLine]:
     """Return the items of a campaign, those that were touched last first, one page of them."""
     conditions = [items.c.campaign == campaign.id, items.c.is_check == false()]
     if stage:
@@ -126,14 +126,14 @@ def list_items(
         conditions.append(items.c.author == author)
     query = select(*_LINE).where(*conditions).order_by(items.c.updated.desc(), items.c.id)
     with database.read() as connection:
-        return [Line(*row) for row in connection.execute(query.offset(start).limit(PAGE))]
+        return [ItemLine(*row) for row in connection.execute(query.offset(start).limit(PAGE))]
 
 
-def list_disputed(database: Database, campaign: Campaign, limit: int = 200) -> list[Line]:
+def list_disputed(database: Database, campaign: Campaign, limit: int = 200) -> list[ItemLine]:
     """Return the items about which people disagree and nobody has decided, the oldest disagreement first."""
     query = select(*_LINE).where(*_disputed(campaign)).order_by(items.c.updated, items.c.id)
     with database.read() as connection:
-        return [Line(*row) for row in connection.execute(query.limit(limit))]
+        return [ItemLine(*row) for row in connection.execute(query.limit(limit))]
 
 
 def count_disputed(database: Database, campaign: Campaign) -> int:
@@ -143,7 +143,7 @@ def count_disputed(database: Database, campaign: Campaign) -> int:
 
 
 def _disputed(campaign: Campaign) -> tuple[Any, ...]:
-    waiting = items.c.status.in_([Status.OPEN.value, Status.REJECTED.value])
+    waiting = items.c.status.in_([ItemStatus.OPEN.value, ItemStatus.REJECTED.value])
     return items.c.campaign == campaign.id, items.c.disputed == true(), waiting, items.c.is_check == false()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from mores.studio.records import Item, Person, Status
+from mores.studio.records import CampaignItem, ItemStatus, Person
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, do, read_items
 from mores.studio.workflow import Recheck, Refused, may
@@ -16,11 +16,11 @@ def draw_sample(database: Database, campaign: Campaign, person: Person, count: i
     The order depends on the campaign and on the items' ids alone. A second draw goes on where the first ended.
     """
 
-    def place(item: Item) -> bytes:
+    def place(item: CampaignItem) -> bytes:
         return blake2b(f"{campaign.id}\0{item.id}".encode(), digest_size=8).digest()
 
     drawn = 0
-    accepted = read_items(database, campaign, status=Status.ACCEPTED)
+    accepted = read_items(database, campaign, status=ItemStatus.ACCEPTED)
     left = [item for item in accepted if may(campaign.flow, item, person, Recheck) is None]
     for item in sorted(left, key=place)[:count]:
         try:

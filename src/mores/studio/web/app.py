@@ -22,7 +22,7 @@ from mores.studio.web.pages import DEFAULT, STATIC, environment, static_version
 from mores.studio.web.routes import account, campaigns, data, decide, organise, people, practice, work
 from mores.studio.web.security import Guard
 from mores.studio.web.visit import Elsewhere, SignIn, Studio, visit, wants_json
-from mores.studio.worker import Worker
+from mores.studio.worker import AskWorker
 from mores.studio.workflow import Refused, Unknown
 
 TITLES = {403: "Not allowed", 404: "Not found", 413: "Too long", 429: "Too many requests"}
@@ -48,7 +48,7 @@ def app(database: str | Path | Database, *, model: str = "embedded", **options: 
     store = database if isinstance(database, Database) else open_database(database)
     chosen = "" if model == "none" else model
     environment(DEFAULT)  # imports every kind of campaign, so that the first visitor does not wait for it
-    worker = Worker(store, chosen, options)
+    worker = AskWorker(store, chosen, options)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

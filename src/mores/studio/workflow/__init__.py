@@ -17,10 +17,10 @@ from mores.studio.workflow.actions import (
     AskModel,
     Cast,
     Create,
-    Edit,
     Recheck,
     Reconsider,
     Release,
+    Revise,
     Step,
     Submit,
     Take,
@@ -29,7 +29,7 @@ from mores.studio.workflow.actions import (
 from mores.studio.workflow.assign import assign
 from mores.studio.workflow.fold import apply, next_state
 from mores.studio.workflow.rules import EVERYBODY, judged, may, missing, taken
-from mores.studio.workflow.stages import Decision, Flow, Question, Refused, Stage, Unknown
+from mores.studio.workflow.stages import CampaignStage, Flow, ModelQuestion, Refused, StageDecision, Unknown
 
 __all__ = [
     "EVERYBODY",
@@ -39,17 +39,17 @@ __all__ = [
     "Answered",
     "AskAgain",
     "AskModel",
+    "CampaignStage",
     "Cast",
     "Create",
-    "Decision",
-    "Edit",
     "Flow",
-    "Question",
+    "ModelQuestion",
     "Recheck",
     "Reconsider",
     "Refused",
     "Release",
-    "Stage",
+    "Revise",
+    "StageDecision",
     "Step",
     "Submit",
     "Take",

@@ -8,7 +8,7 @@ from typing import Any
 
 from mores.studio.form import is_complete
 from mores.studio.phrase import keep_phrases
-from mores.studio.records import Content, Event, EventKind, Item, Person, Status
+from mores.studio.records import CampaignItem, Content, Event, EventKind, ItemStatus, Person
 from mores.studio.workflow.actions import (
     Action,
     Adjudicate,
@@ -17,10 +17,10 @@ from mores.studio.workflow.actions import (
     AskModel,
     Cast,
     Create,
-    Edit,
     Recheck,
     Reconsider,
     Release,
+    Revise,
     Step,
     Submit,
     Take,
@@ -28,7 +28,7 @@ from mores.studio.workflow.actions import (
 )
 from mores.studio.workflow.fold import apply
 from mores.studio.workflow.rules import may
-from mores.studio.workflow.stages import Decision, Flow, Refused
+from mores.studio.workflow.stages import Flow, Refused, StageDecision
 
 UNDO = timedelta(minutes=10)
 """How long a vote can be changed, while its item is still in the same stage."""
@@ -37,7 +37,7 @@ ROUNDS = 50
 
 
 def act(  # noqa: C901 - one case for each action
-    flow: Flow, item: Item | None, person: Person | None, action: Action, now: datetime, key: str = ""
+    flow: Flow, item: CampaignItem | None, person: Person | None, action: Action, now: datetime, key: str = ""
 ) -> list[Event]:
     """Return the events of an action, and of everything that follows from it; raises `Refused` with the reason."""
     if reason := may(flow, item, person, type(action)):
@@ -46,7 +46,7 @@ def act(  # noqa: C901 - one case for each action
     match action:
         case Create():
             write.create(action)
-        case Edit(content, region, language):
+        case Revise(content, region, language):
             write.add(EventKind.EDITED, content=content, region=region, language=language)
         case Submit(content, seconds, region, language):
             if (content, region, language) != (write.current.content, write.current.region, write.current.language):
@@ -75,7 +75,7 @@ def act(  # noqa: C901 - one case for each action
         case Recheck():
             write.recheck()
         case Adjudicate(outcome, note, result, to):
-            write.adjudicate(Decision(outcome, note, result, to))
+            write.adjudicate(StageDecision(outcome, note, result, to))
         case Withdraw(reason):
             write.add(EventKind.WITHDRAWN, reason=keep_phrases(reason))
     return write.events
@@ -86,14 +86,14 @@ class _Writer:
     """Collects the events of one action, and the item that they lead to."""
 
     flow: Flow
-    item: Item | None
+    item: CampaignItem | None
     person: str | None
     now: datetime
     key: str
     events: list[Event] = field(default_factory=list)
 
     @property
-    def current(self) -> Item:
+    def current(self) -> CampaignItem:
         assert self.item is not None
         return self.item
 
@@ -161,11 +161,11 @@ class _Writer:
             return
         given: Content = {"ask": action.ask, "answer": action.answer, "failure": action.failure}
         self.add(EventKind.MODEL_ANSWERED, **given, usage=action.usage)
-        if self.current.status is Status.OPEN:
+        if self.current.status is ItemStatus.OPEN:
             self.inquire()
         self.settle()
 
-    def adjudicate(self, decision: Decision) -> None:
+    def adjudicate(self, decision: StageDecision) -> None:
         """Do what the organiser decided; what an author has not finished cannot go on."""
         flow, item = self.flow, self.current
         if decision.to and decision.to not in flow.named:
@@ -202,7 +202,7 @@ class _Writer:
         """Let the stage decide, and the next one, until people or models have to act."""
         for _ in range(ROUNDS):
             stage = self.flow.stage(self.current.stage)
-            if self.current.status is not Status.OPEN or self.current.check is not None:
+            if self.current.status is not ItemStatus.OPEN or self.current.check is not None:
                 return
             if stage.own and not submitted:
                 return
@@ -213,7 +213,7 @@ class _Writer:
             submitted = False
         raise AssertionError(f"the rules of {self.flow.campaign} run in a circle at {self.current.stage}")
 
-    def move(self, decision: Decision, by: str | None) -> None:
+    def move(self, decision: StageDecision, by: str | None) -> None:
         """Send the item on, back or out."""
         here = self.current.stage
         region = decision.region if decision.region != self.current.region else ""

@@ -23,7 +23,7 @@ class Create:
 
 
 @dataclass(frozen=True)
-class Edit:
+class Revise:
     """The author changes the item: a new version."""
 
     content: Content
@@ -135,7 +135,7 @@ class Withdraw:
 
 Action = (
     Create
-    | Edit
+    | Revise
     | Submit
     | Take
     | Release

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
-from mores.studio.records import Item, Person
+from mores.studio.records import CampaignItem, Person
 from mores.studio.workflow.actions import (
     Take,
 )
@@ -14,7 +14,7 @@ from mores.studio.workflow.stages import Flow
 
 
 def assign(
-    flow: Flow, people: Collection[Person], items: Iterable[Item], load: Mapping[str, int] | None = None
+    flow: Flow, people: Collection[Person], items: Iterable[CampaignItem], load: Mapping[str, int] | None = None
 ) -> list[tuple[str, str]]:
     """Return who should get which items, as pairs of a person and an item.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mores.studio.phrase import Phrase
-from mores.studio.records import Item, Person, Role, Status
+from mores.studio.records import CampaignItem, ItemStatus, Person, Role
 from mores.studio.workflow.actions import (
     Action,
     Adjudicate,
@@ -11,26 +11,26 @@ from mores.studio.workflow.actions import (
     AskAgain,
     AskModel,
     Create,
-    Edit,
     Recheck,
     Reconsider,
     Release,
+    Revise,
     Submit,
     Take,
     Withdraw,
 )
-from mores.studio.workflow.stages import Flow, Stage
+from mores.studio.workflow.stages import CampaignStage, Flow
 
 EVERYBODY = 1_000_000
 """How many people an attention check still needs, always."""
 DECIDED = {
-    Status.ACCEPTED: "This item is accepted.",
-    Status.REJECTED: "This item is rejected.",
-    Status.WITHDRAWN: "This item is withdrawn.",
+    ItemStatus.ACCEPTED: "This item is accepted.",
+    ItemStatus.REJECTED: "This item is rejected.",
+    ItemStatus.WITHDRAWN: "This item is withdrawn.",
 }
 
 
-def may(flow: Flow, item: Item | None, person: Person | None, action: type[Action]) -> str | None:  # noqa: C901 - one case for each action
+def may(flow: Flow, item: CampaignItem | None, person: Person | None, action: type[Action]) -> str | None:  # noqa: C901 - one case for each action
     """Why someone may not do something to an item; None where they may. `None` as a person is a model or the clock."""
     if action is Answered:
         return None if person is None else "Only a model answers."
@@ -41,11 +41,11 @@ def may(flow: Flow, item: Item | None, person: Person | None, action: type[Actio
         return "This campaign is closed."
     if item is None:
         return _may_create(flow, person) if action is Create else "There is no such item."
-    if action is Withdraw and item.status is not Status.WITHDRAWN:
+    if action is Withdraw and item.status is not ItemStatus.WITHDRAWN:
         return None if organiser or person.id == item.author else "Only its author can withdraw an item."
     if action is Recheck:
         return _may_recheck(flow, item, organiser)
-    if item.status is not Status.OPEN and not (action is Adjudicate and item.status is Status.REJECTED):
+    if item.status is not ItemStatus.OPEN and not (action is Adjudicate and item.status is ItemStatus.REJECTED):
         return DECIDED[item.status]
     if action is Adjudicate:
         return None if organiser else "Only an organiser decides."
@@ -56,7 +56,7 @@ def may(flow: Flow, item: Item | None, person: Person | None, action: type[Actio
     stage = flow.stage(item.stage)
     if action is AskModel:
         return _may_ask(flow, stage, item, person)
-    if action in (Edit, Submit):
+    if action in (Revise, Submit):
         return _may_write(stage, item, person)
     if action is Take:
         return _may_take(flow, stage, item, person)
@@ -75,17 +75,17 @@ def _may_create(flow: Flow, person: Person) -> str | None:
     return None if person.qualified else "Please take the test first."
 
 
-def _may_recheck(flow: Flow, item: Item, organiser: bool) -> str | None:
+def _may_recheck(flow: Flow, item: CampaignItem, organiser: bool) -> str | None:
     if not organiser:
         return "Only an organiser draws a sample."
     if flow.sampling is None or item.check is not None:
         return "There is nothing to judge once more."
-    if item.status is not Status.ACCEPTED:
+    if item.status is not ItemStatus.ACCEPTED:
         return "Only accepted items are judged once more."
     return "This item was judged once more already." if flow.sampling.name in item.results else None
 
 
-def _may_write(stage: Stage, item: Item, person: Person) -> str | None:
+def _may_write(stage: CampaignStage, item: CampaignItem, person: Person) -> str | None:
     if not stage.own:
         return "This item is being checked and cannot be changed now."
     if person.id == item.author or Role.ORGANISER in person.roles:
@@ -93,7 +93,7 @@ def _may_write(stage: Stage, item: Item, person: Person) -> str | None:
     return "Only its author can change this item."
 
 
-def _may_ask(flow: Flow, stage: Stage, item: Item, person: Person) -> str | None:
+def _may_ask(flow: Flow, stage: CampaignStage, item: CampaignItem, person: Person) -> str | None:
     if not stage.tasks:
         return "No model can be asked here."
     if not flow.model:
@@ -111,7 +111,7 @@ def _may_ask(flow: Flow, stage: Stage, item: Item, person: Person) -> str | None
     )
 
 
-def _may_take(flow: Flow, stage: Stage, item: Item, person: Person) -> str | None:
+def _may_take(flow: Flow, stage: CampaignStage, item: CampaignItem, person: Person) -> str | None:
     if not judged(stage):
         return "There is nothing to judge at this stage."
     if stage.role not in person.roles:
@@ -133,7 +133,7 @@ def _may_take(flow: Flow, stage: Stage, item: Item, person: Person) -> str | Non
     return None if missing(flow, item) else "Others have taken this item."
 
 
-def _may_vote(stage: Stage, item: Item, person: Person) -> str | None:
+def _may_vote(stage: CampaignStage, item: CampaignItem, person: Person) -> str | None:
     if item.author == person.id:
         return "You cannot judge your own item."
     if _holds(item, person) or any(vote.person == person.id for vote in item.votes_at(stage.name)):
@@ -141,23 +141,23 @@ def _may_vote(stage: Stage, item: Item, person: Person) -> str | None:
     return "You do not have this item any more. Please take the next one."
 
 
-def judged(stage: Stage) -> bool:
+def judged(stage: CampaignStage) -> bool:
     """Return whether people take items of others at this stage and answer a form about them."""
     return not stage.own and stage.role not in (None, Role.ORGANISER)
 
 
-def _holds(item: Item, person: Person) -> bool:
+def _holds(item: CampaignItem, person: Person) -> bool:
     return any(hold.person == person.id and hold.stage == item.stage for hold in item.holds)
 
 
-def taken(item: Item) -> int:
+def taken(item: CampaignItem) -> int:
     """Return how many people have answered or are answering about this version at this stage."""
     return len(item.votes_at(item.stage)) + len(item.holds)
 
 
-def missing(flow: Flow, item: Item) -> int:
+def missing(flow: Flow, item: CampaignItem) -> int:
     """Return how many more people the item needs at its stage."""
     stage = flow.stage(item.stage)
-    if item.status is not Status.OPEN or not judged(stage):
+    if item.status is not ItemStatus.OPEN or not judged(stage):
         return 0
     return EVERYBODY if item.check is not None else max(stage.people(item) - taken(item), 0)

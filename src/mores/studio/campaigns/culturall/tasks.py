@@ -18,10 +18,9 @@ from mores.models.written import without_thoughts
 from mores.studio.campaigns.culturall.forms import PARTS
 from mores.studio.campaigns.culturall.settings import CulturallSettings
 from mores.studio.fence import Fence
-from mores.studio.kind import Task
-from mores.studio.records import Ask, Content, Item
-from mores.types import Failure
-from mores.types import Item as BenchItem
+from mores.studio.kind import ModelTask
+from mores.studio.records import Ask, CampaignItem, Content
+from mores.types import Failure, Item
 
 LONGEST = {"scenario": 4000, "question": 2000, "answer": 300, "explanation": 4000}
 TOKENS = 1500
@@ -49,7 +48,7 @@ def _written(completion: Completion) -> str:
     return text
 
 
-def _ask_draft(figure: str, item: Item, ask: Ask) -> Request:
+def _ask_draft(figure: str, item: CampaignItem, ask: Ask) -> Request:
     excerpt = str(ask.data.get("excerpt") or item.content.get("excerpt") or "")
     if not excerpt:
         raise InputError("paste the text to work from first")
@@ -73,10 +72,10 @@ def read_draft(text: str) -> dict[str, str]:
     return parts
 
 
-def _bench_item(item: Item) -> BenchItem:
+def _bench_item(item: CampaignItem) -> Item:
     """Return the item as `mores bench culturall` reads it, in its own language."""
     native = {name: str(item.content.get(name, "")) for name in PARTS}
-    return BenchItem(
+    return Item(
         id=item.id,
         prompt=answer_prompt(native),
         target=(native["answer"],),
@@ -85,12 +84,12 @@ def _bench_item(item: Item) -> BenchItem:
     )
 
 
-def _ask_answer(item: Item, _ask: Ask, _settings: CulturallSettings) -> Request:
+def _ask_answer(item: CampaignItem, _ask: Ask, _settings: CulturallSettings) -> Request:
     messages = CULTURALL.messages(_bench_item(item))
     return Request(messages, CULTURALL.max_tokens, CULTURALL.temperature, logprobs=False)
 
 
-def _ask_judge(item: Item, ask: Ask, _settings: CulturallSettings) -> Request:
+def _ask_judge(item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Request:
     assert CULTURALL.judging is not None
     texts = {name: str(item.content.get(name, "")) for name in PARTS}
     fence = Fence(*texts.values(), str(ask.data["prediction"]))
@@ -107,7 +106,7 @@ def _ask_judge(item: Item, ask: Ask, _settings: CulturallSettings) -> Request:
     return request._replace(messages=(told, *rest))
 
 
-def _read_judge(completion: Completion, item: Item, ask: Ask, _settings: CulturallSettings) -> Content:
+def _read_judge(completion: Completion, item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Content:
     assert CULTURALL.judging is not None
     grade = CULTURALL.judging.read(_bench_item(item), str(ask.data["prediction"]), completion.text, again=False)
     if isinstance(grade, Failure):
@@ -115,16 +114,16 @@ def _read_judge(completion: Completion, item: Item, ask: Ask, _settings: Cultura
     return {"correct": grade.label is Label.CORRECT}
 
 
-def _ask_region(item: Item, _ask: Ask, _settings: CulturallSettings) -> Request:
+def _ask_region(item: CampaignItem, _ask: Ask, _settings: CulturallSettings) -> Request:
     return _request("figure9_region", _situation(item), 200)
 
 
-def _ask_topic(item: Item, _ask: Ask, settings: CulturallSettings) -> Request:
+def _ask_topic(item: CampaignItem, _ask: Ask, settings: CulturallSettings) -> Request:
     names = ", ".join(topic.name for topic in settings.topics)
     return _request("figure10_topic", _situation(item), 200, topic_list=f"[{names}]")
 
 
-def _situation(item: Item) -> dict[str, str]:
+def _situation(item: CampaignItem) -> dict[str, str]:
     return {name: str(item.content.get(name, "")) for name in ("scenario", "question")}
 
 
@@ -148,12 +147,12 @@ def read_topic(text: str, settings: CulturallSettings) -> str:
     raise InputError(f"it says {text[:60]!r}; expected one of the topics")
 
 
-def _ask_translation(item: Item, ask: Ask, _settings: CulturallSettings) -> Request:
+def _ask_translation(item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Request:
     source = str(item.content.get(ask.data["field"], ""))
     return _request("figure6_translate", {"source": source}, target_language="English")
 
 
-def _read_translation(completion: Completion, _item: Item, ask: Ask, _settings: CulturallSettings) -> Content:
+def _read_translation(completion: Completion, _item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Content:
     text = _MARK.sub("", _written(completion)).strip()
     name = ask.data["field"]
     if not text:
@@ -163,34 +162,34 @@ def _read_translation(completion: Completion, _item: Item, ask: Ask, _settings: 
     return {f"english_{name}": text}
 
 
-TASKS: dict[str, Task[CulturallSettings]] = {
-    "data": Task(
+TASKS: dict[str, ModelTask[CulturallSettings]] = {
+    "data": ModelTask(
         lambda item, ask, _settings: _ask_draft("figure7_data", item, ask),
         lambda completion, _item, _ask, _settings: dict(read_draft(_written(completion))),
         "Draft from existing data",
         keeps=("excerpt",),
         fills=PARTS,
     ),
-    "document": Task(
+    "document": ModelTask(
         lambda item, ask, _settings: _ask_draft("figure8_document", item, ask),
         lambda completion, _item, _ask, _settings: dict(read_draft(_written(completion))),
         "Draft from a document",
         keeps=("excerpt",),
         fills=PARTS,
     ),
-    "answer": Task(
+    "answer": ModelTask(
         _ask_answer, lambda completion, _item, _ask, _settings: {"text": _written(completion)}, "Answer the question"
     ),
-    "judge": Task(_ask_judge, _read_judge, "Judge an answer"),
-    "region": Task(
+    "judge": ModelTask(_ask_judge, _read_judge, "Judge an answer"),
+    "region": ModelTask(
         _ask_region,
         lambda completion, _item, _ask, _settings: {"region": read_region(_written(completion))},
         "Region",
     ),
-    "topic": Task(
+    "topic": ModelTask(
         _ask_topic,
         lambda completion, _item, _ask, settings: {"topic": read_topic(_written(completion), settings)},
         "Topic",
     ),
-    "translate": Task(_ask_translation, _read_translation, "Translate into English"),
+    "translate": ModelTask(_ask_translation, _read_translation, "Translate into English"),
 }

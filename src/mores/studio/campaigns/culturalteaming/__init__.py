@@ -15,21 +15,21 @@ from mores.studio.campaigns.culturalteaming import asking, figures
 from mores.studio.campaigns.culturalteaming.export import export
 from mores.studio.campaigns.culturalteaming.forms import WORDS, duel_form, verify_form, write_form
 from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, adjudged, label, people, verified
-from mores.studio.kind import Kind, Task
-from mores.studio.records import Item, Role
-from mores.studio.workflow import Decision, Stage
+from mores.studio.kind import CampaignKind, ModelTask
+from mores.studio.records import CampaignItem, Role
+from mores.studio.workflow import CampaignStage, StageDecision
 
 QUESTION = ("question", "options", "correct")
 
 
-def _sent(_item: Item) -> Decision:
-    return Decision("next")
+def _sent(_item: CampaignItem) -> StageDecision:
+    return StageDecision("next")
 
 
-def stages(settings: TeamingSettings) -> tuple[Stage, ...]:
+def stages(settings: TeamingSettings) -> tuple[CampaignStage, ...]:
     """Return the stages of a campaign."""
     return (
-        Stage(
+        CampaignStage(
             "write",
             "Write a question",
             Role.AUTHOR,
@@ -39,7 +39,7 @@ def stages(settings: TeamingSettings) -> tuple[Stage, ...]:
             send="Play it against the AI",
             tasks=frozenset({"draft"}),
         ),
-        Stage(
+        CampaignStage(
             "duel",
             "Play against the AI",
             Role.AUTHOR,
@@ -50,7 +50,7 @@ def stages(settings: TeamingSettings) -> tuple[Stage, ...]:
             tasks=frozenset({"answer"}),
             opening="answer",
         ),
-        Stage(
+        CampaignStage(
             STAGE,
             "Verify",
             Role.VERIFIER,
@@ -65,7 +65,7 @@ def stages(settings: TeamingSettings) -> tuple[Stage, ...]:
     )
 
 
-KIND: Kind[Any] = Kind(
+KIND: CampaignKind[Any] = CampaignKind(
     name="culturalteaming",
     title="CulturalTeaming",
     summary="Authors play questions about their culture against a model; five people from the region verify each.",
@@ -75,10 +75,12 @@ KIND: Kind[Any] = Kind(
     export=export,
     label=label,
     tasks={
-        "draft": Task(
+        "draft": ModelTask(
             asking.ask_draft, asking.read_draft, "Let the AI draft the question", keeps=("scene",), fills=QUESTION
         ),
-        "answer": Task(asking.ask_answer, asking.read_answer, "Play it against the AI", keeps=QUESTION, whole=True),
+        "answer": ModelTask(
+            asking.ask_answer, asking.read_answer, "Play it against the AI", keeps=QUESTION, whole=True
+        ),
     },
     headline=lambda item: str(item.content.get("question") or item.content.get("scene") or item.id),
     skilled=lambda settings: settings.adaptive,

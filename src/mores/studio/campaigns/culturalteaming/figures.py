@@ -12,15 +12,15 @@ from mores.stats.annotators.popular import surprisingly_popular
 from mores.studio.campaigns.culturalteaming.forms import UNKNOWN
 from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, label
 from mores.studio.phrase import Phrase
-from mores.studio.records import Item, Status
+from mores.studio.records import CampaignItem, ItemStatus
 
 PAPER = Phrase("1,696 of over 3,000 verified questions were accepted; 1,554 single, 142 multi mode")
 
 
-def summarise(settings: TeamingSettings, items: Sequence[Item]) -> Mapping[str, Any]:
+def summarise(settings: TeamingSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
     """Return the paper's figures: how many questions were written, verified, accepted; votes; how the AI did."""
     verified = [item for item in items if STAGE in item.results and item.votes]
-    accepted = [item for item in items if item.status is Status.ACCEPTED]
+    accepted = [item for item in items if item.status is ItemStatus.ACCEPTED]
     modes = [len(item.results.get(STAGE, {}).get("answer", ())) for item in accepted]
     played = [ask for item in items for ask in item.asks if ask.task == "answer" and ask.answer]
     last = [asks[-1] for item in items if (asks := [ask for ask in item.asks if ask.task == "answer" and ask.answer])]
@@ -30,7 +30,9 @@ def summarise(settings: TeamingSettings, items: Sequence[Item]) -> Mapping[str, 
         "Questions": len(items),
         "Verified": len(verified),
         "Accepted": len(accepted),
-        "Accepted, of the verified": _share(sum(item.status is Status.ACCEPTED for item in verified), len(verified)),
+        "Accepted, of the verified": _share(
+            sum(item.status is ItemStatus.ACCEPTED for item in verified), len(verified)
+        ),
         "Single mode": sum(mode == 1 for mode in modes),
         "Multi mode": sum(mode > 1 for mode in modes),
         "Votes": len(votes),
@@ -49,7 +51,7 @@ def summarise(settings: TeamingSettings, items: Sequence[Item]) -> Mapping[str, 
     return figures
 
 
-def popular_answer(item: Item) -> str | None:
+def popular_answer(item: CampaignItem) -> str | None:
     """The answer that more verifiers gave than they predict of others; None where nobody predicted or two tie."""
     pairs = []
     for vote in item.votes_at(STAGE):
@@ -69,7 +71,7 @@ def _popular(pairs: tuple[tuple[str, str], ...]) -> str | None:
     return found.winners[0] if found and len(found.winners) == 1 else None
 
 
-def method(settings: TeamingSettings, items: Iterable[Item]) -> str:
+def method(settings: TeamingSettings, items: Iterable[CampaignItem]) -> str:
     """Return what the Method section of a paper says about the campaign."""
     every = list(items)
     figures = summarise(settings, every)
@@ -92,7 +94,7 @@ def method(settings: TeamingSettings, items: Iterable[Item]) -> str:
     )
 
 
-def _differs(item: Item) -> bool:
+def _differs(item: CampaignItem) -> bool:
     agreed = item.results.get(STAGE, {}).get("answer", ())
     return bool(agreed) and item.author is not None and sorted(item.content.get("correct", ())) != sorted(agreed)
 

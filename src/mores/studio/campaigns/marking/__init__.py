@@ -18,39 +18,39 @@ from mores.studio.campaigns.marking.figures import label, method, summarise
 from mores.studio.campaigns.marking.forms import WORDS, group_form, grouped, mark_form, validate_form
 from mores.studio.campaigns.marking.imports import COLUMNS, admit, join
 from mores.studio.campaigns.marking.settings import MarkingSettings
-from mores.studio.form import Form
-from mores.studio.kind import Kind
-from mores.studio.records import Item, Role
-from mores.studio.workflow import Decision, Stage
+from mores.studio.form import StudioForm
+from mores.studio.kind import CampaignKind
+from mores.studio.records import CampaignItem, Role
+from mores.studio.workflow import CampaignStage, StageDecision
 
 
-def _marked(settings: MarkingSettings, item: Item) -> Decision | None:
+def _marked(settings: MarkingSettings, item: CampaignItem) -> StageDecision | None:
     votes = item.votes_at(MARK)
     if len(votes) < settings.markers:
         return None
-    return Decision("next", result={"marked": sum(len(vote.answer["marks"]) for vote in votes)})
+    return StageDecision("next", result={"marked": sum(len(vote.answer["marks"]) for vote in votes)})
 
 
-def _validated(item: Item) -> Decision | None:
+def _validated(item: CampaignItem) -> StageDecision | None:
     """On when somebody has answered, or where there is nothing to ask about."""
     everything = found_in(item)
     if everything and not item.votes_at(VALIDATE):
         return None
-    return Decision("next", result={"valid": sum(found.stands for found in everything), "of": len(everything)})
+    return StageDecision("next", result={"valid": sum(found.stands for found in everything), "of": len(everything)})
 
 
-def _grouped(settings: MarkingSettings, item: Item) -> Decision | None:
+def _grouped(settings: MarkingSettings, item: CampaignItem) -> StageDecision | None:
     """By the rule; where the organiser decides, only what they could not change."""
     groups = group(item)
     if settings.grouping == "organiser" and sum(map(len, groups)) > 1:
         return None
-    return Decision("next", result={"groups": groups})
+    return StageDecision("next", result={"groups": groups})
 
 
-def stages(settings: MarkingSettings) -> tuple[Stage, ...]:
+def stages(settings: MarkingSettings) -> tuple[CampaignStage, ...]:
     """Return the stages of a campaign."""
     shared: dict[str, Any] = {"speaking": True, "regional": settings.regional, "hold": settings.hold}
-    mark = Stage(
+    mark = CampaignStage(
         MARK,
         "Mark the errors",
         Role.ANNOTATOR,
@@ -59,7 +59,7 @@ def stages(settings: MarkingSettings) -> tuple[Stage, ...]:
         people=lambda _item: settings.markers,
         **shared,
     )
-    validate = Stage(
+    validate = CampaignStage(
         VALIDATE,
         "Check the marks",
         Role.VERIFIER,
@@ -70,11 +70,11 @@ def stages(settings: MarkingSettings) -> tuple[Stage, ...]:
         **shared,
     )
     by_hand = settings.grouping == "organiser"
-    join_marks = Stage(
+    join_marks = CampaignStage(
         GROUP,
         "Join equal errors",
         Role.ORGANISER if by_hand else None,
-        group_form if by_hand else lambda _item: Form(),
+        group_form if by_hand else lambda _item: StudioForm(),
         lambda item: _grouped(settings, item),
         back=MARK,
         adjudge=grouped if by_hand else None,
@@ -82,7 +82,7 @@ def stages(settings: MarkingSettings) -> tuple[Stage, ...]:
     return (mark, validate, join_marks) if settings.validated else (mark, join_marks)
 
 
-def shown(_settings: MarkingSettings, item: Item) -> Mapping[str, Any]:
+def shown(_settings: MarkingSettings, item: CampaignItem) -> Mapping[str, Any]:
     """Return the marks of all people, each with the field that asks about it; and the errors that stand in the end."""
     field = {VALIDATE: "verdict", GROUP: "group"}.get(item.stage, "")
     marks = [
@@ -91,7 +91,7 @@ def shown(_settings: MarkingSettings, item: Item) -> Mapping[str, Any]:
     return {"marks": marks, "errors": list(agreed(item)) if item.results.get(GROUP) else []}
 
 
-KIND: Kind[Any] = Kind(
+KIND: CampaignKind[Any] = CampaignKind(
     name="marking",
     title="Error marking",
     summary="People mark what is culturally wrong in texts, as in MQM and JuICE; another person checks each mark.",

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from mores.stats.marks import trim
 from mores.studio.marks import Mark
-from mores.studio.records import Item
+from mores.studio.records import CampaignItem
 
 MARK, VALIDATE, GROUP = "mark", "validate", "group"
 
 
-class Found(NamedTuple):
+class PersonMark(NamedTuple):
     """One mark of one person."""
 
     person: str
@@ -35,18 +35,18 @@ class Found(NamedTuple):
         return self.category if self.verdict == "other" else str(self.mark.get("type", ""))
 
 
-def found_in(item: Item) -> list[Found]:
+def found_in(item: CampaignItem) -> list[PersonMark]:
     """Return every mark of every person, in the order in which the people answered, with what the validator says."""
     verdicts = item.votes_at(VALIDATE)
     answer = verdicts[-1].answer if verdicts else {}
     marks = [(vote.person, mark) for vote in item.votes_at(MARK) for mark in vote.answer.get("marks", ())]
     return [
-        Found(person, mark, answer.get(f"verdict_{place}") or "valid", answer.get(f"category_{place}") or "")
+        PersonMark(person, mark, answer.get(f"verdict_{place}") or "valid", answer.get(f"category_{place}") or "")
         for place, (person, mark) in enumerate(marks)
     ]
 
 
-def group(item: Item) -> list[list[int]]:
+def group(item: CampaignItem) -> list[list[int]]:
     """The places in `found_in` of marks that are the same error: by the organiser where they said so, else by overlap.
 
     Marks that overlap most are joined first, whatever their labels; no group has two marks of one person, so that one
@@ -70,7 +70,7 @@ def group(item: Item) -> list[list[int]]:
     return sorted({id(members): sorted(members) for members in groups.values()}.values())
 
 
-def alike(item: Item, first: Mark, second: Mark) -> float:
+def alike(item: CampaignItem, first: Mark, second: Mark) -> float:
     """The intersection of two marks over their union, in characters, without the space and punctuation around them."""
     if first["part"] != second["part"] or first["start"] is None or second["start"] is None:
         return 0.0
@@ -90,7 +90,7 @@ class Agreed(NamedTuple):
     people: tuple[str, ...]
 
 
-def agreed(item: Item) -> Iterator[Agreed]:
+def agreed(item: CampaignItem) -> Iterator[Agreed]:
     """Yield the errors that stand, each once."""
     everything = found_in(item)
     for places in group(item):

@@ -13,7 +13,7 @@ from mores.studio.campaigns.marking.errors import MARK, VALIDATE, agreed, found_
 from mores.studio.campaigns.marking.export import judgements_of, sample_of
 from mores.studio.campaigns.marking.settings import MarkingSettings
 from mores.studio.phrase import Phrase
-from mores.studio.records import Content, Item, Status
+from mores.studio.records import CampaignItem, Content, ItemStatus
 
 
 def label(stage: str, answer: Content) -> str | None:
@@ -24,12 +24,12 @@ def label(stage: str, answer: Content) -> str | None:
     return next((severity for severity in ("major", "minor") if severity in severities), "no error")
 
 
-def summarise(settings: MarkingSettings, items: Sequence[Item]) -> Mapping[str, Any]:
+def summarise(settings: MarkingSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
     """Count of texts, marks and errors; agreement on places without regard to labels, then on labels."""
     marked = [item for item in items if item.votes_at(MARK)]
     everything = [found for item in marked for found in found_in(item)]
     validated = [found for item in marked if item.votes_at(VALIDATE) for found in found_in(item)]
-    errors = [error for item in items if item.status is Status.ACCEPTED for error in agreed(item)]
+    errors = [error for item in items if item.status is ItemStatus.ACCEPTED for error in agreed(item)]
     scores = [judgement.score for item in marked for judgement in judgements_of(settings, item, sample_of(item))]
     known = [score for score in scores if score is not None]
     none = sum(not vote.answer.get("marks") for item in marked for vote in item.votes_at(MARK))
@@ -64,7 +64,7 @@ def summarise(settings: MarkingSettings, items: Sequence[Item]) -> Mapping[str, 
     return figures
 
 
-def _texts(items: Iterable[Item]) -> list[spans.MarkedText]:
+def _texts(items: Iterable[CampaignItem]) -> list[spans.MarkedText]:
     """Return each part of each text with what every person marked in it."""
     texts = []
     for item in items:
@@ -94,7 +94,7 @@ def _share(count: int, total: int) -> str:
     return Phrase("{share} ({part} of {whole})", share=formatting.percent(count / total), part=count, whole=total)
 
 
-def method(settings: MarkingSettings, items: Iterable[Item]) -> str:
+def method(settings: MarkingSettings, items: Iterable[CampaignItem]) -> str:
     """Return a paragraph for the Method section of a paper."""
     counted = [item for item in items if item.votes_at(MARK)]
     types = {"excam": "free", "juice": "those of JuICE", "mqm": "those of MQM", "own": "a list of ours"}

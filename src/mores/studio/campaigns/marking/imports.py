@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from mores.errors import InputError
 from mores.metric.spans import find
 from mores.studio.campaigns.marking.settings import MarkingSettings
-from mores.studio.data.incoming import Answer, Incoming, read_json
+from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json
 from mores.studio.form import storable
 from mores.studio.marks import Mark, to_marks
 from mores.studio.records import Content
@@ -118,7 +118,7 @@ def _by_model(row: Incoming) -> Iterator[Incoming]:
         yield row._replace(content=content, answers=tuple(answer for answer in answers if answer))
 
 
-def _of_model(given: Answer, model: str, models: int) -> Answer | None:
+def _of_model(given: ImportedAnswer, model: str, models: int) -> ImportedAnswer | None:
     """Somebody's answer about one model's text."""
     if models == 1:
         return given

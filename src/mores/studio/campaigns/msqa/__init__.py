@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mores.search import READS_FILES
-from mores.studio.campaigns.msqa.checks import TRANSLATE, Check, State, all_checks, decide, questions
+from mores.studio.campaigns.msqa.checks import TRANSLATE, ModelCheck, State, all_checks, decide, questions
 from mores.studio.campaigns.msqa.export import export, method, summarise
 from mores.studio.campaigns.msqa.forms import (
     CATEGORIES,
@@ -27,48 +27,48 @@ from mores.studio.campaigns.msqa.forms import (
 )
 from mores.studio.campaigns.msqa.settings import MsqaSettings
 from mores.studio.campaigns.msqa.tasks import LOOKUPS, PRETEST, TASKS
-from mores.studio.form import Form
-from mores.studio.kind import Kind
-from mores.studio.records import Content, Item, Role
-from mores.studio.workflow import Decision, Stage
+from mores.studio.form import StudioForm
+from mores.studio.kind import CampaignKind
+from mores.studio.records import CampaignItem, Content, Role
+from mores.studio.workflow import CampaignStage, StageDecision
 
 
-def _submitted(_item: Item) -> Decision:
-    return Decision("next")
+def _submitted(_item: CampaignItem) -> StageDecision:
+    return StageDecision("next")
 
 
-def _nothing(_item: Item) -> Form:
-    return Form()
+def _nothing(_item: CampaignItem) -> StudioForm:
+    return StudioForm()
 
 
-def _inspect(settings: MsqaSettings, item: Item) -> Form:
+def _inspect(settings: MsqaSettings, item: CampaignItem) -> StudioForm:
     open_checks = [check for check in all_checks(settings, item) if check.state is not State.PASSED]
     return inspect_form(item, [(check.name, check.by_hand) for check in open_checks])
 
 
-def _inspected(item: Item) -> Decision | None:
+def _inspected(item: CampaignItem) -> StageDecision | None:
     """On, with the inspector's sources, or back with the notes."""
     votes = item.votes_at("inspect")
     if not votes:
         return None
     answer = votes[-1].answer
     if answer["verdict"] == RETURN:
-        return Decision("back", answer["note"])
+        return StageDecision("back", answer["note"])
     sources = [
         {"url": answer[f"source_{number}"], "desc": answer[f"source_{number}_desc"]}
         for number in "12"
         if answer[f"source_{number}"]
     ]
-    return Decision("next", result={"sources": sources})
+    return StageDecision("next", result={"sources": sources})
 
 
-def _people(settings: MsqaSettings, item: Item) -> int:
+def _people(settings: MsqaSettings, item: CampaignItem) -> int:
     """Return the people of the rounds that have begun: a round begins when the one before has ended."""
     ended = len(item.votes_at("validate")) // settings.validators
     return settings.validators * min(ended + 1, settings.rounds)
 
 
-def _validated(settings: MsqaSettings, item: Item) -> Decision | None:
+def _validated(settings: MsqaSettings, item: CampaignItem) -> StageDecision | None:
     """Back after a round with too many objections, on after the last round."""
     votes = item.votes_at("validate")
     ended = len(votes) // settings.validators
@@ -78,18 +78,20 @@ def _validated(settings: MsqaSettings, item: Item) -> Decision | None:
         disrespectful = any(answer["respectful"] == "no" for answer in answers)
         if disrespectful or len(against) > settings.objections:
             note = "\n".join(answer["note"] for answer in against)
-            return Decision("back", note, {"votes": len(votes), "objections": len(against)})
+            return StageDecision("back", note, {"votes": len(votes), "objections": len(against)})
     if ended < settings.rounds:
         return None
     objections = sum(any(vote.answer[name] == "no" for name in QUESTIONS) for vote in votes)
-    return Decision("next", result={"votes": len(votes), "objections": objections})
+    return StageDecision("next", result={"votes": len(votes), "objections": objections})
 
 
-def stages(settings: MsqaSettings) -> tuple[Stage, ...]:
+def stages(settings: MsqaSettings) -> tuple[CampaignStage, ...]:
     """Return the stages of a campaign."""
     return (
-        Stage("source", "Find a source", Role.AUTHOR, source_form, _submitted, own=True, send="Go on to the question"),
-        Stage(
+        CampaignStage(
+            "source", "Find a source", Role.AUTHOR, source_form, _submitted, own=True, send="Go on to the question"
+        ),
+        CampaignStage(
             "write",
             "Write the question",
             Role.AUTHOR,
@@ -98,7 +100,7 @@ def stages(settings: MsqaSettings) -> tuple[Stage, ...]:
             own=True,
             tasks=frozenset({PRETEST, TRANSLATE}),
         ),
-        Stage(
+        CampaignStage(
             "check",
             "Checks by models",
             None,
@@ -107,7 +109,7 @@ def stages(settings: MsqaSettings) -> tuple[Stage, ...]:
             questions=lambda item: tuple(questions(settings, item)),
             back="write",
         ),
-        Stage(
+        CampaignStage(
             "inspect",
             "Inspect",
             Role.INSPECTOR,
@@ -117,7 +119,7 @@ def stages(settings: MsqaSettings) -> tuple[Stage, ...]:
             hold=settings.hold,
             back="write",
         ),
-        Stage(
+        CampaignStage(
             "validate",
             "Validate",
             Role.VERIFIER,
@@ -129,7 +131,7 @@ def stages(settings: MsqaSettings) -> tuple[Stage, ...]:
             hold=settings.hold,
             back="write",
         ),
-        Stage("accept", "Accept", Role.ORGANISER, accept_form, lambda _item: None, back="write"),
+        CampaignStage("accept", "Accept", Role.ORGANISER, accept_form, lambda _item: None, back="write"),
     )
 
 
@@ -140,12 +142,12 @@ def label(stage: str, answer: Content) -> str | None:
     return "objection" if any(answer[name] == "no" for name in QUESTIONS) else "valid"
 
 
-def shown(settings: MsqaSettings, item: Item) -> Mapping[str, Any]:
+def shown(settings: MsqaSettings, item: CampaignItem) -> Mapping[str, Any]:
     """Return what the templates of this kind show besides the item's own texts."""
     content, past = item.content, item.stage not in ("source", "write")
     dimension, part = CATEGORIES.get(content.get("category", ""), ("", ""))
     sources = [{"url": content.get("source_url", ""), "desc": content.get("source_desc", "")}]
-    checks: Sequence[Check] = all_checks(settings, item) if past or item.returns else ()
+    checks: Sequence[ModelCheck] = all_checks(settings, item) if past or item.returns else ()
     translations = [ask.answer for ask in item.asks_of(TRANSLATE) if ask.answer]
     return {
         "dimension": dimension,
@@ -159,7 +161,7 @@ def shown(settings: MsqaSettings, item: Item) -> Mapping[str, Any]:
     }
 
 
-KIND: Kind[Any] = Kind(
+KIND: CampaignKind[Any] = CampaignKind(
     name="msqa",
     title="MSQA",
     summary="Hard questions from native sources: models check them, an expert and native speakers confirm them.",

@@ -10,13 +10,13 @@ from typing import Any
 
 from mores.culture import language_name
 from mores.formatting import NOTHING, percent
-from mores.studio.campaigns.msqa.checks import TRANSLATE, Check, State, all_checks
+from mores.studio.campaigns.msqa.checks import TRANSLATE, ModelCheck, State, all_checks
 from mores.studio.campaigns.msqa.forms import CATEGORIES, DIMENSIONS
 from mores.studio.campaigns.msqa.settings import MsqaSettings
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
 from mores.studio.phrase import Phrase
-from mores.studio.records import Content, Item, Status
+from mores.studio.records import CampaignItem, Content, ItemStatus
 
 FILE = "msqa.jsonl"
 TIERS = ("Easy", "Medium", "Hard")
@@ -24,7 +24,7 @@ NOT_MEASURED = "not measured"
 FOLDER = Path(__file__).parent
 
 
-def export(settings: MsqaSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
+def export(settings: MsqaSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield a folder that `mores bench` runs, with one row for each accepted item."""
     rows = [row(item) for item in items]
     lines = [json.dumps(values, ensure_ascii=False).encode() + b"\n" for values in rows]
@@ -40,7 +40,7 @@ def _about(rows: Sequence[Content]) -> str:
     return (FOLDER / "export.md").read_text("utf-8").format(count=len(rows), languages=", ".join(languages) or "none")
 
 
-def row(item: Item) -> Content:
+def row(item: CampaignItem) -> Content:
     """Return an item in the published schema; `language`, `region`, `tier` and what else Mores reads come with it."""
     content = item.content
     dimension, part = CATEGORIES[content["category"]]
@@ -64,7 +64,7 @@ def row(item: Item) -> Content:
     }
 
 
-def _translation(item: Item) -> Content:
+def _translation(item: CampaignItem) -> Content:
     """Return the model's translation, where the author wrote none."""
     answers = [ask.answer for ask in item.asks_of(TRANSLATE) if ask.answer]
     return answers[-1] if answers else {}
@@ -74,9 +74,9 @@ PAPER = {"HCM": 261, "BVKS": 189, "SNC": 186, "LECA": 220, "CPS": 208}
 """The paper's questions by dimension (Section 3.3)."""
 
 
-def summarise(settings: MsqaSettings, items: Sequence[Item]) -> Mapping[str, Any]:
+def summarise(settings: MsqaSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
     """Return what was accepted and returned and why, how hard the accepted questions are, and what they are about."""
-    accepted = [item for item in items if item.status is Status.ACCEPTED]
+    accepted = [item for item in items if item.status is ItemStatus.ACCEPTED]
     figures: dict[str, Any] = {
         "Questions": len(items),
         "Accepted": len(accepted),
@@ -105,7 +105,7 @@ def _counts(counted: Counter[str], names: Iterable[str]) -> str:
     return Phrase.join(Phrase("{name}: {count}", name=Phrase(name), count=count) for name, count in shown) or NOTHING
 
 
-def _versions(settings: MsqaSettings, item: Item) -> Iterator[tuple[Check, ...]]:
+def _versions(settings: MsqaSettings, item: CampaignItem) -> Iterator[tuple[ModelCheck, ...]]:
     """Yield the checks of each version that came to them."""
     for version in sorted({ask.version for ask in item.asks if ask.stage == "check"}):
         yield all_checks(settings, item.model_copy(update={"version": version}))
@@ -115,10 +115,10 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def method(settings: MsqaSettings, items: Iterable[Item]) -> str:
+def method(settings: MsqaSettings, items: Iterable[CampaignItem]) -> str:
     """Return a paragraph for the Method section of a paper."""
     every = list(items)
-    accepted = [item for item in every if item.status is Status.ACCEPTED]
+    accepted = [item for item in every if item.status is ItemStatus.ACCEPTED]
     languages = sorted({language_name(item.language) for item in accepted if item.language})
     states = Counter(
         f"{name}: {result.get('state', '')}"

@@ -16,12 +16,12 @@ from mores.studio.campaigns.validation.judged import STAGE, to_judged
 from mores.studio.campaigns.validation.results import CRITERIA, PARTIAL, holds
 from mores.studio.campaigns.validation.rows import KEPT, OPTIONAL, REQUIRED, SIDES, admit, join
 from mores.studio.campaigns.validation.settings import ValidationSettings
-from mores.studio.kind import Kind
-from mores.studio.records import Content, Item, Role
-from mores.studio.workflow import Decision, Stage
+from mores.studio.kind import CampaignKind
+from mores.studio.records import CampaignItem, Content, Role
+from mores.studio.workflow import CampaignStage, StageDecision
 
 
-def _decide(settings: ValidationSettings, item: Item) -> Decision | None:
+def _decide(settings: ValidationSettings, item: CampaignItem) -> StageDecision | None:
     """Accepted where a majority finds a cultural error in it, also a partly valid one."""
     votes = item.votes_at(STAGE)
     if len(votes) < settings.needed(item.language):
@@ -30,14 +30,14 @@ def _decide(settings: ValidationSettings, item: Item) -> Decision | None:
     yes = sum(map(CRITERIA[PARTIAL], sample.answers))
     result = {"votes": len(votes), "found": yes}
     if holds(sample, CRITERIA[PARTIAL]):
-        return Decision("next", result=result)
-    return Decision("rejected", "No majority finds a cultural error in it.", result)
+        return StageDecision("next", result=result)
+    return StageDecision("rejected", "No majority finds a cultural error in it.", result)
 
 
-def stages(settings: ValidationSettings) -> tuple[Stage, ...]:
+def stages(settings: ValidationSettings) -> tuple[CampaignStage, ...]:
     """Return the only stage of a campaign."""
     return (
-        Stage(
+        CampaignStage(
             STAGE,
             "Validate an error",
             Role.ANNOTATOR,
@@ -55,7 +55,7 @@ def label(_stage: str, answer: Content) -> str | None:
     return str(answer["error"]) if answer.get("error") else None
 
 
-def shown(_settings: ValidationSettings, item: Item) -> Mapping[str, Any]:
+def shown(_settings: ValidationSettings, item: CampaignItem) -> Mapping[str, Any]:
     """Return what the templates show: each side beside its original; no name of a metric."""
     content = item.content
     comparisons = {}
@@ -65,7 +65,7 @@ def shown(_settings: ValidationSettings, item: Item) -> Mapping[str, Any]:
     return {"sides": comparisons, "severity": SEVERITIES.get(content.get("severity", ""), "")}
 
 
-KIND: Kind[Any] = Kind(
+KIND: CampaignKind[Any] = CampaignKind(
     name="validation",
     title="ExCAM validation",
     summary="People judge errors that were put into texts, their explanations, and those of metrics.",

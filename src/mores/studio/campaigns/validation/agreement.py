@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from mores.stats.agreement import Label, Votes, count_votes, krippendorff_alpha, krippendorff_alpha_interval
 from mores.stats.marks import Figure, MarkedText, span_agreement
-from mores.studio.campaigns.validation.results import Answer, Judged, metrics_of
+from mores.studio.campaigns.validation.results import JudgedSample, ValidationAnswer, metrics_of
 
-QUESTIONS: Mapping[str, Callable[[Answer], Label]] = {
+QUESTIONS: Mapping[str, Callable[[ValidationAnswer], Label]] = {
     "Cultural relation": lambda answer: _word(answer.cultural),
     "Error": lambda answer: answer.error.value,
     "Explanation": lambda answer: answer.explanation.value,
@@ -19,7 +19,7 @@ QUESTIONS: Mapping[str, Callable[[Answer], Label]] = {
 }
 
 
-class Agreement(NamedTuple):
+class QuestionAgreement(NamedTuple):
     """Agreement on one question."""
 
     name: str
@@ -43,7 +43,7 @@ def _word(holds: bool) -> str:
     return "yes" if holds else "no"
 
 
-def measure(samples: Iterable[Judged]) -> list[Agreement]:
+def measure(samples: Iterable[JudgedSample]) -> list[QuestionAgreement]:
     """Agreement on every question, and on the likeness of each metric's explanations."""
     every = list(samples)
     questions = [
@@ -57,12 +57,12 @@ def measure(samples: Iterable[Judged]) -> list[Agreement]:
     return [agreement for agreement in questions if agreement.samples]
 
 
-def _agreement(name: str, labels: Sequence[Sequence[Label]], *, ordinal: bool = False) -> Agreement:
+def _agreement(name: str, labels: Sequence[Sequence[Label]], *, ordinal: bool = False) -> QuestionAgreement:
     shared = [given for given in labels if len(given) > 1]
     pairs = [(first, other) for given in shared for place, first in enumerate(given) for other in given[place + 1 :]]
     same = sum(first == other for first, other in pairs) / len(pairs) if pairs else None
     answers = sum(map(len, shared))
-    return Agreement(name, _alpha(shared, ordinal), same, len(shared), answers)
+    return QuestionAgreement(name, _alpha(shared, ordinal), same, len(shared), answers)
 
 
 def _alpha(labels: Sequence[Sequence[Label]], ordinal: bool) -> Figure:

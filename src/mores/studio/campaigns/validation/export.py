@@ -25,7 +25,7 @@ from mores.studio.campaigns.validation.settings import ValidationSettings
 from mores.studio.campaigns.validation.tables import all_tables, describe
 from mores.studio.data.tables import to_csv
 from mores.studio.kind import ExportFile
-from mores.studio.records import Item, Status
+from mores.studio.records import CampaignItem, ItemStatus
 from mores.types import Record
 
 TABLES = "tables"
@@ -47,14 +47,14 @@ What people say about {samples}, after ExCAM (Section 4, Appendix G). Licence: {
 """
 
 
-def make_tables(settings: ValidationSettings, items: Sequence[Item]) -> dict[str, Grid]:
+def make_tables(settings: ValidationSettings, items: Sequence[CampaignItem]) -> dict[str, Grid]:
     """Return every table of a campaign."""
-    kept = [item for item in items if item.status is not Status.WITHDRAWN]
+    kept = [item for item in items if item.status is not ItemStatus.WITHDRAWN]
     samples = judged_items(settings, kept)
     return all_tables(samples, settings.main, measure(samples), measure_spans(marked_texts(kept)))
 
 
-def summarise(settings: ValidationSettings, items: Sequence[Item]) -> Mapping[str, Any]:
+def summarise(settings: ValidationSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
     """Count, and the tables, which the kind's own page draws."""
     samples = judged_items(settings, items)
     left = beside(samples)
@@ -69,9 +69,9 @@ def summarise(settings: ValidationSettings, items: Sequence[Item]) -> Mapping[st
     }
 
 
-def export(settings: ValidationSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
+def export(settings: ValidationSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield the tables as CSV, LaTeX and Markdown, and what people said as records."""
-    kept = [item for item in items if item.status is not Status.WITHDRAWN]
+    kept = [item for item in items if item.status is not ItemStatus.WITHDRAWN]
     about = {"title": " ".join(settings.title.split()), "licence": settings.licence}
     yield ExportFile("README.md", ABOUT.format(samples=form.count(len(kept), "sample"), **about).encode())
     tables = make_tables(settings, kept)
@@ -92,7 +92,7 @@ def _lines(records: Iterable[Record]) -> bytes:
     return "".join(f"{record.model_dump_json()}\n" for record in records).encode()
 
 
-def _answers(items: Iterable[Item]) -> Iterator[dict[str, Any]]:
+def _answers(items: Iterable[CampaignItem]) -> Iterator[dict[str, Any]]:
     """Yield every answer as a row; likeness has the names of metrics in place of their numbers."""
     for item in items:
         metrics = [explanation["metric"] for explanation in item.content.get("explanations", [])]
@@ -122,7 +122,7 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in cells)} |"
 
 
-def method(settings: ValidationSettings, items: Iterable[Item]) -> str:
+def method(settings: ValidationSettings, items: Iterable[CampaignItem]) -> str:
     """Return a paragraph for the Method section of a paper."""
     samples = judged_items(settings, items)
     whole = counted(samples)

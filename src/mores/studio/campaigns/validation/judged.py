@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from mores.metaevaluation.votes import SIMILARITY
-from mores.metaevaluation.votes import Vote as Ballot
+from mores.metaevaluation.votes import SIMILARITY, Vote
 from mores.metric.score import score
 from mores.stats.marks import Mark, MarkedText
 from mores.studio.campaigns.validation.forms import MARKS, PREFIX
-from mores.studio.campaigns.validation.results import Answer, Grade, Judged
+from mores.studio.campaigns.validation.results import Grade, JudgedSample, ValidationAnswer
 from mores.studio.campaigns.validation.settings import ValidationSettings
 from mores.studio.marks import to_errors
-from mores.studio.records import Content, Item, Status, Vote
+from mores.studio.records import CampaignItem, Content, ItemStatus, ItemVote
 from mores.types import DEFAULT_INSTRUCTION, ErrorReport, Judgement, Sample
 
 STAGE = "validate"
@@ -20,11 +19,11 @@ NONE = "none"
 """The severity that people give where they find no error."""
 
 
-def to_judged(settings: ValidationSettings, item: Item) -> Judged:
+def to_judged(settings: ValidationSettings, item: CampaignItem) -> JudgedSample:
     """Return a sample with its answers; complete where it has as many as it needs, or an organiser has decided it."""
     votes = item.votes_at(STAGE)
-    closed = item.status in (Status.ACCEPTED, Status.REJECTED)
-    return Judged(
+    closed = item.status in (ItemStatus.ACCEPTED, ItemStatus.REJECTED)
+    return JudgedSample(
         id=item.id,
         language=item.language,
         severity=item.content.get("severity", ""),
@@ -35,17 +34,17 @@ def to_judged(settings: ValidationSettings, item: Item) -> Judged:
     )
 
 
-def judged_items(settings: ValidationSettings, items: Iterable[Item]) -> list[Judged]:
+def judged_items(settings: ValidationSettings, items: Iterable[CampaignItem]) -> list[JudgedSample]:
     """Return all samples but those that were taken out."""
-    return [to_judged(settings, item) for item in items if item.status is not Status.WITHDRAWN]
+    return [to_judged(settings, item) for item in items if item.status is not ItemStatus.WITHDRAWN]
 
 
-def to_answer(content: Content, vote: Vote) -> Answer:
+def to_answer(content: Content, vote: ItemVote) -> ValidationAnswer:
     """Return what one person says."""
     given = vote.answer
     metrics = [explanation["metric"] for explanation in content.get("explanations", [])]
     ratings = {metric: given.get(f"{PREFIX}{number}") for number, metric in enumerate(metrics, 1)}
-    return Answer(
+    return ValidationAnswer(
         person=vote.person,
         cultural=given["cultural"] == "yes",
         error=Grade(given["error"]),
@@ -60,7 +59,7 @@ def to_answer(content: Content, vote: Vote) -> Answer:
 DEGREES = {Grade.VALID: "valid", Grade.PARTLY: "partial", Grade.NOT: "invalid"}
 
 
-def to_votes(sample: str, answers: Iterable[Answer]) -> Iterator[Ballot]:
+def to_votes(sample: str, answers: Iterable[ValidationAnswer]) -> Iterator[Vote]:
     """People's answers about a sample as votes for `mores meta`, which makes the same tables of them."""
     for answer in answers:
         values = {
@@ -73,7 +72,7 @@ def to_votes(sample: str, answers: Iterable[Answer]) -> Iterator[Ballot]:
         } | {f"{SIMILARITY}{metric}": str(rating) for metric, rating in answer.likeness.items()}
         for criterion, value in values.items():
             text = value if isinstance(value, str) else "yes" if value else "no"
-            yield Ballot(sample_id=sample, annotator=answer.person, criterion=criterion, value=text)
+            yield Vote(sample_id=sample, annotator=answer.person, criterion=criterion, value=text)
 
 
 def _metrics(content: Content) -> Mapping[str, bool | None]:
@@ -83,7 +82,7 @@ def _metrics(content: Content) -> Mapping[str, bool | None]:
     return finds | dict.fromkeys(content.get("failed", ()), None)
 
 
-def marks_of(item: Item, vote: Vote) -> list[Content]:
+def marks_of(item: CampaignItem, vote: ItemVote) -> list[Content]:
     """Return the words that one person finds wrong: the gold ones where the error is valid, none where it is not."""
     grade = Grade(vote.answer["error"])
     if grade is Grade.NOT:
@@ -93,7 +92,7 @@ def marks_of(item: Item, vote: Vote) -> list[Content]:
     return gold if grade is Grade.VALID else marks
 
 
-def marked_texts(items: Iterable[Item]) -> Iterator[MarkedText]:
+def marked_texts(items: Iterable[CampaignItem]) -> Iterator[MarkedText]:
     """Yield every text with an error, by the gold report or somebody's, with what each person finds wrong in it."""
     for item in items:
         marks = {vote.person: marks_of(item, vote) for vote in item.votes_at(STAGE)}
@@ -107,7 +106,7 @@ def marked_texts(items: Iterable[Item]) -> Iterator[MarkedText]:
                 yield MarkedText(item.content[part], places)
 
 
-def to_sample(item: Item) -> Sample:
+def to_sample(item: CampaignItem) -> Sample:
     """Return the text that people judged."""
     content = item.content
     return Sample(
@@ -120,7 +119,7 @@ def to_sample(item: Item) -> Sample:
     )
 
 
-def gold_judgement(item: Item) -> Judgement:
+def gold_judgement(item: CampaignItem) -> Judgement:
     """Return the gold report, as a judgement of `gold`."""
     content = item.content
     about = {name: content[name] for name in ("severity", "type", "explanation")}
@@ -129,7 +128,7 @@ def gold_judgement(item: Item) -> Judgement:
     return Judgement.of(to_sample(item), judge="gold", score=score(report), report=report)
 
 
-def to_judgement(item: Item, vote: Vote) -> Judgement:
+def to_judgement(item: CampaignItem, vote: ItemVote) -> Judgement:
     """Return one person's report: the words that they find wrong, with the severity and type that they give them.
 
     What the explanation changed counts: where it did, the error is as they judge it after.

@@ -34,7 +34,7 @@ class Grade(StrEnum):
     NOT = "not"
 
 
-class Answer(NamedTuple):
+class ValidationAnswer(NamedTuple):
     """What one person says about one sample."""
 
     person: str
@@ -48,14 +48,14 @@ class Answer(NamedTuple):
     """By metric, from 1 to 5."""
 
 
-class Judged(NamedTuple):
+class JudgedSample(NamedTuple):
     """One sample with people's answers."""
 
     id: str
     language: str
     severity: str
     """By the gold report: minor or major."""
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[ValidationAnswer, ...] = ()
     complete: bool = True
     """Whether it has all the answers that it needs."""
     declined: int = 0
@@ -64,7 +64,7 @@ class Judged(NamedTuple):
     """Whether each metric finds an error in it; None where it failed."""
 
 
-Criterion = Callable[[Answer], bool]
+Criterion = Callable[[ValidationAnswer], bool]
 CULTURE, STRICT, PARTIAL, EXPLAINED = "Culture rel.", "Error valid (strict)", "Error valid (partial)", "Expl. valid"
 EXPLAINED_PARTLY = "Expl. valid (partial)"
 CRITERIA: Mapping[str, Criterion] = {
@@ -107,7 +107,7 @@ class Likeness(NamedTuple):
     ratings: int
 
 
-class Versus(NamedTuple):
+class MetricDifference(NamedTuple):
     """Two metrics on the samples in which both find an error."""
 
     first: str
@@ -117,17 +117,17 @@ class Versus(NamedTuple):
     """None where there is no such sample."""
 
 
-def holds(sample: Judged, criterion: Criterion) -> bool:
+def holds(sample: JudgedSample, criterion: Criterion) -> bool:
     """Return whether more than half of a sample's people say yes; of two, both."""
     return 2 * sum(map(criterion, sample.answers)) > len(sample.answers)
 
 
-def counted(samples: Iterable[Judged]) -> list[Judged]:
+def counted(samples: Iterable[JudgedSample]) -> list[JudgedSample]:
     """Return the samples that have all their answers, of at least two people."""
     return [sample for sample in samples if sample.complete and len(sample.answers) > 1]
 
 
-def beside(samples: Iterable[Judged]) -> Beside:
+def beside(samples: Iterable[JudgedSample]) -> Beside:
     """Return what is not counted."""
     every = list(samples)
     known = {sample.id for sample in counted(every)}
@@ -139,25 +139,25 @@ def beside(samples: Iterable[Judged]) -> Beside:
     )
 
 
-def count_votes(samples: Iterable[Judged], people: int) -> dict[str, tuple[int, ...]]:
+def count_votes(samples: Iterable[JudgedSample], people: int) -> dict[str, tuple[int, ...]]:
     """Table 3: of the samples with so many answers, in how many all of them, all but one, …, none say yes."""
     shared = [sample for sample in counted(samples) if len(sample.answers) == people]
     votes = {name: [sum(map(criterion, sample.answers)) for sample in shared] for name, criterion in CRITERIA.items()}
     return {name: tuple(yes.count(count) for count in range(people, -1, -1)) for name, yes in votes.items()}
 
 
-def sizes(samples: Iterable[Judged]) -> list[int]:
+def sizes(samples: Iterable[JudgedSample]) -> list[int]:
     """Return how many answers samples have, from the most."""
     return sorted({len(sample.answers) for sample in counted(samples)}, reverse=True)
 
 
-def majorities(samples: Iterable[Judged]) -> dict[str, Share | None]:
+def majorities(samples: Iterable[JudgedSample]) -> dict[str, Share | None]:
     """Table 12, of the samples of one language: in which share of them each criterion holds."""
     known = counted(samples)
     return {name: _share(known, criterion) for name, criterion in CRITERIA.items()}
 
 
-def auxiliary(samples: Iterable[Judged]) -> dict[str, Share | None]:
+def auxiliary(samples: Iterable[JudgedSample]) -> dict[str, Share | None]:
     """Table 13: agreement with severity, apart for minor and major errors, and type; how often minds changed."""
     known = counted(samples)
     by_severity = {
@@ -169,14 +169,14 @@ def auxiliary(samples: Iterable[Judged]) -> dict[str, Share | None]:
     return by_severity | {name: _share(known, AUXILIARY[name]) for name in (TYPE, CHANGED)}
 
 
-def _share(samples: Sequence[Judged], criterion: Criterion) -> Share | None:
+def _share(samples: Sequence[JudgedSample], criterion: Criterion) -> Share | None:
     return share_of(sum(holds(sample, criterion) for sample in samples), len(samples)) if samples else None
 
 
 # -- Section 5 -------------------------------------------------------------------------------------------------
 
 
-def with_valid_explanation(samples: Iterable[Judged]) -> list[Judged]:
+def with_valid_explanation(samples: Iterable[JudgedSample]) -> list[JudgedSample]:
     """The samples to compare explanations on: those whose gold explanation is valid by majority (n=90 in the paper).
 
     In the paper 63 + 15 of 80 samples in Table 3 and 5 + 3 + 4 of 20 in Table 12 are: 90, as Section 5 says.
@@ -184,18 +184,18 @@ def with_valid_explanation(samples: Iterable[Judged]) -> list[Judged]:
     return [sample for sample in counted(samples) if holds(sample, CRITERIA[EXPLAINED])]
 
 
-def likeness(samples: Iterable[Judged]) -> list[Likeness]:
+def likeness(samples: Iterable[JudgedSample]) -> list[Likeness]:
     """Return how often each metric finds an error, and how alike its explanations are to the gold ones."""
     valid = with_valid_explanation(samples)
     return [_likeness(metric, valid) for metric in metrics_of(valid)]
 
 
-def metrics_of(samples: Iterable[Judged]) -> list[str]:
+def metrics_of(samples: Iterable[JudgedSample]) -> list[str]:
     """Return all metrics, by name."""
     return sorted({metric for sample in samples for metric in sample.metrics})
 
 
-def _likeness(metric: str, samples: Sequence[Judged]) -> Likeness:
+def _likeness(metric: str, samples: Sequence[JudgedSample]) -> Likeness:
     asked = [sample.metrics[metric] for sample in samples if metric in sample.metrics]
     failed = sum(finds is None for finds in asked)
     finding = sum(finds is True for finds in asked)
@@ -206,20 +206,20 @@ def _likeness(metric: str, samples: Sequence[Judged]) -> Likeness:
     return Likeness(metric, share, failed, mean, ratings)
 
 
-def mean_rating(sample: Judged, metric: str) -> float | None:
+def mean_rating(sample: JudgedSample, metric: str) -> float | None:
     """Return the mean of what people gave a metric's explanation of one sample; None where nobody rated it."""
     given = [answer.likeness[metric] for answer in sample.answers if metric in answer.likeness]
     return fmean(given) if given else None
 
 
-def compare_metrics(samples: Iterable[Judged]) -> list[Versus]:
+def compare_metrics(samples: Iterable[JudgedSample]) -> list[MetricDifference]:
     """Return every two metrics on the samples that both explain, by a paired permutation test of their means."""
     valid = with_valid_explanation(samples)
     return [_versus(first, second, valid) for first, second in combinations(metrics_of(valid), 2)]
 
 
-def _versus(first: str, second: str, samples: Sequence[Judged]) -> Versus:
+def _versus(first: str, second: str, samples: Sequence[JudgedSample]) -> MetricDifference:
     rated = ((mean_rating(sample, first), mean_rating(sample, second)) for sample in samples)
     means = [(mine, other) for mine, other in rated if mine is not None and other is not None]
     difference = paired_difference([mine for mine, _ in means], [other for _, other in means], most=MOST - LEAST)
-    return Versus(first, second, len(means), difference)
+    return MetricDifference(first, second, len(means), difference)

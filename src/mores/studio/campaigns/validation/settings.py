@@ -7,10 +7,10 @@ from pydantic import Field, field_validator
 from mores.culture import language
 from mores.errors import InputError
 from mores.studio.campaigns.validation.rows import admit
-from mores.studio.kind import Practice, Settings
+from mores.studio.kind import CampaignSettings, Practice
 
 
-class ValidationSettings(Settings):
+class ValidationSettings(CampaignSettings):
     """The paper's numbers are the defaults (Section 4): three people for English, two for other languages."""
 
     main: str = "en"

@@ -9,7 +9,7 @@ from mores import formatting
 from mores.culture import language_name
 from mores.report.base.grid import Cell, Grid, Row
 from mores.stats.distributions import Share
-from mores.studio.campaigns.validation.agreement import Agreement, Spans
+from mores.studio.campaigns.validation.agreement import QuestionAgreement, Spans
 from mores.studio.campaigns.validation.results import (
     CULTURE,
     EXPLAINED,
@@ -17,7 +17,7 @@ from mores.studio.campaigns.validation.results import (
     PARTIAL,
     STRICT,
     Beside,
-    Judged,
+    JudgedSample,
     auxiliary,
     beside,
     compare_metrics,
@@ -54,7 +54,7 @@ SECTION_5: Sequence[Row] = (
 
 
 def all_tables(
-    samples: Sequence[Judged], main: str, agreement: Sequence[Agreement] = (), spans: Spans | None = None
+    samples: Sequence[JudgedSample], main: str, agreement: Sequence[QuestionAgreement] = (), spans: Spans | None = None
 ) -> dict[str, Grid]:
     """Return every table by the name of its file; `main` is the language that has the most people."""
     votes = {
@@ -69,7 +69,7 @@ def all_tables(
     }
 
 
-def vote_table(samples: Sequence[Judged], people: int) -> Grid:
+def vote_table(samples: Sequence[JudgedSample], people: int) -> Grid:
     """Table 3: how many of a sample's people say yes, in percent of the samples."""
     rows = []
     for name, counts in count_votes(samples, people).items():
@@ -86,9 +86,9 @@ def vote_table(samples: Sequence[Judged], people: int) -> Grid:
     )
 
 
-def majority_table(samples: Sequence[Judged], main: str) -> Grid:
+def majority_table(samples: Sequence[JudgedSample], main: str) -> Grid:
     """Table 12: by language, in how many samples a majority says yes; the main language comes last."""
-    groups: dict[str, list[Judged]] = defaultdict(list)
+    groups: dict[str, list[JudgedSample]] = defaultdict(list)
     for sample in counted(samples):
         groups[sample.language].append(sample)
     ordered = sorted(groups, key=lambda code: (code == main, code))
@@ -101,14 +101,14 @@ def majority_table(samples: Sequence[Judged], main: str) -> Grid:
     )
 
 
-def _language(code: str, samples: Sequence[Judged]) -> Row:
+def _language(code: str, samples: Sequence[JudgedSample]) -> Row:
     shares = majorities(samples)
     names = (CULTURE, PARTIAL, EXPLAINED, EXPLAINED_PARTLY)
     title = language_name(code) if code else formatting.NOTHING
     return [title, f"{len(samples):,}", *(_share(shares[name]) for name in names)]
 
 
-def auxiliary_table(samples: Sequence[Judged]) -> Grid:
+def auxiliary_table(samples: Sequence[JudgedSample]) -> Grid:
     """Table 13: agreement with severity and type, and how often the explanation changed a mind."""
     rows: list[Row] = [
         (name, f"{share.k:,}" if share else "0", f"{share.n:,}" if share else "0", _share(share))
@@ -122,7 +122,7 @@ def auxiliary_table(samples: Sequence[Judged]) -> Grid:
     )
 
 
-def likeness_table(samples: Sequence[Judged]) -> Grid:
+def likeness_table(samples: Sequence[JudgedSample]) -> Grid:
     """Section 5: how often metrics find an error, and how alike their explanations are to the gold ones."""
     rows: list[Row] = [
         (
@@ -143,7 +143,7 @@ def likeness_table(samples: Sequence[Judged]) -> Grid:
     )
 
 
-def metrics_table(samples: Sequence[Judged]) -> Grid:
+def metrics_table(samples: Sequence[JudgedSample]) -> Grid:
     """Return every two metrics on the samples that both explain."""
     rows: list[Row] = []
     for versus in compare_metrics(samples):
@@ -161,7 +161,7 @@ def metrics_table(samples: Sequence[Judged]) -> Grid:
     )
 
 
-def agreement_table(agreement: Sequence[Agreement], spans: Spans | None = None) -> Grid:
+def agreement_table(agreement: Sequence[QuestionAgreement], spans: Spans | None = None) -> Grid:
     """Return how far people agree, question by question."""
     rows: list[Row] = [
         (
@@ -198,7 +198,7 @@ def _share(share: Share | None) -> Cell:
     return percent(share.k, share.n), f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"
 
 
-def _notes(samples: Sequence[Judged], *others: str) -> tuple[str, ...]:
+def _notes(samples: Sequence[JudgedSample], *others: str) -> tuple[str, ...]:
     return (*others, describe(beside(samples)))
 
 

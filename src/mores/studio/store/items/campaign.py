@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from mores.studio.kind import Kind
+from mores.studio.kind import CampaignKind
 from mores.studio.workflow import Flow
 
 
@@ -20,7 +20,7 @@ class Campaign:
     """A campaign that is open in the store: who it is, its kind and its rules."""
 
     id: str
-    kind: Kind[Any]
+    kind: CampaignKind[Any]
     settings: Any
     flow: Flow
     title: str

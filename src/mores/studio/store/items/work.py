@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, func, or_, select
 
-from mores.studio.records import Item, Person, Status
+from mores.studio.records import CampaignItem, ItemStatus, Person
 from mores.studio.store.database import Database
 from mores.studio.store.items.campaign import Campaign, now
 from mores.studio.store.items.changes import append, do
@@ -21,7 +21,7 @@ CANDIDATES = 30
 """The most items that are tried when a person asks for work, and that are counted as waiting for them."""
 
 
-def take(database: Database, campaign: Campaign, person: Person, *, check: bool = False) -> Item | None:
+def take(database: Database, campaign: Campaign, person: Person, *, check: bool = False) -> CampaignItem | None:
     """Give a person the item that needs them most; None where there is nothing for them.
 
     It is the one that `assign` says, and it is given when its row is locked: two people who ask at once never get the
@@ -51,7 +51,7 @@ def take(database: Database, campaign: Campaign, person: Person, *, check: bool 
 
 def _lock_first(
     connection: Connection, campaign: Campaign, query: Select[Any], values: dict[str, Any], wait: bool
-) -> Item | None:
+) -> CampaignItem | None:
     """Return the first item of a query, locked.
 
     A transaction that waits for one row has no other: nobody waits for it.
@@ -60,7 +60,7 @@ def _lock_first(
         item = connection.execute(query.with_only_columns(items.c.id), values).scalar()
         return load(connection, campaign, item, lock=True) if item else None
     state = connection.execute(query.with_for_update(skip_locked=True), values).scalar()
-    return Item.model_validate(state) if state else None
+    return CampaignItem.model_validate(state) if state else None
 
 
 def count_work(database: Database, campaign: Campaign, person: Person) -> int:
@@ -110,7 +110,7 @@ def _work(stages: tuple[tuple[str, bool, bool, bool], ...]) -> Select[Any]:
         select(items.c.state)
         .where(
             items.c.campaign == bindparam("campaign"),
-            items.c.status == Status.OPEN.value,
+            items.c.status == ItemStatus.OPEN.value,
             items.c.missing > 0,
             items.c.is_check == bindparam("check"),
             or_(*suits),

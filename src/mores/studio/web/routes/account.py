@@ -16,7 +16,7 @@ from mores.studio.records import Role
 from mores.studio.store.campaigns import campaigns_of, open_campaign
 from mores.studio.store.passwords import check_password, set_password
 from mores.studio.store.people import (
-    Profile,
+    PersonProfile,
     change_profile,
     find_invitation,
     find_member,
@@ -82,7 +82,7 @@ def accept(token: str, visit: AnyVisit, form: Form) -> Response:
     return visit.keep(visit.go("/"), sign_in(visit.database, person))
 
 
-def _profile(form: Posted, visit: Visit) -> Profile:
+def _profile(form: Posted, visit: Visit) -> PersonProfile:
     """What someone tells about themselves; countries and languages by their English names or those on the page."""
     known = known_names(visit.locale)
     several = {

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from mores.errors import InputError
 from mores.studio.campaigns import KINDS, open_kind
-from mores.studio.kind import Kind, Settings
+from mores.studio.kind import CampaignKind, CampaignSettings
 from mores.studio.phrase import Phrase
 from mores.studio.records import Role
 from mores.studio.setup import dump_campaign, read_settings_form, settings_form, show_settings
@@ -41,13 +41,13 @@ def new(visit: SignedIn, kind: str = "") -> Response:
     return _form(visit, chosen, show_settings(chosen.settings.model_construct(title="")), {})
 
 
-def _kind(name: str) -> Kind[Any]:
+def _kind(name: str) -> CampaignKind[Any]:
     if name not in KINDS:
         raise HTTPException(404)
     return open_kind(name)
 
 
-def _form(visit: Visit, kind: Kind[Any], values: dict[str, Any], problems: dict[str, str]) -> Response:
+def _form(visit: Visit, kind: CampaignKind[Any], values: dict[str, Any], problems: dict[str, str]) -> Response:
     code = 422 if problems else 200
     return visit.page(
         "new_settings.html", code=code, kind=kind, form=settings_form(kind), values=values, problems=problems
@@ -80,7 +80,7 @@ def make(visit: SignedIn, form: Form) -> Response:
     return visit.go(f"/c/{campaign.id}/overview")
 
 
-def refuse_files(kind: Kind[Any], settings: Settings, before: Settings | None = None) -> None:
+def refuse_files(kind: CampaignKind[Any], settings: CampaignSettings, before: CampaignSettings | None = None) -> None:
     """SettingsError where a setting names a file of the server that it did not name before: it would show the file."""
     kept = _files(kind, before) if before else {}
     named = [name for name, value in _files(kind, settings).items() if kept.get(name) != value]
@@ -89,7 +89,7 @@ def refuse_files(kind: Kind[Any], settings: Settings, before: Settings | None = 
         raise SettingsError("campaign", dict.fromkeys(named, reason))
 
 
-def _files(kind: Kind[Any], settings: Settings) -> dict[str, str]:
+def _files(kind: CampaignKind[Any], settings: CampaignSettings) -> dict[str, str]:
     """Return the settings that name files of the server.
 
     Among models only those on a server and the embedded one do not.
@@ -99,7 +99,7 @@ def _files(kind: Kind[Any], settings: Settings) -> dict[str, str]:
     return dict(kind.on_server(settings)) | ({"model": ", ".join(local)} if local else {})
 
 
-def _read_yaml(form: Posted) -> tuple[Kind[Any], Settings]:
+def _read_yaml(form: Posted) -> tuple[CampaignKind[Any], CampaignSettings]:
     data = form.files.get("file") or form.get("yaml").encode()
     if len(data) > LONGEST_YAML:
         template = "The file has {size} bytes; a campaign has at most {most}."

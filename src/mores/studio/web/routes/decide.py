@@ -9,15 +9,14 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from mores.studio.form import Form as Fields
-from mores.studio.form import FormError, read_form
-from mores.studio.records import Content, Item, Role
+from mores.studio.form import FormError, StudioForm, read_form
+from mores.studio.records import CampaignItem, Content, Role
 from mores.studio.store.items import do, read_events, read_item
 from mores.studio.store.people import list_members
 from mores.studio.store.queries import count_disputed, list_disputed
 from mores.studio.timeline import facts, tell
 from mores.studio.web.visit import Form, Organising, Place, Posted, limited
-from mores.studio.workflow import Adjudicate, AskAgain, Refused, Stage, may
+from mores.studio.workflow import Adjudicate, AskAgain, CampaignStage, Refused, may
 
 router = APIRouter(prefix="/c/{campaign}")
 OUTCOMES = ("next", "back", "rejected")
@@ -71,12 +70,12 @@ def ask_again(item: str, place: Organising, form: Form) -> Response:
     return place.go(f"/items/{item}/life")
 
 
-def decision_form(stage: Stage, item: Item) -> Fields | None:
+def decision_form(stage: CampaignStage, item: CampaignItem) -> StudioForm | None:
     """Return what an organiser fills in when they let an item go on; None where there is nothing to fill in."""
     return stage.form(item) if stage.role is Role.ORGANISER or stage.adjudge else None
 
 
-def _find(place: Place, item: str) -> Item:
+def _find(place: Place, item: str) -> CampaignItem:
     try:
         return read_item(place.visit.database, place.campaign, item)
     except Refused:
@@ -87,7 +86,7 @@ def _names(place: Place) -> dict[str, str]:
     return {member.person.id: member.name for member in list_members(place.visit.database, place.campaign)}
 
 
-def _life(place: Place, item: Item, problems: Content) -> Response:
+def _life(place: Place, item: CampaignItem, problems: Content) -> Response:
     events = read_events(place.visit.database, place.campaign, item.id)
     decides = may(place.campaign.flow, item, place.person, Adjudicate) is None
     form = decision_form(place.campaign.flow.stage(item.stage), item) if decides else None
@@ -105,7 +104,7 @@ def _life(place: Place, item: Item, problems: Content) -> Response:
     )
 
 
-def _disagreement(place: Place, item: Item, problems: Content, form: Posted | None = None) -> Response:
+def _disagreement(place: Place, item: CampaignItem, problems: Content, form: Posted | None = None) -> Response:
     stage = place.campaign.flow.stage(item.stage)
     fields, label = stage.form(item), place.campaign.kind.label
     votes = [

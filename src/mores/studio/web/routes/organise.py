@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from mores.studio.data.card import write_method
 from mores.studio.data.snapshot import read_snapshot
-from mores.studio.records import Status
+from mores.studio.records import ItemStatus
 from mores.studio.store.kept import Keeper
 from mores.studio.store.people import record
 from mores.studio.store.progress import count_groups, count_models, find_stuck, tabulate
@@ -31,9 +31,9 @@ def overview(place: Organising) -> Response:
     database, campaign = place.visit.database, place.campaign
     groups = count_groups(database, campaign)
     open_items = {stage.name: 0 for stage in campaign.flow.stages}
-    closed = {status.value: 0 for status in Status if status is not Status.OPEN}
+    closed = {status.value: 0 for status in ItemStatus if status is not ItemStatus.OPEN}
     for group in groups:
-        counts, name = (open_items, group.stage) if group.status == Status.OPEN.value else (closed, group.status)
+        counts, name = (open_items, group.stage) if group.status == ItemStatus.OPEN.value else (closed, group.status)
         counts[name] = counts.get(name, 0) + group.items
     return place.page(
         "overview.html",

@@ -10,12 +10,12 @@ from starlette.exceptions import HTTPException
 
 from mores.studio.form import FormError, read_form
 from mores.studio.practice import Test
-from mores.studio.records import Content, Item
+from mores.studio.records import CampaignItem, Content
 from mores.studio.store.items import now
 from mores.studio.store.people import set_test
 from mores.studio.timeline import facts
 from mores.studio.web.visit import Form, Place, Posted, Working, limited
-from mores.studio.workflow import Stage, judged
+from mores.studio.workflow import CampaignStage, judged
 
 router = APIRouter(prefix="/c/{campaign}/practice")
 
@@ -59,7 +59,7 @@ def answer(place: Working, form: Form) -> Response:
     return place.go("/practice")
 
 
-def _stage(place: Place) -> Stage:
+def _stage(place: Place) -> CampaignStage:
     """Return the stage whose form is practised: the first at which people judge, their own where they have one."""
     stages = [stage for stage in place.campaign.flow.stages if judged(stage)]
     mine = [stage for stage in stages if stage.role in place.person.roles]
@@ -68,9 +68,9 @@ def _stage(place: Place) -> Stage:
     return (mine or stages)[0]
 
 
-def _item(place: Place, test: Test, number: int) -> Item:
+def _item(place: Place, test: Test, number: int) -> CampaignItem:
     practice = test.items[number]
-    return Item(
+    return CampaignItem(
         id=f"practice-{number}",
         campaign=place.campaign.id,
         author=None,

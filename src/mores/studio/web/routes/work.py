@@ -11,18 +11,17 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from mores.studio.form import Form as Fields
-from mores.studio.form import FormError, as_seen, clean, read_form
+from mores.studio.form import FormError, StudioForm, as_seen, clean, read_form
 from mores.studio.phrase import Phrase
 from mores.studio.practice import Test
-from mores.studio.records import Content, Item, Status
+from mores.studio.records import CampaignItem, Content, ItemStatus
 from mores.studio.store.items import do, find_item, first_held, held_by, now, read_events, take
 from mores.studio.store.people import consent, read_draft, save_draft
 from mores.studio.store.queries import count_votes, find_inspiration, items_of, seconds_spent
 from mores.studio.timeline import Earlier, all_fields, earlier_versions, facts
 from mores.studio.versions import list_versions
 from mores.studio.web.visit import FURTHEST, Form, Joined, Place, Posted, Working, limited
-from mores.studio.workflow import AskModel, Cast, Create, Edit, Refused, Release, Step, Submit, Withdraw, judged, may
+from mores.studio.workflow import AskModel, Cast, Create, Refused, Release, Revise, Step, Submit, Withdraw, judged, may
 
 router = APIRouter(prefix="/c/{campaign}")
 NEW = "new"
@@ -127,7 +126,7 @@ def show(item: str, place: Working) -> Response:
         return place.go(f"/items/{item}/life")
     stage = place.campaign.flow.stage(shown.stage)
     if shown.author == place.person.id:
-        if stage.own and shown.status is Status.OPEN:
+        if stage.own and shown.status is ItemStatus.OPEN:
             return _write(place, shown, {})
         return place.page("mine.html", item=shown, stage=stage)
     if may(place.campaign.flow, shown, place.person, Cast) is None:
@@ -140,7 +139,7 @@ def save(item: str, place: Working, form: Form) -> Response:
     """Keep one's changes, ask the model, or send the item on."""
     shown = _find(place, item)
     stage = place.campaign.flow.stage(shown.stage)
-    if reason := may(place.campaign.flow, shown, place.person, Edit):
+    if reason := may(place.campaign.flow, shown, place.person, Revise):
         raise Refused(reason)
     try:
         changed = read_form(stage.form(shown), form.values, draft=_is_draft(place, form))
@@ -153,7 +152,7 @@ def save(item: str, place: Working, form: Form) -> Response:
         shown.region,
         shown.language,
     ):
-        action = Edit(content, region, language)
+        action = Revise(content, region, language)
         shown = do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key).item
     save_draft(place.visit.database, place.campaign, place.person.id, item, {})
     return _then(place, shown, content, form)
@@ -166,7 +165,7 @@ def restore(item: str, place: Working, form: Form) -> Response:
     database, campaign, person = place.visit.database, place.campaign, place.person
     if shown.author != person.id:
         raise Refused("Only its author can change this item.")
-    if reason := may(campaign.flow, shown, person, Edit):
+    if reason := may(campaign.flow, shown, person, Revise):
         raise Refused(reason)
     versions = list_versions(read_events(database, campaign, item))
     wanted = next((version for version in versions if version.number == form.number("version")), None)
@@ -177,8 +176,8 @@ def restore(item: str, place: Working, form: Form) -> Response:
         fields = campaign.flow.stage(shown.stage).form(shown)
         content = shown.content | read_form(fields, typed, draft=True) if typed else shown.content
         if content != shown.content:
-            do(database, campaign, person, Edit(content), item=item, key=f"{form.key}.typed")
-    action = Edit(wanted.content, wanted.region, wanted.language)
+            do(database, campaign, person, Revise(content), item=item, key=f"{form.key}.typed")
+    action = Revise(wanted.content, wanted.region, wanted.language)
     do(database, campaign, person, action, item=item, key=form.key)
     save_draft(database, campaign, person.id, item, {})
     return place.go(f"/items/{item}")
@@ -191,7 +190,7 @@ def _is_draft(place: Place, form: Posted) -> bool:
     return then != "submit" and not (task and task.whole)
 
 
-def _adopted(place: Place, item: Item, form: Posted) -> Content:
+def _adopted(place: Place, item: CampaignItem, form: Posted) -> Content:
     """Return what an author takes over from a model's answer; nothing where they did not ask for it."""
     wanted = form.get("then").partition("adopt:")[2]
     ask = next((ask for ask in item.asks if ask.id == wanted and ask.answer), None)
@@ -200,14 +199,14 @@ def _adopted(place: Place, item: Item, form: Posted) -> Content:
     return {name: ask.answer[name] for name in place.campaign.kind.tasks[ask.task].fills if name in ask.answer}
 
 
-def _ask(place: Place, item: Item, name: str, key: str) -> None:
+def _ask(place: Place, item: CampaignItem, name: str, key: str) -> None:
     """Ask the campaign's model about the item as it is now."""
     kept = place.campaign.kind.tasks[name].kept(item) if name in place.campaign.kind.tasks else {}
     action = AskModel(f"{item.id}.{len(item.asks)}", name, kept)
     do(place.visit.database, place.campaign, place.person, action, item=item.id, key=key)
 
 
-def _then(place: Place, item: Item, content: Content, form: Posted) -> Response:
+def _then(place: Place, item: CampaignItem, content: Content, form: Posted) -> Response:
     """Return what a person wants after saving: send it on, ask the model, or nothing."""
     database, campaign, person = place.visit.database, place.campaign, place.person
     then = form.get("then")
@@ -249,7 +248,7 @@ def vote(item: str, place: Working, form: Form) -> Response:
     return place.go(f"?done={item}" if last else f"/items/{item}")
 
 
-def _step(form: Fields, item: Item, place: Place) -> int:
+def _step(form: StudioForm, item: CampaignItem, place: Place) -> int:
     """Return the step that a person has to answer now; after the last one, the last."""
     begun = item.begun_by(place.person.id)
     return min(begun.step + 1 if begun else 1, form.steps)
@@ -295,7 +294,7 @@ def draft(key: str, place: Working, form: Form) -> Response:
     return JSONResponse({"saved": True})
 
 
-def _find(place: Place, item: str) -> Item:
+def _find(place: Place, item: str) -> CampaignItem:
     return find_item(place.visit.database, place.campaign, place.person, item)
 
 
@@ -306,7 +305,7 @@ def check_writes(place: Place) -> None:
         raise HTTPException(404)
 
 
-def _blank(place: Place) -> Item:
+def _blank(place: Place) -> CampaignItem:
     """Return an item that is not there yet, for its form."""
     settings, person = place.campaign.settings, place.person
     regions = [code for code in sorted(person.regions) if code in settings.regions or not settings.regions]
@@ -314,7 +313,7 @@ def _blank(place: Place) -> Item:
     languages = [code for code in known if code in settings.languages or not settings.languages]
     languages = languages or list(settings.languages[:1])
     stage = place.campaign.flow.stages[0].name
-    return Item(
+    return CampaignItem(
         id=NEW,
         campaign=place.campaign.id,
         author=person.id,
@@ -327,7 +326,7 @@ def _blank(place: Place) -> Item:
     )
 
 
-def _where(place: Place, form: Posted, item: Item) -> tuple[str, str]:
+def _where(place: Place, form: Posted, item: CampaignItem) -> tuple[str, str]:
     """Return the region and language of an item: the form's, where the campaign allows them."""
     settings = place.campaign.settings
     region, language = form.get("region") or item.region, form.get("language") or item.language
@@ -348,18 +347,18 @@ def _values(form: Posted | None, draft: Content, content: Content) -> dict[str, 
 
 
 def _write(
-    place: Place, item: Item | None, problems: Content, form: Posted | None = None, given: Content | None = None
+    place: Place, item: CampaignItem | None, problems: Content, form: Posted | None = None, given: Content | None = None
 ) -> Response:
     """Return the page of an author; `given` is what a link has filled in."""
     shown = item or _blank(place)
     stage = place.campaign.flow.stage(shown.stage)
     saved = read_draft(place.visit.database, place.campaign, place.person.id, shown.id)
     values = _values(form, saved, shown.content) | (given or {})
-    fields: Fields = stage.form(shown)
+    fields: StudioForm = stage.form(shown)
     return _item_page(place, "write.html", shown, fields, values, problems)
 
 
-def _judge(place: Place, item: Item, problems: Content, form: Posted | None = None) -> Response:
+def _judge(place: Place, item: CampaignItem, problems: Content, form: Posted | None = None) -> Response:
     stage = place.campaign.flow.stage(item.stage)
     mine = next((vote.answer for vote in item.votes_at(stage.name) if vote.person == place.person.id), {})
     saved = read_draft(place.visit.database, place.campaign, place.person.id, item.id)
@@ -369,7 +368,13 @@ def _judge(place: Place, item: Item, problems: Content, form: Posted | None = No
 
 
 def _item_page(
-    place: Place, template: str, item: Item, fields: Fields, values: Content, problems: Content, step: int = 1
+    place: Place,
+    template: str,
+    item: CampaignItem,
+    fields: StudioForm,
+    values: Content,
+    problems: Content,
+    step: int = 1,
 ) -> Response:
     """Return the page of an item with its form; of a form in steps, with what the person answered in earlier ones."""
     begun = item.begun_by(place.person.id)
@@ -389,7 +394,7 @@ def _item_page(
     )
 
 
-def _earlier(place: Place, item: Item) -> Sequence[Earlier]:
+def _earlier(place: Place, item: CampaignItem) -> Sequence[Earlier]:
     """Return the earlier versions of an author's item, which can be brought back."""
     events = read_events(place.visit.database, place.campaign, item.id)
     return earlier_versions(all_fields(place.campaign.flow, item), events)
