@@ -246,9 +246,9 @@ def test_people_see_explanations_in_an_order_of_their_own_and_ratings_stay_with_
     assert {tuple(field.quote for field in form.fields) for form in forms} == {tuple(texts), tuple(texts[::-1])}
     assert all((field.name == "likeness_1") == (field.quote == texts[0]) for form in forms for field in form.fields)
     vote = ItemVote(person="p", stage="validate", version=1, answer=STEP_1 | STEP_2 | STEP_3, at=now())
-    [answer] = to_judged(ValidationSettings(title="T"), shown.model_copy(update={"votes": (vote,)})).answers
+    [answer] = to_judged(ValidationSettings(title="T"), shown.model_copy(update={"votes": (vote,)})).answers.values()
     first, second = (explanation["metric"] for explanation in shown.content["explanations"])
-    assert answer.likeness == {first: 5, second: 2}
+    assert (answer[f"similarity:{first}"], answer[f"similarity:{second}"]) == ("5", "2")
 
 
 def test_settings_say_how_many_people_a_language_needs() -> None:

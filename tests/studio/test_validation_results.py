@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
@@ -14,9 +14,7 @@ from mores.studio.campaigns.validation.agreement import measure
 from mores.studio.campaigns.validation.judged import to_votes
 from mores.studio.campaigns.validation.results import (
     Beside,
-    Grade,
     JudgedSample,
-    ValidationAnswer,
     auxiliary,
     beside,
     compare_metrics,
@@ -33,12 +31,16 @@ from mores.studio.campaigns.validation.tables import (
 )
 from mores.types import Error, ErrorReport, Sample, Severity
 
-VALID, PARTLY, NOT = Grade.VALID, Grade.PARTLY, Grade.NOT
+VALID, PARTLY, NOT = "valid", "partial", "invalid"
 
 
-def answer(person: str = "p", **values: object) -> ValidationAnswer:
-    fields = {"cultural": True, "error": VALID, "explanation": VALID, "severity_ok": True, "type_ok": True}
-    return ValidationAnswer(person, **{**fields, "changed": False, **values})  # type: ignore[arg-type]
+def answer(likeness: Mapping[str, int] | None = None, **values: str) -> dict[str, str]:
+    fields = {"culture": "yes", "error": VALID, "explanation": VALID, "severity": "yes", "type": "yes", "changed": "no"}
+    return fields | values | {f"similarity:{metric}": str(rating) for metric, rating in (likeness or {}).items()}
+
+
+def word(holds: bool) -> str:
+    return "yes" if holds else "no"
 
 
 def yes(counts: Sequence[int], people: int) -> Iterator[list[bool]]:
@@ -63,26 +65,26 @@ def paper() -> list[JudgedSample]:
     for number, each in enumerate(samples):
         severity = "minor" if number < 60 else "major"
         agree = (number if severity == "minor" else number - 60) < agreeing[severity]
-        answers = [
-            voted._replace(severity_ok=agree or place == 0, type_ok=number < 96 or place == 0, changed=number < 4)
-            for place, voted in enumerate(each.answers)
-        ]
-        samples[number] = each._replace(severity=severity, answers=tuple(answers))
+        changed = {"changed": word(number < 4)}
+        answers = {
+            person: {**voted, "severity": word(agree or not place), "type": word(number < 96 or not place), **changed}
+            for place, (person, voted) in enumerate(each.answers.items())
+        }
+        samples[number] = each._replace(severity=severity, answers=answers)
     return with_metrics(samples)
 
 
 def sample(number: int, language: str, *votes: Sequence[bool]) -> JudgedSample:
     culture, strict, partial, explained = votes
-    answers = [
-        answer(
-            f"p{place}",
-            cultural=culture[place],
+    answers = {
+        f"p{place}": answer(
+            culture=word(culture[place]),
             error=VALID if strict[place] and partial[place] else PARTLY if partial[place] else NOT,
             explanation=VALID if explained[place] else PARTLY,
         )
         for place in range(len(culture))
-    ]
-    return JudgedSample(str(number), language, "minor", tuple(answers))
+    }
+    return JudgedSample(str(number), language, "minor", answers)
 
 
 def with_metrics(samples: list[JudgedSample]) -> list[JudgedSample]:
@@ -92,14 +94,14 @@ def with_metrics(samples: list[JudgedSample]) -> list[JudgedSample]:
     for each in samples:
         place = places.get(each.id, 99)
         finds = {"Gemma": place < 60, "Phi": place < 54}
-        answers = []
-        for voter, voted in enumerate(each.answers):
+        answers = {}
+        for voter, (person, voted) in enumerate(each.answers.items()):
             ratings = {
                 "Gemma": 5 if (place, voter) == (0, 1) else 4,
                 "Phi": 3 if place < 6 or (place, voter) == (6, 0) else 4,
             }
-            answers.append(voted._replace(likeness={name: ratings[name] for name, finding in finds.items() if finding}))
-        rated.append(each._replace(answers=tuple(answers), metrics=finds))
+            answers[person] = answer({name: ratings[name] for name, finding in finds.items() if finding}, **voted)
+        rated.append(each._replace(answers=answers, metrics=finds))
     return rated
 
 
@@ -169,26 +171,26 @@ def test_section_5(samples: list[JudgedSample]) -> None:
 
 
 def test_of_two_both_must_say_yes_and_of_three_two() -> None:
-    two = JudgedSample("a", "ja", "minor", (answer("p"), answer("q", cultural=False)))
-    three = JudgedSample("b", "ja", "minor", (answer("p"), answer("q"), answer("r", cultural=False)))
+    two = JudgedSample("a", "ja", "minor", {"p": answer(), "q": answer(culture="no")})
+    three = JudgedSample("b", "ja", "minor", {"p": answer(), "q": answer(), "r": answer(culture="no")})
     assert majorities([two])["Culture rel."] == share_of(0, 1)
     assert majorities([two, three])["Culture rel."] == share_of(1, 2)
-    four = three._replace(answers=(*three.answers, answer("s", cultural=False)))
+    four = three._replace(answers={**three.answers, "s": answer(culture="no")})
     assert majorities([four])["Culture rel."] == share_of(0, 1), "half is no majority"
 
 
 def test_partly_is_an_error_but_not_a_strict_one() -> None:
-    sample = JudgedSample("a", "en", "major", (answer("p", error=PARTLY), answer("q"), answer("r", error=NOT)))
+    sample = JudgedSample("a", "en", "major", {"p": answer(error=PARTLY), "q": answer(), "r": answer(error=NOT)})
     votes = count_votes([sample], 3)
     assert votes["Error valid (strict)"] == (0, 0, 1, 0)
     assert votes["Error valid (partial)"] == (0, 1, 0, 0)
 
 
 def test_what_waits_and_what_was_declined_is_counted_beside_and_never_a_no() -> None:
-    whole = JudgedSample("a", "en", "minor", (answer("p"), answer("q"), answer("r")), declined=1)
-    waiting = JudgedSample("b", "en", "minor", (answer("p", cultural=False),), complete=False, declined=2)
-    untouched = JudgedSample("c", "en", "minor", (), complete=False)
-    alone = JudgedSample("d", "en", "minor", (answer("p"),))  # decided by the organiser: there is no majority of one
+    whole = JudgedSample("a", "en", "minor", {"p": answer(), "q": answer(), "r": answer()}, declined=1)
+    waiting = JudgedSample("b", "en", "minor", {"p": answer(culture="no")}, complete=False, declined=2)
+    untouched = JudgedSample("c", "en", "minor", {}, complete=False)
+    alone = JudgedSample("d", "en", "minor", {"p": answer()})  # decided by the organiser: there is no majority of one
     every = [whole, waiting, untouched, alone]
     assert majorities(every) == majorities([whole])
     assert auxiliary(every) == auxiliary([whole])
@@ -199,7 +201,7 @@ def test_what_waits_and_what_was_declined_is_counted_beside_and_never_a_no() -> 
 
 def test_likeness_is_of_samples_with_a_valid_explanation_and_failures_are_no_misses() -> None:
     def rated(identifier: str, first: dict[str, int], second: dict[str, int], **fields: object) -> JudgedSample:
-        answers = (answer("p", likeness=first), answer("q", likeness=second))
+        answers = {"p": answer(first), "q": answer(second)}
         return JudgedSample(identifier, "en", "minor", answers, **fields)  # type: ignore[arg-type]
 
     samples = [
@@ -207,8 +209,8 @@ def test_likeness_is_of_samples_with_a_valid_explanation_and_failures_are_no_mis
         rated("b", {"m": 3}, {"m": 3}, metrics={"m": True, "k": False}),
         rated("c", {}, {}, metrics={"m": None, "k": True}),
     ]
-    wrong = answer("p", explanation=NOT, likeness={"m": 1})
-    samples.append(JudgedSample("d", "en", "minor", (wrong, wrong), metrics={"m": True}))
+    wrong = answer({"m": 1}, explanation=NOT)
+    samples.append(JudgedSample("d", "en", "minor", {"p": wrong, "q": wrong}, metrics={"m": True}))
     k, m = likeness(samples)
     assert (m.metric, m.finding, m.failed) == ("m", share_of(2, 2), 1)
     assert (m.mean.value, m.mean.n, m.mean.unscored, m.ratings) == ((4.5 + 3) / 2, 2, 0, 4)
@@ -223,7 +225,7 @@ def test_agreement_question_by_question() -> None:
     pairs = [(True, True), (False, False), (True, False), (True, True)]
     samples = [
         JudgedSample(
-            str(number), "en", "minor", tuple(answer(f"p{place}", cultural=vote) for place, vote in enumerate(pair))
+            str(number), "en", "minor", {f"p{place}": answer(culture=word(vote)) for place, vote in enumerate(pair)}
         )
         for number, pair in enumerate(pairs)
     ]

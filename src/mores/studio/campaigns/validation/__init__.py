@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mores.metaevaluation.votes import ERROR_PARTLY, holds
 from mores.studio.campaigns.validation.compare import compare
 from mores.studio.campaigns.validation.export import export, method, summarise
 from mores.studio.campaigns.validation.forms import MARKS, SEVERITIES, WORDS, validate_form
 from mores.studio.campaigns.validation.judged import STAGE, to_judged
-from mores.studio.campaigns.validation.results import CRITERIA, PARTIAL, holds
 from mores.studio.campaigns.validation.rows import KEPT, OPTIONAL, REQUIRED, SIDES, admit, join
 from mores.studio.campaigns.validation.settings import ValidationSettings
 from mores.studio.kind import CampaignKind
@@ -22,14 +22,12 @@ from mores.studio.workflow import CampaignStage, StageDecision
 
 
 def _decide(settings: ValidationSettings, item: CampaignItem) -> StageDecision | None:
-    """Accepted where a majority finds a cultural error in it, also a partly valid one."""
-    votes = item.votes_at(STAGE)
-    if len(votes) < settings.needed(item.language):
+    """Accept an item where a majority finds a cultural error in it, also a partly valid one."""
+    ballot = to_judged(settings, item).ballot("error")
+    if len(ballot) < settings.needed(item.language):
         return None
-    sample = to_judged(settings, item)
-    yes = sum(map(CRITERIA[PARTIAL], sample.answers))
-    result = {"votes": len(votes), "found": yes}
-    if holds(sample, CRITERIA[PARTIAL]):
+    result = {"votes": len(ballot), "found": sum(error in ERROR_PARTLY.values for error in ballot)}
+    if holds(ballot, ERROR_PARTLY):
         return StageDecision("next", result=result)
     return StageDecision("rejected", "No majority finds a cultural error in it.", result)
 

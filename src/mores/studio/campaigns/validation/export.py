@@ -7,8 +7,10 @@ from typing import Any
 
 from mores import formatting as form
 from mores.culture import language_name
-from mores.report.base.grid import Cell, Grid
-from mores.studio.campaigns.validation.agreement import measure, measure_spans
+from mores.metaevaluation.votes import ERROR_PARTLY, holds
+from mores.report.base.grid import Grid
+from mores.stats.marks import span_agreement
+from mores.studio.campaigns.validation.agreement import measure
 from mores.studio.campaigns.validation.forms import MARKS, PREFIX
 from mores.studio.campaigns.validation.judged import (
     STAGE,
@@ -20,7 +22,7 @@ from mores.studio.campaigns.validation.judged import (
     to_sample,
     to_votes,
 )
-from mores.studio.campaigns.validation.results import CRITERIA, PARTIAL, beside, counted, holds, likeness
+from mores.studio.campaigns.validation.results import beside, counted, likeness
 from mores.studio.campaigns.validation.settings import ValidationSettings
 from mores.studio.campaigns.validation.tables import all_tables, describe
 from mores.studio.data.tables import to_csv
@@ -51,11 +53,11 @@ def make_tables(settings: ValidationSettings, items: Sequence[CampaignItem]) -> 
     """Return every table of a campaign."""
     kept = [item for item in items if item.status is not ItemStatus.WITHDRAWN]
     samples = judged_items(settings, kept)
-    return all_tables(samples, settings.main, measure(samples), measure_spans(marked_texts(kept)))
+    return all_tables(samples, settings.main, measure(samples), span_agreement(marked_texts(kept)))
 
 
 def summarise(settings: ValidationSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
-    """Count, and the tables, which the kind's own page draws."""
+    """Return counts, and the tables, which the kind's own page draws."""
     samples = judged_items(settings, items)
     left = beside(samples)
     return {
@@ -80,12 +82,12 @@ def export(settings: ValidationSettings, items: Iterable[CampaignItem]) -> Itera
         yield ExportFile(f"{name}.csv", grid.csv().encode())
         yield ExportFile(f"{name}.tex", grid.latex().encode())
     yield ExportFile("answers.csv", to_csv(list(_answers(kept)), ()))
-    voted = [(item, vote) for item in kept for vote in item.votes_at(STAGE)]
     yield ExportFile("samples.jsonl", _lines(to_sample(item) for item in kept if item.content.get("text")))
     ballots = (to_votes(to_sample(item).id, to_judged(settings, item).answers) for item in kept)
     yield ExportFile("votes.jsonl", _lines(ballot for of_item in ballots for ballot in of_item))
     yield ExportFile("gold.jsonl", _lines(gold_judgement(item) for item in kept if item.content.get(MARKS)))
-    yield ExportFile("judgements.jsonl", _lines(to_judgement(item, vote) for item, vote in voted))
+    judgements = (to_judgement(item, vote) for item in kept for vote in item.votes_at(STAGE))
+    yield ExportFile("judgements.jsonl", _lines(judgements))
 
 
 def _lines(records: Iterable[Record]) -> bytes:
@@ -109,13 +111,11 @@ def to_markdown(grid: Grid) -> str:
     for heading, rows in grid.sections:
         if heading:
             lines.append(_line([f"**{heading}**", *[""] * (len(grid.columns) - 1)]))
-        lines += [_line([_cell(cell) for cell in row]) for row in rows]
+        lines += [
+            _line([cell if isinstance(cell, str) else " ".join(filter(None, cell)) for cell in row]) for row in rows
+        ]
     notes = [f"\n{note}" for note in grid.notes if note]
     return "\n".join([*lines, *notes, ""])
-
-
-def _cell(cell: Cell) -> str:
-    return cell if isinstance(cell, str) else " ".join(filter(None, cell))
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -127,14 +127,14 @@ def method(settings: ValidationSettings, items: Iterable[CampaignItem]) -> str:
     samples = judged_items(settings, items)
     whole = counted(samples)
     languages = sorted({language_name(sample.language) for sample in whole if sample.language})
-    valid = sum(holds(sample, CRITERIA[PARTIAL]) for sample in whole)
+    valid = sum(holds(sample.ballot("error"), ERROR_PARTLY) for sample in whole)
     text = (
         f"Following ExCAM (Section 4, Appendix G), people validated {form.count(len(whole), 'sample')} with introduced "
         f"cultural errors in {', '.join(languages) or 'no language yet'}. Each was judged by {settings.people} people "
         f"in {language_name(settings.main)} and by {settings.people_elsewhere} in other languages, in three steps: the "
         f"cultural relation and the error with its spans; the explanation, severity and type; and the likeness of "
-        f"metrics' explanations to the gold one, blind and in random order. By majority, {valid:,} of {len(whole):,} "
-        f"samples contain a cultural error. {describe(beside(samples))}"
+        f"metrics' explanations to the gold one, blind and in random order. By majority, {form.count(valid)} of "
+        f"{form.count(len(whole))} samples contain a cultural error. {describe(beside(samples))}"
     )
     rated = [metric for metric in likeness(samples) if metric.mean.value is not None]
     means = [f"{metric.metric} {form.number(metric.mean.value)}" for metric in rated]

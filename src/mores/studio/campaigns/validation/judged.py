@@ -8,13 +8,15 @@ from mores.metaevaluation.votes import SIMILARITY, Vote
 from mores.metric.score import score
 from mores.stats.marks import Mark, MarkedText
 from mores.studio.campaigns.validation.forms import MARKS, PREFIX
-from mores.studio.campaigns.validation.results import Grade, JudgedSample, ValidationAnswer
+from mores.studio.campaigns.validation.results import JudgedSample
 from mores.studio.campaigns.validation.settings import ValidationSettings
 from mores.studio.marks import to_errors
 from mores.studio.records import CampaignItem, Content, ItemStatus, ItemVote
 from mores.types import DEFAULT_INSTRUCTION, ErrorReport, Judgement, Sample
 
 STAGE = "validate"
+DEGREES = {"valid": "valid", "partly": "partial", "not": "invalid"}
+"""What people answer, and what a vote calls it."""
 NONE = "none"
 """The severity that people give where they find no error."""
 
@@ -23,14 +25,16 @@ def to_judged(settings: ValidationSettings, item: CampaignItem) -> JudgedSample:
     """Return a sample with its answers; complete where it has as many as it needs, or an organiser has decided it."""
     votes = item.votes_at(STAGE)
     closed = item.status in (ItemStatus.ACCEPTED, ItemStatus.REJECTED)
+    finds: dict[str, bool | None] = {each["metric"]: True for each in item.content.get("explanations", [])}
+    finds |= dict.fromkeys(item.content.get("silent", ()), False)
     return JudgedSample(
         id=item.id,
         language=item.language,
         severity=item.content.get("severity", ""),
-        answers=tuple(to_answer(item.content, vote) for vote in votes),
+        answers={vote.person: to_answer(item.content, vote) for vote in votes},
         complete=closed or len(votes) >= settings.needed(item.language),
         declined=len({person for person, _ in item.declined}),
-        metrics=_metrics(item.content),
+        metrics=finds | dict.fromkeys(item.content.get("failed", ()), None),
     )
 
 
@@ -39,57 +43,34 @@ def judged_items(settings: ValidationSettings, items: Iterable[CampaignItem]) ->
     return [to_judged(settings, item) for item in items if item.status is not ItemStatus.WITHDRAWN]
 
 
-def to_answer(content: Content, vote: ItemVote) -> ValidationAnswer:
-    """Return what one person says."""
+def to_answer(content: Content, vote: ItemVote) -> dict[str, str]:
+    """Return what one person says by criterion, in the values of `mores.metaevaluation.votes`."""
     given = vote.answer
-    metrics = [explanation["metric"] for explanation in content.get("explanations", [])]
-    ratings = {metric: given.get(f"{PREFIX}{number}") for number, metric in enumerate(metrics, 1)}
-    return ValidationAnswer(
-        person=vote.person,
-        cultural=given["cultural"] == "yes",
-        error=Grade(given["error"]),
-        explanation=Grade(given["explained"]),
-        severity_ok=given["severity_ok"] == "yes",
-        type_ok=given["type_ok"] == "yes",
-        changed=given["changed"] == "yes",
-        likeness={metric: int(rating) for metric, rating in ratings.items() if rating},
-    )
+    answer = {
+        "culture": given["cultural"],
+        "error": DEGREES[given["error"]],
+        "explanation": DEGREES[given["explained"]],
+        "severity": given["severity_ok"],
+        "type": given["type_ok"],
+        "changed": given["changed"],
+    }
+    explanations = enumerate(content.get("explanations", []), 1)
+    ratings = {f"{SIMILARITY}{each['metric']}": given.get(f"{PREFIX}{number}") for number, each in explanations}
+    return answer | {name: str(rating) for name, rating in ratings.items() if rating}
 
 
-DEGREES = {Grade.VALID: "valid", Grade.PARTLY: "partial", Grade.NOT: "invalid"}
-
-
-def to_votes(sample: str, answers: Iterable[ValidationAnswer]) -> Iterator[Vote]:
-    """People's answers about a sample as votes for `mores meta`, which makes the same tables of them."""
-    for answer in answers:
-        values = {
-            "culture": answer.cultural,
-            "error": DEGREES[answer.error],
-            "explanation": DEGREES[answer.explanation],
-            "severity": answer.severity_ok,
-            "type": answer.type_ok,
-            "changed": answer.changed,
-        } | {f"{SIMILARITY}{metric}": str(rating) for metric, rating in answer.likeness.items()}
-        for criterion, value in values.items():
-            text = value if isinstance(value, str) else "yes" if value else "no"
-            yield Vote(sample_id=sample, annotator=answer.person, criterion=criterion, value=text)
-
-
-def _metrics(content: Content) -> Mapping[str, bool | None]:
-    """Return whether each metric finds an error."""
-    finds: dict[str, bool | None] = {each["metric"]: True for each in content.get("explanations", [])}
-    finds |= dict.fromkeys(content.get("silent", ()), False)
-    return finds | dict.fromkeys(content.get("failed", ()), None)
+def to_votes(sample: str, answers: Mapping[str, Mapping[str, str]]) -> Iterator[Vote]:
+    """Yield people's answers about a sample as votes for `mores meta`, which makes the same tables of them."""
+    for person, given in answers.items():
+        for criterion, value in given.items():
+            yield Vote(sample_id=sample, annotator=person, criterion=criterion, value=value)
 
 
 def marks_of(item: CampaignItem, vote: ItemVote) -> list[Content]:
     """Return the words that one person finds wrong: the gold ones where the error is valid, none where it is not."""
-    grade = Grade(vote.answer["error"])
-    if grade is Grade.NOT:
-        return []
     gold: list[Content] = item.content.get(MARKS, [])
     marks: list[Content] = vote.answer.get(MARKS) or gold
-    return gold if grade is Grade.VALID else marks
+    return {"valid": gold, "partly": marks, "not": []}[vote.answer["error"]]
 
 
 def marked_texts(items: Iterable[CampaignItem]) -> Iterator[MarkedText]:
@@ -137,7 +118,7 @@ def to_judgement(item: CampaignItem, vote: ItemVote) -> Judgement:
     grade = given["error_after"] if given["changed"] == "yes" and given.get("error_after") else given["error"]
     severity = content["severity"] if given["severity_ok"] == "yes" else given["own_severity"]
     kind = content["type"] if given["type_ok"] == "yes" else given["own_type"]
-    explanation = content["explanation"] if given["explained"] == Grade.VALID.value else given.get("note", "")
+    explanation = content["explanation"] if given["explained"] == "valid" else given.get("note", "")
     after = vote.model_copy(update={"answer": given | {"error": grade}})
     marks = [] if severity == NONE else marks_of(item, after)
     about = {"severity": severity, "type": kind, "explanation": explanation}

@@ -7,15 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from mores import formatting
 from mores.culture import language_name
+from mores.metaevaluation.votes import percent
 from mores.report.base.grid import Cell, Grid, Row
 from mores.stats.distributions import Share
-from mores.studio.campaigns.validation.agreement import QuestionAgreement, Spans
+from mores.stats.marks import SpanAgreement
+from mores.studio.campaigns.validation.agreement import QuestionAgreement
 from mores.studio.campaigns.validation.results import (
-    CULTURE,
-    EXPLAINED,
-    EXPLAINED_PARTLY,
-    PARTIAL,
-    STRICT,
     Beside,
     JudgedSample,
     auxiliary,
@@ -30,10 +27,10 @@ from mores.studio.campaigns.validation.results import (
 
 OURS = "This campaign"
 TABLE_3: Mapping[str, tuple[str, ...]] = {
-    CULTURE: ("87.5", "10.0", "2.5", "0.0"),
-    STRICT: ("61.2", "22.5", "11.2", "5.0"),
-    PARTIAL: ("93.8", "6.2", "0.0", "0.0"),
-    EXPLAINED: ("78.8", "18.8", "1.2", "1.2"),
+    "Culture rel.": ("87.5", "10.0", "2.5", "0.0"),
+    "Error valid (strict)": ("61.2", "22.5", "11.2", "5.0"),
+    "Error valid (partial)": ("93.8", "6.2", "0.0", "0.0"),
+    "Expl. valid": ("78.8", "18.8", "1.2", "1.2"),
 }
 TABLE_12: Sequence[Row] = (
     ("Japanese", "6", "83.3", "83.3", "83.3", formatting.NOTHING),
@@ -54,7 +51,10 @@ SECTION_5: Sequence[Row] = (
 
 
 def all_tables(
-    samples: Sequence[JudgedSample], main: str, agreement: Sequence[QuestionAgreement] = (), spans: Spans | None = None
+    samples: Sequence[JudgedSample],
+    main: str,
+    agreement: Sequence[QuestionAgreement] = (),
+    spans: SpanAgreement | None = None,
 ) -> dict[str, Grid]:
     """Return every table by the name of its file; `main` is the language that has the most people."""
     votes = {
@@ -71,9 +71,10 @@ def all_tables(
 
 def vote_table(samples: Sequence[JudgedSample], people: int) -> Grid:
     """Table 3: how many of a sample's people say yes, in percent of the samples."""
-    rows = []
-    for name, counts in count_votes(samples, people).items():
-        rows.append([name, *(percent(count, sum(counts)) for count in counts)])
+    rows = [
+        [name, *(percent(count, sum(counts)) for count in counts)]
+        for name, counts in count_votes(samples, people).items()
+    ]
     total = sum(len(sample.answers) == people for sample in counted(samples))
     return Grid(
         ("Criterion", *(f"{count}/{people}" for count in range(people, -1, -1))),
@@ -91,21 +92,17 @@ def majority_table(samples: Sequence[JudgedSample], main: str) -> Grid:
     groups: dict[str, list[JudgedSample]] = defaultdict(list)
     for sample in counted(samples):
         groups[sample.language].append(sample)
-    ordered = sorted(groups, key=lambda code: (code == main, code))
-    rows = [_language(code, groups[code]) for code in ordered]
+    names = ("Culture rel.", "Error valid (partial)", "Expl. valid", "Expl. valid (partial)")
+    rows: list[Row] = []
+    for code in sorted(groups, key=lambda code: (code == main, code)):
+        title, shares = language_name(code) if code else formatting.NOTHING, majorities(groups[code])
+        rows.append([title, formatting.count(len(groups[code])), *(_share(shares[name]) for name in names)])
     return Grid(
         ("Language", "N", "Culture rel.", "Error valid", "Expl. valid", "Expl. valid (partial)"),
         [(OURS, rows), ("ExCAM, Table 12", TABLE_12)],
         title="Samples for which a majority says yes, in percent, by language",
         notes=_notes(samples, "Partly valid errors count as valid. Where two people answered, both must say yes."),
     )
-
-
-def _language(code: str, samples: Sequence[JudgedSample]) -> Row:
-    shares = majorities(samples)
-    names = (CULTURE, PARTIAL, EXPLAINED, EXPLAINED_PARTLY)
-    title = language_name(code) if code else formatting.NOTHING
-    return [title, f"{len(samples):,}", *(_share(shares[name]) for name in names)]
 
 
 def auxiliary_table(samples: Sequence[JudgedSample]) -> Grid:
@@ -161,7 +158,7 @@ def metrics_table(samples: Sequence[JudgedSample]) -> Grid:
     )
 
 
-def agreement_table(agreement: Sequence[QuestionAgreement], spans: Spans | None = None) -> Grid:
+def agreement_table(agreement: Sequence[QuestionAgreement], spans: SpanAgreement | None = None) -> Grid:
     """Return how far people agree, question by question."""
     rows: list[Row] = [
         (
@@ -174,8 +171,8 @@ def agreement_table(agreement: Sequence[QuestionAgreement], spans: Spans | None 
         for each in agreement
     ]
     note = (
-        f"Marked words: F1 {formatting.number(spans.f1)} of two people's characters, Krippendorff's α "
-        f"{formatting.number(spans.alpha)}, on {spans.texts:,} texts."
+        f"Marked words: F1 {formatting.number(spans.f1.value)} of two people's characters, Krippendorff's α "
+        f"{formatting.number(spans.alpha.value)}, on {spans.texts:,} texts."
         if spans
         else ""
     )
@@ -185,11 +182,6 @@ def agreement_table(agreement: Sequence[QuestionAgreement], spans: Spans | None 
         title="Agreement between people",
         notes=("Of samples with answers of at least two people. α of likeness is ordinal.", note),
     )
-
-
-def percent(part: int, whole: int) -> str:
-    """`61.2`: rounded once, from the counts, as the paper's figures are."""
-    return formatting.number(100 * part / whole, 1) if whole else formatting.NOTHING
 
 
 def _share(share: Share | None) -> Cell:
