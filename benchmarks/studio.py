@@ -40,7 +40,7 @@ from mores.studio.campaigns import open_kind
 from mores.studio.records import Person, Role
 from mores.studio.store.campaigns import make_campaign, read_settings
 from mores.studio.store.database import Database, open_database
-from mores.studio.store.items import Campaign, do, read_items
+from mores.studio.store.items import Campaign, perform, read_items
 from mores.studio.store.people import PersonProfile, add_member, add_person, sign_in
 from mores.studio.store.tables import events
 from mores.studio.web.visit import COOKIE
@@ -141,7 +141,7 @@ def prepare(database: Database, people: int, items: int) -> tuple[Campaign, list
             "options": ["a", "b", "c", "d"],
             "correct": ["A"],
         }
-        do(database, campaign, organiser, Create(f"{number:012x}", content, "KE", "sw", stage="verify"))
+        perform(database, campaign, organiser, Create(f"{number:012x}", content, "KE", "sw", stage="verify"))
     return campaign, [(person, sign_in(database, person)) for person in crowd], sign_in(database, owner)
 
 

@@ -24,7 +24,7 @@ from mores.studio.workflow import (
     Submit,
     Take,
     act,
-    next_state,
+    fold_events,
 )
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -81,7 +81,7 @@ class Life:
     def do(self, person: Person | None, action: Any) -> CampaignItem:
         added = act(self.flow, self.item, person, action, NOW, f"k{len(self.events)}")
         self.events += added
-        self.item = next_state(self.item, added)
+        self.item = fold_events(self.item, added)
         assert self.item is not None
         return self.item
 

@@ -18,7 +18,7 @@ from mores.studio.campaigns.culturall.forms import CRITERIA, REQUIREMENTS, creat
 from mores.studio.campaigns.culturall.results import challenging, review_rates, summarise
 from mores.studio.demo import fill
 from mores.studio.records import ItemStatus, Role
-from mores.studio.serve import owner_of
+from mores.studio.serve import find_owner
 from mores.studio.store.database import Database
 from mores.studio.store.items import read_items, rebuild
 from tests.studio.play import Play, Player
@@ -250,7 +250,7 @@ def test_the_demo_has_items_of_many_languages_in_all_states(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mores.studio.demo.KINDS", ["culturall"])
-    [campaign] = fill(database, owner_of(database))
+    [campaign] = fill(database, find_owner(database))
     items = list(read_items(database, campaign))
     assert {item.language for item in items} >= {"ar", "de", "en", "es", "hi", "ja", "sw"}
     assert {item.stage for item in items if item.status is ItemStatus.OPEN} == {

@@ -17,7 +17,7 @@ from mores.studio.campaigns.culturall.settings import CampaignTopic, CulturallSe
 from mores.studio.campaigns.culturall.tasks import TASKS, read_draft, read_region, read_topic
 from mores.studio.form import FormError, StudioForm, read_form
 from mores.studio.records import Ask, CampaignItem, Content, ItemStatus, ItemVote, Person, Role
-from mores.studio.workflow import CampaignStage, Cast, Create, Flow, StageDecision, Submit, Take, act, next_state
+from mores.studio.workflow import CampaignStage, Cast, Create, Flow, StageDecision, Submit, Take, act, fold_events
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MODELS = ("fake:a", "fake:b", "fake:c")
@@ -404,7 +404,7 @@ def test_a_campaign_gives_the_rates_with_which_its_reviewers_decide() -> None:
             (reviewer, Take()),
             (reviewer, Cast(answer)),
         ):
-            item = next_state(item, act(flow, item, person, action, NOW, "k"))
+            item = fold_events(item, act(flow, item, person, action, NOW, "k"))
         assert item is not None
         items.append(item)
     for verdict, rate in review_rates(items).items():

@@ -13,9 +13,9 @@ from mores.studio.data.exports import make_files, write_export
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.demo import fill
 from mores.studio.records import CampaignItem, ItemStatus, Person, Role
-from mores.studio.serve import owner_of
+from mores.studio.serve import find_owner
 from mores.studio.store.database import Database, open_database
-from mores.studio.store.items import Campaign, do, read_items
+from mores.studio.store.items import Campaign, perform, read_items
 from mores.studio.web.pages import environment
 from mores.studio.workflow import Create
 from tests.studio.play import Play
@@ -26,7 +26,7 @@ Demo = tuple[Database, dict[str, Campaign]]
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     database = open_database(tmp_path_factory.mktemp("demo") / "studio.db")
-    yield database, {campaign.kind.name: campaign for campaign in fill(database, owner_of(database))}
+    yield database, {campaign.kind.name: campaign for campaign in fill(database, find_owner(database))}
     database.close()
 
 
@@ -94,7 +94,7 @@ def test_an_item_without_any_content_breaks_no_page(name: str, tmp_path: Path) -
     play = Play(database, name)
     boss = Person(id=play.organiser_id, roles=frozenset({Role.ORGANISER}))
     for number, stage in enumerate(play.campaign.flow.stages):
-        do(database, play.campaign, boss, Create(f"{number:012x}", {}, stage=stage.name))
+        perform(database, play.campaign, boss, Create(f"{number:012x}", {}, stage=stage.name))
         organiser = play.organiser()
         for path in ("/overview", "/items", f"/items/{number:012x}/life"):
             assert organiser.open(path).status_code == 200, (stage.name, path)

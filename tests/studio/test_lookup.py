@@ -16,7 +16,7 @@ from mores.studio.kind import CampaignKind, SearchTask
 from mores.studio.records import CampaignItem, ItemStatus, Person, Role
 from mores.studio.store.campaigns import make_campaign, read_settings
 from mores.studio.store.database import Database
-from mores.studio.store.items import do, read_item
+from mores.studio.store.items import perform, read_item
 from mores.studio.web.pages import environment
 from mores.studio.worker import AskWorker
 from mores.studio.workflow import (
@@ -30,7 +30,7 @@ from mores.studio.workflow import (
     Submit,
     Take,
     act,
-    next_state,
+    fold_events,
 )
 from tests.studio.play import Play
 
@@ -72,7 +72,7 @@ def test_a_search_answers_or_says_why_not(
     kind = searching(search)
     monkeypatch.setattr("mores.studio.store.campaigns.open_kind", lambda _: kind)
     campaign = make_campaign(database, kind, read_settings(kind, {"title": "T"}))
-    item = do(database, campaign, ORGANISER, Create("i", {"text": "tea"}, stage="look")).item.id
+    item = perform(database, campaign, ORGANISER, Create("i", {"text": "tea"}, stage="look")).item.id
     asyncio.run(AskWorker(database, "", {"store": None}).answer_all())
     (ask,) = read_item(database, campaign, item).asks
     assert (read_item(database, campaign, item).status, ask.answer) == (status, answer)
@@ -97,11 +97,11 @@ def test_a_select_is_read_like_a_choice_and_has_headings() -> None:
 def test_where_the_stage_is_the_organisers_nobody_takes_it_and_they_decide() -> None:
     last = CampaignStage("accept", "Accept", Role.ORGANISER, lambda _: StudioForm(), lambda _: None)
     flow = Flow("c", (last,))
-    item = next_state(None, act(flow, None, ORGANISER, Create("i", {}, stage="accept"), NOW, "k"))
+    item = fold_events(None, act(flow, None, ORGANISER, Create("i", {}, stage="accept"), NOW, "k"))
     assert isinstance(item, CampaignItem)
     with pytest.raises(Refused):
         act(flow, item, ORGANISER, Take(), NOW, "k")
-    decided = next_state(item, act(flow, item, ORGANISER, Adjudicate("next", result={"fine": True}), NOW, "k"))
+    decided = fold_events(item, act(flow, item, ORGANISER, Adjudicate("next", result={"fine": True}), NOW, "k"))
     assert decided is not None
     assert (decided.status, decided.results) == (ItemStatus.ACCEPTED, {"accept": {"fine": True}})
 
@@ -115,5 +115,5 @@ def test_a_change_of_the_language_alone_is_a_new_version(database: Database) -> 
     author.send(f"/items/{author.item}/save", scene="Tea.", language="en", then="save")
     assert play.read(author.item).language == "en"
     person = Person(id=play.read(author.item).author or "", roles=frozenset({Role.AUTHOR}))
-    do(database, play.campaign, person, Submit({"scene": "Tea."}, language="sw"), item=author.item)
+    perform(database, play.campaign, person, Submit({"scene": "Tea."}, language="sw"), item=author.item)
     assert play.read(author.item).language == "sw"

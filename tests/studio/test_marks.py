@@ -13,8 +13,19 @@ from hypothesis import strategies as st
 from mores.studio.form import FormError, FormField, StudioForm, as_sent, matches, read_form, shuffle
 from mores.studio.marks import to_errors, to_marks
 from mores.studio.records import CampaignItem, Person, Role
-from mores.studio.timeline import facts
-from mores.studio.workflow import CampaignStage, Cast, Create, Flow, Refused, StageDecision, Step, Take, act, next_state
+from mores.studio.timeline import list_values
+from mores.studio.workflow import (
+    CampaignStage,
+    Cast,
+    Create,
+    Flow,
+    Refused,
+    StageDecision,
+    Step,
+    Take,
+    act,
+    fold_events,
+)
 
 TEXTS = ["هذا نصّ عربي طويل", "यह एक वाक्य है", "ข้อความภาษาไทย", "日本語の文章です", "A 👩‍👩‍👧‍👦 family 🇰🇪 here"]
 SEVERITY = FormField("severity", "Severity", "choice", options=[("minor", "Minor"), ("major", "Major")])
@@ -127,7 +138,7 @@ def test_each_person_sees_the_blocks_in_an_order_of_their_own() -> None:
 
 def test_what_a_person_answered_is_told_in_the_order_in_which_they_saw_it() -> None:
     form = StudioForm(tuple(FormField(f"good_{block}", "Good?", block=block) for block in "ab"), blocks=("b", "a"))
-    told = facts(form, {"good_a": "yes", "good_b": "no", "why": "so"})
+    told = list_values(form, {"good_a": "yes", "good_b": "no", "why": "so"})
     assert [tuple(fact) for fact in told] == [("1. Good?", "no"), ("2. Good?", "yes"), ("why", "so")]
 
 
@@ -151,7 +162,7 @@ FLOW = Flow("c", (CampaignStage("judge", "Judge", Role.ANNOTATOR, lambda _item: 
 def play(*actions: Any) -> CampaignItem:
     item: CampaignItem | None = None
     for number, (person, action) in enumerate(actions):
-        item = next_state(item, act(FLOW, item, person, action, NOW, str(number)))
+        item = fold_events(item, act(FLOW, item, person, action, NOW, str(number)))
     assert item is not None
     return item
 
@@ -161,7 +172,7 @@ BEGIN = ((BOSS, Create("i", {}, stage="judge")), (ANNA, Take()))
 
 def test_a_form_says_its_steps() -> None:
     assert STEPS.steps == 3
-    assert [field.name for field in STEPS.at(2).fields] == ["why"]
+    assert [field.name for field in STEPS.select_step(2).fields] == ["why"]
 
 
 def test_the_vote_has_every_step_and_the_time_of_all() -> None:

@@ -20,7 +20,7 @@ from mores.studio.workflow import (
     Create,
     Refused,
     Take,
-    missing,
+    count_missing,
 )
 from tests.studio.msqa_life import (
     AUTHOR,
@@ -101,11 +101,11 @@ def test_an_author_confirms_every_principle_and_translates_both_or_neither() -> 
 def test_rounds_of_validation_follow_each_other() -> None:
     life = validating()
     assert life.item is not None
-    assert missing(life.flow, life.item) == 2
+    assert count_missing(life.flow, life.item) == 2
     item = life.validate(YES)
-    assert (item.stage, missing(life.flow, item)) == ("validate", 1)
+    assert (item.stage, count_missing(life.flow, item)) == ("validate", 1)
     item = life.validate(YES)
-    assert (item.stage, missing(life.flow, item)) == ("validate", 2)  # the second round begins
+    assert (item.stage, count_missing(life.flow, item)) == ("validate", 2)  # the second round begins
     assert life.validate(YES, YES).stage == "accept"
 
 

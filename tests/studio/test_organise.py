@@ -14,9 +14,9 @@ from httpx2 import Response
 
 from mores.studio.data.exports import FORMATS
 from mores.studio.records import ItemStatus, Role
-from mores.studio.store.campaigns import all_campaigns
+from mores.studio.store.campaigns import list_campaigns
 from mores.studio.store.database import Database
-from mores.studio.store.items import do, read_items, rebuild
+from mores.studio.store.items import perform, read_items, rebuild
 from mores.studio.workflow import Create
 from tests.studio.play import Play, Player
 
@@ -29,7 +29,7 @@ def question(play: Play, text: str = "In Kenya, what do guests get first?", regi
     content = {"scene": "Guests come.", "question": text, "options": OPTIONS, "correct": ["A"]}
     person = next(m.person for m in play.members() if m.person.id == organiser)
     action = Create(f"{abs(hash(text)):012x}"[:12], content, region, "en", stage="verify")
-    return do(play.database, play.campaign, person, action).item.id
+    return perform(play.database, play.campaign, person, action).item.id
 
 
 def judge(play: Play, item: str, answers: list[str], names: str = "Verifier") -> list[Player]:
@@ -69,7 +69,7 @@ def test_an_instance_organiser_makes_a_campaign_from_a_form_with_errors_by_field
     given = {"title": "Tea", "regions": "Kenya, Ghana", "verifiers": "3", "agreeing": "2"}
     made = organiser.send("/campaigns", kind="culturalteaming", **given)
     assert made.status_code == 200
-    campaign = all_campaigns(play.database)[-1]
+    campaign = list_campaigns(play.database)[-1]
     assert (campaign.settings.regions, campaign.settings.verifiers) == (("KE", "GH"), 3)
     assert campaign.settings.licence == "CC-BY-4.0", "what is empty has its default"
 
@@ -82,7 +82,7 @@ def test_a_campaign_is_made_again_from_its_yaml(play: Play) -> None:
     assert bad.status_code == 422
     assert "verifiers: It must be at most 25." in bad.text
     assert organiser.send("/campaigns", yaml=text).status_code == 200
-    first, second = all_campaigns(play.database)
+    first, second = list_campaigns(play.database)
     assert first.settings == second.settings
     assert first.id != second.id
 
@@ -92,7 +92,7 @@ def test_nobody_else_makes_campaigns(play: Play) -> None:
     page(author, "/campaigns/new", 404)
     author.open("/me")
     assert author.send("/campaigns", kind="culturalteaming", title="Mine").status_code == 404
-    assert len(all_campaigns(play.database)) == 1
+    assert len(list_campaigns(play.database)) == 1
 
 
 def test_settings_are_changed_and_the_campaign_is_closed(play: Play) -> None:

@@ -22,7 +22,7 @@ from mores.studio.workflow import (
     StageDecision,
     Submit,
     act,
-    next_state,
+    fold_events,
 )
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -58,7 +58,7 @@ def flow(model: str = "own") -> Flow:
 
 
 def do(rules: Flow, item: CampaignItem | None, person: Person | None, action: Action) -> CampaignItem:
-    after = next_state(item, act(rules, item, person, action, NOW, "k"))
+    after = fold_events(item, act(rules, item, person, action, NOW, "k"))
     assert after is not None
     return after
 

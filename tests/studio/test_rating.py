@@ -190,9 +190,9 @@ def test_each_person_sees_an_order_of_their_own_and_all_orders_are_as_frequent()
 def test_the_form_asks_about_each_answer_and_then_for_the_ranking() -> None:
     form = rate_form(SETTINGS, item())
     assert form.steps == 2
-    asked = [field.name for field in form.at(1).fields if field.block == "a"]
+    asked = [field.name for field in form.select_step(1).fields if field.block == "a"]
     assert asked == [f"{name}_a" for name in ("language", "spans", "factuality", "omissions", "comment", "rating")]
-    assert [field.name for field in form.at(2).fields] == ["rank_a", "rank_b", "rank_c", "reason"]
+    assert [field.name for field in form.select_step(2).fields] == ["rank_a", "rank_b", "rank_c", "reason"]
     assert rate_form(SETTINGS, item({"only": "This."})).steps == 1, "one answer cannot be ranked"
     few = RatingSettings(title="x", marking=False, comments=False, reasons=False, error_types=("spelling",))
     assert "spans_a" not in {field.name for field in rate_form(few, item()).fields}
@@ -203,9 +203,9 @@ def test_the_form_asks_about_each_answer_and_then_for_the_ranking() -> None:
 def test_two_answers_share_a_place_only_where_ties_are_allowed() -> None:
     sent = {"rank_a": ["1"], "rank_b": ["1"], "rank_c": ["3"], "reason": ["Both are good."]}
     with pytest.raises(FormError) as refused:
-        read_form(rate_form(SETTINGS, item()).at(2), sent)
+        read_form(rate_form(SETTINGS, item()).select_step(2), sent)
     assert set(refused.value.problems) == {"rank_a", "rank_b"}
-    ties = rate_form(SETTINGS.model_copy(update={"ties": True}), item()).at(2)
+    ties = rate_form(SETTINGS.model_copy(update={"ties": True}), item()).select_step(2)
     assert read_form(ties, sent)["rank_b"] == "1"
     with pytest.raises(FormError):
         read_form(ties, sent | {"rank_a": ["2"], "rank_b": ["2"]})

@@ -20,7 +20,7 @@ from mores.studio.campaigns import open_kind
 from mores.studio.demo import fill
 from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
-from mores.studio.store.items import do, read_items
+from mores.studio.store.items import perform, read_items
 from mores.studio.store.people import add_person, consent, read_profile, sign_in
 from mores.studio.web.visit import COOKIE
 from mores.studio.worker import AskWorker
@@ -140,7 +140,7 @@ def test_without_a_model_that_answers_the_author_goes_on(
         assert "The model's answer cannot be used. You can ask again, or go on without it." in text(author)
     else:
         failure = "The model cannot be asked: openai:nobody at http://127.0.0.1:9/v1 says no"
-        do(database, play.campaign, None, Answered(f"{item}.0", None, failure), item=item)
+        perform(database, play.campaign, None, Answered(f"{item}.0", None, failure), item=item)
         author.open(f"/items/{item}")
         assert "The model cannot be asked. You can ask again" in text(author)
     for secret in ("openai", "127.0.0.1", "fake:", "key-that"):

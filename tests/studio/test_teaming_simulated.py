@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 from mores.studio.records import CampaignItem, ItemStatus, Person, Role
-from mores.studio.workflow import Cast, Flow, Take, assign, missing
+from mores.studio.workflow import Cast, Flow, Take, assign, count_missing
 from tests.studio.teaming_life import chosen, do, flow_of, settings, verifier, waiting
 
 LABELS = ("A", "B", "C", "D", "none")
@@ -25,7 +25,7 @@ def simulate(flow: Flow, skills: Mapping[str, float], truths: Sequence[str], see
     items = {f"q{number}": waiting(flow, f"q{number}") for number in range(len(truths))}
     truth = dict(zip(items, truths, strict=True))
     while True:
-        open_items = [item for item in items.values() if missing(flow, item)]
+        open_items = [item for item in items.values() if count_missing(flow, item)]
         lottery.shuffle(people)
         pairs = assign(flow, people, open_items[:60])
         if not pairs:

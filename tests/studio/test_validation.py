@@ -198,7 +198,7 @@ def item(**changes: Any) -> CampaignItem:
 
 def read(step: int, values: dict[str, Any], **changes: Any) -> dict[str, Any]:
     sent = {name: [value] for name, value in values.items()}
-    return read_form(validate_form(item(**changes)).at(step), sent)
+    return read_form(validate_form(item(**changes)).select_step(step), sent)
 
 
 def mark(start: int, end: int) -> str:
@@ -242,7 +242,7 @@ def test_without_explanations_of_metrics_there_are_two_steps() -> None:
 def test_people_see_explanations_in_an_order_of_their_own_and_ratings_stay_with_their_metric() -> None:
     shown = item()
     texts = [explanation["explanation"] for explanation in shown.content["explanations"]]
-    forms = [as_seen(validate_form(shown), shown.id, f"person-{number}").at(3) for number in range(20)]
+    forms = [as_seen(validate_form(shown), shown.id, f"person-{number}").select_step(3) for number in range(20)]
     assert {tuple(field.quote for field in form.fields) for form in forms} == {tuple(texts), tuple(texts[::-1])}
     assert all((field.name == "likeness_1") == (field.quote == texts[0]) for form in forms for field in form.fields)
     vote = ItemVote(person="p", stage="validate", version=1, answer=STEP_1 | STEP_2 | STEP_3, at=now())

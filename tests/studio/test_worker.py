@@ -21,7 +21,7 @@ from mores.studio.records import Person, Role
 from mores.studio.store import campaigns
 from mores.studio.store.claims import CLAIM, claim_asks
 from mores.studio.store.database import Database, open_database
-from mores.studio.store.items import do, now
+from mores.studio.store.items import now, perform
 from mores.studio.store.tables import asks
 from mores.studio.worker import AskWorker
 from mores.studio.workflow import AskModel, Create
@@ -50,8 +50,8 @@ def test_a_kind_that_breaks_on_one_item_still_answers_the_others(
     kind = replace(play.campaign.kind, tasks={**play.campaign.kind.tasks, "draft": task})
     monkeypatch.setattr(campaigns, "open_kind", lambda _name: kind)
     for name in ("break", "good"):
-        do(database, play.campaign, AUTHOR, Create(name, {"scene": name}, "KE", "en"))
-        do(database, play.campaign, AUTHOR, AskModel(f"{name}.0", "draft"), item=name)
+        perform(database, play.campaign, AUTHOR, Create(name, {"scene": name}, "KE", "en"))
+        perform(database, play.campaign, AUTHOR, AskModel(f"{name}.0", "draft"), item=name)
     asyncio.run(AskWorker(database, "fake:broken", {"store": None}).answer_all())
     assert "unexpected KeyError" in play.read("break").asks[0].failure
     assert play.read("good").asks[0].answer == {"question": "Q?"}
@@ -100,8 +100,8 @@ class Questions:
 
     def ask(self, model: Gate, *names: str) -> None:
         for name in names:
-            do(self.database, self.campaigns[model.name], AUTHOR, Create(name, {"scene": name}, "KE", "en"))
-            do(self.database, self.campaigns[model.name], AUTHOR, AskModel(f"{name}.0", "draft"), item=name)
+            perform(self.database, self.campaigns[model.name], AUTHOR, Create(name, {"scene": name}, "KE", "en"))
+            perform(self.database, self.campaigns[model.name], AUTHOR, AskModel(f"{name}.0", "draft"), item=name)
 
     def waiting(self) -> set[str]:
         return {row.item for row in self.database.fetch(select(asks.c.item).where(asks.c.waiting))}

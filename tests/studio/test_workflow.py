@@ -30,10 +30,10 @@ from mores.studio.workflow import (
     act,
     apply,
     assign,
+    count_missing,
+    count_taken,
+    fold_events,
     may,
-    missing,
-    next_state,
-    taken,
 )
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -189,7 +189,7 @@ def test_an_attention_check_is_for_everybody_and_decides_nothing() -> None:
     item = play(None, BOSS, Create("i", {}, "KE", stage="check", check={"good": "no"}))
     for person in VERIFIERS:
         item = vote(item, person, "yes")
-    assert (item.status, len(item.votes), missing(FLOW, item) > 0) == (ItemStatus.OPEN, 5, True)
+    assert (item.status, len(item.votes), count_missing(FLOW, item) > 0) == (ItemStatus.OPEN, 5, True)
 
 
 ACTIONS = st.one_of(
@@ -222,7 +222,7 @@ def test_whatever_people_do(steps: list[tuple[Person | None, Action, int]]) -> N
             item = apply(item, event)
         history += events
         assert may(FLOW, before, person, type(action)) is None
-        assert taken(item) <= 3
+        assert count_taken(item) <= 3
         assert not any(vote.person in ("author", "foreign", "boss") for vote in item.votes)
         assert not any(hold.person in ("author", "foreign", "boss") for hold in item.holds)
         assert len({hold.person for hold in item.holds}) == len(item.holds)
@@ -237,7 +237,7 @@ def test_whatever_people_do(steps: list[tuple[Person | None, Action, int]]) -> N
             assert person is None
         if before.status is ItemStatus.ACCEPTED:
             assert isinstance(action, Withdraw) or person is None
-    assert next_state(None, history) == item
+    assert fold_events(None, history) == item
     assert CampaignItem.model_validate_json(item.model_dump_json()) == item
 
 
@@ -259,10 +259,12 @@ def test_assignment_is_fair_and_allowed(people: list[Person], votes: list[int]) 
         chosen = next(candidate for candidate in people if candidate.id == name)
         assert may(FLOW, by_id[item_id], chosen, Take) is None
     for item_id, item in by_id.items():
-        assert sum(given == item_id for _, given in pairs) <= missing(FLOW, item)
+        assert sum(given == item_id for _, given in pairs) <= count_missing(FLOW, item)
     free = [person for person in people if person.id not in {name for name, _ in pairs}]
     full = {
-        item_id for item_id, item in by_id.items() if sum(given == item_id for _, given in pairs) == missing(FLOW, item)
+        item_id
+        for item_id, item in by_id.items()
+        if sum(given == item_id for _, given in pairs) == count_missing(FLOW, item)
     }
     assert not [
         (person.id, item.id)

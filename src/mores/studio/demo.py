@@ -33,9 +33,9 @@ from mores.errors import InputError
 from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.form import as_seen
 from mores.studio.records import CampaignItem, Person, Role
-from mores.studio.store.campaigns import all_campaigns, make_campaign, read_settings
+from mores.studio.store.campaigns import list_campaigns, make_campaign, read_settings
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, do, now
+from mores.studio.store.items import Campaign, now, perform
 from mores.studio.store.people import PersonProfile, add_member, add_person, find_member
 from mores.studio.workflow import Adjudicate, Answered, AskModel, Cast, Create, Recheck, Revise, Submit, Take
 
@@ -47,7 +47,7 @@ FILE = "demo.yaml"
 
 def fill(database: Database, organiser: str) -> list[Campaign]:
     """Make the demo campaigns that are not there yet; all of them."""
-    known = {campaign.id: campaign for campaign in all_campaigns(database) if campaign.demo}
+    known = {campaign.id: campaign for campaign in list_campaigns(database) if campaign.demo}
     names = [name for name in KINDS if (open_kind(name).folder / FILE).exists()]
     return [known.get(f"demo-{name}") or _fill(database, name, organiser) for name in names]
 
@@ -113,7 +113,7 @@ def play(  # noqa: C901 - one case for each step
     def act(person: Person | None, action: Any) -> None:
         nonlocal item, clock
         clock += STEP
-        item = do(database, campaign, person, action, item=item.id if item else "", at=clock).item
+        item = perform(database, campaign, person, action, item=item.id if item else "", at=clock).item
 
     for step in entry["steps"]:
         [(name, value)] = step.items()

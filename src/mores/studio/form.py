@@ -83,7 +83,7 @@ class StudioForm:
         """How many steps it has."""
         return max((entry.step for entry in self.fields), default=1)
 
-    def at(self, step: int) -> StudioForm:
+    def select_step(self, step: int) -> StudioForm:
         """Return what is asked in one step."""
         return replace(self, fields=tuple(entry for entry in self.fields if entry.step == step))
 

@@ -12,10 +12,8 @@ from mores.studio.records import Content
 
 
 @dataclass(frozen=True)
-class Test:
+class QualificationTest:
     """How far one person is with a campaign's practice items."""
-
-    __test__ = False  # not one of pytest's
 
     items: tuple[Practice, ...]
     needed: float
@@ -24,7 +22,7 @@ class Test:
     """The answers so far, by the number of the item."""
 
     @classmethod
-    def of(cls, settings: CampaignSettings, kept: Mapping[str, Any]) -> Test:
+    def read(cls, settings: CampaignSettings, kept: Mapping[str, Any]) -> QualificationTest:
         """Return a person's test, as the store keeps it."""
         done = {int(number): answer for number, answer in kept.items() if int(number) < len(settings.practice)}
         return cls(settings.practice, settings.pass_share, done)
@@ -58,9 +56,11 @@ class Test:
         """Whether the test is finished and good enough."""
         return self.finished and bool(self.correct >= self.needed * self.asked)
 
-    def answer(self, number: int, answer: Content) -> Test:
+    def answer(self, number: int, answer: Content) -> QualificationTest:
         """Return the test with one more answer; the first answer to an item counts."""
-        return self if number in self.done else Test(self.items, self.needed, {**self.done, number: answer})
+        return (
+            self if number in self.done else QualificationTest(self.items, self.needed, {**self.done, number: answer})
+        )
 
     def kept(self) -> dict[str, Content]:
         """Return the answers, as the store keeps them."""

@@ -67,7 +67,7 @@ class TimelineEntry:
     until: datetime | None = None
 
 
-def tell(flow: Flow, kind: CampaignKind[Any], events: Iterable[Event]) -> list[TimelineEntry]:
+def tell_life(flow: Flow, kind: CampaignKind[Any], events: Iterable[Event]) -> list[TimelineEntry]:
     """Return the entries of an item's life, in order."""
     entries: list[TimelineEntry] = []
     item: CampaignItem | None = None
@@ -84,24 +84,26 @@ def _entry(  # noqa: C901 - one case for each kind of event
     shown: dict[str, Any] = {"person": event.person, "version": item.version}
     match event.kind:
         case EventKind.CREATED:
-            shown["facts"] = facts(all_fields(flow, item), payload["content"], kind.words)
+            shown["facts"] = list_values(join_forms(flow, item), payload["content"], kind.words)
         case EventKind.EDITED:
-            shown["changes"] = changes(all_fields(flow, item), before.content if before else {}, payload["content"])
+            shown["changes"] = list_changes(
+                join_forms(flow, item), before.content if before else {}, payload["content"]
+            )
         case EventKind.ASKED_MODEL:
             shown |= {"task": kind.title_of(payload["task"]), "model": payload["model"]}
         case EventKind.MODEL_ANSWERED:
             ask = next(ask for ask in item.asks if ask.id == payload["ask"])
             shown |= {"task": kind.title_of(ask.task), "model": ask.model, "failure": ask.explained}
-            shown["facts"] = facts(all_fields(flow, item), ask.answer or {}, kind.words)
+            shown["facts"] = list_values(join_forms(flow, item), ask.answer or {}, kind.words)
         case EventKind.SUBMITTED:
             shown["seconds"] = payload.get("seconds") or 0.0
         case EventKind.VOTED | EventKind.STEPPED:
             form = flow.stage(event.stage).form(item) if event.stage in flow.named else StudioForm()
             form = replace(form, blocks=tuple(payload.get("order", ())))
-            shown |= {"facts": facts(form, payload["answer"]), "seconds": payload.get("seconds") or 0.0}
+            shown |= {"facts": list_values(form, payload["answer"]), "seconds": payload.get("seconds") or 0.0}
         case EventKind.ADVANCED | EventKind.RETURNED | EventKind.REJECTED:
             shown |= {"to": payload.get("to", ""), "note": read_phrases(payload.get("note", ""))}
-            shown["facts"] = facts(all_fields(flow, item), read_phrases(payload.get("result") or {}), kind.words)
+            shown["facts"] = list_values(join_forms(flow, item), read_phrases(payload.get("result") or {}), kind.words)
         case EventKind.ADJUDICATED:
             shown |= {"outcome": payload["outcome"], "note": read_phrases(payload["note"])}
         case EventKind.ASSIGNED:
@@ -113,12 +115,12 @@ def _entry(  # noqa: C901 - one case for each kind of event
     return TimelineEntry(event.at, event.kind.value, event.stage, **shown)
 
 
-def all_fields(flow: Flow, item: CampaignItem) -> StudioForm:
+def join_forms(flow: Flow, item: CampaignItem) -> StudioForm:
     """Return the fields of every stage's form, by which contents and results are named."""
     return StudioForm(tuple(field for stage in flow.stages for field in stage.form(item).fields))
 
 
-def facts(form: StudioForm, content: Content, names: Mapping[str, str] | None = None) -> list[FieldValue]:
+def list_values(form: StudioForm, content: Content, names: Mapping[str, str] | None = None) -> list[FieldValue]:
     """Fields with their labels, and choices with the texts that people saw; blocks have the numbers of the form.
 
     `names` are the labels of values that are no fields, such as a stage's results.
@@ -132,7 +134,7 @@ def facts(form: StudioForm, content: Content, names: Mapping[str, str] | None = 
             continue
         field = known.get(name)
         if field is None:
-            found.append(FieldValue(called.get(name, name.replace("_", " ")), words(value, called)))
+            found.append(FieldValue(called.get(name, name.replace("_", " ")), describe_value(value, called)))
         elif field.kind == "marks":
             found.append(FieldValue(_title(form, field), Phrase.join((_mark(field, mark) for mark in value), " · ")))
         else:
@@ -160,7 +162,7 @@ def _title(form: StudioForm, field: FormField) -> str:
 def _mark(field: FormField, mark: Content) -> str:
     """Return a mark in words: what is marked, and what was answered about it."""
     given = [(detail, mark[detail.name]) for detail in field.details if mark.get(detail.name) not in (None, "", [])]
-    details = [words(value, dict(detail.options)) for detail, value in given]
+    details = [describe_value(value, dict(detail.options)) for detail, value in given]
     place = f"“{mark['quote']}”" if mark.get("start") is not None else "–"
     return Phrase("{place} ({details})", place=place, details=Phrase.join(details, "; ")) if details else place
 
@@ -177,11 +179,11 @@ def _show(field: FormField, value: object) -> str:
         if label and label.casefold() != str(given).casefold():
             parts.append(Phrase("{code} ({label})", code=given, label=label))
         else:
-            parts.append(label or words(given))
+            parts.append(label or describe_value(given))
     return Phrase.join(parts, " · ")
 
 
-def words(value: object, names: Mapping[str, str] | None = None) -> str:
+def describe_value(value: object, names: Mapping[str, str] | None = None) -> str:
     """Return a value as text; `names` are the words for what is kept as a code."""
     called = names or {}
     if isinstance(value, bool):
@@ -189,23 +191,23 @@ def words(value: object, names: Mapping[str, str] | None = None) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list | tuple):
-        return Phrase.join((words(inner, called) for inner in value), " · ")
+        return Phrase.join((describe_value(inner, called) for inner in value), " · ")
     if isinstance(value, dict):
-        named = ((Phrase(called.get(name, name)), words(inner, called)) for name, inner in value.items())
+        named = ((Phrase(called.get(name, name)), describe_value(inner, called)) for name, inner in value.items())
         return Phrase.join((Phrase("{name}: {value}", name=name, value=inner) for name, inner in named), "; ")
     if isinstance(value, str):
         return Phrase(called[value]) if value in called else value
     return "–" if value is None else str(value)
 
 
-def changes(form: StudioForm, old: Content, new: Content) -> list[FieldChange]:
+def list_changes(form: StudioForm, old: Content, new: Content) -> list[FieldChange]:
     """Return what a new version changed, field by field."""
     labels = {field.name: field.label for field in form.fields}
     found = []
     for name in dict.fromkeys((*old, *new)):
-        before, after = ("\n".join(words(one) for one in _lines(content.get(name))) for content in (old, new))
+        before, after = ("\n".join(describe_value(one) for one in _lines(content.get(name))) for content in (old, new))
         if before != after:
-            found.append(FieldChange(labels.get(name, name.replace("_", " ")), differences(before, after)))
+            found.append(FieldChange(labels.get(name, name.replace("_", " ")), compare_texts(before, after)))
     return found
 
 
@@ -221,14 +223,14 @@ class Earlier(NamedTuple):
     changes: Sequence[FieldChange]
 
 
-def earlier_versions(form: StudioForm, events: Iterable[Event]) -> list[Earlier]:
+def list_earlier(form: StudioForm, events: Iterable[Event]) -> list[Earlier]:
     """Return the versions before the present one that differ from it, the newest first."""
     *before, present = list_versions(events)
-    differing = ((version, changes(form, present.content, version.content)) for version in reversed(before))
+    differing = ((version, list_changes(form, present.content, version.content)) for version in reversed(before))
     return [Earlier(version.number, version.at, changed) for version, changed in differing if changed]
 
 
-def differences(old: str, new: str) -> list[TextPart]:
+def compare_texts(old: str, new: str) -> list[TextPart]:
     """Return two texts as one, with the words that were removed and added."""
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     if len(before) + len(after) > MOST_WORDS:

@@ -19,10 +19,10 @@ from mores.errors import MoresError
 from mores.search import Search, open_search
 from mores.studio.form import storable, storable_values
 from mores.studio.records import Ask, CampaignItem, Content
-from mores.studio.store.campaigns import all_campaigns, open_campaign
+from mores.studio.store.campaigns import list_campaigns, open_campaign
 from mores.studio.store.claims import CLAIM, claim_asks, keep_claims
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, do, now, read_item
+from mores.studio.store.items import Campaign, now, perform, read_item
 from mores.studio.store.skills import count_all_votes, learn_skills
 from mores.studio.workflow import Answered, Refused
 
@@ -138,7 +138,7 @@ class AskWorker:
 
     def learn_all(self) -> None:
         """Estimate people's skills again in the campaigns whose rules use them, where there are new votes."""
-        for campaign in all_campaigns(self.database):
+        for campaign in list_campaigns(self.database):
             if campaign.flow.open and campaign.kind.skilled(campaign.settings):
                 count = count_all_votes(self.database, campaign)
                 if self._learned.get(campaign.id) != count:
@@ -188,8 +188,8 @@ class AskWorker:
             asker = open_asker(model, **self.options)
             async for answer in asker.ask(self._jobs(lane), in_order=False):
                 question = answer.job.data
-                content, failure = read(question, answer)
-                await self._write(lane, question, content, failure, usage_of(asker, answer))
+                content, failure = read_answer(question, answer)
+                await self._write(lane, question, content, failure, count_usage(asker, answer))
         except MoresError as error:
             lane.closed = True
             for question in list(lane.open.values()):
@@ -202,7 +202,7 @@ class AskWorker:
             try:
                 request = campaign.kind.tasks[ask.task].request(item, ask, campaign.settings)
             except Exception as error:  # a kind's own code: whatever it raises concerns this question alone
-                await self._write(lane, question, None, f"The model cannot be asked this: {explain(error)}")
+                await self._write(lane, question, None, f"The model cannot be asked this: {explain_error(error)}")
             else:
                 yield Job(ask.id, request, sample=ask.sample + AGAIN * ask.attempt, data=question)
 
@@ -230,7 +230,7 @@ class AskWorker:
         """Keep an answer; once begun it is written, also where the worker is stopped meanwhile."""
         campaign, item, ask = question
         action = Answered(ask.id, storable_values(content), storable(failure), usage or {})
-        write = asyncio.create_task(asyncio.to_thread(do, self.database, campaign, None, action, item=item.id))
+        write = asyncio.create_task(asyncio.to_thread(perform, self.database, campaign, None, action, item=item.id))
         self._writes.add(write)
         write.add_done_callback(self._writes.discard)
         with contextlib.suppress(Refused):
@@ -249,10 +249,10 @@ async def look_up(search: Search, question: PendingAsk) -> tuple[Content | None,
             return None, f"The search failed: {found.failure.reason}"
         return lookup.read(found, item, ask, campaign.settings), ""
     except Exception as error:  # a kind's own code: whatever it raises concerns this question alone
-        return None, f"The search failed: {explain(error)}"
+        return None, f"The search failed: {explain_error(error)}"
 
 
-def usage_of(asker: Asker, answer: Answer) -> Content:
+def count_usage(asker: Asker, answer: Answer) -> Content:
     """What an answer took: tokens, and dollars where the price is known; nothing was paid for one from the store."""
     if answer.completion is None:
         return {}
@@ -263,7 +263,7 @@ def usage_of(asker: Asker, answer: Answer) -> Content:
     return usage
 
 
-def read(question: PendingAsk, answer: Answer) -> tuple[Content | None, str]:
+def read_answer(question: PendingAsk, answer: Answer) -> tuple[Content | None, str]:
     """Return what a model's answer means to the campaign, or why it means nothing."""
     campaign, item, ask = question
     if answer.completion is None:
@@ -272,10 +272,10 @@ def read(question: PendingAsk, answer: Answer) -> tuple[Content | None, str]:
     try:
         content: Any = campaign.kind.tasks[ask.task].read(answer.completion, item, ask, campaign.settings)
     except Exception as error:  # what a model wrote may surprise a kind's code in any way
-        return None, f"The model's answer cannot be used: {explain(error)}"
+        return None, f"The model's answer cannot be used: {explain_error(error)}"
     return content, ""
 
 
-def explain(error: Exception) -> str:
+def explain_error(error: Exception) -> str:
     """Return what went wrong, for people: our own words, or the kind of a surprise."""
     return str(error) if isinstance(error, MoresError) else f"unexpected {type(error).__name__}"

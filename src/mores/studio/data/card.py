@@ -16,7 +16,7 @@ from mores.stats.distributions import Share, share_of
 from mores.studio.data.snapshot import Snapshot, workers
 from mores.studio.figures import Figure, StageAgreement
 from mores.studio.records import CampaignItem, ItemStatus, Role
-from mores.studio.workflow import CampaignStage, judged
+from mores.studio.workflow import CampaignStage, is_judged
 from mores.types import Signature
 
 HIDDEN = {"checks", "practice"}
@@ -188,7 +188,7 @@ def _stage(stage: CampaignStage, snapshot: Snapshot) -> str:
     if stage.role is None:
         return f"{stage.title} (models)"
     who = Role(stage.role).value
-    if not judged(stage):
+    if not is_judged(stage):
         return f"{stage.title} ({who})"
     votes = [len(snapshot.last_votes(item, stage.name)) for item in snapshot.items]
     given = [count for count in votes if count]

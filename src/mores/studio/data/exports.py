@@ -72,7 +72,7 @@ FORMATS: Mapping[str, Format] = {
 _JUDGED = Format("Results", "What people judged, as tables and records for other commands.", _folder)
 
 
-def formats_of(kind: CampaignKind[Any]) -> Mapping[str, Format]:
+def list_formats(kind: CampaignKind[Any]) -> Mapping[str, Format]:
     """Return the ways to export a campaign of a kind."""
     return FORMATS if kind.runs else {**FORMATS, "folder": _JUDGED}
 

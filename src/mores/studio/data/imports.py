@@ -29,7 +29,7 @@ from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, append, now
 from mores.studio.store.people import PersonProfile, add_person, record
 from mores.studio.store.tables import events, members, people
-from mores.studio.workflow import CampaignStage, Cast, Create, Refused, Take, act, judged
+from mores.studio.workflow import CampaignStage, Cast, Create, Refused, Take, act, is_judged
 
 MOST_ROWS = 20_000
 LONGEST_FILE = 50_000_000
@@ -159,7 +159,7 @@ def read_items_files(
     campaign: Campaign, files: Sequence[tuple[str, bytes]], form: str = "", stage: str = ""
 ) -> list[Incoming]:
     """Return the items of several files together: a kind may join rows of different files."""
-    target = import_stage(campaign, stage)
+    target = find_import_stage(campaign, stage)
     rows = [row for name, data in files for row in _read_file(campaign, target, data, name, form)]
     names = ", ".join(name for name, _ in files)
     incoming = campaign.kind.join(rows)
@@ -189,12 +189,12 @@ def _example(campaign: Campaign, stage: CampaignStage) -> StudioForm:
     return stage.form(_item(campaign, stage.name, {}, "", ""))
 
 
-def import_stage(campaign: Campaign, name: str = "") -> CampaignStage:
+def find_import_stage(campaign: Campaign, name: str = "") -> CampaignStage:
     """Return where items come in: the stage of that name, or the first where others' items are judged."""
     stages = campaign.flow.stages
     if name and name not in campaign.flow.named:
         raise InputError(f"there is no stage {name!r}; there are {', '.join(stage.name for stage in stages)}")
-    return campaign.flow.stage(name) if name else next((stage for stage in stages if judged(stage)), stages[0])
+    return campaign.flow.stage(name) if name else next((stage for stage in stages if is_judged(stage)), stages[0])
 
 
 def _item(campaign: Campaign, stage: str, content: Content, where: str, tongue: str) -> CampaignItem:
@@ -223,7 +223,7 @@ def check(campaign: Campaign, stage: CampaignStage, row: Incoming) -> Incoming:
             raise InputError(f"{place}: the {kind} {value!r} is not one of the campaign's: {', '.join(allowed)}")
     content = _content(campaign, stage, row, where, tongue)
     form = stage.form(_item(campaign, stage.name, content, where, tongue))
-    if row.answers and not judged(stage):
+    if row.answers and not is_judged(stage):
         raise InputError(f"{place}: it has answers, and nobody judges items at “{stage.title}”; choose another stage")
     answers = tuple(
         given._replace(answer=_read(form, given.answer, f"{place}: {given.person}")) for given in row.answers
@@ -277,7 +277,7 @@ def import_items(
     database: Database, campaign: Campaign, person: Person, rows: Sequence[Incoming], data: bytes, stage: str = ""
 ) -> Imported:
     """Write items that were read and checked; what the same file brought before stays as it is."""
-    target = import_stage(campaign, stage)
+    target = find_import_stage(campaign, stage)
     if not campaign.flow.open:
         raise Refused("This campaign is closed.")
     source = sha256(data).hexdigest()[:20]
@@ -343,7 +343,7 @@ def _annotator(connection: Connection, campaign: Campaign, name: str, stage: Cam
     return identifier
 
 
-def columns_of(campaign: Campaign, stage: CampaignStage) -> list[str]:
+def list_columns(campaign: Campaign, stage: CampaignStage) -> list[str]:
     """Return the columns that a CSV file for a stage may have, for people who write one."""
     names = ["region", "language"]
     place = campaign.flow.stages.index(stage)

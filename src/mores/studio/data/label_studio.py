@@ -24,8 +24,8 @@ from mores.studio.data.snapshot import Snapshot
 from mores.studio.form import FormField, StudioForm
 from mores.studio.kind import ExportFile
 from mores.studio.records import CampaignItem, Content, ItemVote
-from mores.studio.timeline import words
-from mores.studio.workflow import CampaignStage, judged
+from mores.studio.timeline import describe_value
+from mores.studio.workflow import CampaignStage, is_judged
 
 CHOSEN = ("choice", "choices", "scale", "check", "select")
 MISSING = "missing"
@@ -43,7 +43,7 @@ def label_studio_files(snapshot: Snapshot) -> Iterator[ExportFile]:
 
 def judged_stage(snapshot: Snapshot) -> CampaignStage | None:
     """Return the stage whose answers are exported: the one with the most; None where nothing is judged."""
-    stages = [stage for stage in snapshot.campaign.flow.stages if judged(stage)]
+    stages = [stage for stage in snapshot.campaign.flow.stages if is_judged(stage)]
     return max(stages, key=lambda stage: sum(vote.stage == stage.name for vote in snapshot.votes), default=None)
 
 
@@ -97,7 +97,9 @@ def to_results(form: StudioForm, answer: Content, about: str) -> list[dict[str, 
         elif isinstance(value, int | float):
             results.append(shared | {"type": "number", "value": {"number": value}})
         elif _listed(value):
-            results.append(shared | {"type": "textarea", "value": {"text": [words(one) for one in _listed(value)]}})
+            results.append(
+                shared | {"type": "textarea", "value": {"text": [describe_value(one) for one in _listed(value)]}}
+            )
     return results
 
 
@@ -119,7 +121,9 @@ def _of_mark(field: FormField, number: int, mark: Mapping[str, Any]) -> Iterator
             continue
         chosen = detail.kind in CHOSEN
         value = (
-            {"choices": ["yes"] if given == [True] else given} if chosen else {"text": [words(one) for one in given]}
+            {"choices": ["yes"] if given == [True] else given}
+            if chosen
+            else {"text": [describe_value(one) for one in given]}
         )
         kind = "choices" if chosen else "textarea"
         yield shared | {"from_name": f"{prefix}_{detail.name}", "type": kind, "value": place | value}

@@ -21,7 +21,7 @@ from mores.studio.data.snapshot import Snapshot
 from mores.studio.form import StudioForm
 from mores.studio.kind import ExportFile
 from mores.studio.records import CampaignItem, Content, ItemVote
-from mores.studio.timeline import all_fields, facts
+from mores.studio.timeline import join_forms, list_values
 
 MODEL = "item"
 """The name under which an item's text stands in `tgt`, where it is not a model's."""
@@ -53,7 +53,7 @@ def _marked(form: StudioForm) -> tuple[str, str] | None:
 
 def to_item(snapshot: Snapshot, item: CampaignItem, marked: tuple[str, str] | None = None) -> dict[str, Any]:
     """Return an item as pearmut shows it: its headline as the source, and the text that is marked, or its fields."""
-    shown = facts(all_fields(snapshot.campaign.flow, item), item.content)
+    shown = list_values(join_forms(snapshot.campaign.flow, item), item.content)
     text = marked[1] if marked else "\n".join(f"{fact.label}: {fact.value}" for fact in shown)
     kept = {"content": item.content, "region": item.region, "language": item.language}
     kept |= {"part": marked[0]} if marked else {}

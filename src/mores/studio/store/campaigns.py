@@ -19,9 +19,9 @@ from mores.studio.phrase import Phrase
 from mores.studio.plain_yaml import read_yaml
 from mores.studio.records import CampaignItem, EventKind, Person, Role
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, do, now
+from mores.studio.store.items import Campaign, now, perform
 from mores.studio.store.tables import campaigns, events, items, members
-from mores.studio.workflow import Create, Flow, Reconsider, Unknown, Withdraw, judged, missing
+from mores.studio.workflow import Create, Flow, Reconsider, Unknown, Withdraw, count_missing, is_judged
 
 NO_MODEL = "none"
 
@@ -130,7 +130,7 @@ def add_checks(database: Database, campaign: Campaign) -> None:
 
     Checks that the settings no longer have are withdrawn.
     """
-    stages = [stage for stage in campaign.flow.stages if judged(stage)]
+    stages = [stage for stage in campaign.flow.stages if is_judged(stage)]
     if not stages:
         return
     organiser = Person(id="", roles=frozenset({Role.ORGANISER}))
@@ -144,7 +144,9 @@ def add_checks(database: Database, campaign: Campaign) -> None:
         known = connection.execute(made.where(*there, events.c.kind == EventKind.CREATED.value)).all()
     for row in known:
         if row.key not in wanted:
-            do(database, campaign, organiser, Withdraw(Phrase("The settings have other checks now.")), item=row.item)
+            perform(
+                database, campaign, organiser, Withdraw(Phrase("The settings have other checks now.")), item=row.item
+            )
     for key, check in wanted.items():
         place = {"campaign": campaign.id, "region": check.region, "language": check.language, "stage": stages[0].name}
         blank = CampaignItem(id="", author=None, content=check.content, created=now(), updated=now(), **place)
@@ -153,7 +155,7 @@ def add_checks(database: Database, campaign: Campaign) -> None:
         action = Create(
             token_hex(6), check.content, check.region, check.language, stage=stage, check=dict(check.answer)
         )
-        do(database, campaign, organiser, action, key=key)
+        perform(database, campaign, organiser, action, key=key)
 
 
 def open_campaign(database: Database, identifier: str, model: str = "") -> Campaign:
@@ -196,14 +198,14 @@ def _read_campaign(kind: CampaignKind[Any], row: Row[Any], model: str) -> Campai
     return Campaign(row.id, kind, settings, flow, row.title, row.demo)
 
 
-def all_campaigns(database: Database, model: str = "") -> list[Campaign]:
+def list_campaigns(database: Database, model: str = "") -> list[Campaign]:
     """Return every campaign, the oldest first."""
     with database.read() as connection:
         rows = connection.execute(select(campaigns).order_by(campaigns.c.created, campaigns.c.id)).all()
     return [to_campaign(row, model) for row in rows]
 
 
-def campaigns_of(database: Database, person: str, model: str = "") -> list[Campaign]:
+def list_campaigns_of(database: Database, person: str, model: str = "") -> list[Campaign]:
     """Return the campaigns of one person, the newest first."""
     query = (
         select(campaigns)
@@ -229,14 +231,14 @@ def change_settings(database: Database, campaign: Campaign, settings: CampaignSe
 
 def reconsider(database: Database, campaign: Campaign) -> None:
     """Let the rules decide what needs no further answers: nobody could take it, and it would wait for ever."""
-    judging = [stage.name for stage in campaign.flow.stages if judged(stage)]
+    judging = [stage.name for stage in campaign.flow.stages if is_judged(stage)]
     conditions = (items.c.status == "open", items.c.missing == 0, items.c.stage.in_(judging))
     query = select(items.c.id).where(items.c.campaign == campaign.id, *conditions)
     with database.read() as connection:
         waiting = list(connection.execute(query).scalars())
     organiser = Person(id="", roles=frozenset({Role.ORGANISER}))
     for item in waiting if campaign.flow.open else ():
-        do(database, campaign, organiser, Reconsider(), item=item)
+        perform(database, campaign, organiser, Reconsider(), item=item)
 
 
 def set_open(database: Database, campaign: Campaign, is_open: bool) -> Campaign:
@@ -255,6 +257,6 @@ def recount(database: Database, campaign: Campaign) -> None:
 def _recount(connection: Connection, campaign: Campaign) -> None:
     query = select(items.c.id, items.c.missing, items.c.state)
     for row in connection.execute(query.where(items.c.campaign == campaign.id, items.c.status == "open")).all():
-        needed = missing(campaign.flow, CampaignItem.model_validate(row.state))
+        needed = count_missing(campaign.flow, CampaignItem.model_validate(row.state))
         if needed != row.missing:
             connection.execute(update(items).where(items.c.id == row.id).values(missing=needed))

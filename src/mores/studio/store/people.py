@@ -19,7 +19,7 @@ from mores.studio.form import clean
 from mores.studio.places import read_languages, read_regions
 from mores.studio.records import Person, Role
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, do, held_by, now
+from mores.studio.store.items import Campaign, list_held, now, perform
 from mores.studio.store.tables import audit, drafts, invitations, items, members, people, secrets, sessions
 from mores.studio.workflow import Refused, Release, Unknown
 from mores.types import Record
@@ -257,7 +257,7 @@ _WHO = (
 )
 
 
-def who(database: Database, token: str) -> Account | None:
+def find_account(database: Database, token: str) -> Account | None:
     """Return the person of a session; None where it has ended."""
     rows = database.fetch(_WHO, {"token": digest(token), "now": now()})
     return _account(rows[0]) if rows else None
@@ -346,8 +346,8 @@ def withdraw_person(database: Database, campaigns: Iterable[Campaign], person: s
     """Delete what is known about a person; their work stays, without a name, and what waits for them goes to others."""
     for campaign in campaigns:
         member = find_member(database, campaign, person)
-        for item in held_by(database, campaign, member.person) if member else ():
-            do(database, campaign, None, Release(of=person), item=item.id)
+        for item in list_held(database, campaign, member.person) if member else ():
+            perform(database, campaign, None, Release(of=person), item=item.id)
     nothing = {"name": "", "email": "", "password": "", "nationality": [], "home": [], "languages": []}
     with database.write() as connection:
         connection.execute(update(people).where(people.c.id == person).values(nothing | {"withdrawn": now()}))

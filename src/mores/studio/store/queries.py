@@ -8,7 +8,7 @@ from sqlalchemy import false, func, or_, select, true
 
 from mores.studio.records import CampaignItem, EventKind, ItemStatus, Person
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, count_work, held_by
+from mores.studio.store.items import Campaign, count_work, list_held
 from mores.studio.store.tables import audit, events, items, people, votes
 
 PAGE = 50
@@ -34,7 +34,7 @@ class ItemLine(NamedTuple):
 _LINE = tuple(items.c[name] for name in ItemLine._fields)
 
 
-def items_of(database: Database, campaign: Campaign, person: Person, limit: int = PAGE) -> list[ItemLine]:
+def list_items_by(database: Database, campaign: Campaign, person: Person, limit: int = PAGE) -> list[ItemLine]:
     """Return the items that a person wrote, those that were touched last first."""
     query = select(*_LINE).where(items.c.campaign == campaign.id, items.c.author == person.id)
     with database.read() as connection:
@@ -76,13 +76,15 @@ class Waits(NamedTuple):
 def count_waiting_for(database: Database, campaign: Campaign, person: Person) -> Waits:
     """Return what waits for a person in a campaign."""
     stages = {stage.name for stage in campaign.flow.stages if stage.own}
-    mine = [line for line in items_of(database, campaign, person) if line.status == "open" and line.stage in stages]
+    mine = [
+        line for line in list_items_by(database, campaign, person) if line.status == "open" and line.stage in stages
+    ]
     returned = sum(line.returns > 0 for line in mine)
-    judging = len(held_by(database, campaign, person)) + count_work(database, campaign, person)
+    judging = len(list_held(database, campaign, person)) + count_work(database, campaign, person)
     return Waits(judging, returned, len(mine) - returned)
 
 
-def seconds_spent(database: Database, campaign: Campaign, person: Person) -> float:
+def sum_seconds(database: Database, campaign: Campaign, person: Person) -> float:
     """Return how long a person has worked in a campaign, as their browser counted it."""
     answering = select(func.sum(votes.c.seconds)).where(votes.c.campaign == campaign.id, votes.c.person == person.id)
     writing = select(events.c.payload).where(
@@ -93,12 +95,6 @@ def seconds_spent(database: Database, campaign: Campaign, person: Person) -> flo
     with database.read() as connection:
         answered = connection.execute(answering).scalar() or 0.0
         return float(answered) + sum(payload.get("seconds") or 0.0 for (payload,) in connection.execute(writing))
-
-
-def count_votes(database: Database, campaign: Campaign, person: Person) -> int:
-    """Return how many answers a person has given."""
-    query = select(func.count()).where(votes.c.campaign == campaign.id, votes.c.person == person.id)
-    return int(database.fetch(query)[0][0])
 
 
 def list_items(

@@ -6,7 +6,7 @@ from hashlib import blake2b
 
 from mores.studio.records import CampaignItem, ItemStatus, Person
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, do, read_items
+from mores.studio.store.items import Campaign, perform, read_items
 from mores.studio.workflow import Recheck, Refused, may
 
 
@@ -24,7 +24,7 @@ def draw_sample(database: Database, campaign: Campaign, person: Person, count: i
     left = [item for item in accepted if may(campaign.flow, item, person, Recheck) is None]
     for item in sorted(left, key=place)[:count]:
         try:
-            do(database, campaign, person, Recheck(), item=item.id)
+            perform(database, campaign, person, Recheck(), item=item.id)
         except Refused:  # it was withdrawn or drawn at this moment
             continue
         drawn += 1

@@ -8,7 +8,7 @@ from sqlalchemy import delete, select, update
 
 from mores.studio.records import Role
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, do, held_by
+from mores.studio.store.items import Campaign, list_held, perform
 from mores.studio.store.people import Member, find_member, link_back, list_members, record
 from mores.studio.store.tables import members, people
 from mores.studio.workflow import Refused, Release
@@ -29,9 +29,9 @@ def change_roles(database: Database, campaign: Campaign, person: str, roles: Col
     member = need_member(database, campaign, person)
     if Role.ORGANISER not in roles:
         _keep_organiser(database, campaign, person)
-    for item in held_by(database, campaign, member.person):
+    for item in list_held(database, campaign, member.person):
         if campaign.flow.stage(item.stage).role not in roles:
-            do(database, campaign, None, Release(of=person), item=item.id)
+            perform(database, campaign, None, Release(of=person), item=item.id)
     names = [role.value for role in Role if role in roles]
     with database.write() as connection:
         mine = (members.c.campaign == campaign.id, members.c.person == person)
@@ -43,8 +43,8 @@ def remove_member(database: Database, campaign: Campaign, person: str, by: str) 
     """Take someone out of a campaign; their work stays, and what waits for them goes to others."""
     member = need_member(database, campaign, person)
     _keep_organiser(database, campaign, person)
-    for item in held_by(database, campaign, member.person):
-        do(database, campaign, None, Release(of=person), item=item.id)
+    for item in list_held(database, campaign, member.person):
+        perform(database, campaign, None, Release(of=person), item=item.id)
     with database.write() as connection:
         connection.execute(delete(members).where(members.c.campaign == campaign.id, members.c.person == person))
         record(connection, by, "removed", person, campaign.id)

@@ -18,7 +18,7 @@ from starlette.types import Scope
 from mores.engine.ask import AskOptions
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.people import signing_key
-from mores.studio.web.pages import DEFAULT, STATIC, environment, static_version
+from mores.studio.web.pages import DEFAULT, STATIC, environment, hash_static_files
 from mores.studio.web.routes import account, campaigns, data, decide, organise, people, practice, work
 from mores.studio.web.security import Guard
 from mores.studio.web.visit import Elsewhere, SignIn, Studio, visit, wants_json
@@ -35,7 +35,7 @@ class Static(StaticFiles):
         self, full_path: PathLike[str] | str, stat_result: stat_result, scope: Scope, status_code: int = 200
     ) -> Response:
         response = super().file_response(full_path, stat_result, scope, status_code)
-        versioned = scope.get("query_string", b"") == f"v={static_version()}".encode()
+        versioned = scope.get("query_string", b"") == f"v={hash_static_files()}".encode()
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if versioned else "no-cache"
         return response
 
@@ -101,7 +101,7 @@ def _explain(request: Request, status: int, reason: str) -> Response:
     try:
         visitor = visit(request)
         if wants_json(request):
-            return JSONResponse({"error": visitor.say(reason)}, status)
+            return JSONResponse({"error": visitor.translate(reason)}, status)
         return visitor.page("problem.html", code=status, reason=reason)
     except HTTPException as error:  # too many requests: nothing is drawn
         if wants_json(request):

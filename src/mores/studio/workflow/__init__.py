@@ -27,8 +27,8 @@ from mores.studio.workflow.actions import (
     Withdraw,
 )
 from mores.studio.workflow.assign import assign
-from mores.studio.workflow.fold import apply, next_state
-from mores.studio.workflow.rules import EVERYBODY, judged, may, missing, taken
+from mores.studio.workflow.fold import apply, fold_events
+from mores.studio.workflow.rules import EVERYBODY, count_missing, count_taken, find_step, is_judged, may, writes_items
 from mores.studio.workflow.stages import CampaignStage, Flow, ModelQuestion, Refused, StageDecision, Unknown
 
 __all__ = [
@@ -58,9 +58,11 @@ __all__ = [
     "act",
     "apply",
     "assign",
-    "judged",
+    "count_missing",
+    "count_taken",
+    "find_step",
+    "fold_events",
+    "is_judged",
     "may",
-    "missing",
-    "next_state",
-    "taken",
+    "writes_items",
 ]

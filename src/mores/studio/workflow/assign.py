@@ -9,7 +9,7 @@ from mores.studio.records import CampaignItem, Person
 from mores.studio.workflow.actions import (
     Take,
 )
-from mores.studio.workflow.rules import may, missing
+from mores.studio.workflow.rules import count_missing, may
 from mores.studio.workflow.stages import Flow
 
 
@@ -24,8 +24,8 @@ def assign(
     busy = Counter(load or {})
     free = sorted(people, key=lambda person: (busy[person.id], person.id))
     pairs: list[tuple[str, str]] = []
-    for item in sorted(items, key=lambda item: (missing(flow, item), item.created, item.id)):
-        slots = missing(flow, item)
+    for item in sorted(items, key=lambda item: (count_missing(flow, item), item.created, item.id)):
+        slots = count_missing(flow, item)
         for person in list(free):
             if slots > 0 and may(flow, item, person, Take) is None:
                 pairs.append((person.id, item.id))

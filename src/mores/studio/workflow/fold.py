@@ -121,7 +121,7 @@ def _without(holds: Iterable[Hold], person: str) -> tuple[Hold, ...]:
     return tuple(hold for hold in holds if hold.person != person)
 
 
-def next_state(item: CampaignItem | None, events: Iterable[Event]) -> CampaignItem | None:
+def fold_events(item: CampaignItem | None, events: Iterable[Event]) -> CampaignItem | None:
     """Return what an item's events add up to."""
     for event in events:
         item = apply(item, event)

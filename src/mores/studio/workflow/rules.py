@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mores.studio.form import StudioForm
 from mores.studio.phrase import Phrase
 from mores.studio.records import CampaignItem, ItemStatus, Person, Role
 from mores.studio.workflow.actions import (
@@ -65,10 +66,15 @@ def may(flow: Flow, item: CampaignItem | None, person: Person | None, action: ty
     return _may_vote(stage, item, person)
 
 
+def writes_items(flow: Flow, person: Person) -> bool:
+    """Return whether the campaign has items that this person could write."""
+    return flow.stages[0].own and bool({Role.ORGANISER, flow.stages[0].role} & person.roles)
+
+
 def _may_create(flow: Flow, person: Person) -> str | None:
     if Role.ORGANISER in person.roles:
         return None
-    if not flow.stages[0].own or flow.stages[0].role not in person.roles:
+    if not writes_items(flow, person):
         return "You cannot write items in this campaign."
     if person.left is not None and person.left <= 0:
         return "Your first items are being looked at. The organiser will let you go on."
@@ -112,7 +118,7 @@ def _may_ask(flow: Flow, stage: CampaignStage, item: CampaignItem, person: Perso
 
 
 def _may_take(flow: Flow, stage: CampaignStage, item: CampaignItem, person: Person) -> str | None:
-    if not judged(stage):
+    if not is_judged(stage):
         return "There is nothing to judge at this stage."
     if stage.role not in person.roles:
         return "This item waits for people in another role."
@@ -130,7 +136,7 @@ def _may_take(flow: Flow, stage: CampaignStage, item: CampaignItem, person: Pers
         return "You have this item already."
     if (person.id, stage.name) in item.declined or any(vote.person == person.id for vote in item.votes_at(stage.name)):
         return "You have answered this item already."
-    return None if missing(flow, item) else "Others have taken this item."
+    return None if count_missing(flow, item) else "Others have taken this item."
 
 
 def _may_vote(stage: CampaignStage, item: CampaignItem, person: Person) -> str | None:
@@ -141,7 +147,13 @@ def _may_vote(stage: CampaignStage, item: CampaignItem, person: Person) -> str |
     return "You do not have this item any more. Please take the next one."
 
 
-def judged(stage: CampaignStage) -> bool:
+def find_step(form: StudioForm, item: CampaignItem, person: Person) -> int:
+    """Return the step of a form that a person has to answer now; after the last one, the last."""
+    begun = item.begun_by(person.id)
+    return min(begun.step + 1 if begun else 1, form.steps)
+
+
+def is_judged(stage: CampaignStage) -> bool:
     """Return whether people take items of others at this stage and answer a form about them."""
     return not stage.own and stage.role not in (None, Role.ORGANISER)
 
@@ -150,14 +162,14 @@ def _holds(item: CampaignItem, person: Person) -> bool:
     return any(hold.person == person.id and hold.stage == item.stage for hold in item.holds)
 
 
-def taken(item: CampaignItem) -> int:
+def count_taken(item: CampaignItem) -> int:
     """Return how many people have answered or are answering about this version at this stage."""
     return len(item.votes_at(item.stage)) + len(item.holds)
 
 
-def missing(flow: Flow, item: CampaignItem) -> int:
+def count_missing(flow: Flow, item: CampaignItem) -> int:
     """Return how many more people the item needs at its stage."""
     stage = flow.stage(item.stage)
-    if item.status is not ItemStatus.OPEN or not judged(stage):
+    if item.status is not ItemStatus.OPEN or not is_judged(stage):
         return 0
-    return EVERYBODY if item.check is not None else max(stage.people(item) - taken(item), 0)
+    return EVERYBODY if item.check is not None else max(stage.people(item) - count_taken(item), 0)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Literal
 
 from mores.errors import MoresError
-from mores.studio.form import StudioForm
+from mores.studio.form import StudioForm, read_form
 from mores.studio.records import CampaignItem, Content, Role
 
 
@@ -92,6 +92,16 @@ class CampaignStage:
     """Where an item goes when it is returned; the first stage where this is empty."""
     adjudge: Callable[[CampaignItem, Content], Content] | None = None
     """The stage's result where an organiser fills in its form in place of the votes; None where they need not."""
+
+    def decision_form(self, item: CampaignItem) -> StudioForm | None:
+        """Return what an organiser fills in when they let an item go on; None where there is nothing to fill in."""
+        return self.form(item) if self.role is Role.ORGANISER or self.adjudge else None
+
+    def read_decision(self, item: CampaignItem, outcome: str, values: Mapping[str, Sequence[str]]) -> Content:
+        """Return the stage's result as the organiser filled it in; FormError says what is missing."""
+        form = self.decision_form(item) if outcome == "next" else None
+        answer = read_form(form, values) if form else {}
+        return self.adjudge(item, answer) if form and self.adjudge else answer
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mores.studio.kind import CampaignKind
+from mores.studio.records import CampaignItem, Content
 from mores.studio.workflow import Flow
 
 
@@ -25,3 +26,8 @@ class Campaign:
     flow: Flow
     title: str
     demo: bool = False
+
+    def blank(self, stage: str, content: Content, *, author: str | None = None, **place: str) -> CampaignItem:
+        """Return an item that is not in the store, for its form; `place` may have its id, region and language."""
+        place = {"id": "new", "campaign": self.id, "stage": stage} | place
+        return CampaignItem(author=author, content=content, created=now(), updated=now(), **place)

@@ -27,7 +27,7 @@ class ActionResult(NamedTuple):
     """Empty where the same action was sent a second time."""
 
 
-def do(
+def perform(
     database: Database,
     campaign: Campaign,
     person: Person | None,

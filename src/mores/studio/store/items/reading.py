@@ -107,13 +107,13 @@ _HELD = (
 _FIRST_HELD = _HELD.with_only_columns(items.c.id).limit(1)
 
 
-def held_by(database: Database, campaign: Campaign, person: Person) -> list[CampaignItem]:
+def list_held(database: Database, campaign: Campaign, person: Person) -> list[CampaignItem]:
     """Return the items that wait for this person."""
     rows = database.fetch(_HELD, {"person": person.id, "campaign": campaign.id})
     return [CampaignItem.model_validate(row.state) for row in rows]
 
 
-def first_held(database: Database, campaign: Campaign, person: Person) -> str | None:
+def find_first_held(database: Database, campaign: Campaign, person: Person) -> str | None:
     """Return the item that waits for this person and is due first."""
     rows = database.fetch(_FIRST_HELD, {"person": person.id, "campaign": campaign.id})
     return rows[0].id if rows else None

@@ -14,7 +14,7 @@ from mores.studio.store.database import Database
 from mores.studio.store.items.campaign import Campaign
 from mores.studio.store.items.reading import to_event
 from mores.studio.store.tables import VIEWS, asks, events, holds, items, met, votes
-from mores.studio.workflow import apply, missing
+from mores.studio.workflow import apply, count_missing
 
 _CHANGE_ITEM = update(items).where(items.c.id == bindparam("of"))
 _DELETE_HOLD = delete(holds).where(holds.c.item == bindparam("of"), holds.c.person == bindparam("by"))
@@ -104,7 +104,7 @@ def _item_row(campaign: Campaign, item: CampaignItem) -> dict[str, Any]:
         "region": item.region,
         "language": item.language,
         "is_check": item.check is not None,
-        "missing": missing(campaign.flow, item),
+        "missing": count_missing(campaign.flow, item),
         "headline": campaign.kind.headline(item)[:300],
         "returns": item.returns,
         "disputed": len(labels) > 1 and (item.stage, item.version) not in item.adjudicated,

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from mores.errors import InputError
 from mores.studio.records import Role
-from mores.studio.store.campaigns import campaigns_of, open_campaign
+from mores.studio.store.campaigns import list_campaigns_of, open_campaign
 from mores.studio.store.passwords import check_password, set_password
 from mores.studio.store.people import (
     PersonProfile,
@@ -28,7 +28,7 @@ from mores.studio.store.people import (
 )
 from mores.studio.store.progress import count_groups
 from mores.studio.store.queries import Waits, count_waiting_for
-from mores.studio.web.pages import WEB, choose_locale, known_names, locales
+from mores.studio.web.pages import WEB, choose_locale, known_names, list_locales
 from mores.studio.web.visit import LANGUAGE_COOKIE, AnyVisit, Form, Posted, SignedIn, Visit, limited
 from mores.studio.workflow import Refused
 
@@ -39,7 +39,7 @@ router = APIRouter()
 def home(visit: SignedIn) -> Response:
     """Everything that waits for this person."""
     assert visit.account is not None
-    campaigns = campaigns_of(visit.database, visit.account.id, visit.studio.model)
+    campaigns = list_campaigns_of(visit.database, visit.account.id, visit.studio.model)
     cards = []
     for campaign in campaigns:
         member = find_member(visit.database, campaign, visit.account.id)
@@ -93,7 +93,7 @@ def _profile(form: Posted, visit: Visit) -> PersonProfile:
         ]
         for name in ("nationality", "home", "languages")
     }
-    locale = form.get("locale") if form.get("locale") in locales() else visit.locale
+    locale = form.get("locale") if form.get("locale") in list_locales() else visit.locale
     return read_profile(form.get("name"), form.get("email"), locale=locale, **several)
 
 
@@ -186,6 +186,6 @@ def delete(visit: SignedIn, form: Form) -> Response:
     assert visit.account is not None
     if form.get("sure") != "yes":
         return visit.go("/me")
-    campaigns = campaigns_of(visit.database, visit.account.id)
+    campaigns = list_campaigns_of(visit.database, visit.account.id)
     withdraw_person(visit.database, campaigns, visit.account.id)
     return visit.go("/login")

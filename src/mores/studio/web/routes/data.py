@@ -9,14 +9,14 @@ from fastapi.responses import PlainTextResponse, Response
 
 from mores.errors import ConfigError, InputError
 from mores.studio.data.card import write_card, write_method
-from mores.studio.data.exports import formats_of, list_exports, make_export, read_export
+from mores.studio.data.exports import list_exports, list_formats, make_export, read_export
 from mores.studio.data.imports import (
     MOST_ROWS,
     READERS,
     Imported,
-    columns_of,
+    find_import_stage,
     import_items,
-    import_stage,
+    list_columns,
     read_items_file,
 )
 from mores.studio.data.snapshot import read_snapshot
@@ -35,9 +35,9 @@ def data(place: Organising) -> Response:
 
 def _page(place: Place, *, problem: str = "", imported: Imported | None = None) -> Response:
     campaign = place.campaign
-    target = import_stage(campaign)
+    target = find_import_stage(campaign)
     values: dict[str, Any] = {
-        "formats": formats_of(place.campaign.kind),
+        "formats": list_formats(place.campaign.kind),
         "readers": READERS,
         "most": MOST_ROWS,
         "imported": imported,
@@ -47,7 +47,7 @@ def _page(place: Place, *, problem: str = "", imported: Imported | None = None) 
         code=422 if problem else 200,
         kept=list_exports(place.visit.database, campaign),
         target=target,
-        columns=columns_of(campaign, target),
+        columns=list_columns(campaign, target),
         problem=problem,
         **values,
     )

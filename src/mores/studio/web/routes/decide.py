@@ -11,10 +11,10 @@ from starlette.exceptions import HTTPException
 
 from mores.studio.form import FormError, StudioForm, read_form
 from mores.studio.records import CampaignItem, Content, Role
-from mores.studio.store.items import do, read_events, read_item
+from mores.studio.store.items import perform, read_events, read_item
 from mores.studio.store.people import list_members
 from mores.studio.store.queries import count_disputed, list_disputed
-from mores.studio.timeline import facts, tell
+from mores.studio.timeline import list_values, tell_life
 from mores.studio.web.visit import Form, Organising, Place, Posted, limited
 from mores.studio.workflow import Adjudicate, AskAgain, CampaignStage, Refused, may
 
@@ -57,7 +57,7 @@ def adjudicate(item: str, place: Organising, form: Form) -> Response:
     following = _after(place, item) if queue else ""
     note, to = form.get("note").strip()[:2000], form.get("to")
     action = Adjudicate(outcome, note, result, to)  # type: ignore[arg-type]  # the outcome is one of these
-    do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key)
+    perform(place.visit.database, place.campaign, place.person, action, item=item, key=form.key)
     if queue:
         return place.go(f"/disagreements?item={following}" if following else "/disagreements")
     return place.go(f"/items/{item}/life")
@@ -66,7 +66,7 @@ def adjudicate(item: str, place: Organising, form: Form) -> Response:
 @router.post("/items/{item}/ask-again", dependencies=[limited("write")])
 def ask_again(item: str, place: Organising, form: Form) -> Response:
     """Ask models again what they could not answer."""
-    do(place.visit.database, place.campaign, place.person, AskAgain(), item=item, key=form.key)
+    perform(place.visit.database, place.campaign, place.person, AskAgain(), item=item, key=form.key)
     return place.go(f"/items/{item}/life")
 
 
@@ -94,7 +94,7 @@ def _life(place: Place, item: CampaignItem, problems: Content) -> Response:
         "life.html",
         code=422 if problems else 200,
         item=item,
-        entries=tell(place.campaign.flow, place.campaign.kind, events),
+        entries=tell_life(place.campaign.flow, place.campaign.kind, events),
         names=_names(place),
         decides=decides,
         form=form,
@@ -108,7 +108,7 @@ def _disagreement(place: Place, item: CampaignItem, problems: Content, form: Pos
     stage = place.campaign.flow.stage(item.stage)
     fields, label = stage.form(item), place.campaign.kind.label
     votes = [
-        (vote, label(vote.stage, vote.answer), facts(replace(fields, blocks=vote.order), vote.answer))
+        (vote, label(vote.stage, vote.answer), list_values(replace(fields, blocks=vote.order), vote.answer))
         for vote in item.votes_at(item.stage)
     ]
     lines = list_disputed(place.visit.database, place.campaign)

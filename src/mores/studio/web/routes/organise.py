@@ -17,7 +17,7 @@ from mores.studio.store.people import record
 from mores.studio.store.progress import count_groups, count_models, find_stuck, tabulate
 from mores.studio.store.queries import list_audit, list_items
 from mores.studio.store.sample import draw_sample
-from mores.studio.store.statistics import figures_of, last_event
+from mores.studio.store.statistics import find_last_event, read_figures
 from mores.studio.web.visit import FURTHEST, Form, Organising, Place, limited
 from mores.studio.workflow import Recheck, may
 
@@ -41,7 +41,7 @@ def overview(place: Organising) -> Response:
         closed=closed,
         stuck=find_stuck(database, campaign, groups),
         tables=[(by, rows) for by in ("region", "language") if len(rows := tabulate(groups, by)) > 1],
-        figures=figures_of(database, campaign),
+        figures=read_figures(database, campaign),
         models=count_models(database, campaign),
     )
 
@@ -51,7 +51,7 @@ def figures(place: Organising) -> Response:
     """What the campaign has come to, beside the paper's figures."""
     database, campaign = place.visit.database, place.campaign
     with database.read() as connection:
-        version = last_event(connection, campaign), campaign.settings.model_dump_json()
+        version = find_last_event(connection, campaign), campaign.settings.model_dump_json()
     found, paragraph, left = _summaries.get(database, campaign.id, version, lambda: _summarise(place))
     return place.page("figures.html", figures=found, paragraph=paragraph, sampling=campaign.flow.sampling, left=left)
 

@@ -24,8 +24,8 @@ from mores.studio.store.people import (
     revoke,
     set_pay_note,
 )
-from mores.studio.store.queries import items_of
-from mores.studio.store.statistics import figures_of
+from mores.studio.store.queries import list_items_by
+from mores.studio.store.statistics import read_figures
 from mores.studio.store.team import change_roles, new_link, remove_member
 from mores.studio.web.visit import Form, Organising, Place, limited
 from mores.studio.workflow import Refused
@@ -45,7 +45,7 @@ def _people(place: Place, link: str = "") -> Response:
     return place.page(
         "people.html",
         members=list_members(database, campaign),
-        figures=figures_of(database, campaign).people,
+        figures=read_figures(database, campaign).people,
         nothing=NOTHING_DONE,
         invitations=open_invitations(database, campaign),
         link=link,
@@ -85,7 +85,7 @@ def revoke_invitation(invitation: str, place: Organising, _form: Form) -> Respon
 def time_and_pay(place: Organising) -> Response:
     """Who worked how long and what the organiser noted about pay, with names, for whoever pays."""
     database, campaign = place.visit.database, place.campaign
-    figures = figures_of(database, campaign, fresh=True).people
+    figures = read_figures(database, campaign, fresh=True).people
     text = StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(["name", "roles", "answers", "items written", "hours", "seconds per answer (median)", "pay note"])
@@ -120,8 +120,8 @@ def _person(place: Place, person: str, link: str = "") -> Response:
     return place.page(
         "person.html",
         member=member,
-        done=figures_of(database, campaign).people.get(person, NOTHING_DONE),
-        written=items_of(database, campaign, member.person),
+        done=read_figures(database, campaign).people.get(person, NOTHING_DONE),
+        written=list_items_by(database, campaign, member.person),
         roles=tuple(Role),
         link=link,
         qr=draw(link),

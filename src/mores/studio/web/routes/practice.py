@@ -9,13 +9,13 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from mores.studio.form import FormError, read_form
-from mores.studio.practice import Test
+from mores.studio.practice import QualificationTest
 from mores.studio.records import CampaignItem, Content
 from mores.studio.store.items import now
 from mores.studio.store.people import set_test
-from mores.studio.timeline import facts
+from mores.studio.timeline import list_values
 from mores.studio.web.visit import Form, Place, Posted, Working, limited
-from mores.studio.workflow import CampaignStage, judged
+from mores.studio.workflow import CampaignStage, is_judged
 
 router = APIRouter(prefix="/c/{campaign}/practice")
 
@@ -23,14 +23,14 @@ router = APIRouter(prefix="/c/{campaign}/practice")
 @router.get("")
 def practise(place: Working) -> Response:
     """The next practice item, or the result."""
-    test = Test.of(place.campaign.settings, place.member.test)
+    test = QualificationTest.read(place.campaign.settings, place.member.test)
     if not test.asked:
         raise HTTPException(404)
     if test.following is None:
         items = [_item(place, test, number) for number in range(test.asked)]
         forms = [_stage(place).form(item) for item in items]
-        given = [facts(form, test.done[number]) for number, form in enumerate(forms)]
-        known = [facts(form, practice.answer) for form, practice in zip(forms, test.items, strict=True)]
+        given = [list_values(form, test.done[number]) for number, form in enumerate(forms)]
+        known = [list_values(form, practice.answer) for form, practice in zip(forms, test.items, strict=True)]
         shown: dict[str, Any] = {
             "items": items,
             "given": given,
@@ -44,7 +44,7 @@ def practise(place: Working) -> Response:
 @router.post("", dependencies=[limited("write")])
 def answer(place: Working, form: Form) -> Response:
     """Answer a practice item."""
-    test = Test.of(place.campaign.settings, place.member.test)
+    test = QualificationTest.read(place.campaign.settings, place.member.test)
     number = int(form.number("number", -1))
     if not 0 <= number < test.asked:
         raise HTTPException(404)
@@ -61,14 +61,14 @@ def answer(place: Working, form: Form) -> Response:
 
 def _stage(place: Place) -> CampaignStage:
     """Return the stage whose form is practised: the first at which people judge, their own where they have one."""
-    stages = [stage for stage in place.campaign.flow.stages if judged(stage)]
+    stages = [stage for stage in place.campaign.flow.stages if is_judged(stage)]
     mine = [stage for stage in stages if stage.role in place.person.roles]
     if not stages:
         raise HTTPException(404)
     return (mine or stages)[0]
 
 
-def _item(place: Place, test: Test, number: int) -> CampaignItem:
+def _item(place: Place, test: QualificationTest, number: int) -> CampaignItem:
     practice = test.items[number]
     return CampaignItem(
         id=f"practice-{number}",
@@ -83,7 +83,9 @@ def _item(place: Place, test: Test, number: int) -> CampaignItem:
     )
 
 
-def _page(place: Place, test: Test, number: int, problems: Content, form: Posted | None = None) -> Response:
+def _page(
+    place: Place, test: QualificationTest, number: int, problems: Content, form: Posted | None = None
+) -> Response:
     item = _item(place, test, number)
     stage = _stage(place)
     fields = stage.form(item)
