@@ -54,7 +54,7 @@ SAYING = {
     "Withdraw",
 }
 """Calls whose texts people read."""
-RECORDING = {"record", "_record"}
+RECORDING = {"log_action", "record"}
 """Calls that write a line of the audit log: what was done is one of the first three arguments."""
 TABLES = {"DECIDED", "PROBLEMS", "WORDS", "template"}
 """Names of tables of such texts, and of a phrase's sentence."""

@@ -8,7 +8,9 @@ from typing import Any
 
 from mores.studio.form import matches
 from mores.studio.kind import CampaignSettings, Practice
-from mores.studio.records import Content
+from mores.studio.records import CampaignItem, Content, Person
+from mores.studio.store.items import Campaign
+from mores.studio.workflow import CampaignStage, Flow, Unknown, is_judged
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,11 @@ class QualificationTest:
         """Whether the test is finished and good enough."""
         return self.finished and bool(self.correct >= self.needed * self.asked)
 
+    @property
+    def qualifies(self) -> bool:
+        """Whether the person may work; practice alone asks for nothing."""
+        return self.passed or not self.needed
+
     def answer(self, number: int, answer: Content) -> QualificationTest:
         """Return the test with one more answer; the first answer to an item counts."""
         return (
@@ -65,3 +72,19 @@ class QualificationTest:
     def kept(self) -> dict[str, Content]:
         """Return the answers, as the store keeps them."""
         return {str(number): answer for number, answer in self.done.items()}
+
+
+def practised_stage(flow: Flow, person: Person) -> CampaignStage:
+    """Return the stage whose form is practised: the first at which people judge, their own where they have one."""
+    stages = [stage for stage in flow.stages if is_judged(stage)]
+    mine = [stage for stage in stages if stage.role in person.roles]
+    if not stages:
+        raise Unknown("There is nothing to judge at this stage.")
+    return (mine or stages)[0]
+
+
+def make_practice_item(campaign: Campaign, stage: CampaignStage, test: QualificationTest, number: int) -> CampaignItem:
+    """Return a practice item as the stage's form wants it."""
+    practice = test.items[number]
+    place = {"id": f"practice-{number}", "region": practice.region, "language": practice.language}
+    return campaign.blank(stage.name, practice.content, **place)

@@ -16,8 +16,9 @@ from mores.studio.form import FormField, StudioForm, clean
 from mores.studio.kind import CampaignKind, CampaignSettings
 from mores.studio.phrase import Phrase
 from mores.studio.plain_yaml import read_yaml
-from mores.studio.store.campaigns import SettingsError, read_settings
+from mores.studio.store.campaigns import SettingsError, parse_campaign, read_settings
 
+LONGEST_FILE = 1_000_000
 LONG = 1000
 """Texts that may be longer than this get several lines."""
 
@@ -92,8 +93,39 @@ def dump_campaign(kind: CampaignKind[Any], settings: BaseModel) -> str:
     return _yaml({"kind": kind.name} | settings.model_dump(mode="json"))
 
 
-def read_settings_form(kind: CampaignKind[Any], given: Mapping[str, Sequence[str]]) -> CampaignSettings:
-    """Settings from what was filled in; SettingsError says what is wrong, by field. What is empty has its default."""
+def read_campaign_file(data: bytes) -> tuple[CampaignKind[Any], CampaignSettings]:
+    """Return the kind and settings of a YAML file that somebody sent; InputError says what is wrong."""
+    if len(data) > LONGEST_FILE:
+        template = "The file has {size} bytes; a campaign has at most {most}."
+        raise InputError(Phrase(template, size=len(data), most=LONGEST_FILE))
+    try:
+        kind, settings = parse_campaign(data.decode("utf-8-sig"), "campaign")
+    except UnicodeDecodeError as error:
+        raise InputError("The file is not UTF-8. Save it as UTF-8.") from error
+    refuse_files(kind, settings)
+    return kind, settings
+
+
+def refuse_files(kind: CampaignKind[Any], settings: CampaignSettings, before: CampaignSettings | None = None) -> None:
+    """Raise SettingsError where a setting newly names a file of the server: it would show the file."""
+    kept = _name_files(kind, before) if before else {}
+    named = [name for name, value in _name_files(kind, settings).items() if kept.get(name) != value]
+    if named:
+        reason = Phrase("Files of the server can only be named there: ask the person who runs it to make the campaign.")
+        raise SettingsError("campaign", dict.fromkeys(named, reason))
+
+
+def _name_files(kind: CampaignKind[Any], settings: CampaignSettings) -> dict[str, str]:
+    """Return the settings that name files of the server: any model may, but those on a server and the embedded one."""
+    models = {settings.model, *kind.models(settings)} - {"", "none", "embedded"}
+    local = sorted(name for name in models if not name.startswith("openai:"))
+    return dict(kind.on_server(settings)) | ({"model": ", ".join(local)} if local else {})
+
+
+def read_settings_form(
+    kind: CampaignKind[Any], given: Mapping[str, Sequence[str]], before: CampaignSettings | None = None
+) -> CampaignSettings:
+    """Return the settings that were filled in, or their defaults; SettingsError says what is wrong, by field."""
     values: dict[str, Any] = {}
     problems: dict[str, str] = {}
     for name, info in kind.settings.model_fields.items():
@@ -112,4 +144,6 @@ def read_settings_form(kind: CampaignKind[Any], given: Mapping[str, Sequence[str
                 problems[name] = str(error)
     if problems:
         raise SettingsError("settings", problems)
-    return read_settings(kind, values)
+    settings = read_settings(kind, values)
+    refuse_files(kind, settings, before)
+    return settings

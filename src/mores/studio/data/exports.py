@@ -28,7 +28,7 @@ from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, now
 from mores.studio.store.people import record
 from mores.studio.store.tables import exports
-from mores.studio.workflow import Refused
+from mores.studio.workflow import Unknown
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of every file in an archive, so that its bytes depend on the items alone."""
@@ -102,7 +102,7 @@ def make_files(snapshot: Snapshot, form: str) -> list[ExportFile]:
 
 
 def pack(files: Iterable[ExportFile]) -> bytes:
-    """Files as a ZIP archive whose bytes depend on nothing else."""
+    """Return files as a ZIP archive whose bytes depend on nothing else."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, data in files:
@@ -137,24 +137,21 @@ _KEPT: tuple[Any, ...] = (
 def list_exports(database: Database, campaign: Campaign, limit: int = 50) -> list[Kept]:
     """Return the exports that are kept, the newest first."""
     query = select(*_KEPT).where(exports.c.campaign == campaign.id).order_by(exports.c.at.desc()).limit(limit)
-    with database.read() as connection:
-        return [Kept(*row) for row in connection.execute(query)]
+    return [Kept(*row) for row in database.fetch(query)]
 
 
-def read_export(database: Database, campaign: Campaign, identifier: str) -> bytes:
-    """Return the bytes of an export, as they were when it was made."""
-    query = select(exports.c.data).where(exports.c.campaign == campaign.id, exports.c.id == identifier)
-    with database.read() as connection:
-        data = connection.execute(query).scalar()
-    if data is None:
-        raise Refused("There is no such export.")
-    return bytes(data)
+def read_export(database: Database, campaign: Campaign, identifier: str) -> tuple[str, bytes]:
+    """Return the format and the bytes of an export, as they were when it was made."""
+    mine = (exports.c.campaign == campaign.id, exports.c.id == identifier)
+    for form, data in database.fetch(select(exports.c.format, exports.c.data).where(*mine)):
+        return form, bytes(data)
+    raise Unknown("There is no such export.")
 
 
 def write_export(database: Database, campaign: Campaign, form: str, folder: Path) -> list[Path]:
     """Make an export, keep it, and write its files into a folder; the files."""
     kept = make_export(database, campaign, form, None)
-    with zipfile.ZipFile(io.BytesIO(read_export(database, campaign, kept.id))) as archive:
+    with zipfile.ZipFile(io.BytesIO(read_export(database, campaign, kept.id)[1])) as archive:
         archive.extractall(folder)
         return [folder / name for name in archive.namelist()]
 

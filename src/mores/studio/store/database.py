@@ -48,7 +48,9 @@ class Database:
         # SQLite has one writer at a time and lets the others ask again and again; in one process they wait in line
         self._turn = RLock() if self.sqlite else nullcontext()
 
-    def fetch(self, query: Select[Any], values: Mapping[str, Any] | None = None) -> Sequence[Row[Any]]:
+    def fetch(
+        self, query: Select[*tuple[Any, ...]], values: Mapping[str, Any] | None = None
+    ) -> Sequence[Row[*tuple[Any, ...]]]:
         """Return the rows of one query: as of one moment, and without the cost of a transaction around it."""
         with self._single.connect() as connection:
             return connection.execute(query, values).all()

@@ -327,8 +327,7 @@ def set_test(database: Database, campaign: Campaign, person: str, test: dict[str
 def release(database: Database, campaign: Campaign, person: str, by: str) -> None:
     """Let an author go on after the pilot."""
     _change_member(database, campaign, person, released=True)
-    with database.write() as connection:
-        record(connection, by, "let an author go on after the pilot", person, campaign.id)
+    log_action(database, by, "let an author go on after the pilot", person, campaign.id)
 
 
 def set_pay_note(database: Database, campaign: Campaign, person: str, note: str) -> None:
@@ -363,6 +362,12 @@ def record(
     """Write a line of the audit log; never a secret."""
     row = {"at": now(), "campaign": campaign, "person": person, "action": action, "detail": detail[:500]}
     connection.execute(insert(audit), row)
+
+
+def log_action(database: Database, person: str | None, action: str, detail: str, campaign: str) -> None:
+    """Write a line of a campaign's audit log."""
+    with database.write() as connection:
+        record(connection, person, action, detail, campaign)
 
 
 def save_draft(database: Database, campaign: Campaign, person: str, place: str, content: dict[str, Any]) -> None:

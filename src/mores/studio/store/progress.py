@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, case, false, func, select, true
 
-from mores.studio.records import ItemStatus
+from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, now
-from mores.studio.store.people import list_members
+from mores.studio.store.people import find_member, list_members
+from mores.studio.store.queries import Waits, count_waiting_for
 from mores.studio.store.tables import asks, holds, items
 from mores.studio.stuck import Stuck, Waiting, find_missing_people
 from mores.studio.workflow import EVERYBODY
@@ -71,8 +72,17 @@ def count_groups(database: Database, campaign: Campaign) -> list[ItemGroup]:
         .group_by(*columns)
         .order_by(*columns)
     )
-    with database.read() as connection:
-        return [ItemGroup(*row) for row in connection.execute(query)]
+    return [ItemGroup(*row) for row in database.fetch(query)]
+
+
+def count_items(campaign: Campaign, groups: Iterable[ItemGroup]) -> tuple[dict[str, int], dict[str, int]]:
+    """Return how many items are open, by stage, and how many are closed, by status."""
+    open_items = {stage.name: 0 for stage in campaign.flow.stages}
+    closed = {status.value: 0 for status in ItemStatus if status is not ItemStatus.OPEN}
+    for group in groups:
+        counts, name = (open_items, group.stage) if group.status == ItemStatus.OPEN.value else (closed, group.status)
+        counts[name] = counts.get(name, 0) + group.items
+    return open_items, closed
 
 
 def tabulate(groups: Sequence[ItemGroup], by: str) -> list[ProgressRow]:
@@ -88,8 +98,19 @@ def tabulate(groups: Sequence[ItemGroup], by: str) -> list[ProgressRow]:
     return sorted(rows.values(), key=lambda row: (-row.items, row.name))
 
 
+def summarise_work(database: Database, campaign: Campaign, person: str) -> tuple[Waits, Counter[str]]:
+    """Return what waits for a member, and, for an organiser, how many items have each status."""
+    member, counts = find_member(database, campaign, person), Counter[str]()
+    assert member is not None
+    if Role.ORGANISER not in member.person.roles:
+        return count_waiting_for(database, campaign, member.person), counts
+    for group in count_groups(database, campaign):
+        counts[group.status] += group.items
+    return Waits(), counts
+
+
 def find_stuck(database: Database, campaign: Campaign, groups: Sequence[ItemGroup]) -> list[Stuck]:
-    """Everything that keeps items from going on."""
+    """Find everything that keeps items from going on."""
     waiting = [
         Waiting(group.stage, group.region, group.language, group.items, group.needed)
         for group in groups
@@ -103,8 +124,7 @@ def find_stuck(database: Database, campaign: Campaign, groups: Sequence[ItemGrou
         "slow": _count(asks.c.id, asks.c.campaign == campaign.id, asks.c.waiting, asks.c.asked < now() - SLOW),
         "late": _count(holds.c.item, holds.c.campaign == campaign.id, holds.c.until <= now()),
     }
-    with database.read() as connection:
-        row = connection.execute(select(*(query.label(name) for name, query in counts.items()))).one()
+    [row] = database.fetch(select(*(query.label(name) for name, query in counts.items())))
     others = [Stuck("models", row.models), Stuck("slow", row.slow), Stuck("late", row.late)]
     return [*(stuck for stuck in others if stuck.items), *found]
 
@@ -132,5 +152,4 @@ def count_models(database: Database, campaign: Campaign) -> list[ModelUse]:
         .group_by(asks.c.model, asks.c.task)
         .order_by(asks.c.model, asks.c.task)
     )
-    with database.read() as connection:
-        return [ModelUse(*row) for row in connection.execute(query)]
+    return [ModelUse(*row) for row in database.fetch(query)]

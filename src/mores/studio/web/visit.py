@@ -136,6 +136,11 @@ class Visit:
             secure=self.request.scope["scheme"] == "https",
         )
 
+    def limit(self, action: str, name: str) -> None:
+        """Refuse what someone does too often."""
+        if not self.studio.limiter.allows(action, name):
+            raise HTTPException(429, "Too many requests. Please wait a minute.")
+
     @property
     def address(self) -> str:
         """Where the visitor comes from, for limits."""
@@ -147,12 +152,12 @@ def visit(request: Request) -> Visit:
     studio: Studio = request.app.state.studio
     cookie = request.cookies.get(COOKIE, "")
     account = find_account(studio.database, cookie) if cookie else None
-    if not studio.limiter.allows("read", account.id if account else request.client.host if request.client else ""):
-        raise HTTPException(429, "Too many requests. Please wait a minute.")
     asked = request.query_params.get("lang", "") or request.cookies.get(LANGUAGE_COOKIE, "")
     chosen = account.profile.locale if account else asked
     locale = choose_locale(chosen, request.headers.get("accept-language", ""))
-    return Visit(request, studio, cookie or token_urlsafe(32), account, locale)
+    visitor = Visit(request, studio, cookie or token_urlsafe(32), account, locale)
+    visitor.limit("read", account.id if account else visitor.address)
+    return visitor
 
 
 AnyVisit = Annotated[Visit, Depends(visit)]
@@ -197,13 +202,17 @@ class Place:
         templates = (f"{self.campaign.kind.name}/pages/{template}", template)
         return self.visit.page(*templates, code=code, campaign=self.campaign, place=self, **values)
 
+    def download(self, data: bytes, name: str, kind: str) -> Response:
+        """Send a file to be kept."""
+        return Response(data, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
     def go(self, path: str = "") -> Response:
         """Send the visitor to another page of the campaign."""
         return self.visit.go(f"/c/{self.campaign.id}{path}")
 
 
 def joined(campaign: str, visit: SignedIn) -> Place:
-    """Return a member of the campaign; for everybody else there is no such campaign."""
+    """Return a member of the campaign; everybody else gets a 404."""
     try:
         opened = open_campaign(visit.database, campaign, visit.studio.model)
     except Refused:
@@ -229,7 +238,7 @@ Working = Annotated[Place, Depends(working)]
 
 
 async def organising(place: Joined) -> Place:
-    """Return an organiser of the campaign; for other members there is no such page."""
+    """Return an organiser of the campaign; other members get a 404."""
     if not place.organises:
         raise HTTPException(404)
     return place
@@ -311,7 +320,6 @@ def limited(action: str) -> Any:
 
     async def allow(visit: AnyVisit) -> None:
         name = visit.account.id if visit.account and action not in ("sign in", "join") else visit.address
-        if not visit.studio.limiter.allows(action, name):
-            raise HTTPException(429, "Too many requests. Please wait a minute.")
+        visit.limit(action, name)
 
     return Depends(allow)

@@ -99,6 +99,8 @@ class CampaignStage:
 
     def read_decision(self, item: CampaignItem, outcome: str, values: Mapping[str, Sequence[str]]) -> Content:
         """Return the stage's result as the organiser filled it in; FormError says what is missing."""
+        if outcome not in ("next", "back", "rejected"):
+            raise Refused("Choose what shall happen to the item.")
         form = self.decision_form(item) if outcome == "next" else None
         answer = read_form(form, values) if form else {}
         return self.adjudge(item, answer) if form and self.adjudge else answer
