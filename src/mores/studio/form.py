@@ -131,17 +131,14 @@ def as_sent(value: Any) -> list[str]:
 
 
 def shuffle(form: StudioForm, seed: str) -> StudioForm:
-    """The form as one person sees it: blocks and, where a field wants it, options in an order of the seed's own."""
-
-    def place(name: str, value: str) -> bytes:
-        return blake2b(f"{seed}\0{name}\0{value}".encode(), digest_size=8).digest()
+    """Return the form with its blocks and, where a field wants it, options in an order that depends on the seed."""
 
     def order(entry: FormField) -> FormField:
         first, rest = entry.options[: entry.shuffled], entry.options[entry.shuffled :]
-        return replace(entry, options=(*sorted(first, key=lambda option: place(entry.name, option[0])), *rest))
+        return replace(entry, options=(*sorted(first, key=lambda option: draw_lot(seed, entry.name, option[0])), *rest))
 
     fields = [order(entry) if entry.shuffled else entry for entry in form.fields]
-    blocks = tuple(sorted(form.blocks, key=lambda block: place("", block)))
+    blocks = tuple(sorted(form.blocks, key=lambda block: draw_lot(seed, "", block)))
     rank = {block: number for number, block in enumerate(blocks)}
     first = next((number for number, entry in enumerate(fields) if entry.block), 0)
     before = [entry for entry in fields[:first] if not entry.block]
@@ -150,13 +147,18 @@ def shuffle(form: StudioForm, seed: str) -> StudioForm:
     return replace(form, fields=(*before, *inside, *after), blocks=blocks)
 
 
+def draw_lot(*parts: str) -> bytes:
+    """Return a place in a random order that is the same whenever it is drawn for the same texts."""
+    return blake2b("\0".join(parts).encode(), digest_size=8).digest()
+
+
 def as_seen(form: StudioForm, item: str, person: str) -> StudioForm:
     """Return the form as a person sees it about an item, whenever they come back to it."""
     return shuffle(form, f"{item}/{person}")
 
 
 def clean(text: str) -> str:
-    """Return a text as it is kept: line ends as `\\n`, no surrounding space, and nothing that no file can hold."""
+    """Return a text for the store: line ends as `\\n`, no surrounding space, and nothing that no file can hold."""
     return storable(text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
@@ -214,7 +216,7 @@ def _read(field: FormField, given: list[str], draft: bool) -> Any:  # noqa: C901
 
 
 def _read_marks(field: FormField, given: list[str], draft: bool) -> list[Content]:
-    """Marks in the order of their places; each is located in its text, and the answers about it are whole."""
+    """Return marks in the order of their places; each is located in its text, and the answers about it are whole."""
     marks: list[Content] = []
     for sent in parse_marks(given[0] if given else ""):
         mark = locate(sent, field.parts, missing=field.missing)
@@ -259,12 +261,12 @@ def _check_link(value: str) -> None:
 
 def matches(answer: Content, known: Content) -> bool:
     """Return whether an answer has the known values; the order of several does not matter."""
-    return all(_same(answer.get(name), value) for name, value in known.items())
 
+    def same(given: Any, expected: Any) -> bool:
+        if not isinstance(given, list) or not isinstance(expected, list):
+            return bool(given == expected)
+        if any(isinstance(value, dict) for value in [*given, *expected]):
+            return same_marks(given, expected)
+        return sorted(map(str, given)) == sorted(map(str, expected))
 
-def _same(given: Any, known: Any) -> bool:
-    if isinstance(given, list) and isinstance(known, list):
-        if any(isinstance(value, dict) for value in [*given, *known]):
-            return same_marks(given, known)
-        return sorted(map(str, given)) == sorted(map(str, known))
-    return bool(given == known)
+    return all(same(answer.get(name), value) for name, value in known.items())

@@ -151,6 +151,11 @@ class ExportFile(NamedTuple):
     path: str
     data: bytes
 
+    @classmethod
+    def of_records(cls, path: str, records: Iterable[BaseModel]) -> ExportFile:
+        """Return a file with one record on each line, as JSON."""
+        return cls(path, "".join(f"{record.model_dump_json()}\n" for record in records).encode())
+
 
 @dataclass(frozen=True)
 class CampaignKind(Generic[S]):

@@ -53,8 +53,7 @@ def find_owner(database: Database) -> str:
 def has_signed_in(database: Database, person: str) -> bool:
     """Return whether someone was ever here."""
     query = select(audit.c.id).where(audit.c.person == person, audit.c.action == "signed in").limit(1)
-    with database.read() as connection:
-        return connection.execute(query).scalar() is not None
+    return bool(database.fetch(query))
 
 
 def make_sign_in_link(database: Database, person: str, role: Role) -> str:

@@ -159,10 +159,15 @@ def link_back(database: Database, person: str, by: str, *, role: Role, lasts: ti
 def find_invitation(database: Database, token: str) -> Invitation:
     """Return the invitation of a link; raises `Refused` where it was used, has run out or never was."""
     with database.read() as connection:
-        row = connection.execute(select(invitations).where(invitations.c.token == digest(token))).one_or_none()
+        return _invitation(_find_usable(connection, token))
+
+
+def _find_usable(connection: Connection, token: str, *, lock: bool = False) -> Row[Any]:
+    query = select(invitations).where(invitations.c.token == digest(token))
+    row = connection.execute(query.with_for_update() if lock else query).one_or_none()
     if row is None or row.uses_left < 1 or row.until <= now():
         raise Refused("This invitation does not work any more. Please ask for a new one.")
-    return _invitation(row)
+    return row
 
 
 def open_invitations(database: Database, campaign: Campaign) -> list[Invitation]:
@@ -170,8 +175,7 @@ def open_invitations(database: Database, campaign: Campaign) -> list[Invitation]
     query = select(invitations).where(
         invitations.c.campaign == campaign.id, invitations.c.uses_left > 0, invitations.c.until > now()
     )
-    with database.read() as connection:
-        return [_invitation(row) for row in connection.execute(query.order_by(invitations.c.created.desc()))]
+    return [_invitation(row) for row in database.fetch(query.order_by(invitations.c.created.desc()))]
 
 
 def revoke(database: Database, campaign: Campaign, invitation: str, by: str) -> None:
@@ -190,10 +194,7 @@ def _invitation(row: Row[Any]) -> Invitation:
 def join(database: Database, token: str, profile: PersonProfile | None, person: str | None = None) -> str:
     """Use an invitation: someone new with this profile, or who is signed in, becomes a member; the person's id."""
     with database.write() as connection:
-        query = select(invitations).where(invitations.c.token == digest(token)).with_for_update()
-        row = connection.execute(query).one_or_none()
-        if row is None or row.uses_left < 1 or row.until <= now():
-            raise Refused("This invitation does not work any more. Please ask for a new one.")
+        row = _find_usable(connection, token, lock=True)
         if row.person:
             connection.execute(update(invitations).where(invitations.c.id == row.id).values(uses_left=0))
             return str(row.person)
@@ -218,7 +219,7 @@ def join(database: Database, token: str, profile: PersonProfile | None, person: 
 
 
 def add_person(connection: Connection, profile: PersonProfile, *, organises: bool = False) -> str:
-    """Return a new person; their id."""
+    """Add a person; their id."""
     identifier = token_hex(8)
     fields = profile.model_dump(mode="json")
     row = fields | {"id": identifier, "organises": organises, "created": now(), "password": ""}
@@ -250,7 +251,7 @@ def sign_out(database: Database, token: str) -> None:
         connection.execute(delete(sessions).where(sessions.c.token == digest(token)))
 
 
-_WHO = (
+_SIGNED_IN = (
     select(people)
     .join(sessions, sessions.c.person == people.c.id)
     .where(sessions.c.token == bindparam("token"), sessions.c.until > bindparam("now"), people.c.withdrawn.is_(None))
@@ -259,13 +260,10 @@ _WHO = (
 
 def find_account(database: Database, token: str) -> Account | None:
     """Return the person of a session; None where it has ended."""
-    rows = database.fetch(_WHO, {"token": digest(token), "now": now()})
-    return _account(rows[0]) if rows else None
-
-
-def _account(row: Row[Any]) -> Account:
-    fields = {name: getattr(row, name) for name in PersonProfile.model_fields}
-    return Account(row.id, PersonProfile(**fields), row.organises, bool(row.password))
+    for row in database.fetch(_SIGNED_IN, {"token": digest(token), "now": now()}):
+        fields = {name: getattr(row, name) for name in PersonProfile.model_fields}
+        return Account(row.id, PersonProfile(**fields), row.organises, bool(row.password))
+    return None
 
 
 def change_profile(database: Database, person: str, profile: PersonProfile) -> None:
@@ -276,20 +274,20 @@ def change_profile(database: Database, person: str, profile: PersonProfile) -> N
 
 
 def find_member(database: Database, campaign: Campaign, person: str) -> Member | None:
-    """Someone in a campaign; None where they are not in it."""
+    """Return someone in a campaign; None where they are not in it."""
     rows = database.fetch(_members(bool(campaign.settings.pilot), each=True), {"campaign": campaign.id, "id": person})
     return _member(campaign, rows[0]) if rows else None
 
 
 def list_members(database: Database, campaign: Campaign) -> list[Member]:
-    """Everybody in a campaign, in the order in which they joined."""
+    """Return everybody in a campaign, in the order in which they joined."""
     query = _members(bool(campaign.settings.pilot)).order_by(members.c.joined, people.c.id)
     return [_member(campaign, row) for row in database.fetch(query, {"campaign": campaign.id})]
 
 
 @cache
 def _members(counting: bool, each: bool = False) -> Select[Any]:
-    """Return what finds everybody in a campaign, or one of them; `counting` what they have written."""
+    """Return the query for everybody in a campaign, or one of them; `counting` what they have written."""
     columns = tuple(members.c[name] for name in ("roles", "qualified", "test", "consented", "pay_note", "released"))
     chosen = (people.c.id, people.c.name, people.c.nationality, people.c.home, people.c.languages, *columns)
     written: Any = literal(0)

@@ -44,7 +44,7 @@ def list_items_by(database: Database, campaign: Campaign, person: Person, limit:
 def find_inspiration(
     database: Database, campaign: Campaign, person: Person, start: int = 0, limit: int = 20
 ) -> list[CampaignItem]:
-    """Accepted items of others in languages that a person does not write in, the newest first.
+    """Find accepted items of others in languages that a person does not write in, the newest first.
 
     English is what everybody reads: items that were written in it are left out only for those who know nothing else.
     """
@@ -57,9 +57,7 @@ def find_inspiration(
         or_(items.c.author.is_(None), items.c.author != person.id),
     ]
     query = select(items.c.state).where(*conditions).order_by(items.c.updated.desc(), items.c.id)
-    with database.read() as connection:
-        rows = connection.execute(query.offset(start).limit(limit))
-        return [CampaignItem.model_validate(state) for (state,) in rows]
+    return [CampaignItem.model_validate(row.state) for row in database.fetch(query.offset(start).limit(limit))]
 
 
 class Waits(NamedTuple):
@@ -88,9 +86,7 @@ def sum_seconds(database: Database, campaign: Campaign, person: Person) -> float
     """Return how long a person has worked in a campaign, as their browser counted it."""
     answering = select(func.sum(votes.c.seconds)).where(votes.c.campaign == campaign.id, votes.c.person == person.id)
     writing = select(events.c.payload).where(
-        events.c.campaign == campaign.id,
-        events.c.person == person.id,
-        events.c.kind == EventKind.SUBMITTED.value,
+        events.c.campaign == campaign.id, events.c.person == person.id, events.c.kind == EventKind.SUBMITTED.value
     )
     with database.read() as connection:
         answered = connection.execute(answering).scalar() or 0.0
@@ -109,33 +105,24 @@ def list_items(
     start: int = 0,
 ) -> list[ItemLine]:
     """Return the items of a campaign, those that were touched last first, one page of them."""
-    conditions = [items.c.campaign == campaign.id, items.c.is_check == false()]
-    if stage:
-        conditions.append(items.c.stage == stage)
-    if status:
-        conditions.append(items.c.status == status)
-    if disputed:
-        conditions.append(items.c.disputed)
-    if stuck:
-        conditions.append(items.c.stuck)
-    if author:
-        conditions.append(items.c.author == author)
-    query = select(*_LINE).where(*conditions).order_by(items.c.updated.desc(), items.c.id)
-    with database.read() as connection:
-        return [ItemLine(*row) for row in connection.execute(query.offset(start).limit(PAGE))]
+    query = select(*_LINE).where(items.c.campaign == campaign.id, items.c.is_check == false())
+    for column, value in ((items.c.stage, stage), (items.c.status, status), (items.c.author, author)):
+        query = query.where(column == value) if value else query
+    for column, wanted in ((items.c.disputed, disputed), (items.c.stuck, stuck)):
+        query = query.where(column) if wanted else query
+    query = query.order_by(items.c.updated.desc(), items.c.id)
+    return [ItemLine(*row) for row in database.fetch(query.offset(start).limit(PAGE))]
 
 
 def list_disputed(database: Database, campaign: Campaign, limit: int = 200) -> list[ItemLine]:
     """Return the items about which people disagree and nobody has decided, the oldest disagreement first."""
     query = select(*_LINE).where(*_disputed(campaign)).order_by(items.c.updated, items.c.id)
-    with database.read() as connection:
-        return [ItemLine(*row) for row in connection.execute(query.limit(limit))]
+    return [ItemLine(*row) for row in database.fetch(query.limit(limit))]
 
 
 def count_disputed(database: Database, campaign: Campaign) -> int:
     """Return how many items people disagree about."""
-    with database.read() as connection:
-        return int(connection.execute(select(func.count()).where(*_disputed(campaign))).scalar_one())
+    return int(database.fetch(select(func.count()).where(*_disputed(campaign)))[0][0])
 
 
 def _disputed(campaign: Campaign) -> tuple[Any, ...]:
@@ -155,7 +142,7 @@ class AuditLine(NamedTuple):
 
 
 def list_audit(database: Database, campaign: Campaign, before: int = 0) -> list[AuditLine]:
-    """The campaign's audit log, the newest first, one page of it; `before` is the last line of the page before."""
+    """Return a page of the campaign's audit log, the newest first; `before` is the last line of the page before."""
     columns = (audit.c.id, audit.c.at, people.c.name, audit.c.action, audit.c.detail)
     query = select(*columns).outerjoin(people, people.c.id == audit.c.person).where(audit.c.campaign == campaign.id)
     if before:

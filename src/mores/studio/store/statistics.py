@@ -23,16 +23,16 @@ def find_last_event(connection: Connection, campaign: Campaign) -> int:
 
 def read_figures(database: Database, campaign: Campaign, *, fresh: bool = False) -> Figures:
     """Return the campaign's figures; with `fresh` those of this moment, whatever it takes."""
+
+    def make() -> Figures:
+        with database.read() as connection:
+            number = find_last_event(connection, campaign)
+            given, written = read_votes(connection, campaign), read_writing(connection, campaign)
+        return summarise_votes(given, [stage.name for stage in campaign.flow.stages], written, number)
+
     with database.read() as connection:
         number = find_last_event(connection, campaign)
-    return _figures.get(database, campaign.id, number, lambda: _make(database, campaign), fresh=fresh)
-
-
-def _make(database: Database, campaign: Campaign) -> Figures:
-    with database.read() as connection:
-        number = find_last_event(connection, campaign)
-        given, written = read_votes(connection, campaign), read_writing(connection, campaign)
-    return summarise_votes(given, [stage.name for stage in campaign.flow.stages], written, number)
+    return _figures.get(database, campaign.id, number, make, fresh=fresh)
 
 
 def read_votes(connection: Connection, campaign: Campaign) -> list[Given]:

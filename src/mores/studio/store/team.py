@@ -15,7 +15,7 @@ from mores.studio.workflow import Refused, Release
 
 
 def need_member(database: Database, campaign: Campaign, person: str) -> Member:
-    """Someone in a campaign; raises `Refused` where they are not in it."""
+    """Return someone in a campaign; raises `Refused` where they are not in it."""
     member = find_member(database, campaign, person)
     if member is None:
         raise Refused("This person is not in the campaign.")
@@ -57,20 +57,16 @@ def _keep_organiser(database: Database, campaign: Campaign, person: str) -> None
 
 
 def new_link(database: Database, campaign: Campaign, person: str, by: str) -> str:
-    """Return a link by which a member signs in; the secret that stands in it.
+    """Make a link by which a member signs in; the secret that stands in it.
 
     Who opens it is that person in every campaign, so only someone who organises all of them may make one.
     """
     member = need_member(database, campaign, person)
     theirs = select(members.c.campaign).where(members.c.person == person)
-    with database.read() as connection:
-        account = connection.execute(select(people.c.organises, people.c.withdrawn).where(people.c.id == person)).one()
-        mine = {
-            row.campaign
-            for row in connection.execute(select(members.c.campaign, members.c.roles).where(members.c.person == by))
-            if Role.ORGANISER.value in row.roles
-        }
-        others = set(connection.execute(theirs).scalars()) - mine
+    mine = select(members.c.campaign, members.c.roles).where(members.c.person == by)
+    organised = {row.campaign for row in database.fetch(mine) if Role.ORGANISER.value in row.roles}
+    others = {row.campaign for row in database.fetch(theirs)} - organised
+    [account] = database.fetch(select(people.c.organises, people.c.withdrawn).where(people.c.id == person))
     if account.withdrawn:
         raise Refused("This person has deleted their data.")
     if others or (account.organises and person != by):

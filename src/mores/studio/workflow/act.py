@@ -6,26 +6,11 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+import mores.studio.workflow.actions as actions
 from mores.studio.form import is_complete
 from mores.studio.phrase import keep_phrases
 from mores.studio.records import CampaignItem, Content, Event, EventKind, ItemStatus, Person
-from mores.studio.workflow.actions import (
-    Action,
-    Adjudicate,
-    Answered,
-    AskAgain,
-    AskModel,
-    Cast,
-    Create,
-    Recheck,
-    Reconsider,
-    Release,
-    Revise,
-    Step,
-    Submit,
-    Take,
-    Withdraw,
-)
+from mores.studio.workflow.actions import Action
 from mores.studio.workflow.fold import apply
 from mores.studio.workflow.rules import may
 from mores.studio.workflow.stages import Flow, Refused, StageDecision
@@ -44,39 +29,39 @@ def act(  # noqa: C901 - one case for each action
         raise Refused(reason)
     write = _Writer(flow, item, person.id if person else None, now, key)
     match action:
-        case Create():
+        case actions.Create():
             write.create(action)
-        case Revise(content, region, language):
+        case actions.Revise(content, region, language):
             write.add(EventKind.EDITED, content=content, region=region, language=language)
-        case Submit(content, seconds, region, language):
+        case actions.Submit(content, seconds, region, language):
             if (content, region, language) != (write.current.content, write.current.region, write.current.language):
                 write.add(EventKind.EDITED, content=content, region=region, language=language)
             write.add(EventKind.SUBMITTED, seconds=seconds)
             write.settle(submitted=True)
-        case Take():
+        case actions.Take():
             until = now + flow.stage(write.current.stage).hold
             write.add(EventKind.ASSIGNED, until=until.isoformat())
-        case Release(reason, of):
+        case actions.Release(reason, of):
             write.release(reason, of)
-        case Step():
+        case actions.Step():
             write.step(action)
-        case Cast():
+        case actions.Cast():
             write.cast(action)
-        case AskModel(ask, task, data):
+        case actions.AskModel(ask, task, data):
             if task not in flow.stage(write.current.stage).tasks:
                 raise Refused("The model cannot be asked this here.")
             write.add(EventKind.ASKED_MODEL, ask=ask, task=task, model=flow.model, sample=0, data=data)
-        case Answered():
+        case actions.Answered():
             write.answer(action)
-        case AskAgain():
+        case actions.AskAgain():
             write.ask_again()
-        case Reconsider():
+        case actions.Reconsider():
             write.settle()
-        case Recheck():
+        case actions.Recheck():
             write.recheck()
-        case Adjudicate(outcome, note, result, to):
+        case actions.Adjudicate(outcome, note, result, to):
             write.adjudicate(StageDecision(outcome, note, result, to))
-        case Withdraw(reason):
+        case actions.Withdraw(reason):
             write.add(EventKind.WITHDRAWN, reason=keep_phrases(reason))
     return write.events
 
@@ -113,7 +98,7 @@ class _Writer:
         self.events.append(event)
         self.item = apply(self.item, event)
 
-    def create(self, action: Create) -> None:
+    def create(self, action: actions.Create) -> None:
         stage = action.stage or self.flow.stages[0].name
         self.add(
             EventKind.CREATED,
@@ -129,14 +114,14 @@ class _Writer:
             self.inquire()
             self.settle()
 
-    def step(self, action: Step) -> None:
+    def step(self, action: actions.Step) -> None:
         begun = self.current.begun_by(self.person or "")
         if action.step != (begun.step if begun else 0) + 1:
             raise Refused("You have answered this step already. Please load the page again.")
         given: Content = {"answer": action.answer, "seconds": action.seconds, "order": list(action.order)}
         self.add(EventKind.STEPPED, step=action.step, **given)
 
-    def cast(self, action: Cast) -> None:
+    def cast(self, action: actions.Cast) -> None:
         earlier = [vote for vote in self.current.votes_at(self.current.stage) if vote.person == self.person]
         if earlier and self.now - earlier[-1].at > UNDO:
             raise Refused("Your answer is final now.")
@@ -155,7 +140,7 @@ class _Writer:
             if hold.person == giver or (not giver and hold.until <= self.now):
                 self.add(EventKind.RELEASED, of=hold.person, reason=keep_phrases(reason))
 
-    def answer(self, action: Answered) -> None:
+    def answer(self, action: actions.Answered) -> None:
         ask = next((ask for ask in self.current.asks if ask.id == action.ask), None)
         if ask is None or not ask.waiting:
             return

@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from mores.studio.records import CampaignItem, Person
-from mores.studio.workflow.actions import (
-    Take,
-)
+from mores.studio.workflow.actions import Take
 from mores.studio.workflow.rules import count_missing, may
 from mores.studio.workflow.stages import Flow
 

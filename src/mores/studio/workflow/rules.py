@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
+import mores.studio.workflow.actions as actions
 from mores.studio.form import StudioForm
 from mores.studio.phrase import Phrase
 from mores.studio.records import CampaignItem, ItemStatus, Person, Role
-from mores.studio.workflow.actions import (
-    Action,
-    Adjudicate,
-    Answered,
-    AskAgain,
-    AskModel,
-    Create,
-    Recheck,
-    Reconsider,
-    Release,
-    Revise,
-    Submit,
-    Take,
-    Withdraw,
-)
+from mores.studio.workflow.actions import Action
 from mores.studio.workflow.stages import CampaignStage, Flow
 
 EVERYBODY = 1_000_000
@@ -33,35 +20,35 @@ DECIDED = {
 
 def may(flow: Flow, item: CampaignItem | None, person: Person | None, action: type[Action]) -> str | None:  # noqa: C901 - one case for each action
     """Why someone may not do something to an item; None where they may. `None` as a person is a model or the clock."""
-    if action is Answered:
+    if action is actions.Answered:
         return None if person is None else "Only a model answers."
     if person is None:
-        return None if action is Release else "Please sign in."
+        return None if action is actions.Release else "Please sign in."
     organiser = Role.ORGANISER in person.roles
-    if not flow.open and action is not Withdraw:
+    if not flow.open and action is not actions.Withdraw:
         return "This campaign is closed."
     if item is None:
-        return _may_create(flow, person) if action is Create else "There is no such item."
-    if action is Withdraw and item.status is not ItemStatus.WITHDRAWN:
+        return _may_create(flow, person) if action is actions.Create else "There is no such item."
+    if action is actions.Withdraw and item.status is not ItemStatus.WITHDRAWN:
         return None if organiser or person.id == item.author else "Only its author can withdraw an item."
-    if action is Recheck:
+    if action is actions.Recheck:
         return _may_recheck(flow, item, organiser)
-    if item.status is not ItemStatus.OPEN and not (action is Adjudicate and item.status is ItemStatus.REJECTED):
+    if item.status is not ItemStatus.OPEN and not (action is actions.Adjudicate and item.status is ItemStatus.REJECTED):
         return DECIDED[item.status]
-    if action is Adjudicate:
+    if action is actions.Adjudicate:
         return None if organiser else "Only an organiser decides."
-    if action is Reconsider:
+    if action is actions.Reconsider:
         return None if organiser else "Only an organiser decides."
-    if action is AskAgain:
+    if action is actions.AskAgain:
         return None if organiser else "Only an organiser has models asked again."
     stage = flow.stage(item.stage)
-    if action is AskModel:
+    if action is actions.AskModel:
         return _may_ask(flow, stage, item, person)
-    if action in (Revise, Submit):
+    if action in (actions.Revise, actions.Submit):
         return _may_write(stage, item, person)
-    if action is Take:
+    if action is actions.Take:
         return _may_take(flow, stage, item, person)
-    if action is Release:
+    if action is actions.Release:
         return None if _holds(item, person) else "You do not have this item."
     return _may_vote(stage, item, person)
 

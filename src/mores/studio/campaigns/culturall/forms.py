@@ -152,11 +152,7 @@ def elevate_form(item: CampaignItem) -> StudioForm:
         (
             *_texts(),
             FormField(
-                "strategies",
-                "How did you make it harder?",
-                "choices",
-                options=list(STRATEGIES.items()),
-                required=False,
+                "strategies", "How did you make it harder?", "choices", options=list(STRATEGIES.items()), required=False
             ),
             FormField("leave", "I cannot make it harder; leave it as it is", "check", required=False),
         ),

@@ -59,14 +59,7 @@ def stages(settings: CulturallSettings) -> tuple[CampaignStage, ...]:
             questions=partial(_ask_models, settings),
             back="elevate",
         ),
-        CampaignStage(
-            "complete",
-            "Complete",
-            None,
-            lambda _item: StudioForm(),
-            _completed,
-            questions=_ask_labels,
-        ),
+        CampaignStage("complete", "Complete", None, lambda _item: StudioForm(), _completed, questions=_ask_labels),
         CampaignStage(
             "review",
             "Review",

@@ -182,9 +182,7 @@ TASKS: dict[str, ModelTask[CulturallSettings]] = {
     ),
     "judge": ModelTask(_ask_judge, _read_judge, "Judge an answer"),
     "region": ModelTask(
-        _ask_region,
-        lambda completion, _item, _ask, _settings: {"region": read_region(_written(completion))},
-        "Region",
+        _ask_region, lambda completion, _item, _ask, _settings: {"region": read_region(_written(completion))}, "Region"
     ),
     "topic": ModelTask(
         _ask_topic,

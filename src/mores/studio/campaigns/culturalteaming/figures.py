@@ -11,7 +11,7 @@ from mores.formatting import percent
 from mores.stats.annotators.popular import surprisingly_popular
 from mores.studio.campaigns.culturalteaming.forms import UNKNOWN
 from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, label
-from mores.studio.phrase import Phrase
+from mores.studio.phrase import Phrase, phrase_share
 from mores.studio.records import CampaignItem, ItemStatus
 
 PAPER = Phrase("1,696 of over 3,000 verified questions were accepted; 1,554 single, 142 multi mode")
@@ -25,21 +25,31 @@ def summarise(settings: TeamingSettings, items: Sequence[CampaignItem]) -> Mappi
     played = [ask for item in items for ask in item.asks if ask.task == "answer" and ask.answer]
     last = [asks[-1] for item in items if (asks := [ask for ask in item.asks if ask.task == "answer" and ask.answer])]
     votes = [vote for item in items for vote in item.votes if vote.stage == STAGE]
-    differ = [item for item in accepted if _differs(item)]
+    differ = [
+        item
+        for item in accepted
+        if item.author is not None
+        and (agreed := item.results.get(STAGE, {}).get("answer"))
+        and sorted(item.content.get("correct", ())) != sorted(agreed)
+    ]
     figures: dict[str, Any] = {
         "Questions": len(items),
         "Verified": len(verified),
         "Accepted": len(accepted),
-        "Accepted, of the verified": _share(
+        "Accepted, of the verified": phrase_share(
             sum(item.status is ItemStatus.ACCEPTED for item in verified), len(verified)
         ),
         "Single mode": sum(mode == 1 for mode in modes),
         "Multi mode": sum(mode > 1 for mode in modes),
         "Votes": len(votes),
-        "“I don't know”, of the votes": _share(sum(UNKNOWN in vote.answer["answer"] for vote in votes), len(votes)),
+        "“I don't know”, of the votes": phrase_share(
+            sum(UNKNOWN in vote.answer["answer"] for vote in votes), len(votes)
+        ),
         "Accepted with another answer than the author's": len(differ),
         "Rounds against the AI": len(played),
-        "AI beaten, of the last rounds": _share(sum(ask.answer["beaten"] for ask in last if ask.answer), len(last)),
+        "AI beaten, of the last rounds": phrase_share(
+            sum(ask.answer["beaten"] for ask in last if ask.answer), len(last)
+        ),
         "CulturalBench": PAPER,
     }
     if settings.ask_others:
@@ -52,7 +62,7 @@ def summarise(settings: TeamingSettings, items: Sequence[CampaignItem]) -> Mappi
 
 
 def popular_answer(item: CampaignItem) -> str | None:
-    """The answer that more verifiers gave than they predict of others; None where nobody predicted or two tie."""
+    """Return the answer that more verifiers gave than predicted of others; None without predictions, or for a tie."""
     pairs = []
     for vote in item.votes_at(STAGE):
         mine, others = label(STAGE, vote.answer), label(STAGE, {"answer": vote.answer.get("others") or [UNKNOWN]})
@@ -63,7 +73,7 @@ def popular_answer(item: CampaignItem) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _popular(pairs: tuple[tuple[str, str], ...]) -> str | None:
-    """Of answers and predictions; many items of a campaign have the same."""
+    """Return the same for pairs of answers and predictions; many items of a campaign have the same pairs."""
     if not any(others for _, others in pairs):
         return None
     labels = sorted({name for pair in pairs for name in pair if name})
@@ -92,14 +102,3 @@ def method(settings: TeamingSettings, items: Iterable[CampaignItem]) -> str:
         f"{figures['Accepted']:,} were accepted, {figures['Single mode']:,} with one and {figures['Multi mode']:,} "
         f"with several correct options."
     )
-
-
-def _differs(item: CampaignItem) -> bool:
-    agreed = item.results.get(STAGE, {}).get("answer", ())
-    return bool(agreed) and item.author is not None and sorted(item.content.get("correct", ())) != sorted(agreed)
-
-
-def _share(part: int, whole: int) -> str:
-    if not whole:
-        return "–"
-    return Phrase("{share} ({part} of {whole})", share=percent(part / whole), part=part, whole=whole)

@@ -24,7 +24,7 @@ VALIDATIONS = {"valid": "valid", "other": "valid_diff_category", "invalid": "inv
 
 
 def export(settings: MarkingSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
-    """Judgements of each person and of all together, MQM TSV, JuICE JSON, and the texts."""
+    """Yield judgements of each person and of all together, MQM TSV, JuICE JSON, and the texts."""
     shown = [item for item in items if item.status is not ItemStatus.WITHDRAWN]
     samples = samples_of(shown)
     judgements = [judgement for item in shown for judgement in judgements_of(settings, item, samples[item.id])]
@@ -32,15 +32,12 @@ def export(settings: MarkingSettings, items: Iterable[CampaignItem]) -> Iterator
     juice = {samples[item.id].id: to_juice(item) for item in decided if item.region and item.language}
     systems = {sample.id: sample.source for sample in samples.values() if sample.source}
     yield ExportFile("README.md", _readme(settings, shown, judgements, len(decided) - len(juice)).encode())
-    yield _lines("texts.jsonl", samples.values())
-    yield _lines("judgements.jsonl", judgements)
-    yield _lines("agreed.jsonl", (agreed_judgement(settings, item, samples[item.id]) for item in decided))
+    yield ExportFile.of_records("texts.jsonl", samples.values())
+    yield ExportFile.of_records("judgements.jsonl", judgements)
+    agreed_judgements = (agreed_judgement(settings, item, samples[item.id]) for item in decided)
+    yield ExportFile.of_records("agreed.jsonl", agreed_judgements)
     yield ExportFile("mqm.tsv", write_mqm_tsv(judgements, systems=systems).encode())
     yield ExportFile("juice.json", f"{json.dumps(juice, ensure_ascii=False, indent=1)}\n".encode())
-
-
-def _lines(path: str, records: Iterable[Sample | Judgement]) -> ExportFile:
-    return ExportFile(path, "".join(f"{record.model_dump_json()}\n" for record in records).encode())
 
 
 def samples_of(items: Sequence[CampaignItem]) -> dict[str, Sample]:

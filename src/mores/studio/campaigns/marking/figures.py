@@ -12,7 +12,7 @@ from mores.stats import marks as spans
 from mores.studio.campaigns.marking.errors import MARK, VALIDATE, agreed, found_in
 from mores.studio.campaigns.marking.export import judgements_of, sample_of
 from mores.studio.campaigns.marking.settings import MarkingSettings
-from mores.studio.phrase import Phrase
+from mores.studio.phrase import phrase_share
 from mores.studio.records import CampaignItem, Content, ItemStatus
 
 
@@ -39,16 +39,16 @@ def summarise(settings: MarkingSettings, items: Sequence[CampaignItem]) -> Mappi
         "Texts that are marked": len(marked),
         "Judgements": len(known),
         "Judgements that failed: the person could not judge": len(scores) - len(known),
-        "Judgements without an error": _share(none, len(known)),
+        "Judgements without an error": phrase_share(none, len(known)),
         "Marks": len(everything),
         "Minor": severities["minor"],
         "Major": severities["major"],
         "Something is missing": sum(found.mark["start"] is None for found in everything),
         "Mean score": formatting.number(fmean(known)) if known else "–",
-        "Marks that are valid": _share(sum(found.stands for found in validated), len(validated)),
-        "Valid, of another type": _share(sum(found.verdict == "other" for found in validated), len(validated)),
+        "Marks that are valid": phrase_share(sum(found.stands for found in validated), len(validated)),
+        "Valid, of another type": phrase_share(sum(found.verdict == "other" for found in validated), len(validated)),
         "Errors after grouping": len(errors),
-        "Errors that several people found": _share(sum(len(error.people) > 1 for error in errors), len(errors)),
+        "Errors that several people found": phrase_share(sum(len(error.people) > 1 for error in errors), len(errors)),
     }
     agreement = spans.span_agreement(_texts(marked))
     if agreement is not None:
@@ -59,7 +59,7 @@ def summarise(settings: MarkingSettings, items: Sequence[CampaignItem]) -> Mappi
             "Krippendorff's α over characters": _figure(agreement.alpha),
         }
         if agreement.labels:
-            same = _share(agreement.labels.same, agreement.labels.matched)
+            same = phrase_share(agreement.labels.same, agreement.labels.matched)
             figures["The same type, where two marked the same words"] = same
     return figures
 
@@ -86,12 +86,6 @@ def _figure(figure: spans.Figure) -> str:
     if figure.value is None:
         return "–"
     return " ".join(filter(None, (formatting.number(figure.value), formatting.span(figure.low, figure.high))))
-
-
-def _share(count: int, total: int) -> str:
-    if not total:
-        return "–"
-    return Phrase("{share} ({part} of {whole})", share=formatting.percent(count / total), part=count, whole=total)
 
 
 def method(settings: MarkingSettings, items: Iterable[CampaignItem]) -> str:

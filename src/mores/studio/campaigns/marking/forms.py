@@ -69,13 +69,7 @@ def mark_form(settings: MarkingSettings, item: CampaignItem) -> StudioForm:
     """Return the marks of one person; that there are none is said, never assumed."""
     parts = parts_of(settings, item.content)
     marks = FormField(
-        "marks",
-        "Errors",
-        "marks",
-        required=False,
-        parts=parts,
-        details=details(settings),
-        missing=settings.missing,
+        "marks", "Errors", "marks", required=False, parts=parts, details=details(settings), missing=settings.missing
     )
     none = FormField("none", "There is no error in this text", "check", required=False)
     first = [_fitting(settings, mark) for mark in _first(settings, item) if mark["part"] in parts]

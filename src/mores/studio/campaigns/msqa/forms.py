@@ -119,11 +119,7 @@ WORDS = {
 
 _SOURCE = (
     FormField(
-        "source_url",
-        "Link to the source",
-        "link",
-        help="A page in the native language that you trust.",
-        longest=2000,
+        "source_url", "Link to the source", "link", help="A page in the native language that you trust.", longest=2000
     ),
     FormField("source_kind", "Kind of source", "select", options=tuple(SOURCES.items())),
 )

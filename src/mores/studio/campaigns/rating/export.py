@@ -1,4 +1,4 @@
-"""What a campaign gives: `ratings.csv`, which `mores rate` takes as it is, and the marked mistakes as judgements."""
+"""What a campaign gives: `ratings.csv`, which `mores rate` reads, and the marked mistakes as judgements."""
 
 from __future__ import annotations
 
@@ -26,13 +26,12 @@ def export(_settings: RatingSettings, items: Iterable[CampaignItem]) -> Iterator
     """Yield the ratings of every question that was not taken out, and the judgements of those who marked mistakes."""
     kept = list(items)
     text = io.StringIO()
-    # Texts stay as they are: an apostrophe before a formula would move every mark by one.
+    # Texts are not changed: an apostrophe before a formula would move every mark by one.
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     writer.writerows(to_row(rating) for rating in read_ratings(kept))
     yield ExportFile("ratings.csv", text.getvalue().encode())
-    lines = [f"{judgement.model_dump_json()}\n" for judgement in read_judgements(kept)]
-    yield ExportFile("judgements.jsonl", "".join(lines).encode())
+    yield ExportFile.of_records("judgements.jsonl", read_judgements(kept))
 
 
 def to_row(rating: Rating) -> list[object]:

@@ -82,16 +82,13 @@ def export(settings: ValidationSettings, items: Iterable[CampaignItem]) -> Itera
         yield ExportFile(f"{name}.csv", grid.csv().encode())
         yield ExportFile(f"{name}.tex", grid.latex().encode())
     yield ExportFile("answers.csv", to_csv(list(_answers(kept)), ()))
-    yield ExportFile("samples.jsonl", _lines(to_sample(item) for item in kept if item.content.get("text")))
-    ballots = (to_votes(to_sample(item).id, to_judged(settings, item).answers) for item in kept)
-    yield ExportFile("votes.jsonl", _lines(ballot for of_item in ballots for ballot in of_item))
-    yield ExportFile("gold.jsonl", _lines(gold_judgement(item) for item in kept if item.content.get(MARKS)))
-    judgements = (to_judgement(item, vote) for item in kept for vote in item.votes_at(STAGE))
-    yield ExportFile("judgements.jsonl", _lines(judgements))
-
-
-def _lines(records: Iterable[Record]) -> bytes:
-    return "".join(f"{record.model_dump_json()}\n" for record in records).encode()
+    records: dict[str, Iterator[Record]] = {
+        "samples": (to_sample(item) for item in kept if item.content.get("text")),
+        "votes": (vote for i in kept for vote in to_votes(to_sample(i).id, to_judged(settings, i).answers)),
+        "gold": (gold_judgement(item) for item in kept if item.content.get(MARKS)),
+        "judgements": (to_judgement(item, vote) for item in kept for vote in item.votes_at(STAGE)),
+    }
+    yield from (ExportFile.of_records(f"{name}.jsonl", lines) for name, lines in records.items())
 
 
 def _answers(items: Iterable[CampaignItem]) -> Iterator[dict[str, Any]]:

@@ -103,20 +103,9 @@ def _explanation_fields() -> Iterator[FormField]:
         when=("severity_ok", "no"),
     )
     yield FormField("type_ok", "Do you agree with the type of the error?", "scale", options=YES_NO, step=2)
+    yield FormField("own_type", "If not: what type is it?", required=False, longest=200, step=2, when=("type_ok", "no"))
     yield FormField(
-        "own_type",
-        "If not: what type is it?",
-        required=False,
-        longest=200,
-        step=2,
-        when=("type_ok", "no"),
-    )
-    yield FormField(
-        "changed",
-        "Has the explanation changed your mind about the error?",
-        "scale",
-        options=YES_NO,
-        step=2,
+        "changed", "Has the explanation changed your mind about the error?", "scale", options=YES_NO, step=2
     )
     yield FormField(
         "error_after",
@@ -144,10 +133,11 @@ def _likeness_fields(explanations: list[Content]) -> Iterator[FormField]:
 
 
 def _check_error(item: CampaignItem, given: Content) -> dict[str, str]:
-    """Return whether the marks fit what is said about the error."""
+    """Return the problem of marks that do not fit what is said about the error."""
     if "error" not in given:
         return {}
-    places, gold = ([(mark["part"], mark["start"], mark["end"]) for mark in marks] for marks in _marks(item, given))
+    both = given[MARKS], item.content.get(MARKS, [])
+    places, gold = ([(mark["part"], mark["start"], mark["end"]) for mark in marks] for marks in both)
     same = sorted(places) == sorted(gold)
     if given["error"] == "partly" and (same or not places) and not given["note"]:
         return {MARKS: "Mark only the words that are wrong, or say in the notes which they are."}
@@ -156,12 +146,8 @@ def _check_error(item: CampaignItem, given: Content) -> dict[str, str]:
     return {}
 
 
-def _marks(item: CampaignItem, given: Content) -> tuple[list[Content], list[Content]]:
-    return given[MARKS], item.content.get(MARKS, [])
-
-
 def _check_explanation(item: CampaignItem, given: Content) -> dict[str, str]:
-    """Return whether those who disagree say what they think instead."""
+    """Return the fields in which people who disagree have to say what they think instead."""
     if "explained" not in given:
         return {}
     problems = {}

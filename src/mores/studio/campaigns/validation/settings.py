@@ -38,8 +38,14 @@ class ValidationSettings(CampaignSettings):
     @field_validator("practice", "checks")
     @classmethod
     def _known_samples(cls, values: tuple[Practice, ...]) -> tuple[Practice, ...]:
-        """Samples with known answers are written as rows, like those that are imported."""
-        return tuple(_read(number, practice) for number, practice in enumerate(values, 1))
+        """Read samples with known answers, which are written as rows, like those that are imported."""
+        read = []
+        for number, practice in enumerate(values, 1):
+            try:
+                read.append(practice.model_copy(update={"content": admit(practice.content)}))
+            except InputError as error:
+                raise ValueError(f"sample {number}: {error}") from error
+        return tuple(read)
 
     def needed(self, code: str) -> int:
         """Return how many people answer about a sample in a language."""
@@ -52,11 +58,3 @@ def _code(name: str) -> str:
         return language(name)
     except InputError as error:
         raise ValueError(str(error)) from error
-
-
-def _read(number: int, practice: Practice) -> Practice:
-    try:
-        content = admit(practice.content)
-    except InputError as error:
-        raise ValueError(f"sample {number}: {error}") from error
-    return practice.model_copy(update={"content": content})

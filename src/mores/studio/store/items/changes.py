@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from secrets import token_hex
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
 from sqlalchemy.exc import IntegrityError
@@ -85,10 +85,6 @@ def append(
     if item is None:
         raise Refused("There is no such item.")
     if added:
-        connection.execute(insert(events), [_event_row(event) for event in added])
+        connection.execute(insert(events), [event.model_dump() | {"kind": event.kind.value} for event in added])
         write_views(connection, campaign, before, item)
     return item
-
-
-def _event_row(event: Event) -> dict[str, Any]:
-    return event.model_dump() | {"kind": event.kind.value}

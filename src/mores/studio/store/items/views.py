@@ -36,24 +36,24 @@ def write_views(connection: Connection, campaign: Campaign, before: CampaignItem
         connection.execute(insert(items), row)
     else:
         connection.execute(_CHANGE_ITEM, row | {"of": after.id})
-    _write_holds(connection, before, after)
+    kept_holds = before.holds if before else ()
+    for hold in kept_holds:
+        if hold not in after.holds:
+            connection.execute(_DELETE_HOLD, {"of": after.id, "by": hold.person})
+    _insert(connection, holds, [hold.model_dump() | _name(after) for hold in after.holds if hold not in kept_holds])
     _write_votes(connection, campaign, before, after)
-    _write_met(connection, before, after)
+    met_before, met_after = _met(before) if before else set(), _met(after)
+    for place in met_before - met_after:
+        connection.execute(_DELETE_MET, _where(after, place))
+    added = [dict(zip(("person", "stage", "version"), place, strict=True)) for place in met_after - met_before]
+    _insert(connection, met, [row | _name(after) for row in added])
     known = {} if before is None else {ask.id: ask for ask in before.asks}
     for ask in after.asks:
         if ask.id not in known:
             row = {"id": ask.id, "task": ask.task, "model": ask.model, "asked": after.updated}
-            connection.execute(insert(asks), row | _of(after) | _state(ask))
+            connection.execute(insert(asks), row | _name(after) | _state(ask))
         elif known[ask.id] != ask:
             connection.execute(update(asks).where(asks.c.id == ask.id).values(_state(ask)))
-
-
-def _write_holds(connection: Connection, before: CampaignItem | None, after: CampaignItem) -> None:
-    kept = before.holds if before else ()
-    for hold in kept:
-        if hold not in after.holds:
-            connection.execute(_DELETE_HOLD, {"of": after.id, "by": hold.person})
-    _insert(connection, holds, [hold.model_dump() | _of(after) for hold in after.holds if hold not in kept])
 
 
 def _write_votes(connection: Connection, campaign: Campaign, before: CampaignItem | None, after: CampaignItem) -> None:
@@ -62,16 +62,13 @@ def _write_votes(connection: Connection, campaign: Campaign, before: CampaignIte
     for place, vote in kept.items():
         if given.get(place) != vote:
             connection.execute(_DELETE_VOTE, _where(after, place))
-    added = [vote for place, vote in given.items() if kept.get(place) != vote]
-    _insert(connection, votes, [_vote_row(campaign, after, vote) for vote in added])
-
-
-def _write_met(connection: Connection, before: CampaignItem | None, after: CampaignItem) -> None:
-    known, present = _met(before) if before else set(), _met(after)
-    for place in known - present:
-        connection.execute(_DELETE_MET, _where(after, place))
-    added = [{"person": person, "stage": stage, "version": version} for person, stage, version in present - known]
-    _insert(connection, met, [row | _of(after) for row in added])
+    rows = []
+    for place, vote in given.items():
+        if kept.get(place) != vote:
+            correct = None if after.check is None else matches(vote.answer, after.check)
+            known = {"label": campaign.kind.label(vote.stage, vote.answer), "correct": correct}
+            rows.append(vote.model_dump(exclude={"skill", "order"}) | _name(after) | known)
+    _insert(connection, votes, rows)
 
 
 def _met(item: CampaignItem) -> set[tuple[str, str, int]]:
@@ -115,15 +112,7 @@ def _item_row(campaign: Campaign, item: CampaignItem) -> dict[str, Any]:
     }
 
 
-def _vote_row(campaign: Campaign, item: CampaignItem, vote: ItemVote) -> dict[str, Any]:
-    correct = None
-    if item.check is not None:
-        correct = matches(vote.answer, item.check)
-    label = campaign.kind.label(vote.stage, vote.answer)
-    return vote.model_dump(exclude={"skill", "order"}) | _of(item) | {"label": label, "correct": correct}
-
-
-def _of(item: CampaignItem) -> dict[str, str]:
+def _name(item: CampaignItem) -> dict[str, str]:
     return {"item": item.id, "campaign": item.campaign}
 
 
