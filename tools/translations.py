@@ -52,6 +52,7 @@ SAYING = {
     "SettingsError",
     "Unknown",
     "Withdraw",
+    "_draft_task",
 }
 """Calls whose texts people read."""
 RECORDING = {"log_action", "record"}

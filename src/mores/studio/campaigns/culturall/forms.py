@@ -126,7 +126,7 @@ def _check_new(content: Content) -> Mapping[str, str]:
 
 
 def check_letter(content: Content) -> Mapping[str, str]:
-    """Return an answer that is a letter needs four options to choose from."""
+    """Return the problem of an answer that is a letter where the question lacks its four options."""
     answer, question = content["answer"], content["question"]
     if not _LETTER.fullmatch(answer):
         return {}
@@ -245,7 +245,7 @@ def meets_criteria(answer: Content) -> bool:
 
 
 def _check_review(before: Mapping[str, str], content: Content, changed: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the decision must fit what the reviewer found and did."""
+    """Return the problem of a decision that does not fit what the reviewer found and did."""
     wrong = [name for name in CRITERIA if content.get(name) == NO]
     corrected = [name for name in changed if before[name]]
     match content["verdict"]:

@@ -75,7 +75,7 @@ def stages(settings: CulturallSettings) -> tuple[CampaignStage, ...]:
 
 
 def _cross_check(settings: CulturallSettings) -> CampaignStage:
-    """Return a sample of the final items is checked against the same criteria by someone else (Section 2.4.3)."""
+    """Return the stage at which someone else checks a sample of the final items by the same criteria (2.4.3)."""
     return CampaignStage(
         CROSS_CHECK,
         "Cross-check",
@@ -100,7 +100,7 @@ def _elevated(settings: CulturallSettings, item: CampaignItem) -> StageDecision:
 
 
 def _ask_models(settings: CulturallSettings, item: CampaignItem) -> Sequence[ModelQuestion]:
-    """Return each model answers; each answer is judged. `sample` is the model's place in the settings."""
+    """Ask every model for an answer and the judge about each; `sample` is the model's place in the settings."""
     answers = [ModelQuestion("answer", model, sample) for sample, model in enumerate(settings.models)]
     judged = [
         ModelQuestion("judge", settings.judge, ask.sample, {"prediction": ask.answer["text"]})
@@ -111,7 +111,7 @@ def _ask_models(settings: CulturallSettings, item: CampaignItem) -> Sequence[Mod
 
 
 def _measured(settings: CulturallSettings, item: CampaignItem) -> StageDecision | None:
-    """Challenging when at most one of the three models is correct; it waits while one of them has no grade."""
+    """Decide whether the item is challenging: few models are correct. It waits while one of them has no grade."""
     answers, judged = item.asks_of("answer"), item.asks_of("judge")
     if any(ask.answer is None for ask in answers):
         return None
@@ -145,7 +145,7 @@ def _ask_labels(item: CampaignItem) -> Sequence[ModelQuestion]:
 
 
 def _completed(item: CampaignItem) -> StageDecision | None:
-    """Region, topic and translation, as soon as the model has given them all; it waits while one is missing."""
+    """Add region, topic and translation as soon as the model has given them all; it waits while one is missing."""
     asked: list[Ask] = [ask for task in ("region", "topic", "translate") for ask in item.asks_of(task)]
     if not asked:
         return StageDecision("next", result={"completed": False, "reason": NOT_COMPLETED})
@@ -157,7 +157,7 @@ def _completed(item: CampaignItem) -> StageDecision | None:
 
 
 def _cross_checked(item: CampaignItem) -> StageDecision | None:
-    """What does not meet the criteria is no longer among the final items, unless the organiser decides otherwise."""
+    """Reject what does not meet the criteria, unless the organiser decides otherwise."""
     votes = item.votes_at(CROSS_CHECK)
     if not votes:
         return None
@@ -169,7 +169,7 @@ def _cross_checked(item: CampaignItem) -> StageDecision | None:
 
 
 def _reviewed(item: CampaignItem) -> StageDecision | None:
-    """Return the first review decides; what the reviewer wrote becomes the item."""
+    """Follow the first review; what the reviewer wrote becomes the item."""
     votes = item.votes_at("review")
     if not votes:
         return None

@@ -16,14 +16,10 @@ from mores.studio.campaigns.culturalteaming.export import export
 from mores.studio.campaigns.culturalteaming.forms import WORDS, duel_form, verify_form, write_form
 from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, adjudged, label, people, verified
 from mores.studio.kind import CampaignKind, ModelTask
-from mores.studio.records import CampaignItem, Role
+from mores.studio.records import Role
 from mores.studio.workflow import CampaignStage, StageDecision
 
 QUESTION = ("question", "options", "correct")
-
-
-def _sent(_item: CampaignItem) -> StageDecision:
-    return StageDecision("next")
 
 
 def stages(settings: TeamingSettings) -> tuple[CampaignStage, ...]:
@@ -34,7 +30,7 @@ def stages(settings: TeamingSettings) -> tuple[CampaignStage, ...]:
             "Write a question",
             Role.AUTHOR,
             write_form,
-            _sent,
+            lambda _item: StageDecision("next"),
             own=True,
             send="Play it against the AI",
             tasks=frozenset({"draft"}),
@@ -44,7 +40,7 @@ def stages(settings: TeamingSettings) -> tuple[CampaignStage, ...]:
             "Play against the AI",
             Role.AUTHOR,
             duel_form,
-            _sent,
+            lambda _item: StageDecision("next"),
             own=True,
             send="Send it to the verifiers",
             tasks=frozenset({"answer"}),

@@ -86,7 +86,7 @@ def ask_answer(item: CampaignItem, ask: Ask, _settings: CampaignSettings) -> Req
 
 
 def read_answer(completion: Completion, _item: CampaignItem, ask: Ask, _settings: CampaignSettings) -> Content:
-    """The letters, the confidence in them where the server gives probabilities, and whether the AI was beaten."""
+    """Return the letters, the confidence in them where the server gives it, and whether the AI was beaten."""
     correct = ask.data.get("correct", ())
     if len(correct) < 2:
         letter = read_letter(completion.text, len(LETTERS))

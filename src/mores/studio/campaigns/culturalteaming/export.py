@@ -78,7 +78,7 @@ def answer_of(item: CampaignItem) -> list[str]:
 def easy_row(
     identifier: str, question: str, options: Sequence[str], correct: Sequence[str]
 ) -> tuple[str, str, str, str, str, str]:
-    """Question, four options and the letter of the correct one."""
+    """Return the question, four options and the letter of the correct one."""
     if len(correct) == 1:
         first, second, third, fourth = options
         return question, first, second, third, fourth, correct[0]

@@ -24,38 +24,34 @@ from mores.studio.records import CampaignItem, Role
 from mores.studio.workflow import CampaignStage, StageDecision
 
 
-def _marked(settings: MarkingSettings, item: CampaignItem) -> StageDecision | None:
-    votes = item.votes_at(MARK)
-    if len(votes) < settings.markers:
-        return None
-    return StageDecision("next", result={"marked": sum(len(vote.answer["marks"]) for vote in votes)})
-
-
-def _validated(item: CampaignItem) -> StageDecision | None:
-    """On when somebody has answered, or where there is nothing to ask about."""
-    everything = found_in(item)
-    if everything and not item.votes_at(VALIDATE):
-        return None
-    return StageDecision("next", result={"valid": sum(found.stands for found in everything), "of": len(everything)})
-
-
-def _grouped(settings: MarkingSettings, item: CampaignItem) -> StageDecision | None:
-    """By the rule; where the organiser decides, only what they could not change."""
-    groups = group(item)
-    if settings.grouping == "organiser" and sum(map(len, groups)) > 1:
-        return None
-    return StageDecision("next", result={"groups": groups})
-
-
 def stages(settings: MarkingSettings) -> tuple[CampaignStage, ...]:
     """Return the stages of a campaign."""
+
+    def end_marking(item: CampaignItem) -> StageDecision | None:
+        votes = item.votes_at(MARK)
+        marks = sum(len(vote.answer["marks"]) for vote in votes)
+        return StageDecision("next", result={"marked": marks}) if len(votes) >= settings.markers else None
+
+    def end_validation(item: CampaignItem) -> StageDecision | None:
+        """Go on when somebody has answered, or where there is nothing to ask about."""
+        everything = found_in(item)
+        if everything and not item.votes_at(VALIDATE):
+            return None
+        return StageDecision("next", result={"valid": sum(found.stands for found in everything), "of": len(everything)})
+
+    def end_grouping(item: CampaignItem) -> StageDecision | None:
+        """Group by the rule; where the organiser decides, only what they could not change."""
+        groups = group(item)
+        wait = settings.grouping == "organiser" and sum(map(len, groups)) > 1
+        return None if wait else StageDecision("next", result={"groups": groups})
+
     shared: dict[str, Any] = {"speaking": True, "regional": settings.regional, "hold": settings.hold}
     mark = CampaignStage(
         MARK,
         "Mark the errors",
         Role.ANNOTATOR,
         lambda item: mark_form(settings, item),
-        lambda item: _marked(settings, item),
+        end_marking,
         people=lambda _item: settings.markers,
         **shared,
     )
@@ -64,7 +60,7 @@ def stages(settings: MarkingSettings) -> tuple[CampaignStage, ...]:
         "Check the marks",
         Role.VERIFIER,
         lambda item: validate_form(settings, item),
-        _validated,
+        end_validation,
         others=True,
         back=MARK,
         **shared,
@@ -75,7 +71,7 @@ def stages(settings: MarkingSettings) -> tuple[CampaignStage, ...]:
         "Join equal errors",
         Role.ORGANISER if by_hand else None,
         group_form if by_hand else lambda _item: StudioForm(),
-        lambda item: _grouped(settings, item),
+        end_grouping,
         back=MARK,
         adjudge=grouped if by_hand else None,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
 
@@ -47,7 +47,7 @@ def found_in(item: CampaignItem) -> list[PersonMark]:
 
 
 def group(item: CampaignItem) -> list[list[int]]:
-    """The places in `found_in` of marks that are the same error: by the organiser where they said so, else by overlap.
+    """Return the places in `found_in` of marks that are the same error: as the organiser said, else by overlap.
 
     Marks that overlap most are joined first, whatever their labels; no group has two marks of one person, so that one
     long mark does not join two errors. Marks that are not valid, and what is missing, are not joined.
@@ -71,7 +71,7 @@ def group(item: CampaignItem) -> list[list[int]]:
 
 
 def alike(item: CampaignItem, first: Mark, second: Mark) -> float:
-    """The intersection of two marks over their union, in characters, without the space and punctuation around them."""
+    """Return the intersection of two marks over their union, in characters, without space and punctuation around."""
     if first["part"] != second["part"] or first["start"] is None or second["start"] is None:
         return 0.0
     text = str(item.content.get(first["part"], ""))
@@ -96,12 +96,9 @@ def agreed(item: CampaignItem) -> Iterator[Agreed]:
     for places in group(item):
         members = [everything[place] for place in places]
         central = max(members, key=lambda found: sum(alike(item, found.mark, other.mark) for other in members))
-        severity = _usual([str(found.mark.get("severity", "")) for found in members], central.mark.get("severity", ""))
+        counts = Counter(str(found.mark.get("severity", "")) for found in members)
+        severity = central.mark.get("severity", "")
+        if counts[severity] < max(counts.values()):
+            severity = counts.most_common(1)[0][0]
         mark = central.mark | {"type": central.type, "severity": severity}
         yield Agreed(mark, tuple(found.person for found in members))
-
-
-def _usual(values: Sequence[str], preferred: str) -> str:
-    """Return the value that occurs most often; the preferred one where several do."""
-    counts = Counter(values)
-    return preferred if counts[preferred] == max(counts.values()) else counts.most_common(1)[0][0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from mores.metaevaluation.juice.data import THICK, THIN
@@ -72,16 +72,12 @@ def mark_form(settings: MarkingSettings, item: CampaignItem) -> StudioForm:
         "marks", "Errors", "marks", required=False, parts=parts, details=details(settings), missing=settings.missing
     )
     none = FormField("none", "There is no error in this text", "check", required=False)
-    first = [_fitting(settings, mark) for mark in _first(settings, item) if mark["part"] in parts]
-    return StudioForm((marks, none), check=_check_marks, values={"marks": first})
-
-
-def _first(settings: MarkingSettings, item: CampaignItem) -> Sequence[Mark]:
-    """Return what a person begins with."""
     votes = item.votes_at("mark")
+    first = [] if settings.begin == "blank" else item.content.get("marks", ())
     if settings.begin == "previous" and votes:
-        return list(votes[-1].answer["marks"])
-    return [] if settings.begin == "blank" else list(item.content.get("marks", ()))
+        first = votes[-1].answer["marks"]
+    first = [_fitting(settings, mark) for mark in first if mark["part"] in parts]
+    return StudioForm((marks, none), check=_check_marks, values={"marks": first})
 
 
 def _fitting(settings: MarkingSettings, mark: Mark) -> Mark:
@@ -149,7 +145,7 @@ def isolate(text: str) -> str:
 
 
 def group_form(item: CampaignItem) -> StudioForm:
-    """For the organiser: marks with the same number are the same error; the rule's numbers are filled in."""
+    """Return the organiser's form: marks with the same number are the same error; the rule's numbers are filled in."""
     everything = found_in(item)
     options = [(str(number + 1), str(number + 1)) for number in range(len(everything))]
     numbers = {place: number for number, members in enumerate(group(item), 1) for place in members}

@@ -37,17 +37,8 @@ def _submitted(_item: CampaignItem) -> StageDecision:
     return StageDecision("next")
 
 
-def _nothing(_item: CampaignItem) -> StudioForm:
-    return StudioForm()
-
-
-def _inspect(settings: MsqaSettings, item: CampaignItem) -> StudioForm:
-    open_checks = [check for check in all_checks(settings, item) if check.state is not State.PASSED]
-    return inspect_form(item, [(check.name, check.by_hand) for check in open_checks])
-
-
 def _inspected(item: CampaignItem) -> StageDecision | None:
-    """On, with the inspector's sources, or back with the notes."""
+    """Send an item on, with the inspector's sources, or back with the notes."""
     votes = item.votes_at("inspect")
     if not votes:
         return None
@@ -62,14 +53,8 @@ def _inspected(item: CampaignItem) -> StageDecision | None:
     return StageDecision("next", result={"sources": sources})
 
 
-def _people(settings: MsqaSettings, item: CampaignItem) -> int:
-    """Return the people of the rounds that have begun: a round begins when the one before has ended."""
-    ended = len(item.votes_at("validate")) // settings.validators
-    return settings.validators * min(ended + 1, settings.rounds)
-
-
 def _validated(settings: MsqaSettings, item: CampaignItem) -> StageDecision | None:
-    """Back after a round with too many objections, on after the last round."""
+    """Send an item back after a round with too many objections, and on after the last round."""
     votes = item.votes_at("validate")
     ended = len(votes) // settings.validators
     for start in range(0, ended * settings.validators, settings.validators):
@@ -87,6 +72,16 @@ def _validated(settings: MsqaSettings, item: CampaignItem) -> StageDecision | No
 
 def stages(settings: MsqaSettings) -> tuple[CampaignStage, ...]:
     """Return the stages of a campaign."""
+
+    def inspection(item: CampaignItem) -> StudioForm:
+        open_checks = [check for check in all_checks(settings, item) if check.state is not State.PASSED]
+        return inspect_form(item, [(check.name, check.by_hand) for check in open_checks])
+
+    def count_people(item: CampaignItem) -> int:
+        """Return the people of the rounds that have begun: a round begins when the one before has ended."""
+        ended = len(item.votes_at("validate")) // settings.validators
+        return settings.validators * min(ended + 1, settings.rounds)
+
     return (
         CampaignStage(
             "source", "Find a source", Role.AUTHOR, source_form, _submitted, own=True, send="Go on to the question"
@@ -104,7 +99,7 @@ def stages(settings: MsqaSettings) -> tuple[CampaignStage, ...]:
             "check",
             "Checks by models",
             None,
-            _nothing,
+            lambda _item: StudioForm(),
             lambda item: decide(settings, item),
             questions=lambda item: tuple(questions(settings, item)),
             back="write",
@@ -113,7 +108,7 @@ def stages(settings: MsqaSettings) -> tuple[CampaignStage, ...]:
             "inspect",
             "Inspect",
             Role.INSPECTOR,
-            lambda item: _inspect(settings, item),
+            inspection,
             _inspected,
             speaking=True,
             hold=settings.hold,
@@ -125,7 +120,7 @@ def stages(settings: MsqaSettings) -> tuple[CampaignStage, ...]:
             Role.VERIFIER,
             validate_form,
             lambda item: _validated(settings, item),
-            people=lambda item: _people(settings, item),
+            people=count_people,
             speaking=True,
             regional=settings.regional,
             hold=settings.hold,

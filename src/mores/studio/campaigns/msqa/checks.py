@@ -72,7 +72,7 @@ def all_checks(settings: MsqaSettings, item: CampaignItem) -> tuple[ModelCheck, 
 
 
 def decide(settings: MsqaSettings, item: CampaignItem) -> StageDecision | None:
-    """Back with all reasons when no model is awaited; on where nothing speaks against it and nothing is stuck."""
+    """Send an item back with all reasons when no model is awaited, and on where nothing is against it or stuck."""
     checks = all_checks(settings, item)
     states = {check.state for check in checks}
     result = {check.name: {"state": check.state.value, "reason": check.reason} | check.facts for check in checks}
@@ -205,7 +205,7 @@ def _difficulty(settings: MsqaSettings, item: CampaignItem) -> ModelCheck:
             "{count} of {runs} runs failed: {reason}", count=len(unknown), runs=total, reason=unknown[0].reason
         )
         return check(State.STUCK, failed, facts)
-    best, of = (correct, total) if settings.counted == "all" else (_best(runs), settings.runs)
+    best, of = (correct, total) if settings.counted == "all" else (max(row.count(True) for row in runs), settings.runs)
     if not easy:
         return check(State.PASSED, Phrase("At most {best} of {runs} runs are correct.", best=best, runs=of), facts)
     if settings.too_easy == "keep":
@@ -213,7 +213,3 @@ def _difficulty(settings: MsqaSettings, item: CampaignItem) -> ModelCheck:
         return check(State.PASSED, reason, facts | {"tier": "Easy"})
     template = "Too easy: models answered correctly in {best} of {runs} runs; at most {most} may be."
     return check(State.RETURNED, Phrase(template, best=best, runs=of, most=settings.most_correct), facts)
-
-
-def _best(runs: Sequence[Sequence[bool | None]]) -> int:
-    return max(row.count(True) for row in runs)

@@ -23,7 +23,7 @@ RATING = (
 
 
 def rate_form(settings: RatingSettings, item: CampaignItem) -> StudioForm:
-    """Step 1 asks about each answer, step 2 for their ranking."""
+    """Return the form: step 1 asks about each answer, step 2 for their ranking."""
     answers = item.content.get("answers") or []
     letters = [answer["letter"] for answer in answers]
     fields = [field for answer in answers for field in about_answer(settings, answer)]

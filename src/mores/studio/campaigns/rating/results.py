@@ -49,7 +49,7 @@ class Results:
 
 
 def summarise(_settings: RatingSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
-    """Return the results so far, under one name; nothing where there is no rating."""
+    """Return the results so far, under one name; empty without a rating."""
     kept = [item for item in items if item.status not in (ItemStatus.WITHDRAWN, ItemStatus.REJECTED)]
     ratings = read_ratings(kept)
     if not ratings:
@@ -85,7 +85,7 @@ def marked_texts(ratings: Iterable[Rating]) -> list[MarkedText]:
 
 
 def shown(_settings: RatingSettings, item: CampaignItem) -> Mapping[str, Any]:
-    """For the organiser: each answer with its model and what people said about it."""
+    """Return what the organiser sees: each answer with its model and what people said about it."""
     answers: list[Content] = []
     for answer in item.content.get("answers") or ():
         votes = item.votes_at(STAGE)

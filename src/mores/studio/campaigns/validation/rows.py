@@ -123,7 +123,7 @@ def flatten(gold: Gold) -> Content:
 
 
 def _original(gold: Gold) -> tuple[str, str]:
-    """Yield pairs with errors to validate, so many of each source; the paper takes 25 with soft errors."""
+    """Return instruction and text without the error; where a wrong answer was given, the correct one replaces it."""
     if gold.original is not None:
         return gold.original.instruction, gold.original.text
     errors = [error for error in gold.report.errors if error.side == "text" and error.located]
