@@ -10,7 +10,7 @@ items:
       - create: {…}      # content
       - import: {…}      # content, by the organiser, where nobody writes items; `by` is not needed then
       - edit: {…}        # what the author changes
-      - submit: {…}      # content; {} leaves it as it is
+      - submit: {…}      # content; {} changes nothing
       - answer: {task: draft, content: {…}}        # a person asks a model, which answers; `failure: …` where it fails
       - answers: [{task: …, content: {…}}, …]      # models answer what a stage asked, in order of asking
       - answers: {check: [{…}], try: [{…}, {failure: …}]}      # the same by task, until none waits; the last repeats
@@ -67,7 +67,7 @@ def _fill(database: Database, name: str, organiser: str) -> Campaign:
 
 
 def guests(database: Database, campaigns: Sequence[Campaign]) -> dict[Role, str]:
-    """Someone to try each role with, in every demo campaign that has work for it; the ids."""
+    """Add someone to try each role with, in every demo campaign that has work for it; the ids."""
     people: dict[Role, str] = {}
     for role in Role:
         if role is Role.ORGANISER:

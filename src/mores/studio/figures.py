@@ -4,7 +4,7 @@
     figures.agreement[0].alpha        # value, low, high
 
 A unit is an item at a stage. Where an item came back and was judged again, only its last judged version counts.
-Attention checks are no units: they have one known answer and measure people.
+Attention checks are not units: they have one known answer and measure people.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from mores.stats.agreement import (
 from mores.stats.annotators import annotator_quality, table_votes
 from mores.stats.distributions import Share, share_of
 from mores.stats.intervals import Interval, ratio_interval
+from mores.stats.marks import Figure
 
 
 class Given(NamedTuple):
@@ -42,14 +43,6 @@ class Given(NamedTuple):
     correct: bool | None
     """Of an attention check: whether it was passed; None for any other item."""
     seconds: float
-
-
-class Figure(NamedTuple):
-    """A value with its 95% interval; None where it is not defined."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -160,13 +153,15 @@ def measure_agreement(votes: Sequence[Given]) -> StageAgreement | None:
             counts[row, place[label]] += 1
     table = Votes(tuple(values), counts)
     people = sorted({person for given in shared.values() for person in given})
+    sizes = counts.sum(axis=1)
+    alike, pairs = (counts * (counts - 1)).sum(axis=1) / 2, sizes * (sizes - 1) / 2
     name, kappa, kappa_items = _kappa(shared, table, people)
     return StageAgreement(
         stage=votes[0].stage,
         items=len(shared),
         votes=int(counts.sum()),
         people=len(people),
-        percent=_percent(counts),
+        percent=_figure(float(alike.sum() / pairs.sum()), ratio_interval(alike, pairs)),
         alpha=_figure(krippendorff_alpha(table), krippendorff_alpha_interval(table)),
         kappa=kappa,
         kappa_name=name,
@@ -174,14 +169,8 @@ def measure_agreement(votes: Sequence[Given]) -> StageAgreement | None:
     )
 
 
-def _percent(counts: np.ndarray) -> Figure:
-    sizes = counts.sum(axis=1)
-    alike, pairs = (counts * (counts - 1)).sum(axis=1) / 2, sizes * (sizes - 1) / 2
-    return _figure(float(alike.sum() / pairs.sum()), ratio_interval(alike, pairs))
-
-
 def _kappa(shared: Mapping[str, Mapping[str, str]], table: Votes, people: Sequence[str]) -> tuple[str, Figure, int]:
-    """Cohen's κ of two people, else Fleiss' of the items that have the most usual number of answers."""
+    """Return Cohen's κ of two people, else Fleiss' of the items that have the most usual number of answers."""
     if len(people) == 2:
         pairs = [(given[people[0]], given[people[1]]) for given in shared.values()]
         first, second = [pair[0] for pair in pairs], [pair[1] for pair in pairs]

@@ -192,7 +192,7 @@ class CampaignKind(Generic[S]):
     inspire: Callable[[S, CampaignItem], Content | None] | None = None
     """What other authors may see of an accepted item, in English; None where they may not see it."""
     summarise: Callable[[S, Sequence[CampaignItem]], Mapping[str, Any]] = lambda _settings, _items: {}
-    """Figures of its own for the organiser, such as the paper's rates."""
+    """The kind's figures for the organiser, such as the paper's rates."""
     on_server: Callable[[S], Mapping[str, str]] = lambda _settings: {}
     """Settings that name files of the server, and what they name: organisers cannot set them in the browser."""
     method: Callable[[S, Iterable[CampaignItem]], str] | None = None

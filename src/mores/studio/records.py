@@ -157,7 +157,7 @@ class Ask(Record):
 
 
 class CampaignItem(Record):
-    """What people and models are making or judging, as it is now."""
+    """The present state of something that people and models make or judge."""
 
     id: str
     campaign: str

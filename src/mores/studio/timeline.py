@@ -121,9 +121,9 @@ def join_forms(flow: Flow, item: CampaignItem) -> StudioForm:
 
 
 def list_values(form: StudioForm, content: Content, names: Mapping[str, str] | None = None) -> list[FieldValue]:
-    """Fields with their labels, and choices with the texts that people saw; blocks have the numbers of the form.
+    """Return fields with their labels, and choices with the texts that people saw; blocks have the numbers of the form.
 
-    `names` are the labels of values that are no fields, such as a stage's results.
+    `names` are the labels of values that are not fields, such as a stage's results.
     """
     known = {field.name: field for field in form.fields}
     called = names or {}
@@ -205,14 +205,12 @@ def list_changes(form: StudioForm, old: Content, new: Content) -> list[FieldChan
     labels = {field.name: field.label for field in form.fields}
     found = []
     for name in dict.fromkeys((*old, *new)):
-        before, after = ("\n".join(describe_value(one) for one in _lines(content.get(name))) for content in (old, new))
+        values = ([] if (value := content.get(name)) in (None, "") else value for content in (old, new))
+        lists = (value if isinstance(value, list | tuple) else (value,) for value in values)
+        before, after = ("\n".join(map(describe_value, lines)) for lines in lists)
         if before != after:
             found.append(FieldChange(labels.get(name, name.replace("_", " ")), compare_texts(before, after)))
     return found
-
-
-def _lines(value: object) -> Sequence[object]:
-    return value if isinstance(value, list | tuple) else () if value in (None, "") else (value,)
 
 
 class Earlier(NamedTuple):

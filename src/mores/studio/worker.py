@@ -64,12 +64,12 @@ class Lane:
         self.waiting.put_nowait(question)
 
     def close(self) -> None:
-        """No more questions come; those that are there are answered."""
+        """Let no more questions in; those that are there are answered."""
         self.closed = True
         self.waiting.put_nowait(None)
 
     async def questions(self) -> AsyncIterator[PendingAsk]:
-        """Yield each question as soon as it is there; ends where none has come for a while."""
+        """Yield each question as soon as it comes; end where none has come for a while."""
         while True:
             try:
                 question = await asyncio.wait_for(self.waiting.get(), IDLE)
@@ -85,7 +85,7 @@ class Lane:
 
 
 class AskWorker:
-    """Looks for questions and answers them, as long as it is entered."""
+    """A background worker that looks for questions and answers them while it is entered."""
 
     def __init__(self, database: Database, model: str, options: AskOptions) -> None:
         self.database = database
@@ -253,7 +253,7 @@ async def look_up(search: Search, question: PendingAsk) -> tuple[Content | None,
 
 
 def count_usage(asker: Asker, answer: Answer) -> Content:
-    """What an answer took: tokens, and dollars where the price is known; nothing was paid for one from the store."""
+    """Return what an answer took: tokens, and dollars where the price is known; one from the store is free."""
     if answer.completion is None:
         return {}
     tokens = answer.completion.prompt_tokens, answer.completion.completion_tokens

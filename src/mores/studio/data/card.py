@@ -13,8 +13,9 @@ from mores import formatting as form
 from mores.culture import language_name, region_name
 from mores.hub import licence_name
 from mores.stats.distributions import Share, share_of
+from mores.stats.marks import Figure
 from mores.studio.data.snapshot import Snapshot, workers
-from mores.studio.figures import Figure, StageAgreement
+from mores.studio.figures import StageAgreement
 from mores.studio.records import CampaignItem, ItemStatus, Role
 from mores.studio.workflow import CampaignStage, is_judged
 from mores.types import Signature
@@ -25,7 +26,7 @@ HIDDEN = {"checks", "practice"}
 
 def write_card(snapshot: Snapshot) -> str:
     """Return the sections of the card, in Markdown; the same events and settings give the same text."""
-    settings = snapshot.campaign.settings
+    instructions = snapshot.campaign.settings.instructions.splitlines()
     sections = [
         ("Data card", _about(snapshot)),
         ("Items", _items(snapshot)),
@@ -33,7 +34,7 @@ def write_card(snapshot: Snapshot) -> str:
         ("Agreement", _agreement(snapshot)),
         ("Models", _models(snapshot)),
         ("Method", write_method(snapshot)),
-        ("Instructions", _quote(settings.instructions) or "None were given."),
+        ("Instructions", "\n".join(f"> {line}".rstrip() for line in instructions) or "None were given."),
         ("Settings", f"```yaml\n{dump_settings(snapshot)}```"),
         ("Signature", f"`{sign(snapshot)}`"),
     ]
@@ -162,7 +163,8 @@ def write_method(snapshot: Snapshot) -> str:
     regions = sorted({region_name(code) for member in people for code in member.person.regions})
     sentences = [kind.method(settings, snapshot.items) if kind.method else _general(snapshot)]
     if people:
-        sentences.append(f"{len(people)} people took part{f', from {_list(regions)}' if regions else ''}.")
+        names = " and ".join(filter(None, (", ".join(regions[:-1]), *regions[-1:])))
+        sentences.append(f"{len(people)} people took part{f', from {names}' if regions else ''}.")
     sentences += [_sentence(found, snapshot) for found in snapshot.figures.agreement]
     sentences += [
         f"An answer at “{_title(time.stage, snapshot)}” took {form.duration(time.median)} (median)."
@@ -219,10 +221,6 @@ def _share(share: Share) -> str:
     return f"{form.percent(share.value)} (95% interval {form.shares(share.low, share.high)})"
 
 
-def _list(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 def one_line(text: str) -> str:
     """Return a text without line breaks, which would end a row or a heading."""
     return " ".join(text.split())
@@ -231,7 +229,3 @@ def one_line(text: str) -> str:
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [[one_line(str(cell)).replace("|", r"\|") for cell in line] for line in (head, *rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], ["---"] * len(head), *lines[1:]))
-
-
-def _quote(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())

@@ -51,7 +51,7 @@ def read_json(text: str, place: str) -> Any:
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def read_time(value: object) -> datetime | None:

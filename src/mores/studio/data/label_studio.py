@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -33,7 +32,7 @@ OURS = {"mores_item", "mores_stage", "region", "language"}
 
 
 def label_studio_files(snapshot: Snapshot) -> Iterator[ExportFile]:
-    """`tasks.json` for the import of Label Studio, and `config.xml` for its labelling interface."""
+    """Yield `tasks.json` for the import of Label Studio, and `config.xml` for its labelling interface."""
     stage = judged_stage(snapshot)
     tasks = [to_task(snapshot, number, item, stage) for number, item in enumerate(snapshot.items, 1)]
     yield ExportFile("tasks.json", f"{json.dumps(tasks, ensure_ascii=False, indent=1)}\n".encode())
@@ -216,7 +215,12 @@ def _incoming(task: Any, place: str, form: StudioForm | None) -> Incoming:
         except (InputError, KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
             reason = str(error) if isinstance(error, InputError) else f"a result cannot be read ({error!r})"
             raise InputError(f"{where}: {reason}") from error
-        answers.append(ImportedAnswer(_person(annotation), answer, _seconds(annotation), _when(annotation)))
+        by, took = annotation.get("completed_by"), annotation.get("lead_time")
+        person = by.get("id", "?") if isinstance(by, dict) else "?" if by is None else by
+        timed = isinstance(took, int | float) and not isinstance(took, bool) and 0 <= took < 1e9
+        seconds = float(took) if timed else 0.0  # type: ignore[arg-type]
+        at = read_time(annotation.get("created_at"))
+        answers.append(ImportedAnswer(f"Label Studio {person}", answer, seconds, at))
     return Incoming(place, content, _text(data, "region"), _text(data, "language"), tuple(answers))
 
 
@@ -225,27 +229,17 @@ def _text(data: Mapping[str, Any], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _person(annotation: Mapping[str, Any]) -> str:
-    by = annotation.get("completed_by")
-    return f"Label Studio {by.get('id', '?') if isinstance(by, dict) else by if by is not None else '?'}"
-
-
-def _seconds(annotation: Mapping[str, Any]) -> float:
-    value = annotation.get("lead_time")
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9 else 0.0
-
-
-def _when(annotation: Mapping[str, Any]) -> datetime | None:
-    return read_time(annotation.get("created_at"))
-
-
 def from_results(results: Sequence[Mapping[str, Any]], data: Mapping[str, Any], form: StudioForm | None) -> Content:
     """Return the results of an annotation as an answer."""
     fields = {field.name: field for field in form.fields} if form else {}
     marking = [field for field in fields.values() if field.kind == "marks"]
     answer: Content = {}
     for marked in marking:
-        mine = [result for result in results if _asks(result, marked)]
+        mine = [
+            result
+            for result in results
+            if f"{result['from_name']}_".startswith(f"{marked.name}_{result.get('to_name', '')}_")
+        ]
         if mine:
             answer[marked.name] = _marks(marked, mine, data)
             results = [result for result in results if result not in mine]
@@ -270,14 +264,8 @@ def from_results(results: Sequence[Mapping[str, Any]], data: Mapping[str, Any], 
     return answer
 
 
-def _asks(result: Mapping[str, Any], field: FormField) -> bool:
-    """Return whether a result is about a mark of this field."""
-    prefix = f"{field.name}_{result.get('to_name', '')}"
-    return bool(result["from_name"] == prefix or result["from_name"].startswith(f"{prefix}_"))
-
-
 def _marks(field: FormField, results: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Regions as marks, each with the answers about it."""
+    """Return regions as marks, each with the answers about it."""
     label, details = labelled(field), {detail.name: detail for detail in field.details}
     regions: dict[str, dict[str, Any]] = {}
     missing: list[dict[str, Any]] = []
@@ -330,7 +318,7 @@ def _read_span(result: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, 
 
 
 def locate(text: str, start: int, end: int, quote: str) -> tuple[int, int]:
-    """Return a span in code points: as it is, or from UTF-16, whichever gives the quoted text."""
+    """Return a span in code points: unchanged or from UTF-16, whichever gives the quoted text."""
     if 0 <= start <= end <= len(text) and (not quote or text[start:end] == quote):
         return start, end
     units = text.encode("utf-16-le")

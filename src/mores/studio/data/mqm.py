@@ -13,7 +13,7 @@ UNKNOWN = Segment.of("").system
 
 
 def read_mqm(text: str, name: str) -> list[Incoming]:
-    """The segments of a file, each once, with the marks of every rater; who could not judge one has no answer."""
+    """Return the segments of a file, each once, with every rater's marks; who could not judge one has no answer."""
     items: dict[str, Incoming] = {}
     try:
         judgements = read_mqm_tsv(text if "\n" in text else f"{text}\n")

@@ -31,7 +31,7 @@ SCORES = ("score", "rating")
 
 
 def pearmut_files(snapshot: Snapshot) -> Iterator[ExportFile]:
-    """`campaign.json` for `pearmut add`, and `annotations.jsonl` as pearmut writes them."""
+    """Yield `campaign.json` for `pearmut add`, and `annotations.jsonl` as pearmut writes them."""
     stage = judged_stage(snapshot)
     items = [to_item(snapshot, item, _marked(stage.form(item)) if stage else None) for item in snapshot.items]
     info: dict[str, Any] = {"assignment": "single-stream", "protocol": "ESA", "users": max(1, len(snapshot.numbers))}
@@ -63,12 +63,13 @@ def to_item(snapshot: Snapshot, item: CampaignItem, marked: tuple[str, str] | No
 def to_line(snapshot: Snapshot, vote: ItemVote, item: Mapping[str, Any], number: int) -> dict[str, Any]:
     """Return a vote as a line of the log."""
     part = item.get(OURS, {}).get("part")
-    spans = [span for value in vote.answer.values() for span in _spans(value) if span.get("part", part) == part]
+    marks = [mark for value in vote.answer.values() if isinstance(value, list) for mark in value]
+    spans = [mark for mark in marks if isinstance(mark, dict) and isinstance(mark.get("start"), int)]
     score = next((_number(vote.answer[name]) for name in SCORES if name in vote.answer), None)
     comment = vote.answer.get("comment")
     given = {
         "score": score,
-        "error_spans": [to_span(span) for span in spans],
+        "error_spans": [to_span(span) for span in spans if span.get("part", part) == part],
         "textfield": comment if isinstance(comment, str) else None,
         OURS: vote.answer,
     }
@@ -84,11 +85,6 @@ def _number(value: Any) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
-
-
-def _spans(value: Any) -> list[dict[str, Any]]:
-    given = value if isinstance(value, list) else []
-    return [one for one in given if isinstance(one, dict) and isinstance(one.get("start"), int)]
 
 
 def to_span(span: Mapping[str, Any]) -> dict[str, Any]:

@@ -61,15 +61,12 @@ class Snapshot:
         return [
             item.model_copy(
                 update={
-                    "votes": tuple(self._numbered(vote) for vote in item.votes),
+                    "votes": tuple(vote.model_copy(update={"person": self.number(vote.person)}) for vote in item.votes),
                     "declined": tuple((self.number(person), stage) for person, stage in item.declined),
                 }
             )
             for item in self.items
         ]
-
-    def _numbered(self, vote: ItemVote) -> ItemVote:
-        return vote.model_copy(update={"person": self.number(vote.person)})
 
     def number(self, person: str | None) -> str:
         """Return a person's number; empty for nobody."""
@@ -91,7 +88,7 @@ class Snapshot:
 
 
 def read_snapshot(database: Database, campaign: Campaign) -> Snapshot:
-    """Return the campaign as it is now."""
+    """Return the present state of a campaign."""
     with database.read() as connection:
         mine = events.c.campaign == campaign.id
         last, at = connection.execute(select(func.max(events.c.id), func.max(events.c.at)).where(mine)).one()
@@ -104,25 +101,14 @@ def read_snapshot(database: Database, campaign: Campaign) -> Snapshot:
         written = read_writing(connection, campaign)
     figures = summarise_votes(votes, [stage.name for stage in campaign.flow.stages], written, int(last or 0))
     members = [member for member in list_members(database, campaign) if member.person.id in numbers]
-    return Snapshot(
-        campaign,
-        int(last or 0),
-        at,
-        items,
-        votes,
-        figures,
-        numbers,
-        members,
-        lambda: _read_versions(database, campaign, int(last or 0)),
-    )
 
+    def read_versions() -> list[ItemVersion]:
+        """Return the versions until the last event, whatever has happened since."""
+        kinds = [EventKind.CREATED.value, EventKind.EDITED.value]
+        query = select(events).where(mine, events.c.kind.in_(kinds), events.c.id <= int(last or 0))
+        return list_versions(map(to_event, database.fetch(query.order_by(events.c.id))))
 
-def _read_versions(database: Database, campaign: Campaign, last: int) -> list[ItemVersion]:
-    """Return the versions until an event, whatever has happened since."""
-    kinds = [EventKind.CREATED.value, EventKind.EDITED.value]
-    mine = (events.c.campaign == campaign.id, events.c.kind.in_(kinds), events.c.id <= last)
-    with database.read() as connection:
-        return list_versions(map(to_event, connection.execute(select(events).where(*mine).order_by(events.c.id))))
+    return Snapshot(campaign, int(last or 0), at, items, votes, figures, numbers, members, read_versions)
 
 
 def workers(snapshot: Snapshot) -> list[Member]:

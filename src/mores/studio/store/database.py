@@ -57,13 +57,13 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection for several queries: everything in it is seen as of one moment."""
+        """Open a connection for several queries, which see everything as of one moment."""
         with self._together.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """A connection whose changes are on disk when the block ends, or did not happen."""
+        """Open a connection whose changes are on disk when the block ends, or did not happen."""
         with self._turn, self._writing.connect() as connection, connection.begin():
             yield connection
 
@@ -112,7 +112,7 @@ def _url(address: str | Path | URL) -> URL:
         url = make_url(text)
     except ArgumentError as error:
         fix = "use a path, or postgresql://user:password@host/name"
-        raise ConfigError(f"{text!r} is no address of a database; {fix}", setting="database") from error
+        raise ConfigError(f"{text!r} is not the address of a database; {fix}", setting="database") from error
     if url.drivername in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() not in ("sqlite", "postgresql"):

@@ -41,7 +41,7 @@ class Static(StaticFiles):
 
 
 def app(database: str | Path | Database, *, model: str = "embedded", **options: Unpack[AskOptions]) -> FastAPI:
-    """Yield the studio on a database: a path for SQLite, or `postgresql://…`.
+    """Return the studio on a database: a path for SQLite, or `postgresql://…`.
 
     `model` answers what people ask, as everywhere in Mores; "none" for no model. `options` say how it is asked.
     """
@@ -62,38 +62,26 @@ def app(database: str | Path | Database, *, model: str = "embedded", **options: 
     studio.mount("/static", Static(directory=STATIC), name="static")
     for routes in (account, campaigns, practice, work, organise, decide, people, data):
         studio.router.routes += routes.router.routes  # including a router makes its routes again, while a visitor waits
-    studio.add_exception_handler(SignIn, _sign_in)
-    studio.add_exception_handler(Elsewhere, _elsewhere)
-    studio.add_exception_handler(Refused, _refused)
-    studio.add_exception_handler(HTTPException, _failed)
-    studio.add_exception_handler(RequestValidationError, _unreadable)
+    for kind in (SignIn, Elsewhere, Refused, HTTPException, RequestValidationError):
+        studio.add_exception_handler(kind, _handle)
     studio.add_middleware(Guard)
     return studio
 
 
-def _sign_in(request: Request, _error: Exception) -> Response:
-    if wants_json(request):
-        return JSONResponse({"error": "Please sign in."}, 401)
-    return RedirectResponse(f"{request.scope.get('root_path', '')}/login", 303)
-
-
-def _elsewhere(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Elsewhere)
-    return RedirectResponse(f"{request.scope.get('root_path', '')}{error.path}", 303)
-
-
-def _refused(request: Request, error: Exception) -> Response:
-    return _explain(request, 404 if isinstance(error, Unknown) else 409, error.args[0])
-
-
-def _failed(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    usual = TITLES.get(error.status_code, "")
-    detail = error.detail if error.detail.lower() != usual.lower() else ""
-    return _explain(request, error.status_code, detail)
-
-
-def _unreadable(request: Request, _error: Exception) -> Response:
+def _handle(request: Request, error: Exception) -> Response:
+    """Send the visitor where they have to go first, or explain what is wrong."""
+    root = request.scope.get("root_path", "")
+    match error:
+        case SignIn() if wants_json(request):
+            return JSONResponse({"error": "Please sign in."}, 401)
+        case SignIn():
+            return RedirectResponse(f"{root}/login", 303)
+        case Elsewhere(path=path):
+            return RedirectResponse(f"{root}{path}", 303)
+        case Refused():
+            return _explain(request, 404 if isinstance(error, Unknown) else 409, error.args[0])
+        case HTTPException(status_code=code, detail=detail):
+            return _explain(request, code, "" if detail.lower() == TITLES.get(code, "").lower() else detail)
     return _explain(request, 422, "This address cannot be read.")
 
 

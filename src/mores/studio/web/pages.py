@@ -49,7 +49,7 @@ def translate(locale: str) -> Mapping[str, str]:
 
 @cache
 def hash_static_files() -> str:
-    """Changes with every style sheet and script; it stands in their addresses, so that browsers can keep them."""
+    """Return a hash of all style sheets and scripts; it stands in their addresses, so that browsers can keep them."""
     together = b"\0".join(path.read_bytes() for path in sorted(STATIC.iterdir()))
     return blake2b(together, digest_size=6).hexdigest()
 
@@ -90,7 +90,7 @@ def choose_locale(wanted: str, accepted: str) -> str:
 
 @cache
 def translator(locale: str) -> Callable[..., str]:
-    """Return what says a text in a language: `_` of the templates."""
+    """Return the function that translates a text into a language: `_` of the templates."""
     texts = translate(locale)
 
     def say(text: str, **values: Any) -> str:

@@ -19,7 +19,7 @@ DECIDED = {
 
 
 def may(flow: Flow, item: CampaignItem | None, person: Person | None, action: type[Action]) -> str | None:  # noqa: C901 - one case for each action
-    """Why someone may not do something to an item; None where they may. `None` as a person is a model or the clock."""
+    """Return why someone may not do something to an item; None where they may. A model or the clock is person None."""
     if action is actions.Answered:
         return None if person is None else "Only a model answers."
     if person is None:

@@ -113,12 +113,12 @@ class Flow:
     campaign: str
     stages: tuple[CampaignStage, ...]
     model: str = ""
-    """Who answers what people ask; empty where there is no model."""
+    """The model that answers what people ask; empty without one."""
     budget: int = 30
     """The most questions to a model that an author may ask about one item."""
     open: bool = True
     skills: Mapping[str, float] = field(default_factory=dict)
-    """How often each person's answers are correct, as far as it is known."""
+    """How often each person's answers are correct, where that is known."""
     named: Mapping[str, CampaignStage] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

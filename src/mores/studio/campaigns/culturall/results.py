@@ -73,7 +73,7 @@ def row(item: CampaignItem) -> dict[str, str]:
     }
 
 
-class Rate(NamedTuple):
+class ReviewRate(NamedTuple):
     """A share of a count, with its 95% interval."""
 
     part: int
@@ -98,22 +98,22 @@ class Rate(NamedTuple):
         return Phrase(template, part=self.part, total=self.total, **shown)
 
 
-def review_rates(items: Iterable[CampaignItem]) -> dict[str, Rate]:
+def review_rates(items: Iterable[CampaignItem]) -> dict[str, ReviewRate]:
     """Return how often reviewers accepted, revised and rejected."""
     decided = Counter(vote.answer["verdict"] for item in items for vote in item.votes if vote.stage == "review")
-    return {verdict: Rate(decided[verdict], sum(decided.values())) for verdict in VERDICTS}
+    return {verdict: ReviewRate(decided[verdict], sum(decided.values())) for verdict in VERDICTS}
 
 
-def cross_checked(items: Iterable[CampaignItem]) -> Rate:
+def cross_checked(items: Iterable[CampaignItem]) -> ReviewRate:
     """Return how many of the cross-checked items meet all criteria."""
     answers = [vote.answer for item in items for vote in item.votes if vote.stage == CROSS_CHECK]
-    return Rate(sum(map(meets_criteria, answers)), len(answers))
+    return ReviewRate(sum(map(meets_criteria, answers)), len(answers))
 
 
-def challenging(items: Iterable[CampaignItem]) -> Rate:
+def challenging(items: Iterable[CampaignItem]) -> ReviewRate:
     """Return how many of the measured items are challenging, as they were measured last."""
     measured = [result for item in items if (result := item.results.get("measure", {})).get("measured")]
-    return Rate(sum(result["challenging"] for result in measured), len(measured))
+    return ReviewRate(sum(result["challenging"] for result in measured), len(measured))
 
 
 def summarise(_settings: CulturallSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
