@@ -22,12 +22,13 @@ from mores.benchmark import BENCHMARKS, benchmark
 from mores.benchmark.topics import read_topics
 from mores.calling import FUNCTIONS
 from mores.cli import mores
-from mores.engine import AskOptions
+from mores.engine import AskSettings
 from mores.errors import InputError
 from mores.factory.recipe import built_in
 from mores.io import file_name, read_samples
 from mores.models.pull import default_path
 from mores.run import open_run
+from mores.settings import settings_of
 from mores.types import Judgement
 
 ROOT = Path(__file__).parents[1]
@@ -162,7 +163,8 @@ def test_every_public_function_and_record_is_in_the_docs() -> None:
     for name, place in (FUNCTIONS | others).items():
         assert f"`mores.{name}(" in page, name
         assert f"::: {place.replace(':', '.')}\n" in reference, name
-    for name in {*AskOptions.__annotations__, *RECORDS} - {"MoresError", "Run", *others}:
+    asking = {entry.name for entry in settings_of(AskSettings)}
+    for name in {*asking, *RECORDS} - {"MoresError", "Run", *others}:
         assert f"`{name}`" in page, name
 
 

@@ -19,6 +19,25 @@ if TYPE_CHECKING:
     from mores import aio as aio
     from mores import studio as studio
     from mores.errors import MoresError as MoresError
+    from mores.functions import audit as audit
+    from mores.functions import bench as bench
+    from mores.functions import board as board
+    from mores.functions import build as build
+    from mores.functions import collect as collect
+    from mores.functions import compare as compare
+    from mores.functions import diagnose as diagnose
+    from mores.functions import export as export
+    from mores.functions import export_task as export_task
+    from mores.functions import ground as ground
+    from mores.functions import judge_check as judge_check
+    from mores.functions import longform as longform
+    from mores.functions import meta as meta
+    from mores.functions import rate as rate
+    from mores.functions import score as score
+    from mores.functions import score_file as score_file
+    from mores.functions import tiers as tiers
+    from mores.functions import topics as topics
+    from mores.functions import train as train
     from mores.run import Run as Run
     from mores.run import find_runs as find_runs
     from mores.run import open_run as open_run
@@ -34,20 +53,6 @@ if TYPE_CHECKING:
     from mores.types import Sample as Sample
     from mores.types import Severity as Severity
     from mores.types import Signature as Signature
-
-    bench = blocking(aio.bench)
-    board = blocking(aio.board)
-    build = blocking(aio.build)
-    collect = blocking(aio.collect)
-    diagnose = blocking(aio.diagnose)
-    compare = blocking(aio.compare)
-    export_task = blocking(aio.export_task)
-    meta = blocking(aio.meta)
-    longform = blocking(aio.longform)
-    rate = blocking(aio.rate)
-    score = blocking(aio.score)
-    score_file = blocking(aio.score_file)
-    train = blocking(aio.train)
 
 __version__ = "0.2.0"
 

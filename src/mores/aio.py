@@ -10,6 +10,9 @@ from mores.calling import FUNCTIONS, load
 if TYPE_CHECKING:
     from mores.benchmark.api import bench as bench
     from mores.benchmark.api import board as board
+    from mores.benchmark.api import judge_check as judge_check
+    from mores.benchmark.api import tiers as tiers
+    from mores.benchmark.api import topics as topics
     from mores.diagnosis.api import diagnose as diagnose
     from mores.factory.api import build as build
     from mores.harness.api import export_task as export_task
@@ -17,9 +20,12 @@ if TYPE_CHECKING:
     from mores.longanswer.api import longform as longform
     from mores.metaevaluation.api import compare as compare
     from mores.metaevaluation.api import meta as meta
+    from mores.metric.api import audit as audit
     from mores.metric.api import score as score
     from mores.metric.api import score_file as score_file
     from mores.rating.api import rate as rate
+    from mores.training.api import export as export
+    from mores.training.api import ground as ground
     from mores.training.api import train as train
 
 

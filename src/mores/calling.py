@@ -13,8 +13,12 @@ T = TypeVar("T")
 FUNCTIONS = {
     "score": "mores.metric.api:score",
     "score_file": "mores.metric.api:score_file",
+    "audit": "mores.metric.api:audit",
     "bench": "mores.benchmark.api:bench",
     "board": "mores.benchmark.api:board",
+    "judge_check": "mores.benchmark.api:judge_check",
+    "topics": "mores.benchmark.api:topics",
+    "tiers": "mores.benchmark.api:tiers",
     "export_task": "mores.harness.api:export_task",
     "meta": "mores.metaevaluation.api:meta",
     "compare": "mores.metaevaluation.api:compare",
@@ -24,6 +28,8 @@ FUNCTIONS = {
     "diagnose": "mores.diagnosis.api:diagnose",
     "rate": "mores.rating.api:rate",
     "train": "mores.training.api:train",
+    "ground": "mores.training.api:ground",
+    "export": "mores.training.api:export",
 }
 """Every public function that works for a while, and where it is written."""
 

@@ -15,56 +15,64 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from mores.benchmark.board import Entry, compare_runs, read_runs
+from mores.benchmark.board import BoardEntry, compare_runs, read_runs
 from mores.errors import ConfigError, GateError
 from mores.formatting import SIGNIFICANT, count, number, p_value, percent, points
-from mores.metric.summary import Summary, errors, summarise
+from mores.metric.summary import ScoreSummary, errors, summarise
 from mores.run import Run
+from mores.settings import Settings, setting
+from mores.settings.values import OptionalPath
 from mores.stats.resampling import adjust_p_values
 from mores.types import Judgement, Severity
 
 FAIL_ON = {Severity.MAJOR: (Severity.MAJOR,), Severity.MINOR: (Severity.MAJOR, Severity.MINOR)}
 """The severities that each value of `fail_on` forbids."""
+UNJUDGED = "Exit with code 3 when more texts or answers cannot be judged, for example 3 or 5%."
 SHOWN = 10
 """Most errors and texts that are named beside the reason."""
 
 
-class TextGate:
+class TextGate(Settings, table="score-gate"):
     """What judged texts must reach: no error at least as bad as `fail_on`, and a mean score of `fail_under`.
 
     At most `max_unjudged` of them may be left without a judgement: a number, or a share such as 0.05 or "5%".
     """
 
-    def __init__(
-        self,
-        fail_on: Severity | str | None = None,
-        fail_under: float | None = None,
-        max_unjudged: float | str | None = None,
-    ) -> None:
-        if fail_on not in (None, *FAIL_ON):
-            raise ConfigError(f"{fail_on!r} is no severity; give {' or '.join(FAIL_ON)}", setting="fail_on")
-        self._severities = FAIL_ON[Severity(fail_on)] if fail_on else ()
-        self._fail_under = fail_under
-        self._unjudged = _Limit(max_unjudged)
+    fail_on: Severity | Literal["major", "minor"] | None = setting(
+        default=None, kw_only=False, help="Exit with code 3 when a text has an error that is at least this severe."
+    )
+    fail_under: float | None = setting(
+        default=None, kw_only=False, metavar="SCORE", help="Exit with code 3 when the mean score is lower."
+    )
+    max_unjudged: float | str | None = setting(default=None, kw_only=False, metavar="N|SHARE", help=UNJUDGED)
 
-    def check(self, judged: Summary | Iterable[Judgement], left_out: int = 0) -> None:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _Limit(self.max_unjudged)
+
+    @property
+    def _severities(self) -> tuple[Severity, ...]:
+        return FAIL_ON[Severity(self.fail_on)] if self.fail_on else ()
+
+    def check(self, judged: ScoreSummary | Iterable[Judgement], left_out: int = 0) -> None:
         """GateError where they do not; rows that were left out because they could not be read count as not judged.
 
         Where the judgements are given, notes of the error name the first texts that caused it.
         """
         __tracebackhide__ = True
-        judgements = [] if isinstance(judged, Summary) else list(judged)
-        summary = judged if isinstance(judged, Summary) else summarise(judgements)
+        judgements = [] if isinstance(judged, ScoreSummary) else list(judged)
+        summary = judged if isinstance(judged, ScoreSummary) else summarise(judgements)
         problems = [] if summary.judged else ["no text could be judged"]
         forbidden = {severity: summary.errors.get(severity, 0) for severity in self._severities}
         if any(forbidden.values()):
             problems.append(", ".join(count(n, f"{severity} error") for severity, n in forbidden.items() if n))
         mean = summary.mean_score
-        if self._fail_under is not None and mean is not None and mean < self._fail_under:
-            problems.append(f"the mean score {number(mean, 3)} is below {self._fail_under:g}")
+        if self.fail_under is not None and mean is not None and mean < self.fail_under:
+            problems.append(f"the mean score {number(mean, 3)} is below {self.fail_under:g}")
         unjudged, total = summary.n - summary.judged + left_out, summary.n + left_out
-        _fail([*problems, *self._unjudged.problems(unjudged, total, "texts")], self._causes(judgements))
+        _fail([*problems, *_Limit(self.max_unjudged).problems(unjudged, total, "texts")], self._causes(judgements))
 
     def _causes(self, judgements: Iterable[Judgement]) -> Iterator[str]:
         """Yield each forbidden error, and each text that could not be judged, with its place."""
@@ -76,7 +84,7 @@ class TextGate:
                     yield f"{judgement.sample_id}: {error.severity} error in {error.quote!r}: {error.explanation}"
 
 
-class BenchGate:
+class BenchGate(Settings, table="bench-gate"):
     """What runs of benchmarks must reach: `fail_under` in their first figure, a share such as 0.6 or "60%".
 
     `baseline` is the folder of earlier runs, which they may not be significantly worse than: a paired permutation test
@@ -84,25 +92,41 @@ class BenchGate:
     answers may be unscored.
     """
 
-    def __init__(
-        self,
-        fail_under: float | str | None = None,
-        baseline: Path | str | None = None,
-        max_unjudged: float | str | None = None,
-    ) -> None:
-        self._fail_under = None if fail_under is None else _share(fail_under, "fail_under")
-        self._folder = baseline
-        self._baseline = read_runs([Path(baseline)]) if baseline else []
-        self._unjudged = _Limit(max_unjudged)
+    fail_under: float | str | None = setting(
+        default=None,
+        kw_only=False,
+        metavar="SHARE",
+        help="Exit with code 3 when the first figure of a benchmark is lower, for example 0.6 or 60%.",
+    )
+    baseline: OptionalPath = setting(
+        default=None,
+        kw_only=False,
+        place="folder",
+        metavar="RUN",
+        help="Folder of an earlier run: exit with code 3 when this one is significantly worse.",
+    )
+    max_unjudged: float | str | None = setting(default=None, kw_only=False, metavar="N|SHARE", help=UNJUDGED)
+
+    if TYPE_CHECKING:
+        _fail_under: ClassVar[float | None]
+        _baseline: ClassVar[list[BoardEntry]]
+        _unjudged: ClassVar[_Limit]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        share = None if self.fail_under is None else _share(self.fail_under, "fail_under")
+        object.__setattr__(self, "_fail_under", share)
+        object.__setattr__(self, "_baseline", read_runs([self.baseline]) if self.baseline else [])
+        object.__setattr__(self, "_unjudged", _Limit(self.max_unjudged))
 
     def require_baseline(self, names: Iterable[str]) -> None:
-        """ConfigError where the baseline has no run of one of these benchmarks; call it before they are run."""
+        """Raise ConfigError where the baseline has no run of one of these benchmarks; call it before they are run."""
         known = {entry.result.benchmark for entry in self._baseline}
         if missing := [name for name in names if self._baseline and name not in known]:
-            raise ConfigError(f"{self._folder}: there is no run of {missing[0]} in it", setting="baseline")
+            raise ConfigError(f"{self.baseline}: there is no run of {missing[0]} in it", setting="baseline")
 
     def check(self, runs: Iterable[Run | Path | str]) -> None:
-        """GateError where a run, which may be given by its folder, does not."""
+        """Raise GateError where a run, which may be given by its folder, does not."""
         __tracebackhide__ = True
         entries = read_runs(run.path if isinstance(run, Run) else Path(run) for run in runs)
         problems = []
@@ -114,7 +138,7 @@ class BenchGate:
             problems += self._unjudged.problems(first.unscored, first.n + first.unscored, f"answers of {name}")
         _fail(problems + self._worse(entries))
 
-    def _worse(self, entries: Sequence[Entry]) -> list[str]:
+    def _worse(self, entries: Sequence[BoardEntry]) -> list[str]:
         """Return where a run is significantly worse than its baseline, or cannot be compared with it."""
         if not self._baseline:
             return []
@@ -128,7 +152,7 @@ class BenchGate:
                 problems.append(f"{name}: significantly worse than {gap.against}: {size}")
         return problems
 
-    def _earlier(self, entry: Entry) -> Entry:
+    def _earlier(self, entry: BoardEntry) -> BoardEntry:
         """Return the one run of the baseline that asks the same."""
         name = entry.result.name
         same = [earlier for earlier in self._baseline if earlier.result.name == name]
@@ -136,7 +160,7 @@ class BenchGate:
             return same[0]
         number_of = f"are {len(same)} runs" if same else "is no run that asks in the same way"
         fix = "give the folder of one run"
-        raise ConfigError(f"{self._folder}: there {number_of} of {name} in it; {fix}", setting="baseline")
+        raise ConfigError(f"{self.baseline}: there {number_of} of {name} in it; {fix}", setting="baseline")
 
 
 class _Limit:

@@ -19,6 +19,7 @@ from mores.benchmark.benchmark import Label, Verdict
 from mores.benchmark.choice import grade_letter, shuffle
 from mores.benchmark.folder import open_bench_run
 from mores.benchmark.score import BenchResult
+from mores.benchmark.settings import QuestionSettings
 from mores.benchmark.topics import TopicsRun
 from mores.errors import ConfigError
 from mores.io import read_records
@@ -373,7 +374,7 @@ def test_a_search_that_fails_leaves_questions_unscored(mores: Run, home: Path, d
     assert result(none.stdout).figures["accuracy"].value == 1.0
     wrong = mores("bench", "normad", "--data", "data", "--model", model, "--search", "corpsu:x")
     assert wrong.returncode == 2
-    assert "did you mean 'corpus'?" in wrong.stderr
+    assert "did you mean 'corpus:x'?" in wrong.stderr
 
 
 def test_culturall_in_english(mores: Run, home: Path, data: Path) -> None:
@@ -416,7 +417,7 @@ def test_several_benchmarks_and_a_table(mores: Run, home: Path, data: Path) -> N
             ["culturalbench-hrad"],
             "did you mean 'culturalbench-hard'? there are culturalbench-easy, culturalbench-hard,",
         ),
-        (["nothing-like-it"], "nothing-like-it: no such benchmark; there are"),
+        (["nothing-like-it"], "unknown benchmark 'nothing-like-it'; there are"),
         (["culturall"], "culturall is graded by a model: name a judge, for example openai:NAME (--judge)"),
         (["normad", "--variant", "english"], "normad: no variant 'english'; it has rule (--variant)"),
         (["include", "--variant", "english"], "include: no variant 'english'; it has none (--variant)"),
@@ -451,7 +452,7 @@ def test_rows_that_are_bad_or_there_twice_are_left_out(mores: Run, home: Path) -
     assert "normad: left out 2 bad rows" in done.stderr
     assert "normad: these are the data of the first release" in done.stderr
     assert result(done.stdout).signature["release"] == "first"
-    assert "is there twice; remove one" in done.stderr
+    assert "duplicate id" in done.stderr
     assert "normad.jsonl:3: Gold Label 'perhaps' is none of yes, no, neutral" in done.stderr
     plan = mores("bench", "normad", "--data", "own", "--model", model, "--search", "fake:none", "--dry-run")
     assert "1 searches, at most $0.00" in plan.stdout
@@ -461,11 +462,13 @@ def test_rows_that_are_bad_or_there_twice_are_left_out(mores: Run, home: Path) -
 def test_of_several_judges_those_on_a_server_get_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     address = "http://127.0.0.1:9/v1"
-    served, local = open_session("fake:", judge=("openai:a", "fake:clean"), judge_url=address, store=None).judges
+    served, local = open_session(
+        "fake:", QuestionSettings(judge=("openai:a", "fake:clean"), judge_url=address, store=None)
+    ).judges
     assert served.model.identity == f"openai:a@{address}"
     assert local.model.name == "fake:clean"
     with pytest.raises(ConfigError, match="a model of kind 'fake' takes no base url"):
-        open_session("fake:", judge="fake:clean", judge_url=address, store=None)
+        open_session("fake:", QuestionSettings(judge="fake:clean", judge_url=address, store=None))
 
 
 def test_the_list(mores: Run) -> None:

@@ -618,7 +618,7 @@ def test_candle_as_released(tmp_path: Path) -> None:
 
 
 def test_unknown_source_says_which_are_there() -> None:
-    with pytest.raises(ConfigError, match="no such source 'Blends'; did you mean 'blend'\\? there are blend, cult"):
+    with pytest.raises(ConfigError, match="unknown source 'Blends'; did you mean 'blend'\\? there are blend, cult"):
         sources.source("Blends")
 
 

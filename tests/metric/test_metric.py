@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -212,7 +213,7 @@ def test_the_constraint_knows_how_much_evidence_there_is() -> None:
 def test_the_signature_says_what_was_searched() -> None:
     plain, searched = (
         open_metric("fake:clean", store=None),
-        open_metric("fake:clean", Settings(evidence="c.k3"), store=None),
+        replace(open_metric("fake:clean", store=None), evidence="c.k3"),
     )
     [without], [with_evidence] = plain.judge(["x"]), plain.judge([ASKED])
     [looked_up], [nothing] = searched.judge([ASKED]), searched.judge(["x"])
@@ -274,9 +275,10 @@ def test_a_verdict_by_passages_with_few_words_of_the_text_is_weak() -> None:
     sample = Sample(id="s", text="Schnitzel is popular on Sundays in Germany.")
     far = sample.model_copy(update={"evidence": (Evidence(text="Schnitzel with potatoes costs little."),)})
     near = sample.model_copy(update={"evidence": (Evidence(text="Germans often eat Schnitzel on Sundays."),)})
-    weak, words = Weak("weak", lambda _: Completion(FOUND, (-0.5,))), Settings(by_words=True)
-    judgements = open_metric(weak, words, store=None).judge([far, near])
+    weak = Weak("weak", lambda _: Completion(FOUND, (-0.5,)))
+    by_words = replace(open_metric(weak, store=None), by_words=True)
+    judgements = by_words.judge([far, near])
     assert [judgement.notes for judgement in judgements] == [("weak verdict: this evidence says nothing",), ()]
     assert open_metric(weak, store=None).judge([far])[0].notes == ()  # found by meaning, or given
-    assert open_metric("fake:clean", words, store=None).judge([far])[0].notes == ()
-    assert open_metric(weak, words, store=None).signature() == open_metric(weak, store=None).signature()
+    assert replace(open_metric("fake:clean", store=None), by_words=True).judge([far])[0].notes == ()
+    assert by_words.signature() == open_metric(weak, store=None).signature()

@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 
 import mores
-from mores.cli.options import served
-from mores.engine import Answer, Job, run
+from mores.engine import Answer, Job, open_asker, run
 from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError, ModelError
 from mores.metric import Metric, Settings, open_metric
@@ -303,18 +302,7 @@ def test_without_its_adapter_it_says_that_its_reports_measure_nothing() -> None:
 
 
 def test_other_commands_use_the_model_without_the_metrics_adapter() -> None:
-    options = dict.fromkeys(
-        ("adapter", "base_url", "concurrency", "timeout", "rpm", "tpm", "store", "threads", "outage")
-    )
-    settings = options | {
-        "model": "embedded",
-        "attempts": 1,
-        "slots": 1,
-        "context": 512,
-        "no_store": True,
-        "fresh": False,
-    }
-    model = served(dict(settings)).model
+    model = open_asker("embedded", store=None, context=512).model
     assert isinstance(model, EmbeddedModel)
     assert model.adapter is None
     assert model.style is None

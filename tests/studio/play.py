@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from httpx2 import Response
 from starlette.testclient import TestClient
 
+from mores.engine import AskSettings
 from mores.studio import app
 from mores.studio.campaigns import open_kind
 from mores.studio.records import CampaignItem, Role
@@ -137,7 +138,7 @@ class Play:
         """Let models answer until none has anything to answer."""
 
         async def answer() -> None:
-            worker = AskWorker(self.database, self.campaign.flow.model, {"store": None})
+            worker = AskWorker(self.database, self.campaign.flow.model, AskSettings(store=None))
             while await worker.answer_all():
                 pass
 
@@ -152,7 +153,7 @@ class Play:
 
         async def answer_all() -> int:
             total = 0
-            worker = AskWorker(self.database, self.model, {"store": store})
+            worker = AskWorker(self.database, self.model, AskSettings(store=store))
             while count := await worker.answer_all():
                 total += count
             return total

@@ -258,7 +258,7 @@ def test_pages_are_light_and_static_files_are_kept(looks: Looks) -> None:
 
 def forget() -> None:
     """Draw pages anew, with other translations."""
-    pages.speaker.cache_clear()
+    pages.translator.cache_clear()
     pages.environment.cache_clear()
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from mores.engine import AskSettings
 from mores.search import Query
 from mores.studio.campaigns import open_kind
 from mores.studio.form import FormError, FormField, StudioForm, read_form
@@ -63,7 +64,7 @@ def searching(name: str) -> CampaignKind[Any]:
         ("fake:none", ItemStatus.ACCEPTED, {"texts": []}, ""),
         ("fake:fail", ItemStatus.OPEN, None, "The search failed: fake:fail finds nothing on purpose"),
         ("corpus:/nowhere", ItemStatus.OPEN, None, "The search failed: "),
-        ("serpent", ItemStatus.OPEN, None, "The search failed: search 'serpent': no such kind"),
+        ("serpent", ItemStatus.OPEN, None, "The search failed: unknown search 'serpent'"),
     ],
 )
 def test_a_search_answers_or_says_why_not(
@@ -73,7 +74,7 @@ def test_a_search_answers_or_says_why_not(
     monkeypatch.setattr("mores.studio.store.campaigns.open_kind", lambda _: kind)
     campaign = make_campaign(database, kind, read_settings(kind, {"title": "T"}))
     item = perform(database, campaign, ORGANISER, Create("i", {"text": "tea"}, stage="look")).item.id
-    asyncio.run(AskWorker(database, "", {"store": None}).answer_all())
+    asyncio.run(AskWorker(database, "", AskSettings(store=None)).answer_all())
     (ask,) = read_item(database, campaign, item).asks
     assert (read_item(database, campaign, item).status, ask.answer) == (status, answer)
     assert ask.failure.startswith(failure)

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from mores.engine import AskSettings
 from mores.studio.records import Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import perform, rebuild
@@ -50,7 +51,7 @@ def test_a_campaign_learns_and_votes_remember(database: Database) -> None:
         assert item
         player.send(f"/items/{item}/vote", answer=[letter])
 
-    worker = AskWorker(database, "", {"store": None})
+    worker = AskWorker(database, "", AskSettings(store=None))
     for number in range(6):
         perform(database, play.campaign, BOSS, Create(f"{number:012x}", QUESTION, "KE", "en", stage="verify"))
     for place, player in enumerate(people):

@@ -15,6 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mores.benchmark.folder import open_bench_run
+from mores.engine import AskSettings
 from mores.studio import app
 from mores.studio.campaigns import open_kind
 from mores.studio.demo import fill
@@ -67,7 +68,7 @@ def ai(tmp_path: Path) -> str:
 
 def think(database: Database, model: str) -> None:
     """Let the AI answer what waits."""
-    asyncio.run(AskWorker(database, model, {"store": None}).answer_all())
+    asyncio.run(AskWorker(database, model, AskSettings(store=None)).answer_all())
 
 
 def text(player: Player) -> str:

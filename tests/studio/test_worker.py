@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
+from mores.engine import AskSettings
 from mores.engine.ask import Asker
 from mores.engine.limits import Limits
 from mores.models import Completion, Message, Request
@@ -52,7 +53,7 @@ def test_a_kind_that_breaks_on_one_item_still_answers_the_others(
     for name in ("break", "good"):
         perform(database, play.campaign, AUTHOR, Create(name, {"scene": name}, "KE", "en"))
         perform(database, play.campaign, AUTHOR, AskModel(f"{name}.0", "draft"), item=name)
-    asyncio.run(AskWorker(database, "fake:broken", {"store": None}).answer_all())
+    asyncio.run(AskWorker(database, "fake:broken", AskSettings(store=None)).answer_all())
     assert "unexpected KeyError" in play.read("break").asks[0].failure
     assert play.read("good").asks[0].answer == {"question": "Q?"}
 
@@ -121,7 +122,7 @@ def test_a_model_that_does_not_answer_delays_no_other(database: Database, monkey
     questions.ask(dead, *names)
 
     async def play() -> None:
-        async with AskWorker(database, "", {"store": None}):
+        async with AskWorker(database, "", AskSettings(store=None)):
             questions.ask(quick, "first")
             await questions.until(*names)
             questions.ask(quick, "second", "third")
@@ -138,14 +139,14 @@ def test_a_slow_answer_delays_no_other_of_its_model(database: Database, monkeypa
     questions = Questions(database, monkeypatch, model)
 
     async def play() -> None:
-        async with AskWorker(database, "", {"store": None}):
+        async with AskWorker(database, "", AskSettings(store=None)):
             questions.ask(model, "slow-1", "slow-2", "quick-1", "quick-2", "quick-3")
             await questions.until("slow-1", "slow-2")
             open_now.add("slow-2")
             await questions.until("slow-1")
             questions.ask(model, "quick-4")
             await questions.until("slow-1")
-        async with AskWorker(database, "", {"store": None}):  # a new process
+        async with AskWorker(database, "", AskSettings(store=None)):  # a new process
             open_now.add("slow-1")
             await questions.until()
 

@@ -20,7 +20,8 @@ from mores.factory.gold import Gold
 from mores.io import JsonlWriter, read_records
 from mores.models.embedded import EXPLANATIONS
 from mores.search.corpus import Corpus
-from mores.training.ground import Grounded, Grounding, ground_dataset, nearest, with_evidence
+from mores.training.ground import Grounded, ground_dataset, nearest, with_evidence
+from mores.training.settings import GroundingSettings
 from mores.types import Evidence, Record, Sample
 from tests.metaevaluation.golds import error, gold
 
@@ -177,7 +178,7 @@ def test_uncovered_evidence_is_of_training_items_and_is_not_cited(data: Path, tm
 
 
 def test_it_says_what_it_found_and_what_it_was_made_from(data: Path, tmp_path: Path) -> None:
-    returned = ground_dataset(data, tmp_path / "out", Grounding(passages=2, characters=20, seed=5))
+    returned = ground_dataset(data, tmp_path / "out", GroundingSettings(passages=2, characters=20, seed=5))
     about = Grounded.model_validate_json((tmp_path / "out" / "ground.json").read_text())
     assert about == returned
     assert (about.passages, about.characters, about.seed) == (2, 20, 5)
@@ -272,7 +273,7 @@ def test_pairs_and_translated_answers_are_added(data: Path, tmp_path: Path) -> N
     (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     (other := tmp_path / "others").mkdir()
     (other / "a.jsonl").write_text(json.dumps(rows[0] | {"claim": "More is known.", "source": "other"}) + "\n", "utf-8")
-    ground_dataset(data, tmp_path / "out", Grounding(pairs=(folder, other)))
+    ground_dataset(data, tmp_path / "out", GroundingSettings(pairs=(folder, other)))
     trained = [record for record in read(tmp_path / "out", "train") if record.sample.source == "read"]
     measured = read(tmp_path / "out", "test-pairs")
     assert len(trained) > 150
@@ -294,7 +295,7 @@ def test_what_nobody_labelled_is_about_what_is_trained_on_and_never_what_is_meas
     (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     doubtful = rows[0] | {"id": "more", "claim": "Nobody slept in village 0.", "source": "doubtful"}
     (untrusted / "a.jsonl").write_text(json.dumps(doubtful) + "\n" + json.dumps(rows[1]) + "\n", "utf-8")
-    ground_dataset(data, tmp_path / "out", Grounding(pairs=(folder,), untrusted=(untrusted,)))
+    ground_dataset(data, tmp_path / "out", GroundingSettings(pairs=(folder,), untrusted=(untrusted,)))
     samples = list(read_records(tmp_path / "out" / "unlabelled.jsonl", Sample))
     assert len({sample.id for sample in samples}) == len(samples) > 200
     assert "doubtful/more pair unlabelled" in {sample.id for sample in samples}
@@ -305,12 +306,12 @@ def test_what_nobody_labelled_is_about_what_is_trained_on_and_never_what_is_meas
     assert not {sample.id.removeprefix("read/").split(" ")[0] for sample in samples} & measured
     (untrusted / "a.jsonl").write_text(json.dumps(rows[0] | {"claim": "Another."}) + "\n", "utf-8")
     with pytest.raises(InputError, match=r"a\.jsonl: read/0-supported names another pair in .*; give one another id"):
-        ground_dataset(data, tmp_path / "again", Grounding(pairs=(folder,), untrusted=(untrusted,)))
+        ground_dataset(data, tmp_path / "again", GroundingSettings(pairs=(folder,), untrusted=(untrusted,)))
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_another_half(data: Path, tmp_path: Path) -> None:
     for name, seed in (("one", 0), ("two", 0), ("other", 1)):
-        ground_dataset(data, tmp_path / name, Grounding(seed=seed))
+        ground_dataset(data, tmp_path / name, GroundingSettings(seed=seed))
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes(), path.name
     differs = {

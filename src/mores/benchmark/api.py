@@ -1,103 +1,90 @@
-"""The public functions `mores.bench` and `mores.board`."""
+"""The public functions `mores.bench`, `board`, `judge_check`, `topics` and `tiers`."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal, Unpack
 
 from mores.benchmark import benchmark as find_benchmark
-from mores.benchmark import judge_check, reference
+from mores.benchmark import judge_check as checking
+from mores.benchmark import reference
 from mores.benchmark import run as judging
-from mores.benchmark.benchmark import Benchmark, Label, Verdict
+from mores.benchmark.benchmark import Benchmark, Verdict
 from mores.benchmark.board import Board, make_board, read_runs
 from mores.benchmark.folder import RESPONSES, VERDICTS, BenchRun
-from mores.benchmark.judge_check import JudgeCheckRun, Labelled, make_probes, probes_hash
+from mores.benchmark.judge_check import JudgeCheckRun, LabelledAnswer, make_probes, probes_hash
 from mores.benchmark.labels import read_labels
 from mores.benchmark.session import Asking, Session, read_items, spread
-from mores.engine import Asker, AskOptions, open_asker
+from mores.benchmark.settings import (
+    BenchSettings,
+    BoardSettings,
+    JudgeCheckSettings,
+    QuestionSettings,
+    TiersSettings,
+    TopicsSettings,
+)
+from mores.benchmark.tiers import Tiers, label_tiers
+from mores.benchmark.topics import TopicsRun, label_topics, read_topics
+from mores.engine import Asker, make_asker
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, read_records, write_text
-from mores.longanswer.appraise import Appraising
 from mores.models import Model, takes_address
 from mores.run import Plan, Run, start_run
+from mores.settings import takes
 from mores.signature import sign
 
 
-class BenchOptions(AskOptions, total=False):
-    """What `mores.bench` takes besides the benchmark and the model: how it is asked, and how the model is reached."""
-
-    judge: str | Sequence[str] | None
-    """Model that grades, where a benchmark needs one; of several the majority counts."""
-    judge_url: str | None
-    """Address of its server, if not the model's."""
-    data: Path | str | None
-    """Folder with one folder per dataset; without it, from the Hugging Face Hub."""
-    labels: Iterable[Path | str]
-    """Files of labels; results are broken down by them."""
-    limit: int | None
-    """Most questions, spread evenly over the dataset."""
-    samples: int
-    """Answers to each question."""
-    variant: str | None
-    """Another way to ask, where a benchmark has one."""
-    temperature: float | Literal["default"] | None
-    """None sends none; without it, the benchmark's."""
-    max_tokens: int | None
-    """Longest answer; None for the benchmark's."""
-    seed: int | None
-    shuffle: int | None
-    """Seed that draws another order of the options."""
-    search: str | None
-    """Show the model what this search finds."""
-    results: int
-    """Most results of a search."""
-    by_logprob: bool
-    """Take the likeliest option instead of what the model writes."""
-    judge_failures: Literal["unscored", "incorrect"]
-    """What an answer counts as that the judge fails to grade."""
-    lid: str
-    """The check of the language of long answers."""
-    facts: str | None
-    """The search that facts of long answers are checked against."""
-
-
-async def bench(
-    benchmark: str | Path | Benchmark,
-    model: str | Model = "embedded",
-    *,
-    out: Path | str = "bench",
-    **options: Unpack[BenchOptions],
-) -> BenchRun:
+@takes(BenchSettings)
+async def bench(settings: BenchSettings) -> BenchRun:
     """Ask a model the questions of a benchmark; the run is in a folder below `out`, and continues where it stopped."""
-    chosen = benchmark if isinstance(benchmark, Benchmark) else find_benchmark(benchmark)
-    return await open_session(model, **options).run(chosen, Path(out))
+    chosen = find_benchmark(settings.benchmark)
+    return await open_session(settings.model, settings).run(chosen, settings.out)
 
 
-def open_session(model: str | Model = "embedded", **options: Unpack[BenchOptions]) -> Session:
-    """Return the model, its judges, and how they are asked."""
-    judge, judge_url = options.pop("judge", None), options.pop("judge_url", None)
-    data, labels = options.pop("data", None), options.pop("labels", ())
-    asking = Asking(
-        data=Path(data) if data else None,
-        labels=read_labels(map(Path, labels)),
-        unjudged=Label.INCORRECT if options.pop("judge_failures", None) == "incorrect" else None,
-        long=Appraising(lid=options.pop("lid", "mores"), facts=options.pop("facts", None)),
-        **{name: options.pop(name) for name in _PLAIN if name in options},  # type: ignore[misc]
-    )
-    asker = open_asker(model, **options)  # type: ignore[misc]  # what is left are its own
-    judges = (judge,) if isinstance(judge, str) else tuple(judge or ())
-    on_server = any(map(takes_address, judges))
+def open_session(model: str | Model, settings: QuestionSettings) -> Session:
+    """Open the model and its judges."""
+    asker, judges = make_asker(model, settings), settings.judge
+    on_server = any(takes_address(name) for name in judges if isinstance(name, str))
     opened = (
-        asker.open(name, judge_url if takes_address(name) or not on_server else None) for name in dict.fromkeys(judges)
+        asker.open(judge, settings.judge_url if takes_address(judge) or not on_server else None)
+        if isinstance(judge, str)
+        else replace(asker, model=judge)
+        for judge in dict.fromkeys(judges)
     )
-    return Session(asker, tuple(opened), asking)
+    return Session(asker, tuple(opened), settings.part(Asking), read_labels(settings.labels))
 
 
-_PLAIN = (
-    "limit", "samples", "variant", "temperature", "max_tokens", "seed", "shuffle", "search", "results", "by_logprob"
-)  # fmt: skip
+@takes(JudgeCheckSettings)
+async def judge_check(settings: JudgeCheckSettings) -> JudgeCheckRun:
+    """Test a judge on answers whose grades are known: correct and wrong ones, short and long, and refusals."""
+    return await run_judge_check(settings, make_asker(settings.model, settings))
+
+
+async def run_judge_check(settings: JudgeCheckSettings, asker: Asker) -> JudgeCheckRun:
+    """Test a judge that is open already."""
+    data, pairs, limit, out = settings.data, settings.pairs, settings.limit, settings.out
+    return await check_judge(find_benchmark(settings.benchmark), asker, data=data, pairs=pairs, limit=limit, out=out)
+
+
+@takes(TopicsSettings)
+async def topics(settings: TopicsSettings) -> TopicsRun:
+    """Let a model sort the questions of a benchmark into topics, so that results can be broken down by them."""
+    return await run_topics(settings, make_asker(settings.model, settings))
+
+
+async def run_topics(settings: TopicsSettings, asker: Asker) -> TopicsRun:
+    """Let a model that is open already sort the questions."""
+    known = read_topics(settings.topics) if settings.topics else None
+    chosen, data, limit = find_benchmark(settings.benchmark), settings.data, settings.limit
+    return await label_topics(chosen, asker, settings.out, topics=known, data=data, limit=limit)
+
+
+@takes(TiersSettings)
+async def tiers(settings: TiersSettings) -> Tiers:
+    """Sort the questions of one benchmark into Easy, Medium and Hard by how many answers in runs of it are correct."""
+    return label_tiers(folders_of(settings.runs), settings.out, settings.rule)
 
 
 async def check_judge(
@@ -117,13 +104,13 @@ async def check_judge(
     if benchmark.judging is None:
         raise ConfigError(f"{benchmark.name} is graded by rule; give a benchmark that has a judge")
     known = read_items(benchmark, data, None, asker.progress)
-    labelled = list(read_records(pairs, Labelled)) if pairs else []
+    labelled = list(read_records(pairs, LabelledAnswer)) if pairs else []
     if pairs and not labelled:
-        raise InputError(f"{pairs}: there is no answer in it; expected rows with item_id, answer and label")
+        raise InputError(f"{pairs}: contains no answers; expected rows with item_id, answer and label")
     items, graded = spread(benchmark, known, limit), {row.item_id for row in labelled}
     asked = [*items, *(item for item in known if item.id in graded - {item.id for item in items})]
     probes = make_probes(items, labelled, known)
-    job = judging.Run(benchmark, asked, asker, (asker,))
+    job = judging.BenchJob(benchmark, asked, asker, (asker,))
     signature = sign({**job.signature(), "probes": f"{probes_hash(probes, labelled)}.{len(probes)}"})
     plan = Plan(
         kind="judge-check", name=benchmark.name, model=asker.model.name, signature=signature,
@@ -136,15 +123,20 @@ async def check_judge(
                 writer.write(probe)
         await job.grade(responses, verdicts)
         judged = read_records(verdicts, Verdict)
-        check = judge_check.check(asked, labelled, judged, benchmark.judging, asker.model.name, signature)
-        write_text(run.path / judge_check.RESULT, check.model_dump_json(indent=1) + "\n")
+        check = checking.check(asked, labelled, judged, benchmark.judging, asker.model.name, signature)
+        write_text(run.path / checking.RESULT, check.model_dump_json(indent=1) + "\n")
         failures = Counter(str(verdict.failure.kind) for verdict in read_records(verdicts, Verdict) if verdict.failure)
-        files = {RESPONSES: "Said", VERDICTS: "Verdict", judge_check.RESULT: "JudgeCheck"}
+        files = {RESPONSES: "Said", VERDICTS: "Verdict", checking.RESULT: "JudgeCheck"}
         run.finish(files=files, failures=failures, headline=check.headline)
     return JudgeCheckRun(run.path, run.manifest)
 
 
-async def board(runs: Iterable[Run | Path | str], *, force: bool = False) -> Board:
-    """Rank the models of some runs, which may be given by their folders; one table for each benchmark."""
-    folders = [run.path if isinstance(run, Run) else Path(run) for run in runs]
-    return make_board(read_runs(folders), force=force)
+@takes(BoardSettings)
+async def board(settings: BoardSettings) -> Board:
+    """Rank the models of some runs; one table for each benchmark."""
+    return make_board(read_runs(folders_of(settings.runs)), force=settings.force)
+
+
+def folders_of(runs: Iterable[Run | Path | str]) -> list[Path]:
+    """Return the folders of some runs."""
+    return [run.path if isinstance(run, Run) else Path(run) for run in runs]

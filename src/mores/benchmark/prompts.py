@@ -31,5 +31,5 @@ def fill(template: str, **values: str) -> str:
 
 
 def hash_of(*templates: str) -> str:
-    """Eight digits that change when a word of the prompts does."""
+    """Return eight digits that change when a word of the prompts does."""
     return blake2b("\0".join(templates).encode(), digest_size=4).hexdigest()

@@ -9,11 +9,15 @@ from typing import Any
 import click
 
 from mores.benchmark.benchmark import Benchmark
+from mores.benchmark.contract import check
 from mores.benchmark.session import Session
 from mores.cli.estimate import print_estimates
 from mores.engine.estimate import Estimate
+from mores.errors import ConfigError
 from mores.formatting import money
 from mores.io.source import read_text
+from mores.report.base.grid import plain_console
+from mores.report.bench import check_table
 from mores.search import search_cost
 
 
@@ -78,3 +82,23 @@ def dry_run(session: Session, chosen: Sequence[Benchmark], as_json: bool) -> Non
             click.echo(f"{each.name}: the judge of long answers is not counted; `mores longform --dry-run` counts it")
     if as_json:
         print_estimates(estimates, as_json)
+
+
+def show_checks(names: Sequence[str], as_json: bool) -> None:
+    """Every check of some benchmarks with its result; exit code 1 where something is missing."""
+    if not names:
+        raise ConfigError("name a benchmark or its folder: mores bench check BENCHMARK")
+    checked = {name: checks for given in names for name, checks in check(given).items()}
+    complete = {name: all(each.status == "ok" for each in checks) for name, checks in checked.items()}
+    if as_json:
+        rows = [
+            {"name": name, "ok": complete[name], "checks": [each.model_dump() for each in checks]}
+            for name, checks in checked.items()
+        ]
+        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+    else:
+        console = plain_console()
+        for name, checks in checked.items():
+            console.print(check_table(name, checks))
+    if not all(complete.values()):
+        click.get_current_context().exit(1)

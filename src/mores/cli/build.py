@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
 
 import click
 
-from mores.cli.options import FOLDER, NEW_FOLDER, json_option, ray_options
-from mores.cli.progress import Terminal
-from mores.cli.push import push_options, take_push
-from mores.engine import AskOptions
+from mores.cli.command import command
+from mores.cli.push import check_push, push
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.factory.api import build as make
 from mores.factory.manifest import MANIFEST, compare, sum_of
+from mores.factory.settings import BuildSettings
 from mores.factory.verify import verify as check
 from mores.report.base.grid import plain_console, print_tables
 from mores.report.card import difference_tables, run_tables
+from mores.report.settings import JsonSettings, PushSettings
+from mores.report.train import grounded_table
+from mores.settings import Settings, apply, setting
+from mores.settings.values import AnyPath
+from mores.training.api import ground as ground_samples
+from mores.training.settings import GroundSettings
 
 
 class _Recipes(click.Group):
@@ -42,46 +45,36 @@ def build() -> None:
     """
 
 
-@build.command()
-@click.argument("name", metavar="RECIPE")
-@click.option("--out", required=True, type=NEW_FOLDER, help="Folder for the dataset.")
-@click.option("--data", type=FOLDER, help="Folder with one folder per source  [default: from the Hugging Face Hub].")
-@click.option(
-    "--soft", type=click.Choice(["rules", "model", "none"]), help="Who makes soft errors; overrides the recipe's."
-)
-@click.option("--model", help="The model that makes soft errors, with --soft model: openai:NAME, hf:PATH or vllm:PATH.")
-@click.option("--base-url", metavar="URL", help="Address of its server [env: OPENAI_BASE_URL].")
-@ray_options
-@click.option("--sampling", type=click.Choice(["shortcut-free", "paper"]), help="Overrides the recipe's.")
-@click.option("--cap", type=click.IntRange(1), help="Most samples of a source; overrides the recipe's.")
-@click.option("--seed", type=int, help="Overrides the recipe's.")
-@click.option("--commercial", is_flag=True, help="Leave out sources that may not be used commercially.")
-@push_options
-@json_option("the table")
-def recipe(name: str, out: Path, data: Path | None, base_url: str | None, as_json: bool, **given: Any) -> None:
+@command(BuildSettings, PushSettings, JsonSettings)
+def recipe(settings: BuildSettings, hub: PushSettings, output: JsonSettings) -> None:
     """Build the dataset of RECIPE: `excam40k`, `free` or a YAML file of yours.
 
     `free` has the sources that the embedded metric was tuned on.
     """
-    push = take_push(given)
-    asking = AskOptions(base_url=base_url, progress=Terminal())
+    check_push(hub)
     try:
-        run = run_loop(make(name, out, data=data, **given, **asking))
+        run = run_loop(apply(make, settings))
     except KeyboardInterrupt:
-        click.echo("what is finished is kept: run the same command again to go on", err=True)
+        click.echo("Finished parts are saved; rerun to resume.", err=True)
         raise
-    click.echo(f"wrote {out}; its card is {out / 'card.html'}", err=True)
-    if as_json:
+    click.echo(f"wrote {settings.out}; its card is {settings.out / 'card.html'}", err=True)
+    if output.json:
         click.echo(json.dumps(run.about["shortcut"], indent=2))
     else:
         print_tables(run_tables(run))
-    push(run.upload)
+    push(hub, run.upload)
 
 
-@build.command()
-@click.argument("folder", type=FOLDER)
-def verify(folder: Path) -> None:
+class DatasetSettings(Settings):
+    """A built dataset."""
+
+    folder: AnyPath = setting(kw_only=False, place="folder", metavar="FOLDER", help="Folder that `mores build` wrote.")
+
+
+@command(DatasetSettings)
+def verify(settings: DatasetSettings) -> None:
     """Check a dataset: sums, manifest, gold reports, counts, and that nothing leaks from one split into another."""
+    folder = settings.folder
     problems = check(folder)
     if problems:
         more = f"\n  and {len(problems) - 20} more" if len(problems) > 20 else ""
@@ -89,17 +82,21 @@ def verify(folder: Path) -> None:
     click.echo(f"{folder} is as it was built; the sum of its manifest is {sum_of(folder / MANIFEST)}")
 
 
-@build.command()
-@click.argument("before", metavar="A", type=click.Path(exists=True, path_type=Path))
-@click.argument("after", metavar="B", type=click.Path(exists=True, path_type=Path))
-@json_option("all ids")
-def diff(before: Path, after: Path, as_json: bool) -> None:
+class DatasetsSettings(Settings):
+    """Two built datasets."""
+
+    before: AnyPath = setting(kw_only=False, place="path", metavar="A", help="A dataset, or its manifest.jsonl.")
+    after: AnyPath = setting(kw_only=False, place="path", metavar="B", help="The other one.")
+
+
+@command(DatasetsSettings, JsonSettings)
+def diff(settings: DatasetsSettings, output: JsonSettings) -> None:
     """Compare the samples of two datasets, A and B: which were added, removed or changed.
 
     A and B are folders that `mores build` wrote, or their manifest.jsonl alone. The exit code is 1 if they differ.
     """
-    differences = compare(before, after)
-    if as_json:
+    differences = compare(settings.before, settings.after)
+    if output.json:
         click.echo(json.dumps([difference.model_dump(mode="json") for difference in differences], indent=2))
     else:
         print_tables(difference_tables(differences))
@@ -107,41 +104,21 @@ def diff(before: Path, after: Path, as_json: bool) -> None:
         click.get_current_context().exit(1)
 
 
-@build.command()
-@click.argument("folder", metavar="DATA", type=FOLDER)
-@click.option("--out", required=True, type=NEW_FOLDER, help="Folder for the dataset with evidence.")
-@click.option(
-    "--passages", default=3, show_default=True, type=click.IntRange(1), help="Facts that a sample gets, at most."
-)
-@click.option(
-    "--characters", default=300, show_default=True, type=click.IntRange(50), help="Length of a fact, at most."
-)
-@click.option(
-    "--seed",
-    default=0,
-    show_default=True,
-    help="Draws the items that may see their own fact, and what is reworded.",
-)
-@click.option("--pairs", multiple=True, type=FOLDER,
-              help="Folder of claims and passages that support or refute them, .jsonl (may be repeated).")  # fmt: skip
-@click.option("--untrusted", multiple=True, type=FOLDER,
-              help="Folder of more such pairs, whose labels are not used (may be repeated).")  # fmt: skip
-@click.option("--sentences", type=FOLDER, help="Folder with sentences, LANGUAGE.txt each, to make such pairs of.")
-@click.option("--translated", type=FOLDER, help="BLEnD's folder: adds its answers with facts in another language.")
-@json_option("the table")
-def ground(folder: Path, out: Path, as_json: bool, **given: Any) -> None:
+@command(GroundSettings, JsonSettings)
+def ground(settings: GroundSettings, output: JsonSettings) -> None:
     """Give the samples of a built dataset evidence, for a metric that judges by it.
 
     The evidence of a sample are the nearest facts of the dataset. `mores train --data DIR` learns from it;
     test-covered.jsonl and test-uncovered.jsonl measure with a corpus that covers what is asked, and one that does not,
     test-reworded.jsonl with answers and facts in other words.
     """
-    from mores.report.train import grounded_table
-    from mores.training.ground import Grounding, ground_dataset
-
-    grounded = ground_dataset(folder, out, Grounding(**given), Terminal().track)
-    click.echo(f"wrote {out}", err=True)
-    if as_json:
+    grounded = run_loop(apply(ground_samples, settings))
+    click.echo(f"wrote {settings.out}", err=True)
+    if output.json:
         click.echo(grounded.model_dump_json(indent=2))
     else:
         plain_console().print(grounded_table(grounded))
+
+
+for _command in (recipe, verify, diff, ground):
+    build.add_command(_command)

@@ -8,48 +8,29 @@ from typing import Any
 
 import click
 
-from mores.cli.push import push_options, take_push
+from mores.cli.command import is_given, make_record, options_of
+from mores.cli.push import check_push, push
 from mores.extras import require
-
-DATABASE = "studio.db"
-_DATABASE = click.option(
-    "--database", metavar="PATH|URL", default=DATABASE, show_default=True, envvar="MORES_DATABASE", show_envvar=True,
-    help="An SQLite file, or postgresql://user:password@host/name.",
-)  # fmt: skip
+from mores.report.settings import PushSettings
+from mores.studio.settings import StudioSettings
 
 
 @click.group("studio", invoke_without_command=True)
-@_DATABASE
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; 0.0.0.0 for other machines.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
-@click.option(
-    "--model",
-    default="embedded",
-    show_default=True,
-    help="Answers what people ask: embedded, openai:NAME, hf:PATH, vllm:PATH, or none.",
-)
-@click.option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server [env: OPENAI_BASE_URL].")
-@click.option(
-    "--demo/--no-demo",
-    default=None,
-    help="Fill the database with a campaign of each kind  [default: if no database is given].",
-)
 @click.pass_context
-def studio(
-    context: click.Context, database: str, host: str, port: int, model: str, base_url: str | None, demo: bool | None
-) -> None:
+def studio(context: click.Context, /, **options: Any) -> None:
     """Serve the studio: a web app in which people and models make, check and judge cultural data.
 
     Without options it opens demo campaigns in ./studio.db and prints one link for each role. A link works once.
-    """  # fmt: skip
+    """
     require("pip install 'mores[studio]'", "fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "babel", "segno")
+    settings = make_record(context, StudioSettings, options)
     if context.invoked_subcommand:
-        context.obj = database
+        context.obj = str(settings.database)
         return
     from mores.studio.serve import prepare, serve
 
-    given = context.get_parameter_source("database") is not click.core.ParameterSource.DEFAULT
-    start = prepare(database, demo=not given if demo is None else demo)
+    host, port, given = settings.host, settings.port, is_given(context, "database")
+    start = prepare(str(settings.database), demo=not given if settings.demo is None else settings.demo)
     address = f"http://{'localhost' if host in ('0.0.0.0', '::') else host}:{port}"
     click.echo(f"The studio is at {address} (Ctrl-C stops it).")
     click.echo("Open a link to sign in; each works once:" if start.links else "The organiser's link: mores studio link")
@@ -58,7 +39,10 @@ def studio(
     if host not in ("127.0.0.1", "localhost", "::1"):
         fix = "put a server with HTTPS in front of it (docs/studio.md)"
         click.echo(f"\nwarning: other machines can reach the studio; {fix}", err=True)
-    serve(start, host, port, model=model, base_url=base_url)
+    serve(start, settings)
+
+
+studio.params += options_of(StudioSettings, "studio")
 
 
 @studio.command("link")
@@ -100,18 +84,21 @@ def invite(database: str, campaign: str, role: str, uses: int) -> None:
     "--format", "form", default="folder", show_default=True,
     help="folder (for mores bench), csv, jsonl, parquet, label-studio or pearmut.",
 )  # fmt: skip
-@push_options
-@click.pass_obj
-def export(database: str, /, campaign: str, folder: Path | None, form: str, **given: Any) -> None:
+@click.pass_context
+def export(context: click.Context, /, campaign: str, folder: Path | None, form: str, **options: Any) -> None:
     """Write CAMPAIGN into FOLDER, with a data card; by default the accepted items, for `mores bench FOLDER`."""
     from mores.studio.manage import campaign_upload, export_campaign, push_campaign
 
-    if folder is None and given["push_to_hub"] is None:
+    database, hub = context.obj, make_record(context, PushSettings, options)
+    if folder is None and hub.push_to_hub is None:
         raise click.UsageError("give a FOLDER, or --push-to-hub OWNER/NAME, or both")
-    push = take_push(given)
+    check_push(hub)
     for path in export_campaign(database, campaign, folder, form) if folder else ():
         click.echo(path)
-    push(partial(campaign_upload, database, campaign, form=form), partial(push_campaign, database, campaign))
+    push(hub, partial(campaign_upload, database, campaign, form=form), partial(push_campaign, database, campaign))
+
+
+export.params += options_of(PushSettings, "export")
 
 
 @studio.command("import")

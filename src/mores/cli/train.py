@@ -4,78 +4,73 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
-from mores.cli.options import FILE, FOLDER, NEW_FOLDER, json_option
+from mores.cli.command import command
 from mores.cli.progress import Terminal
-from mores.cli.push import push_options, take_push
+from mores.cli.push import check_push, push
 from mores.engine.loop import run
 from mores.errors import ConfigError
 from mores.formatting import number
 from mores.metaevaluation.leave_one_out import NONE
 from mores.report.base.grid import print_tables
+from mores.report.settings import JsonSettings, PushSettings
 from mores.report.train import tables
-from mores.training.api import EMBEDDED, join_team, sources_of
+from mores.settings import Settings, apply, setting
+from mores.training.api import join_team, sources_of
 from mores.training.api import train as tune
 from mores.training.folder import TrainRun
-from mores.training.recipe import read_recipe
+from mores.training.settings import TrainSettings
 
 if TYPE_CHECKING:
     from mores.training.tune import Progress as Step
 
 
-@click.command()
-@click.option("--data", required=True, type=FOLDER,
-              help="Folder that `mores build` wrote.")  # fmt: skip
-@click.option("--base", default=EMBEDDED, show_default=True, metavar="MODEL",
-              help="Model to tune: embedded, a folder, or a name on the Hugging Face Hub.")  # fmt: skip
-@click.option("--out", required=True, type=NEW_FOLDER, help="Folder for the result.")
-@click.option("--recipe", type=FILE,
-              help="TOML file with settings  [default: the paper's].")  # fmt: skip
-@click.option("--set", multiple=True, metavar="NAME=VALUE", help="One setting of the recipe.")
-@click.option("--leave-out", metavar="SOURCES", help="Train without these sources, with commas, and decide about them.")
-@click.option("--leave-one-out", is_flag=True, help="Train on all, then once without each source.")
-@click.option("--teacher", multiple=True, type=FOLDER,
-              help="Larger model's run with --evaluate unlabelled, to learn its decisions; repeatable.")  # fmt: skip
-@click.option("--limit", type=click.IntRange(1), help="Most training samples.")
-@click.option("--evaluate", default="dev,test", show_default=True, help="Splits that the tuned model decides about.")
-@push_options
-@json_option("the table")
-def train(data: Path, base: str, out: Path, as_json: bool, **given: Any) -> None:
+class EachSettings(Settings):
+    """Several trainings at once."""
+
+    leave_one_out: bool = setting(default=False, help="Train on all, then once without each source.")
+
+
+@command(TrainSettings, EachSettings, PushSettings, JsonSettings)
+def train(settings: TrainSettings, each: EachSettings, hub: PushSettings, output: JsonSettings) -> None:
     """Tune a model on the error reports of a dataset, so that `mores score` can use it as the metric.
 
     A stopped run continues where it stopped. On several GPUs: `accelerate launch --no_python mores train ...`.
     """
-    if given["push_to_hub"] and given["leave_one_out"]:
+    data, out, every = settings.data, settings.out, each.leave_one_out
+    if hub.push_to_hub and every:
         raise ConfigError("--push-to-hub uploads one model and --leave-one-out makes several; give only one of them")
-    push = take_push(given)
+    check_push(hub)
     team = join_team()
-    recipe, leave_out, each = read_recipe(given["recipe"], given["set"]), given["leave_out"], given["leave_one_out"]
-    if leave_out and each:
+    if settings.leave_out and every:
         raise ConfigError("--leave-out names sources and --leave-one-out takes each; give only one of them")
-    if given["teacher"] and each:
+    if settings.teacher and every:
         raise ConfigError("--teacher has learned from the sources that --leave-one-out leaves out; use --leave-out")
     runs: dict[str, TrainRun] = {}
-    for source in [None, *sources_of(data)] if each else [leave_out]:
-        folder = out / f"without-{source or NONE}" if each else out
-        training = _Training(f"without {source}" if source else "training", team.is_main_process)
+    for left in [(), *((source,) for source in sources_of(data))] if every else [tuple(settings.leave_out)]:
+        name = ",".join(left)
+        training = _Training(f"without {name}" if left else "training", team.is_main_process)
+        chosen = replace(
+            settings,
+            out=out / f"without-{name or NONE}" if every else out,
+            leave_out=left,
+            progress=training,
+            on_step=training.step,
+        )
         with closing(training):
-            runs[source or "all"] = run(
-                tune(data, folder, base=base, recipe=recipe, leave_out=source, limit=given["limit"],
-                     teacher=given["teacher"], evaluate=given["evaluate"].split(","), progress=training,
-                     on_step=training.step)
-            )  # fmt: skip
+            runs[name or "all"] = run(apply(tune, chosen))
     if team.is_main_process:
         click.echo(f"wrote {out}", err=True)
         results = {name: each.result for name, each in runs.items()}
-        if as_json:
+        if output.json:
             click.echo(json.dumps({name: result.model_dump(mode="json") for name, result in results.items()}, indent=2))
         else:
             print_tables(tables(results))
-        push(runs[leave_out or "all"].upload)
+        push(hub, runs[",".join(settings.leave_out) or "all"].upload)
     team.end_training()
 
 

@@ -6,88 +6,78 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any
 
-from mores.benchmark.api import BenchOptions, open_session
+from mores.benchmark.api import open_session
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.run import data_hash
 from mores.benchmark.session import Asking, read_items
+from mores.benchmark.settings import QuestionSettings
 from mores.diagnosis import kinds
 from mores.diagnosis.calibrating import FROM
 from mores.diagnosis.folder import DiagnoseRun, failures_of, headline_of, open_diagnose_run
-from mores.diagnosis.locality import LANGUAGE
-from mores.diagnosis.session import Diagnosis, Given, read_targets
-from mores.engine import SILENT
+from mores.diagnosis.session import Diagnosis, read_targets
+from mores.diagnosis.settings import DiagnoseSettings
+from mores.engine import SILENT, AskSettings
 from mores.errors import ConfigError, MoresError
-from mores.models import Model
 from mores.run import Plan, start_run
+from mores.settings import declared, takes
 from mores.signature import sign
 from mores.types import Signature
 
-Kind = Literal["calibration", "stability", "retrieval", "translation", "errors", "locality", "all"]
 FOLDER = "diagnose"
 """The folder of a run if none is given."""
 SAMPLES = {kinds.STABILITY: 10, kinds.ALL: 10}
 """Answers per question; 1 for the other kinds."""
+SIGNED = (
+    {entry.name for entry in fields(QuestionSettings) if declared(entry).result}
+    - {entry.name for entry in fields(AskSettings)}
+    - {"data", "judge", "judge_url"}
+)
+"""What changes how questions are asked and graded, besides the model and the judges."""
 
 
-class DiagnoseOptions(BenchOptions, total=False):
-    """What `mores.diagnose` takes besides its targets and the model; `mores.bench` takes most of it too."""
-
-    sources: Iterable[str]
-    """Calibration: the confidences to compare (stated, likelihood, agreement); without it, all that are available."""
-    by: str
-    """Locality: what questions are grouped by, a field or a label; without it, their language."""
-    labelled: Path | str | None
-    """Errors: a file of wrong answers whose type people gave, to test the judge."""
-    force: bool
-    """Compare also runs whose signatures say that they are not comparable."""
-
-
-async def diagnose(
-    kind: Kind,
-    *targets: Given,
-    model: str | Model | None = None,
-    out: Path | str | None = None,
-    **options: Unpack[DiagnoseOptions],
-) -> DiagnoseRun:
+@takes(DiagnoseSettings)
+async def diagnose(settings: DiagnoseSettings) -> DiagnoseRun:
     """Explain why a model fails; the targets are runs of `mores.bench`, their folders, or names of benchmarks.
 
     A given run is read, and its model is asked again only if `model` names it. The run is in the folder `out`; without
     it, in `diagnose`, or in `diagnose-2` and so on if that holds another run.
     """
-    return await run_diagnosis(open_diagnosis(kind, *targets, model=model, out=out, **options))
+    return await run_diagnosis(open_diagnosis(settings))
 
 
-def open_diagnosis(
-    kind: Kind,
-    *targets: Given,
-    model: str | Model | None = None,
-    out: Path | str | None = None,
-    **options: Unpack[DiagnoseOptions],
-) -> Diagnosis:
-    """Return the targets, the models and the settings of a diagnosis; nothing is asked yet."""
-    if kind not in (*kinds.WORK, kinds.ALL):
-        raise ConfigError(f"{kind}: no such diagnosis; there are {', '.join((*kinds.WORK, kinds.ALL))}")
-    sources, labelled = tuple(dict.fromkeys(options.pop("sources", ()))), options.pop("labelled", None)
-    by, force = options.pop("by", LANGUAGE), options.pop("force", False)
+def open_diagnosis(settings: DiagnoseSettings) -> Diagnosis:
+    """Open the targets and the models of a diagnosis; nothing is asked yet."""
+    kind, sources, model = settings.kind, tuple(dict.fromkeys(settings.sources)), settings.model
     if unknown := next((source for source in sources if source not in FROM), None):
         raise ConfigError(f"{unknown!r}: no such confidence; there are {', '.join(FROM)}", setting="from")
-    resolved = read_targets(targets, runs_only=kind == kinds.LOCALITY)
+    resolved = read_targets(settings.targets, runs_only=kind == kinds.LOCALITY)
     if not resolved:
         raise ConfigError("there is nothing to diagnose; give a run of mores bench, or the name of a benchmark")
     asks = any(isinstance(target, Benchmark) for target in resolved)
     if kind == kinds.ALL and (run := next((target for target in resolved if not isinstance(target, Benchmark)), None)):
         raise ConfigError(f"{run.folder.path}: all needs a benchmark, because it asks the questions again; name it")
-    variant = options.pop("variant", None) if kind in (kinds.TRANSLATION, kinds.ALL) else None
-    options.setdefault("samples", SAMPLES.get(kind, 1))
-    judge = options.get("judge") or ()
-    first = judge if isinstance(judge, str) else next(iter(judge), None)
-    session = open_session(model or (None if asks else first) or "embedded", **options)  # type: ignore[misc]
+    compares = kind in (kinds.TRANSLATION, kinds.ALL)
+    asking = replace(
+        settings,
+        samples=settings.samples or SAMPLES.get(kind, 1),
+        variant=None if compares else settings.variant,
+    )
+    session = open_session(model or (None if asks else next(iter(settings.judge), None)) or "embedded", asking)
     return Diagnosis(
-        kind, session, resolved, Path(out or FOLDER), numbered=out is None, may_ask=asks or model is not None,
-        variant=variant, sources=sources, by=by, labelled=Path(labelled) if labelled else None, force=force,
-    )  # fmt: skip
+        kind,
+        session,
+        resolved,
+        settings.out or Path(FOLDER),
+        numbered=settings.out is None,
+        may_ask=asks or model is not None,
+        variant=settings.variant if compares else None,
+        sources=sources,
+        by=settings.by,
+        labelled=settings.labelled,
+        force=settings.force,
+    )
 
 
 async def run_diagnosis(diagnosis: Diagnosis) -> DiagnoseRun:
@@ -134,10 +124,10 @@ def _sign(diagnosis: Diagnosis) -> Signature:
         "labelled": _hash([diagnosis.labelled.read_text("utf-8")]) if diagnosis.labelled else None,
     }
     if diagnosis.may_ask:
-        plain = type(asking)()
-        changed = {entry.name for entry in fields(asking) if getattr(asking, entry.name) != getattr(plain, entry.name)}
-        parts |= {name: getattr(asking, name) for name in sorted(changed - {"data", "labels"})}
-        parts |= {"labels": _hash([repr(asking.labels)])} if asking.labels else {}
+        names = {"judge_failures": "unjudged", "lid": "long", "facts": "long"}
+        asked = {names.get(name, name) for name in asking.changed() if name in SIGNED}
+        parts |= {name: getattr(asking, name) for name in sorted(asked)}
+        parts |= {"labels": _hash([repr(session.labels)])} if session.labels else {}
     return sign({name: value for name, value in parts.items() if value is not None})
 
 

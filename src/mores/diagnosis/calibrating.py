@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark, Verdict
 from mores.benchmark.folder import RESPONSES, VERDICTS, BenchRun
-from mores.benchmark.run import Run
+from mores.benchmark.run import BenchJob
 from mores.diagnosis.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, Calibration, calibrate
 from mores.diagnosis.confidence import (
     agreement,
@@ -106,7 +106,7 @@ def _methods_of_run(diagnosis: Diagnosis, run: Opened, requested: Sequence[str])
     return {STATED: again, LIKELY: likely, AGREED: partial(_from_run, run) if run.result.samples > 1 else too_few}
 
 
-Ask = Callable[[Run, Path], Awaitable[Calibration]]
+Ask = Callable[[BenchJob, Path], Awaitable[Calibration]]
 
 
 async def _ask_benchmark(diagnosis: Diagnosis, benchmark: Benchmark, ask: Ask) -> Calibration:
@@ -127,7 +127,7 @@ async def _ask_again(diagnosis: Diagnosis, run: Opened, ask: Ask) -> Calibration
     return await ask(job, diagnosis.folder("calibration", session.asking.folder(run.benchmark), job.model.name))
 
 
-async def stated(job: Run, folder: Path) -> Calibration:
+async def stated(job: BenchJob, folder: Path) -> Calibration:
     """Return the confidence that the model states."""
     answers, confidences, verdicts = folder / "answers.jsonl", folder / "stated.jsonl", folder / VERDICTS
     await ask_confidence(job, answers, confidences)
@@ -138,7 +138,7 @@ async def stated(job: Run, folder: Path) -> Calibration:
     )
 
 
-async def likelihood(job: Run, folder: Path) -> Calibration:
+async def likelihood(job: BenchJob, folder: Path) -> Calibration:
     """Return the confidence from the probabilities of its answers."""
     answers, verdicts = folder / "likelihood.answers.jsonl", folder / "likelihood.verdicts.jsonl"
     job = replace(job, by_logprob=job.benchmark.candidates is not None)

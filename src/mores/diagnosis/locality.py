@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from mores.benchmark.board import SAME, Entry, read_runs
+from mores.benchmark.board import SAME, BoardEntry, read_runs
 from mores.benchmark.folder import open_bench_run
 from mores.diagnosis.change import language_label
 from mores.errors import ConfigError, InputError
@@ -45,7 +45,7 @@ Verdict = Literal["above", "below", "not significant", "too few"]
 class Ran:
     """One run, with the group of each of its questions."""
 
-    entry: Entry
+    entry: BoardEntry
     groups: Mapping[str, str | None]
     """The group of every question that was asked."""
 
@@ -146,7 +146,7 @@ def read_ran(folders: Iterable[Path], grouping: str = LANGUAGE) -> list[Ran]:
     return [Ran(entry, _groups(entry, grouping)) for entry in read_runs(folders)]
 
 
-def _groups(entry: Entry, grouping: str) -> dict[str, str | None]:
+def _groups(entry: BoardEntry, grouping: str) -> dict[str, str | None]:
     folder = open_bench_run(entry.folder)
     benchmark = folder.benchmark()
     return {benchmark.unit(item): benchmark.group(item, grouping) for item in reversed(folder.items())}
@@ -191,7 +191,7 @@ def _by_model(benchmark: str, runs: Sequence[Ran], force: bool) -> dict[str, Ran
     return {_name(run.entry, times[run.entry.result.model] > 1): run for run in runs}
 
 
-def _name(entry: Entry, several: bool) -> str:
+def _name(entry: BoardEntry, several: bool) -> str:
     return f"{entry.result.model} ({entry.folder})" if several else entry.result.model
 
 

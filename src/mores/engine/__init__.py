@@ -7,15 +7,16 @@
 the store before it is handed on, so a run that was killed continues where it stopped.
 """
 
-from mores.engine.ask import Asker, AskOptions, Reply, open_asker, read_reply, unread
+from mores.engine.ask import Asker, Reply, make_asker, open_asker, read_reply, unread
 from mores.engine.counts import Counts
 from mores.engine.job import Answer, Job
 from mores.engine.limits import Limits
 from mores.engine.progress import SILENT, Progress
 from mores.engine.runner import RunOptions, run
+from mores.engine.settings import AskSettings
 from mores.engine.store import Store, request_key
 
 __all__ = [
-    "SILENT", "Answer", "AskOptions", "Asker", "Counts", "Job", "Limits", "Progress", "Reply", "RunOptions", "Store",
-    "open_asker", "read_reply", "request_key", "run", "unread",
+    "SILENT", "Answer", "AskSettings", "Asker", "Counts", "Job", "Limits", "Progress", "Reply", "RunOptions", "Store",
+    "make_asker", "open_asker", "read_reply", "request_key", "run", "unread",
 ]  # fmt: skip

@@ -9,25 +9,28 @@ shown the progress. Whatever asks a model takes one.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import TypeVar
 
 from mores.cache import store_path
-from mores.engine.cost import Price, guess_tokens, price_of
+from mores.engine.cost import Price, guess_tokens, price_of, read_price
 from mores.engine.counts import Counts
 from mores.engine.job import Answer, Follow, Job
 from mores.engine.limits import Limits
 from mores.engine.progress import SILENT, Progress
 from mores.engine.runner import RunOptions, run
+from mores.engine.settings import AskSettings, ModelAskSettings
 from mores.engine.store import Store, opened
 from mores.errors import ConfigError
 from mores.formatting import money
 from mores.io import JsonlWriter
-from mores.models import Model, Options, Precision, Request, on_ray, open_model, takes_address, takes_precision
+from mores.models import Model, ModelSettings, Request, on_ray, open_model, takes_address, takes_precision
+from mores.models.configured import SENT, ConfiguredModel, configured_settings
 from mores.models.written import without_thoughts
+from mores.settings import find_configuration, takes
 from mores.types import Failure, FailureKind, Record
 
 T = TypeVar("T")
@@ -37,47 +40,6 @@ Reply = str | Failure
 SHOWN = 60
 """Characters of a reply that a failure quotes."""
 _NO_CALL = Failure(kind=FailureKind.INPUT, reason="there is nothing to ask")
-
-
-class AskOptions(TypedDict, total=False):
-    """Options for asking a model; the same everywhere."""
-
-    base_url: str | None
-    """Address of an OpenAI-compatible server; the default is in the environment."""
-    adapter: str | None
-    """LoRA adapter: a PEFT folder for `hf` and `vllm`, a GGUF file for `embedded`, or `none`."""
-    precision: Precision | None
-    """Numbers that `hf` and `vllm` compute with; None for bfloat16 on a GPU and float32 on a CPU."""
-    slots: int
-    """Parallel slots of the embedded server; more than 1 is not reproducible."""
-    context: int
-    """Context length of the embedded server in tokens."""
-    threads: int | None
-    """Threads of the embedded server; None for all cores that it may use."""
-    ray: bool | str | None
-    """Run local models on a Ray cluster: its address, or True for the one that runs here, or a new one."""
-    ray_workers: int | None
-    """Copies of the model on the cluster; None for as many as fit."""
-    ray_gpus: float | None
-    """GPUs for each of them; None for one, where there are any and the kind of model uses them."""
-    concurrency: int | None
-    """Most calls at once; None for what suits the kind of model."""
-    attempts: int
-    """Tries per request."""
-    timeout: float | None
-    """Seconds for one try."""
-    outage: float
-    """Seconds to wait for a server that cannot be reached."""
-    requests_per_minute: float | None
-    tokens_per_minute: float | None
-    store: Store | Path | str | None
-    """File that keeps every answer; None keeps nothing. Without it, one in the user's cache folder."""
-    fresh: bool
-    """Ask again what the store already knows."""
-    price: Price | None
-    """Dollars per million tokens, if the model's price is not known."""
-    progress: Progress
-    """Shows the progress of the work."""
 
 
 @dataclass(frozen=True)
@@ -90,19 +52,21 @@ class Asker:
     fresh: bool = False
     given_price: Price | None = None
     progress: Progress = SILENT
-    options: Options = field(default_factory=Options)
+    options: ModelSettings = field(default_factory=ModelSettings)
     """How the model was opened; other models are opened in the same way."""
 
     def open(self, name: str, base_url: str | None = None) -> Asker:
-        """The same for another model, for example a judge; it has no adapter, and `base_url` is its server if given.
+        """Open another model, such as a judge, in the same way, without an adapter; `base_url` is its server if given.
 
         Without it, it is on the same server; a kind of model that has no use for a setting is not given it.
         """
         options = replace(self.options, base_url=base_url or self.options.base_url, adapter=None)
-        address = options.base_url if takes_address(name) else base_url
-        precision = options.precision if takes_precision(name) else None
-        model = open_model(name, replace(options, base_url=address, precision=precision))
-        return replace(self, model=model, options=options)
+        found = find_configuration(name, options.config)
+        kind = found[1].model if found else name
+        address = options.base_url if takes_address(kind) and not (found and found[1].base_url) else base_url
+        precision = options.precision if takes_precision(kind) else None
+        model, price = open_named(name, replace(options, base_url=address, precision=precision))
+        return replace(self, model=model, options=options, given_price=price or (None if found else self.given_price))
 
     @property
     def price(self) -> Price | None:
@@ -139,7 +103,7 @@ class Asker:
     async def ask_each(
         self, tasks: Iterable[tuple[T, Sequence[Request]]], counts: Counts
     ) -> AsyncGenerator[tuple[T, list[Reply]], None]:
-        """Each thing with the replies to its questions, in order; one without questions passes through in its place.
+        """Yield each thing with the replies to its questions, in order; one without questions passes in its place.
 
         `counts.done` counts things, not calls, because their number is known before the run. Only a model that needs
         its schema to write what was asked for is held to it: others are asked in words, as papers ask them.
@@ -189,31 +153,46 @@ class Asker:
         self.progress.note(f"{stage}: {calls:,} calls, about {money(cost)} at most")
 
 
-def open_asker(model: str | Model = "embedded", **options: Unpack[AskOptions]) -> Asker:
-    """Return the model of that name with these options; all have sensible defaults."""
-    known = AskOptions.__annotations__
-    if unknown := next((name for name in options if name not in known), None):
-        raise TypeError(f"unexpected option {unknown!r}; there are {', '.join(known)}")
-    opening: dict[str, Any] = {name: value for name, value in options.items() if name in _OPENING}
-    limits: dict[str, Any] = {name: value for name, value in options.items() if name in _LIMITS}
-    kind = Options(**opening)
-    if not kind.ray and (kind.ray_workers or kind.ray_gpus):
-        raise ConfigError("workers and their GPUs are those of a Ray cluster: say that there is one", setting="ray")
-    if not isinstance(model, str) and kind.ray:
-        model = on_ray(model, kind)
+@takes(ModelAskSettings)
+def open_asker(settings: ModelAskSettings) -> Asker:
+    """Open a model, to be asked with these settings."""
+    return make_asker(settings.model, settings)
+
+
+def make_asker(model: str | Model, settings: AskSettings) -> Asker:
+    """Open a model, to be asked with the settings of any activity that asks one."""
+    if not settings.ray and (settings.ray_workers or settings.ray_gpus):
+        raise ConfigError("workers and their GPUs need a Ray cluster; say that there is one", setting="ray")
+    options, price = settings.part(ModelSettings), None
+    if isinstance(model, str):
+        model, price = open_named(model, options, {entry.name for entry in fields(settings)})
+    elif settings.ray:
+        model = on_ray(model, options)
     return Asker(
-        open_model(model, kind) if isinstance(model, str) else model,
-        store=options["store"] if "store" in options else store_path(),
-        limits=Limits(**limits),
-        fresh=options.get("fresh", False),
-        given_price=options.get("price"),
-        progress=options.get("progress", SILENT),
-        options=kind,
+        model,
+        store=settings.store,
+        limits=settings.part(Limits),
+        fresh=settings.fresh,
+        given_price=settings.price or price,
+        progress=settings.progress,
+        options=options,
     )
 
 
-_OPENING = {entry.name for entry in fields(Options)}
-_LIMITS = {entry.name for entry in fields(Limits)}
+def open_named(name: str, options: ModelSettings, known: Collection[str] = ()) -> tuple[Model, Price | None]:
+    """Open a model, or the named configuration of one, with its price.
+
+    What a configuration says of sampling changes the requests, except for the `known` settings, which are in them
+    already.
+    """
+    found = find_configuration(name, options.config)
+    if found is None:
+        return open_model(name, options), None
+    configuration = found[1]
+    model = open_model(configuration.model, configured_settings(name, configuration, options))
+    changes = {field: getattr(configuration, field) for field in SENT if field not in known}
+    changes = {field: value for field, value in changes.items() if value is not None}
+    return ConfiguredModel(name, model, changes, configuration), read_price(configuration.price)
 
 
 def _jobs(tasks: Iterable[tuple[T, Sequence[Request]]], constrained: bool) -> Iterator[Job]:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
+
+from mores.errors import ConfigError
+from mores.registry import split_name
 
 
 class Price(NamedTuple):
@@ -13,8 +18,22 @@ class Price(NamedTuple):
     completion: float
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Dollars for that many tokens."""
+        """Return the dollars for that many tokens."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
+
+
+def read_price(given: str | Sequence[float] | None) -> Price | None:
+    """Return the price that a user gives as `IN,OUT`, or as two numbers."""
+    if given is None or isinstance(given, Price):
+        return given
+    try:
+        price = Price(*(float(part) for part in (given.split(",") if isinstance(given, str) else given)))
+    except (TypeError, ValueError):
+        expected = "expected two numbers, dollars per million prompt and completion tokens, for example 0.40,1.60"
+        raise ConfigError(f"{given!r}: {expected}", setting="price") from None
+    if not all(0 <= dollars < math.inf for dollars in price):
+        raise ConfigError(f"{given!r}: a price is a number that is not negative", setting="price")
+    return price
 
 
 def price_of(model: str) -> Price | None:
@@ -29,7 +48,7 @@ def list_price(model: str) -> Price | None:
     NAME may begin with a provider, as gateways write it: `openai:anthropic/claude-sonnet-4-5`. A model that its maker
     lists as free counts as unknown, since others ask money for it.
     """
-    kind, _, name = model.partition(":")
+    kind, name = split_name(model)
     if kind != "openai":
         return None
     from genai_prices import Usage, calc_price  # takes 0.2 s
@@ -43,6 +62,6 @@ def list_price(model: str) -> Price | None:
 
 
 def guess_tokens(text: str) -> int:
-    """About how many tokens a text has: four Latin letters make one, other scripts need about one per character."""
+    """Guess how many tokens a text has: four Latin letters make one, other scripts need about one per character."""
     ascii_length = len(text.encode("ascii", "ignore"))
     return ascii_length // 4 + (len(text) - ascii_length) + 1

@@ -5,31 +5,44 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from dataclasses import dataclass
 
 from mores.errors import Transient
+from mores.settings import Settings, setting
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What a run may do; the defaults suit a hosted server."""
+class Limits(Settings):
+    """How fast a run may go, and how patient it is; the defaults suit a hosted server."""
 
-    concurrency: int | None = None
-    """Most calls at once; None for what suits the kind of model."""
-    attempts: int = 8
-    """Tries per request before it becomes a failure."""
-    timeout: float | None = None
-    """Seconds for one try; None for what suits the kind of model."""
-    backoff: float = 0.5
-    """Seconds before the second try; doubled each time, drawn at random from zero to that."""
-    longest_wait: float = 30.0
-    """Most seconds between two tries, besides what the server asks for."""
-    outage: float = 600.0
-    """Seconds to wait for a server that cannot be reached; tries do not count meanwhile, unless this is 0."""
-    requests_per_minute: float | None = None
-    tokens_per_minute: float | None = None
-    give_up: int = 10
-    """Stop the run when this many requests in a row, and a twentieth of those that worked, used up all their tries."""
+    concurrency: int | None = setting(
+        default=None, at_least=1, help="Maximum concurrent calls.", default_text="by the kind of model"
+    )
+    requests_per_minute: float | None = setting(
+        default=None, above=0, option="--rpm", help="Maximum requests per minute."
+    )
+    tokens_per_minute: float | None = setting(default=None, above=0, option="--tpm", help="Maximum tokens per minute.")
+    timeout: float | None = setting(
+        default=None, above=0, help="Seconds for one attempt.", default_text="by the kind of model"
+    )
+    attempts: int = setting(default=8, at_least=1, help="Attempts per request before it becomes a failure.")
+    outage: float = setting(
+        default=600.0,
+        at_least=0,
+        metavar="SECONDS",
+        help="Time to wait for a server that cannot be reached; attempts do not count meanwhile.",
+    )
+    backoff: float = setting(
+        default=0.5,
+        command=False,
+        help="Seconds before the second attempt; doubled each time, and drawn from 0 to that.",
+    )
+    longest_wait: float = setting(
+        default=30.0, command=False, help="Maximum seconds between two attempts, besides what the server asks for."
+    )
+    give_up: int = setting(
+        default=10,
+        command=False,
+        help="Stop after this many requests in a row, and a twentieth of those that worked, used up their attempts.",
+    )
 
 
 class Pace:
@@ -41,7 +54,7 @@ class Pace:
         self._at = 0.0
 
     def wait(self, now: float) -> float:
-        """Seconds until the bucket is out of debt."""
+        """Return the seconds until the bucket is out of debt."""
         if not self._rate:
             return 0.0
         self._level = min(self._rate, self._level + (now - self._at) * self._rate) if self._at else 0.0
@@ -74,17 +87,13 @@ class Throttle:
             if wait > 0:
                 await asyncio.sleep(min(wait, 0.1))  # something may come back meanwhile
             elif self._active >= int(self.limit):
-                await self._wait_for_place()
+                self._waiters.append(waiter := asyncio.get_running_loop().create_future())
+                await waiter
             else:
                 self._active += 1
                 self._requests.take(1)
                 self._tokens.take(tokens)
                 return now
-
-    async def _wait_for_place(self) -> None:
-        waiter = asyncio.get_running_loop().create_future()
-        self._waiters.append(waiter)
-        await waiter
 
     def release(self) -> None:
         """Give the place back."""
@@ -96,13 +105,13 @@ class Throttle:
                 return
 
     def succeeded(self, surplus_tokens: int) -> None:
-        """A call was answered; `surplus_tokens` is what it used beyond the guess."""
+        """Count a call that was answered; `surplus_tokens` is what it used beyond the guess."""
         if self.limit < self.most:
             self.limit = min(float(self.most), self.limit + max(1.0 / self.limit, 0.05))
         self._tokens.take(surplus_tokens)
 
     def overloaded(self, problem: Transient, started: float) -> None:
-        """The server asked for fewer calls. Calls that were in flight at the last cut do not cut again."""
+        """Allow fewer calls, as the server asked. Calls that were in flight at the last cut do not cut again."""
         now = time.monotonic()
         if problem.retry_after:
             self._paused_until = max(self._paused_until, now + problem.retry_after)

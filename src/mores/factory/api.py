@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import aclosing
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
-from typing import Literal, Unpack
+from typing import Any
 
-from mores.engine import SILENT, Asker, AskOptions, open_asker
+from mores.engine import Asker, make_asker
 from mores.engine.loop import interruptible
 from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError
@@ -24,63 +25,42 @@ from mores.factory.folder import FILES, BuildRun
 from mores.factory.gold import Gold
 from mores.factory.output import write
 from mores.factory.recipe import EDITION, Recipe, read_recipe
+from mores.factory.settings import BuildSettings, SourcesSettings
+from mores.factory.sources import count_items, describe
+from mores.factory.sources import sources as find_sources
 from mores.factory.work import Work
 from mores.formatting import count, duration, first_problems, number, show_failures
-from mores.models import Model
 from mores.run import WORK, Plan, start_run
+from mores.settings import takes
 from mores.signature import sign
 
 SHOWN = 20
 """Bad rows that are quoted."""
 
 
-class BuildOptions(AskOptions, total=False):
-    """What `mores.build` takes besides the recipe and the folders; None leaves it to the recipe."""
-
-    soft: Literal["rules", "model", "none"] | None
-    """Who makes soft errors."""
-    sampling: Literal["shortcut-free", "paper"] | None
-    """How correct and wrong pairs are chosen."""
-    cap: int | None
-    """Most samples of a source."""
-    seed: int | None
-    commercial: bool
-    """Leave out sources that may not be used commercially."""
-
-
-async def build(
-    recipe: str | Path | Recipe,
-    out: Path | str,
-    *,
-    data: Path | str | None = None,
-    model: str | Model | None = None,
-    **options: Unpack[BuildOptions],
-) -> BuildRun:
-    """Make instruction-text pairs with gold error reports from cultural datasets, in the folder `out`.
-
-    A recipe is `excam40k`, `free`, a YAML file or a `Recipe`; `data` holds one folder per source, and without it they
-    come from the Hugging Face Hub. `model` makes soft errors, where the recipe leaves them to a model.
-    """
+@takes(BuildSettings)
+async def build(settings: BuildSettings) -> BuildRun:
+    """Make instruction-text pairs with gold error reports from cultural datasets, in the folder `out`."""
     require("pip install 'mores[build]'", "yaml", "scipy", "pyarrow")
-    changes = {name: options.pop(name, None) for name in ("soft", "sampling", "cap", "seed")}  # type: ignore[misc]
+    recipe, model, out = settings.recipe, settings.model, settings.out
     chosen = recipe if isinstance(recipe, Recipe) else read_recipe(str(recipe))
+    changes = {name: getattr(settings, name) for name in ("soft", "sampling", "cap", "seed")}
     chosen = chosen.model_copy(update={name: value for name, value in changes.items() if value is not None})
-    commercial = options.pop("commercial", False)
+    commercial, progress = settings.commercial, settings.progress
     if chosen.soft == "model" and not model:
         raise ConfigError(f"{chosen.name}: soft errors by a model need one; name it", setting="model")
     if model and chosen.soft != "model":
         reason = f"a model makes soft errors, but {chosen.name} makes them by {chosen.soft}; let a model make them"
         raise ConfigError(reason, setting="soft")
-    if options.get("ray") and not model:
+    if settings.ray and not model:
         raise ConfigError(
             f"{chosen.name}: Ray runs the model that makes soft errors, and {chosen.name} makes them by {chosen.soft}",
             setting="soft",
         )
-    progress = options.get("progress", SILENT)
-    asker = open_asker(model, **options) if model else None  # type: ignore[misc]  # what is left are its own
-    folder, started = Path(data) if data else None, time.monotonic()
+    asker = make_asker(model, settings) if model else None
+    folder, started = settings.data, time.monotonic()
     known = revisions(chosen, folder, commercial)
-    with interruptible(), start_run(Path(out), _plan(chosen, known, folder, commercial, asker), numbered=False) as run:
+    with interruptible(), start_run(out, _plan(chosen, known, folder, commercial, asker), numbered=False) as run:
         soften = (lambda golds: run_loop(_soften(golds, asker))) if asker else None
         work = Work(run.path / WORK, str(run.manifest.signature))
         built = make(chosen, folder, commercial, Session(progress.track, soften, work, known))
@@ -117,6 +97,19 @@ def _plan(recipe: Recipe, known: dict[str, str], data: Path | None, commercial: 
 
 def _digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+@takes(SourcesSettings)
+async def sources(settings: SourcesSettings) -> list[dict[str, Any]]:
+    """Return the datasets that training data are made from, their licences and where to get them."""
+    return list_sources(settings, lambda _: None)
+
+
+def list_sources(settings: SourcesSettings, note: Callable[[object], None]) -> list[dict[str, Any]]:
+    """Describe the sources; problems go to `note`."""
+    listed = [source for source in find_sources(note) if source.commercial or not settings.commercial]
+    data = settings.data
+    return [describe(source) | (count_items(source, data, note) if data else {}) for source in listed]
 
 
 async def _soften(golds: list[Gold], asker: Asker) -> Softened:

@@ -25,12 +25,11 @@ from mores.benchmark.appraise import MEASURES
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.choice import grade_last_letter, grade_letter, grade_truth
 from mores.benchmark.run import data_hash
-from mores.benchmark.session import Asking, read_items
-from mores.engine import Progress
-from mores.engine.progress import SILENT
+from mores.benchmark.session import check_variant, read_items
 from mores.errors import ConfigError, InputError
 from mores.formatting import count
 from mores.harness import figures
+from mores.harness.settings import ExportTaskSettings
 from mores.io import write_text
 from mores.io.private import make_folder
 from mores.longanswer.summary import JUDGED
@@ -75,19 +74,21 @@ HARNESSES: dict[str, Harness] = {
 }
 
 
-def write_task(chosen: Benchmark, to: str, folder: Path, asking: Asking, progress: Progress = SILENT) -> None:
-    """Write a benchmark as a task of another harness into a new folder: the data, limit and variant of `asking`."""
-    if to not in HARNESSES:
-        raise ConfigError(f"{to}: no such harness; there are {', '.join(HARNESSES)}", setting="to")
-    asking.check(chosen, ("a judge",))
+def write_task(chosen: Benchmark, settings: ExportTaskSettings) -> None:
+    """Write a benchmark as a task of another harness into a new folder."""
+    to, folder = settings.to, settings.out
+    check_variant(chosen, settings.variant)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: is there already; give a new folder, or remove it", setting="out")
-    items = read_items(chosen, asking.data, asking.limit, progress)
+    items = read_items(chosen, settings.data, settings.limit, settings.progress)
     make_folder(folder)
     try:
-        _write_rows(chosen, items, asking.variant, folder / "data.jsonl")
+        _write_rows(chosen, items, settings.variant, folder / "data.jsonl")
         if reading_of(chosen) is None and chosen.name not in names():
-            _copy_code(chosen, folder / _CODE)
+            if chosen.folder is None:
+                raise ConfigError(f"{chosen.name}: its folder is not known; load it with mores.benchmark.benchmark")
+            without_data = shutil.ignore_patterns("data", "sample", "__pycache__", ".*")  # the task has the data
+            shutil.copytree(chosen.folder, folder / _CODE, ignore=without_data)
         _write_task(chosen, items, HARNESSES[to], folder)
     except BaseException:
         shutil.rmtree(folder)  # half a task is none
@@ -101,7 +102,7 @@ def reading_of(benchmark: Benchmark) -> str | None:
 
 
 def _write_rows(benchmark: Benchmark, items: Sequence[Item], variant: str | None, path: Path) -> None:
-    """One line for each item: as it is asked, the question that it is part of, and how many parts that has."""
+    """Write a line for each item: as it is asked, its question, and how many parts that has."""
     parts = Counter(map(benchmark.unit, items))
     lines = []
     for item in items:
@@ -155,13 +156,6 @@ def _write_task(benchmark: Benchmark, items: Sequence[Item], harness: Harness, f
     )
     for name, (template, _) in {**named, "README.md": ("README.md.j2", "")}.items():
         write_text(folder / name, environment.get_template(template).render(values))
-
-
-def _copy_code(benchmark: Benchmark, folder: Path) -> None:
-    """The code of a user's benchmark, without its data, which the task has."""
-    if benchmark.folder is None:
-        raise ConfigError(f"{benchmark.name}: its folder is not known; load it with mores.benchmark.benchmark")
-    shutil.copytree(benchmark.folder, folder, ignore=shutil.ignore_patterns("data", "sample", "__pycache__", ".*"))
 
 
 def _code_of(module: ModuleType) -> str:

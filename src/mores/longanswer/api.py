@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, Unpack
+from typing import Any
 
-from mores.engine import Asker, AskOptions, Progress, open_asker
+from mores.engine import Asker, Progress, make_asker
 from mores.engine.estimate import Estimate, estimate
 from mores.errors import ConfigError, InputError
 from mores.formatting import count, first_problems
@@ -19,13 +19,13 @@ from mores.io import JsonlWriter, read_records, spool, write_text
 from mores.longanswer.answers import Answers, read_answers
 from mores.longanswer.appraise import SUMMARIES, Appraising, announce, counting_of, write_summaries
 from mores.longanswer.collection import Candidate, Collector, Stage, Status, add_up, read_candidates
-from mores.longanswer.collection.candidates import Questions
 from mores.longanswer.evaluate import ANSWERS, FILES, Evaluation
 from mores.longanswer.folder import COLLECTION, CollectRun, LongformRun
 from mores.longanswer.records import LongAnswer
+from mores.longanswer.settings import CollectSettings, LongformSettings
 from mores.longanswer.summary import Counting, headline, summarise
-from mores.models import Model
 from mores.run import Plan, start_run
+from mores.settings import takes
 from mores.signature import sign
 from mores.types import Signature
 
@@ -33,46 +33,14 @@ SHOWN = 20
 """Bad rows of questions that are quoted."""
 
 
-class LongformOptions(AskOptions, total=False):
-    """What `mores.longform` takes besides the answers and the judge; `Appraising` has the defaults."""
-
-    lid: str
-    """The check of the language: `mores`, or `paper` for CaLMQA's."""
-    facts: str | None
-    """The search that facts are checked against: `serper`, `corpus:PATH`, `fused:PATH` or `replay:FILE`."""
-    results: int
-    """Results of a search on which a claim is judged."""
-    translator: str | None
-    """Models that do a part of the judge's work."""
-    extractor: str | None
-    verifier: str | None
-    translate: bool
-    """Judge in English, as the paper does."""
-    every: bool
-    """Judge facts and relevance also of answers with surface issues."""
-    record: Path | str | None
-    """File in which all searches are recorded, for `replay:FILE`."""
-    claims: int | Literal["median"] | None
-    """K, the number of claims of a full answer, for recall and F1."""
-    missing_as_issue: bool
-    """Count a missing answer as an answer with an issue, as the paper does."""
-    limit: int | None
-    """Most answers; the first ones are taken."""
-
-
-async def longform(
-    answers: Answers,
-    judge: str | Model | None = None,
-    *,
-    out: Path | str | None = None,
-    **options: Unpack[LongformOptions],
-) -> LongformRun:
+@takes(LongformSettings)
+async def longform(settings: LongformSettings) -> LongformRun:
     """Judge long answers on language, repetition, facts and relevance; without a judge only their surface.
 
     The run is in the folder `out`, by default `longform`, and continues where it stopped.
     """
-    with open_longform(answers, judge, **options) as job:
-        return await job.run(out)
+    with open_longform(settings) as job:
+        return await job.run(settings.out)
 
 
 @dataclass(frozen=True)
@@ -114,7 +82,7 @@ class LongformJob:
     async def run(self, out: Path | str | None = None) -> LongformRun:
         """Return all stages, then the figures, in a folder that other runs do not share."""
         appraising, judge = self.appraising, self.evaluation.judge
-        settings = {name: value for name, value in vars(appraising).items() if name != "record"}
+        settings = appraising.settings()
         plan = Plan(
             kind="longform", name=self.name, model=judge.model.name if judge else "", signature=self.signature,
             settings=settings | {"missing_as_issue": self.missing_as_issue},
@@ -141,15 +109,12 @@ class LongformJob:
 
 
 @contextmanager
-def open_longform(
-    answers: Answers, judge: str | Model | None = None, **options: Unpack[LongformOptions]
-) -> Iterator[LongformJob]:
-    """Check the options and read the answers; nothing is asked or written yet."""
-    limit, missing_as_issue = options.pop("limit", None), options.pop("missing_as_issue", False)
-    named: Any = {name: options.pop(name) for name in Appraising.__dataclass_fields__ if name in options}  # type: ignore[misc]
-    appraising = Appraising(**named)
+def open_longform(settings: LongformSettings) -> Iterator[LongformJob]:
+    """Check the settings and read the answers; nothing is asked or written yet."""
+    answers, judge, limit = settings.answers, settings.judge, settings.limit
+    appraising = settings.part(Appraising)
     appraising.check(judge)
-    asker = open_asker(judge or "embedded", **options)  # type: ignore[misc]  # what is left are its own
+    asker = make_asker(judge or "embedded", settings)
     name = str(answers) if isinstance(answers, str | Path) else "answers"
     with TemporaryDirectory(prefix="mores-") as folder:
         copy = Path(folder) / ANSWERS
@@ -164,7 +129,7 @@ def open_longform(
         if not number:
             raise InputError(f"{name}: there is no answer in it; {_expected(answers)}")
         evaluation = appraising.evaluation(copy, Path(folder), asker if judge else None)
-        yield LongformJob(name, number, evaluation, appraising, missing_as_issue, asker)
+        yield LongformJob(name, number, evaluation, appraising, settings.missing_as_issue, asker)
 
 
 def _expected(answers: Answers) -> str:
@@ -173,32 +138,13 @@ def _expected(answers: Answers) -> str:
     return "expected rows with 'question', 'answer' and 'language'"
 
 
-class CollectOptions(AskOptions, total=False):
-    """What `mores.collect` takes besides the questions and the model."""
-
-    without: Iterable[Stage | str]
-    """Stages that are left out: duplicate, specificity, quality, translation, topic."""
-    max_tokens: int
-    """Longest reply."""
-    temperature: float | None
-    """None sends none."""
-    seed: int | None
-    skip_bad: bool
-    """Leave out rows that cannot be read, instead of stopping."""
-
-
-async def collect(
-    questions: Questions,
-    model: str | Model = "embedded",
-    *,
-    out: Path | str | None = None,
-    **options: Unpack[CollectOptions],
-) -> CollectRun:
+@takes(CollectSettings)
+async def collect(settings: CollectSettings) -> CollectRun:
     """Filter, translate and label candidate questions, with a model as the judge.
 
     The run is in the folder `out`, by default `collection`, and continues where it stopped.
     """
-    return await open_collect(questions, model, **options).run(out)
+    return await open_collect(settings).run(settings.out)
 
 
 @dataclass(frozen=True)
@@ -240,15 +186,12 @@ class CollectJob:
         return CollectRun(run.path, run.manifest)
 
 
-def open_collect(
-    questions: Questions, model: str | Model = "embedded", **options: Unpack[CollectOptions]
-) -> CollectJob:
-    """Check the options and read all questions; nothing is asked or written yet."""
-    skip_bad, without = options.pop("skip_bad", False), set(options.pop("without", ()))
+def open_collect(settings: CollectSettings) -> CollectJob:
+    """Check the settings and read all questions; nothing is asked or written yet."""
+    questions, skip_bad, without = settings.questions, settings.skip_bad, set(settings.without)
     if unknown := without - set(Stage):
         raise ConfigError(f"no stage {min(unknown)!r}; there are {', '.join(Stage)}", setting="without")
-    decoding: Any = {name: options.pop(name) for name in ("max_tokens", "temperature", "seed") if name in options}
-    asker = open_asker(model, **options)  # type: ignore[misc]  # what is left are its own
+    asker = make_asker(settings.model, settings)
     problems: list[InputError] = []
     if isinstance(questions, str | Path):
         name = str(questions)
@@ -264,4 +207,6 @@ def open_collect(
         asker.progress.note(f"left out {count(len(problems), 'bad row')}:{first_problems(problems, SHOWN)}")
     if not candidates:
         raise InputError(f"{name}: there is no question in it; expected rows with 'question' and 'language'")
-    return CollectJob(name, candidates, Collector(asker, frozenset(map(Stage, without)), **decoding))
+    stages = frozenset(map(Stage, without))
+    collector = Collector(asker, stages, settings.max_tokens, settings.temperature, settings.seed)
+    return CollectJob(name, candidates, collector)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
@@ -15,42 +15,23 @@ from mores.errors import ConfigError
 from mores.formatting import money
 from mores.io import read_records, write_text
 from mores.longanswer.estimate import estimate
-from mores.longanswer.evaluate import RESULTS, Evaluation
+from mores.longanswer.evaluate import Evaluation
 from mores.longanswer.factuality import check_k, median_claims
 from mores.longanswer.lid import checker
 from mores.longanswer.records import LongAnswer
+from mores.longanswer.settings import MEDIAN, AppraiseSettings
 from mores.longanswer.summary import Counting, Summary
 from mores.longanswer.tokens import default_tokenizer
+from mores.models import Model, open_model
+from mores.registry import name_of
 from mores.search import Options as SearchOptions
 from mores.search import open_search, search_cost
 
 SUMMARIES = "longform.json"
-MEDIAN: Literal["median"] = "median"
-"""K is the median number of claims of the run."""
 
 
-@dataclass(frozen=True)
-class Appraising:
-    """How long answers are judged; without a judge only their surface is checked."""
-
-    lid: str = "mores"
-    """The check of the language."""
-    facts: str | None = None
-    """The search that facts are checked against."""
-    results: int = RESULTS
-    """Results of a search on which a claim is judged."""
-    translator: str | None = None
-    """Models that do a part of the judge's work."""
-    extractor: str | None = None
-    verifier: str | None = None
-    translate: bool = True
-    """Whether what is not in English is translated before it is judged."""
-    every: bool = False
-    """Judge facts and relevance also of answers with surface issues."""
-    record: Path | str | None = None
-    """Where all searches are recorded."""
-    claims: int | Literal["median"] | None = None
-    """K, the number of claims of a full answer, for recall and F1; `MEDIAN` takes that of the run."""
+class Appraising(AppraiseSettings):
+    """How long answers are judged, ready for work."""
 
     def check(self, judge: object | None) -> None:
         """ConfigError for what cannot be done, before anything is paid for."""
@@ -69,12 +50,20 @@ class Appraising:
             raise ConfigError(message, setting="judge")
         default_tokenizer()  # an extra: fail now if it is missing
 
+    def settings(self) -> dict[str, Any]:
+        """Return the settings as a manifest records them: objects by their names."""
+        named = ("lid", "facts", "translator", "extractor", "verifier")
+        values = {name: value for name, value in vars(self).items() if name not in ("record", "corpus")}
+        return values | {name: name_of(values[name]) for name in named if values[name] is not None}
+
     def evaluation(self, answers: Path, folder: Path, judge: Asker | None) -> Evaluation:
         """Return the evaluation of a file of answers, with its models and search."""
         check = checker(self.lid)
 
-        def part(name: str | None) -> Asker | None:
-            return judge.open(name) if name and judge else None
+        def part(model: str | Model | None) -> Asker | None:
+            if not model or not judge:
+                return None
+            return judge.open(model) if isinstance(model, str) else replace(judge, model=open_model(model))
 
         search = None
         if self.facts and judge:

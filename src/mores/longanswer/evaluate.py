@@ -42,6 +42,7 @@ from mores.longanswer.records import (
     Translation,
     Verification,
 )
+from mores.longanswer.settings import RESULTS
 from mores.longanswer.stages import LanguageChecker
 from mores.models import Request
 from mores.search.base import Found, Query, Search
@@ -59,8 +60,6 @@ FILES: dict[type[Record], str] = {
     Appraisal: "appraisals.jsonl",
 }
 ANSWERS = "answers.jsonl"
-RESULTS = 10
-"""Results of a search on which a claim is judged (CaLMQA, Section 3.1)."""
 _CHUNK = 256
 """Answers whose surface is checked together."""
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TypeAlias, Unpack
+from typing import TypeAlias
 
-from mores.engine import SILENT, AskOptions
 from mores.errors import ConfigError
 from mores.extras import require
 from mores.metaevaluation.baselines import ALL, BASELINES, NEEDS
 from mores.metaevaluation.dataset import Dataset
 from mores.metaevaluation.folder import MetaRun
 from mores.metaevaluation.juice.data import JuiceData
-from mores.metaevaluation.juice.records import THRESHOLD
 from mores.metaevaluation.juice.session import JuiceRun, JuiceSession
 from mores.metaevaluation.pairs import Pairs
 from mores.metaevaluation.people.answers import read_people
@@ -21,61 +20,33 @@ from mores.metaevaluation.people.judges import TableJudge, open_judge, read_judg
 from mores.metaevaluation.people.measure import compare_two
 from mores.metaevaluation.people.session import PeopleRun, PeopleSession
 from mores.metaevaluation.records import Versus
-from mores.metaevaluation.scorers import Scorer, by_sample, read_judgements, scorer
+from mores.metaevaluation.scorers import AnyMetric, Scorer, by_sample, read_judgements, scorers
 from mores.metaevaluation.session import Session
+from mores.metaevaluation.settings import CompareSettings, MetaSettings
 from mores.metaevaluation.versus import check_data, compare_judges, compare_texts
 from mores.metaevaluation.votes import read_votes, vote_tables
-from mores.metric import Settings, open_metric
+from mores.metric.metric import make_metric
+from mores.registry import split_name
 from mores.run import Run, open_run
+from mores.settings import takes
 from mores.types import Judgement
 
 FILES = ("juice", "ratings", "marks")
 """What may come before a file: `juice:FILE` is JuICE, `ratings:FILE` and `marks:FILE` are people's."""
 AnySession: TypeAlias = Session | JuiceSession | PeopleSession
 AnyRun: TypeAlias = MetaRun | JuiceRun | PeopleRun
-DEFAULTS = {"split": "test", "iou": THRESHOLD, "baselines": "all"}
 
 
-class MetaOptions(AskOptions, total=False):
-    """What `mores.meta` takes besides the dataset and the metrics."""
-
-    baselines: str | Sequence[str]
-    """Baselines to compare with: `all`, `none`, or the names of some."""
-    split: str
-    """What is judged: `train`, `dev` or `test`, the default."""
-    limit: int | None
-    """Most samples of a source, half of them with errors."""
-    leave_one_out: bool
-    """Also train the baselines without each source in turn, and use every `{source}` model on all samples."""
-    votes: Path | str | None
-    """File with the annotators' votes on the samples, as JSON lines."""
-    settings: Settings | None
-    """How models are asked for reports."""
-    iou: float
-    """On JuICE: the intersection over union from which on a marked span finds an error, 0.5."""
-    columns: Mapping[str, str] | None
-    """In people's ratings: the file's name of our columns, such as {"rating": "overall"}."""
-    aliases: Mapping[str, Mapping[str, str]] | None
-    """With people's ratings: what a file writes for a value, such as {"model": {"GPT 4 Turbo": "gpt4turbo"}}."""
-
-
-async def meta(
-    data: Path | str,
-    metrics: str | Sequence[str] = (),
-    *,
-    out: Path | str | None = None,
-    **options: Unpack[MetaOptions],
-) -> AnyRun:
+@takes(MetaSettings)
+async def meta(settings: MetaSettings) -> AnyRun:
     """Measure how good metrics are at finding the cultural errors of a dataset that `mores.build` wrote, or of pairs.
 
     A file of pairs has texts and whether each is `correct` (`mores.metaevaluation.pairs`); `result.advice` says
-    whether each metric is any good for such texts. `juice:FILE` is the release of JuICE, on which every judge that
-    marks spans is measured; `ratings:FILE` and `marks:FILE` are answers that people rated or marked errors in. A
-    metric is `excam:MODEL`, `count:MODEL`, `severity:MODEL`, `binary:MODEL`, a file of judgements, a baseline, or with
-    people a table of scores (`FILE.csv:COLUMN`). The run is in the folder `out`; without it, in one named after the
-    dataset.
+    whether each metric is any good for such texts. On `juice:FILE`, the release of JuICE, every judge that marks spans
+    is measured; `ratings:FILE` and `marks:FILE` are answers that people rated or marked errors in. The run is in the
+    folder `out`; without it, in one named after the dataset.
     """
-    return await run_session(open_session(data, metrics, **options), data, out)
+    return await run_session(open_session(settings), settings.data, settings.out)
 
 
 async def run_session(session: AnySession, data: Path | str, out: Path | str | None) -> AnyRun:
@@ -83,27 +54,25 @@ async def run_session(session: AnySession, data: Path | str, out: Path | str | N
     return await session.run(folder_of(data, out), numbered=out is None)
 
 
-def open_session(data: Path | str, metrics: str | Sequence[str] = (), **options: Unpack[MetaOptions]) -> AnySession:
-    """Return the metrics, and the samples that they judge."""
-    names = [metrics] if isinstance(metrics, str) else metrics
-    kind, file = split_data(data)
+def open_session(settings: MetaSettings) -> AnySession:
+    """Open the metrics, and the samples that they judge."""
+    kind, file = split_data(settings.data)
     if kind == "juice":
-        return _open_juice(file, names, options)
+        return _open_juice(file, settings)
     if kind:
-        return _open_people(kind, file, names, options)
-    _refuse(options, "a dataset that `mores build` wrote", "iou", "columns", "aliases")
-    scorers = _scorers(names, options.pop("baselines", "all"), learning=not Path(data).is_file())
-    dataset = open_dataset(Path(data), options.pop("split", "test"), options.pop("limit", None))
-    leave_one_out, settings = options.pop("leave_one_out", False), options.pop("settings", None)
-    votes = options.pop("votes", None)
+        return _open_people(kind, file, settings)
+    _refuse(settings, "a dataset that `mores build` wrote", "iou", "columns", "aliases")
+    chosen = _scorers(settings.metrics, settings.baselines, learning=not Path(settings.data).is_file())
+    dataset = open_dataset(Path(settings.data), settings.split, settings.limit)
     len(dataset.golds)  # read before any model is asked
+    everything, votes = dataset.everything if settings.votes else (), settings.votes
     return Session(
         dataset,
-        scorers,
-        lambda model: open_metric(model, settings, **options),  # type: ignore[misc]  # the remaining options are the metric's
-        leave_one_out,
-        vote_tables(read_votes(Path(votes), dataset.everything), dataset.everything) if votes else (),
-        options.get("progress", SILENT),
+        chosen,
+        partial(make_metric, settings=settings, report=settings.report),
+        settings.leave_one_out,
+        vote_tables(read_votes(votes, everything), everything) if votes else (),
+        settings.progress,
     )
 
 
@@ -112,47 +81,45 @@ def open_dataset(path: Path, split: str = "test", limit: int | None = None) -> D
     return (Pairs if path.is_file() else Dataset)(path, split, limit)
 
 
-def _open_juice(file: Path, names: Sequence[str], options: MetaOptions) -> JuiceSession:
-    _refuse(options, "JuICE", "split", "leave_one_out", "votes", "columns", "aliases")
-    baselines, settings = options.pop("baselines", "all"), options.pop("settings", None)
-    if baselines not in ("all", "none"):
+def _open_juice(file: Path, settings: MetaSettings) -> JuiceSession:
+    _refuse(settings, "JuICE", "split", "leave_one_out", "votes", "columns", "aliases")
+    if settings.baselines not in (("all",), ("none",)):
         raise ConfigError("JuICE has one baseline, which marks every sentence: all or none", setting="baselines")
-    data, limit, threshold = JuiceData(file), options.pop("limit", None), options.pop("iou", THRESHOLD)
+    data = JuiceData(file)
     len(data.answers)  # read before any model is asked
     return JuiceSession(
         data,
-        [scorer(name) for name in dict.fromkeys(names)],
-        lambda model: open_metric(model, settings, **options),  # type: ignore[misc]  # the remaining options are the metric's
-        threshold,
-        baselines == "all",
-        limit,
-        options.get("progress", SILENT),
+        scorers(settings.metrics),
+        partial(make_metric, settings=settings, report=settings.report),
+        settings.iou,
+        settings.baselines == ("all",),
+        settings.limit,
+        settings.progress,
     )
 
 
-def _open_people(kind: str, file: Path, names: Sequence[str], options: MetaOptions) -> PeopleSession:
-    _refuse(options, "what people said", "split", "limit", "leave_one_out", "votes", "iou", "baselines")
-    columns, aliases = options.pop("columns", None), options.pop("aliases", None)
-    settings = options.pop("settings", None)
+def _open_people(kind: str, file: Path, settings: MetaSettings) -> PeopleSession:
+    _refuse(settings, "what people said", "split", "limit", "leave_one_out", "votes", "iou", "baselines")
     return PeopleSession(
-        read_people(kind, file, columns=columns, aliases=aliases),
-        [open_judge(name) for name in dict.fromkeys(names)],
-        lambda model: open_metric(model, settings, **options),  # type: ignore[misc]  # the remaining options are the metric's
-        aliases,
-        options.get("progress", SILENT),
+        read_people(kind, file, columns=settings.columns, aliases=settings.aliases),
+        [open_judge(name) for number, name in enumerate(settings.metrics) if name not in settings.metrics[:number]],
+        partial(make_metric, settings=settings, report=settings.report),
+        settings.aliases,
+        settings.progress,
     )
 
 
 def split_data(data: Path | str) -> tuple[str, Path]:
     """Return the kind of data and its file, such as `juice` and the file of JuICE; no kind for a folder."""
-    kind, colon, file = str(data).partition(":")
-    return (kind, Path(file)) if colon and kind in FILES else ("", Path(data))
+    kind, file = split_name(str(data))
+    return (kind, Path(file)) if ":" in str(data) and kind in FILES else ("", Path(data))
 
 
-def _refuse(options: MetaOptions, data: str, *names: str) -> None:
-    """Options that mean nothing for this kind of data."""
+def _refuse(settings: MetaSettings, data: str, *names: str) -> None:
+    """Raise ConfigError for settings that mean nothing for this kind of data."""
+    changed = settings.changed()
     for name in names:
-        if options.pop(name, None) not in (None, False, {}, DEFAULTS.get(name)):  # type: ignore[misc]
+        if changed.get(name):
             raise ConfigError(f"{name.replace('_', ' ')} means nothing for {data}; leave it out", setting=name)
 
 
@@ -164,53 +131,44 @@ def folder_of(data: Path | str, out: Path | str | None) -> Path:
     return Path(f"{path.stem if kind else path.resolve().name}.meta")
 
 
-def _scorers(metrics: Iterable[str], baselines: str | Sequence[str], *, learning: bool) -> list[Scorer]:
+def _scorers(metrics: Iterable[str | AnyMetric], baselines: Sequence[str], *, learning: bool) -> list[Scorer]:
     """Return the metrics and baselines; those that learn are not among `all` where there is nothing to learn from."""
-    if isinstance(baselines, str):
-        every = [name for name in ALL if learning or not BASELINES[name]().learns]
-        chosen = {"all": every, "none": []}.get(baselines, [name.strip() for name in baselines.split(",")])
-    else:
-        chosen = list(baselines)
+    every = [name for name in ALL if learning or not BASELINES[name]().learns]
+    chosen = {"all": every, "none": []}.get(",".join(baselines), list(baselines))
     if unknown := sorted(set(chosen) - set(BASELINES)):
         raise ConfigError(
             f"unknown baseline {unknown[0]!r}; known are {', '.join(BASELINES)}, all and none", setting="baselines"
         )
-    names = dict.fromkeys([*metrics, *chosen])
+    opened = scorers([*metrics, *chosen])
+    names = {scorer.name for scorer in opened}
     if not names:
         raise ConfigError("nothing to evaluate; name a metric or a baseline", setting="metric")
     if needed := sorted({module for name in names for module in NEEDS.get(name, ())}):
         require("pip install 'mores[meta]', or choose the baselines always,never,majority", *needed)
-    for name in BASELINES.keys() & names.keys():
+    for name in BASELINES.keys() & names:
         BASELINES[name]()  # an encoder that is not installed is said before any work
-    return [scorer(name) for name in names]
+    return opened
 
 
-async def compare(
-    first: Path | str | Run | Iterable[Judgement],
-    second: Path | str | Run | Iterable[Judgement],
-    *,
-    data: Path | str | None = None,
-    split: str = "test",
-    force: bool = False,
-    columns: Mapping[str, str] | None = None,
-    aliases: Mapping[str, Mapping[str, str]] | None = None,
-) -> Versus:
+@takes(CompareSettings)
+async def compare(settings: CompareSettings) -> Versus:
     """Test whether two sets of judgements differ; each is a file, a run that has one, or the judgements themselves.
 
     With `data`, they are two judges of the same samples: which finds the errors better, or with `ratings:FILE` and
     `marks:FILE` agrees better with people (then each may be a table of scores, `FILE.csv:COLUMN`). Without it, they are
     one judge's scores of the same texts in two versions, for example by two models.
     """
+    first, second, data, force = settings.first, settings.second, settings.data, settings.force
     kind, file = split_data(data) if data is not None else ("", Path())
     if kind == "juice":
         raise ConfigError("JuICE compares judges in `mores.meta`; give what people rated or marked", setting="data")
     if kind:
-        return _compare_with_people(kind, file, (first, second), columns, aliases)
+        return _compare_with_people(kind, file, (first, second), settings.columns, settings.aliases)
     names = (_name(first, "first"), _name(second, "second"))
     pair = (_judgements(first, names[0]), _judgements(second, names[1]))
     if data is None:
         return compare_texts(names, *pair, force=force)
-    dataset = open_dataset(Path(data), split)
+    dataset = open_dataset(Path(data), settings.split)
     if not force:
         for name, judgements in zip(names, pair, strict=True):
             check_data(name, judgements, dataset, can_force=True)

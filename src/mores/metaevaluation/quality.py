@@ -30,7 +30,7 @@ Pairs = Sequence[tuple[Gold, Judgement]]
 
 def _spans(pairs: Pairs) -> Iterator[Result]:
     """Span F1 over all samples, micro-averaged: of characters and words without severities, of characters with them."""
-    measures: dict[str, Callable[[list[spans.Span], list[spans.Span], str], spans.Counts]] = {
+    measures: dict[str, Callable[[list[spans.Span], list[spans.Span], str], spans.SpanCounts]] = {
         "span_f1": lambda marked, gold, _: spans.characters(marked, gold, credit=1.0),
         "span_f1_tokens": lambda marked, gold, text: spans.tokens(marked, gold, _words(text), credit=1.0),
         "span_f1_severity": lambda marked, gold, _: spans.characters(marked, gold),
@@ -42,7 +42,7 @@ def _spans(pairs: Pairs) -> Iterator[Result]:
             if judgement.report
             for side in SIDES
         ]
-        yield Result(name=name, value=reduce(add, counts, spans.Counts()).f1, n=len(pairs))
+        yield Result(name=name, value=reduce(add, counts, spans.SpanCounts()).f1, n=len(pairs))
 
 
 def _words(text: str) -> list[tuple[int, int]]:

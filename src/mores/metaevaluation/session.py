@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
 from mores.engine import SILENT, Asker, Progress
-from mores.engine.estimate import Estimate, estimate
+from mores.engine.estimate import Estimate
 from mores.engine.loop import interruptible
 from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
@@ -20,10 +19,10 @@ from mores.io.private import make_folder
 from mores.metaevaluation.baselines import BASELINES, fit, judge
 from mores.metaevaluation.dataset import Dataset, source_of
 from mores.metaevaluation.folder import JUDGEMENTS, RESULT, MetaRun
-from mores.metaevaluation.judging import judgement_files, metric_of
+from mores.metaevaluation.judging import ask_metric, estimate_metric, judgement_files
 from mores.metaevaluation.leave_one_out import NONE, collect, leave_one_out
 from mores.metaevaluation.records import LeaveOneOut, Meta, VoteTable
-from mores.metaevaluation.scorers import Scorer, read_judgements
+from mores.metaevaluation.scorers import Scorer, asker_of, read_judgements
 from mores.metaevaluation.study import Judged, study
 from mores.metaevaluation.versus import check_data
 from mores.metric import Metric
@@ -50,11 +49,8 @@ class Session:
 
     def askers(self) -> list[Asker]:
         """Return every model that is asked."""
-        return [
-            metric_of(call.open(self.open_metric)).asker
-            for scorer in self.scorers
-            for _, call, _ in self._calls(scorer)
-        ]
+        calls = (call for scorer in self.scorers for _, call, _ in self._calls(scorer))
+        return [asker for call in calls if (asker := asker_of(call.open(self.open_metric)))]
 
     def estimates(self) -> dict[str, Estimate]:
         """Return the number of questions to each model, and their cost."""
@@ -62,9 +58,7 @@ class Session:
         for scorer in self.scorers:
             for _, call, golds in self._calls(scorer):
                 opened = call.open(self.open_metric)
-                metric = metric_of(opened)
-                jobs = opened.jobs(gold.sample for gold in golds)
-                estimates[call.name] = estimate(metric.asker, jobs, metric.settings.max_tokens)
+                estimates |= estimate_metric(call.name, opened, (gold.sample for gold in golds))
         return estimates
 
     async def run(self, out: Path, *, numbered: bool = False) -> MetaRun:
@@ -139,20 +133,15 @@ class Session:
             return
         for source in self.data.sources:
             part = [gold for gold in self.data.golds if source_of(gold) == source]
-            yield source, scorer.of(source), self.data.golds if self.leave_one_out else part
-        if scorer.file and Path(scorer.of(NONE).name).exists():
-            yield NONE, scorer.of(NONE), self.data.golds
+            yield source, scorer.without(source), self.data.golds if self.leave_one_out else part
+        if scorer.file and Path(scorer.without(NONE).name).exists():
+            yield NONE, scorer.without(NONE), self.data.golds
 
     async def _read(self, scorer: Scorer, golds: list[Gold]) -> dict[str, Judgement]:
         """Return the judgements of a file, or of a model that is asked."""
         if not scorer.file:
-            metric = scorer.open(self.open_metric)
-            samples, price = [gold.sample for gold in golds], metric_of(metric).asker.price
-            async with (
-                self.progress.stage(scorer.name, len(golds), price) as counts,
-                aclosing(metric.stream(samples, counts)) as judgements,
-            ):
-                return {sample.id: judgement async for sample, judgement in judgements}
+            samples = [gold.sample for gold in golds]
+            return await ask_metric(scorer.name, scorer.open(self.open_metric), samples, self.progress)
         judgements_read = read_judgements(scorer.name)
         ids = {gold.sample.id for gold in golds}
         if not ids & judgements_read.keys():

@@ -1,64 +1,56 @@
-"""The public functions `mores.score` and `mores.score_file`."""
+"""The public functions `mores.score`, `mores.score_file` and `mores.audit`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Unpack
 
 from pydantic import JsonValue
 
-from mores.engine import AskOptions
 from mores.io import file_name
+from mores.metric.audit.run import AuditRun, audit_injections
 from mores.metric.folder import JUDGEMENTS, ScoreRun, open_score_run
-from mores.metric.metric import Metric, SampleLike, Settings, open_metric
+from mores.metric.metric import Metric, as_sample, make_metric
+from mores.metric.settings import AuditSettings, ScoreFileSettings, ScoreSettings
 from mores.metric.summary import summarise
-from mores.metric.texts import Lookup, Texts, check_style, judge_texts, open_texts
-from mores.models import Model
+from mores.metric.texts import Lookup, Texts, check_style, judge_texts, make_lookup, open_texts
 from mores.run import Plan, start_run
-from mores.search import search_or_corpus
+from mores.settings import takes
 from mores.types import Judgement, Signature
 
 
-async def score(
-    samples: Iterable[SampleLike],
-    model: str | Model = "embedded",
-    settings: Settings | None = None,
-    **options: Unpack[AskOptions],
-) -> list[Judgement]:
-    """Return the cultural errors of every text, with a score; texts come as `Sample`s, strings, pairs or mappings."""
-    metric = open_metric(model, settings, **options)
-    return [judgement async for _, judgement in metric.stream(samples)]
+@takes(ScoreSettings)
+async def score(settings: ScoreSettings) -> list[Judgement]:
+    """Return the cultural errors of every text, with a score."""
+    metric = make_metric(settings.model, settings, settings.report)
+    lookup = make_lookup(settings)
+    if lookup is None:
+        return [judgement async for _, judgement in metric.stream(settings.samples)]
+    async with lookup.open(metric) as grounding:
+        samples = [as_sample(sample, number) for number, sample in enumerate(settings.samples, 1)]
+        return [judgement async for _, judgement in metric.stream(await grounding.ground_all(metric, samples))]
 
 
-async def score_file(
-    texts: Path | str,
-    model: str | Model = "embedded",
-    settings: Settings | None = None,
-    *,
-    out: Path | str | None = None,
-    format: str | None = None,  # noqa: A002 - as the command's option
-    evidence: str | None = None,
-    passages: int = 3,
-    skip_bad: bool = False,
-    **options: Unpack[AskOptions],
-) -> ScoreRun:
-    """Judge a file of texts; the run is in the folder `out`, or in TEXTS.MODEL.score, and continues where it stopped.
+@takes(ScoreFileSettings)
+async def score_file(settings: ScoreFileSettings) -> ScoreRun:
+    """Judge a file of texts; the run is in the folder `out`, or in TEXTS.MODEL.score. A stopped run continues."""
+    metric = make_metric(settings.model, settings, settings.report)
+    with open_texts(str(settings.texts), settings) as opened:
+        return await score_texts(metric, opened, make_lookup(settings), settings.out)
 
-    `format` is one of `mores.io.FORMATS`, where the name of the file does not tell: `inspect` and `lm-eval` are logs of
-    these harnesses. `evidence` is a search or a corpus; at most `passages` passages are looked up in it for each text.
-    """
-    metric = open_metric(model, settings, **options)
-    lookup = Lookup(search_or_corpus(evidence), passages) if evidence else None
-    with open_texts(str(texts), format, skip_bad=skip_bad, progress=metric.asker.progress) as opened:
-        return await score_texts(metric, opened, lookup, out)
+
+@takes(AuditSettings)
+async def audit(settings: AuditSettings) -> AuditRun:
+    """Test whether words hidden in the judged text, its instruction or its evidence change the verdict."""
+    metric = make_metric(settings.model, settings, settings.report)
+    return await audit_injections(metric, settings.categories, settings.limit, settings.out)
 
 
 async def score_texts(
     metric: Metric, texts: Texts, lookup: Lookup | None, out: Path | str | None, copies: Sequence[str | Path] = ()
 ) -> ScoreRun:
-    """The run that judges these texts; where nobody named its folder, other runs of the same file are left alone.
+    """Judge these texts in a run; where nobody named its folder, other runs of the same file are left alone.
 
     The judgements also go into `copies`, where `-` is standard output.
     """

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
-from typing import Any, Unpack
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from mores.engine import Answer, Asker, AskOptions, Counts, Job, open_asker
+from mores.engine import Answer, Asker, AskSettings, Counts, Job, make_asker
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
+from mores.formatting import count
 from mores.io import sample_from
 from mores.metric.explained import checked
 from mores.metric.parts import report_parts
@@ -19,11 +20,13 @@ from mores.metric.quotes import VERSION as QUOTES
 from mores.metric.quotes import report_grammar
 from mores.metric.schema import LONGEST, LONGEST_TUNED, VERSION, WrittenReport, parse, report_schema, schema_hash
 from mores.metric.score import certainty, score
+from mores.metric.settings import JudgeSettings, ReportSettings
 from mores.metric.spans import align
 from mores.metric.summary import WEAK
 from mores.models import Completion, Model, Request, Style, follows_grammars, metric_adapter, weakness
 from mores.models.base import taught_explanations, weakness_uncovered
 from mores.search.ground import covered
+from mores.settings import takes
 from mores.signature import sign
 from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
 
@@ -41,29 +44,8 @@ that is in other words, and 56% if it is not there, only the facts nearest to it
 REPAIRED = "the first answer was not a report; this one was written under the schema constraint"
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How the model is asked."""
-
-    style: Style | None = None
-    """The prompt, see `mores.metric.prompt`; None means the one that the model was tuned with, or `guided`."""
-    constrain: bool | None = None
-    """Whether the model is constrained to the schema, and its quotes to the sample where its kind can do that; None
-    means: models that need it, and tuned ones that can."""
-    max_errors: int | None = None
-    """Most errors in a report under the constraint; None means 3 for tuned models and those that need it, any number
-    for others."""
-    repair: bool = False
-    """Whether an answer that is no report is asked for once more, under the constraint."""
-    max_tokens: int = 1024
-    temperature: float | None = 0.0
-    seed: int | None = 0
-    max_characters: int = 200_000
-    """A longer sample is not sent: it becomes a failure."""
-    evidence: str = ""
-    """What was searched for the samples' evidence, for the signature."""
-    by_words: bool = False
-    """Whether that search found passages by their words alone; those that have few words of a sample cover little."""
+Settings = ReportSettings
+"""The name that 0.2.0 gave the settings of reports."""
 
 
 @dataclass
@@ -75,7 +57,11 @@ class Metric:
 
     asker: Asker
     """The model that judges."""
-    settings: Settings = field(default_factory=Settings)
+    settings: ReportSettings = field(default_factory=ReportSettings)
+    evidence: str = ""
+    """The search that finds evidence for the samples, for the signature."""
+    by_words: bool = False
+    """That search finds passages by their words alone; those that have few words of a sample cover little."""
     unsearched: dict[str, Failure] = field(default_factory=dict)
     """By id: samples for which no evidence could be looked up, and why; they are not judged."""
 
@@ -140,9 +126,7 @@ class Metric:
         if explanations := taught_explanations(self.model):
             errors = tuple(checked(error, sample, explanations) for error in errors)
         report = ErrorReport(
-            errors=errors,
-            explanation=written.explanation,
-            certainty=certainty(answer.completion.logprobs),
+            errors=errors, explanation=written.explanation, certainty=certainty(answer.completion.logprobs)
         )
         return Judgement.of(
             sample,
@@ -157,8 +141,8 @@ class Metric:
     def signature(self, with_logprobs: bool = True, with_evidence: bool = False) -> Signature:
         """Return what must be the same for two scores to be comparable."""
         s = self.settings
-        with_evidence = with_evidence or bool(s.evidence)  # also where the search found nothing
-        evidence = {"evidence": s.evidence or "given"} if with_evidence else {}
+        with_evidence = with_evidence or bool(self.evidence)  # also where the search found nothing
+        evidence = {"evidence": self.evidence or "given"} if with_evidence else {}
         quotes = f".quotes{QUOTES}" if self._quoting else ""
         return sign(
             {
@@ -180,7 +164,7 @@ class Metric:
         return self.model.constrained or (self.model.style is not None and follows_grammars(self.model))
 
     def _constrained(self, request: Request, sample: Sample) -> Request:
-        """A request whose answer is a report by our schema; its quotes are words of the sample, where possible."""
+        """Return the request under the constraint of our schema; its quotes are words of the sample, where possible."""
         schema = self._schema(len(sample.evidence))
         grammar = report_grammar(schema, sample) if follows_grammars(self.model) else None
         if not grammar:
@@ -205,15 +189,14 @@ class Metric:
         return report_schema(most, longest=LONGEST_TUNED if self.model.style else LONGEST, evidence=evidence)
 
     def unsendable(self, sample: Sample) -> Failure | None:
-        """Why a sample cannot be sent, if so."""
+        """Return why a sample cannot be sent, if so."""
         if failure := self.unsearched.get(sample.id):
             return no_evidence(failure)
         passages = (part for evidence in sample.evidence for part in (evidence.title, evidence.date, evidence.text))
         whole, most = "".join((sample.instruction, sample.text, *passages)), self.settings.max_characters
         if len(whole) > most:
-            reason = (
-                f"{len(whole):,} characters are more than the limit of {most:,}; shorten it or raise max_characters"
-            )
+            long = f"{count(len(whole))} characters are more than the limit of {count(most)}"
+            reason = f"{long}; shorten it or raise max_characters"
         elif _SURROGATE.search(whole):
             reason = "it contains half a character (a lone surrogate), which cannot be sent; repair the text"
         else:
@@ -235,15 +218,14 @@ class Metric:
             yield NOT_THERE
         if report.certainty is None and not report.errors:
             yield NO_LOGPROBS
-        if reason := self._weakness(answer.job.data):
-            yield WEAK + reason
-
-    def _weakness(self, sample: Sample) -> str:
-        """Why the verdict on a sample says little; nothing for most."""
+        sample: Sample = answer.job.data
         if not sample.evidence:
-            return weakness(self.model)
-        is_uncovered = self.settings.by_words and covered(sample) < COVERED
-        return weakness_uncovered(self.model) if is_uncovered else ""
+            reason = weakness(self.model)
+        else:
+            uncovered = self.by_words and covered(sample) < COVERED
+            reason = weakness_uncovered(self.model) if uncovered else ""
+        if reason:
+            yield WEAK + reason
 
     def failed(self, sample: Sample, failure: Failure | None) -> Judgement:
         """Return the judgement of a sample that could not be judged."""
@@ -257,7 +239,7 @@ class Metric:
 
 
 def no_evidence(failure: Failure) -> Failure:
-    """Why a sample is not judged for which a search failed."""
+    """Return why a sample is not judged for which a search failed."""
     return Failure(kind=failure.kind, reason=f"no evidence could be looked up: {failure.reason}")
 
 
@@ -278,10 +260,13 @@ def as_sample(value: SampleLike, number: int) -> Sample:
         raise InputError(f"sample {number}: {exc}") from exc
 
 
-def open_metric(
-    model: str | Model = "embedded", settings: Settings | None = None, **options: Unpack[AskOptions]
-) -> Metric:
-    """ExCAM with the model of that name; the embedded model judges with the adapter that comes with Mores."""
-    if isinstance(model, str) and (adapter := metric_adapter(model, options.get("adapter"))):
-        options["adapter"] = adapter
-    return Metric(open_asker(model, **options), settings or Settings())
+@takes(JudgeSettings)
+def open_metric(settings: JudgeSettings) -> Metric:
+    """Open ExCAM with a model; the embedded model judges with the adapter that comes with Mores."""
+    return make_metric(settings.model, settings, settings.report)
+
+
+def make_metric(model: str | Model, settings: AskSettings, report: ReportSettings) -> Metric:
+    """Open ExCAM with a model, with the settings of any activity that judges."""
+    adapter = metric_adapter(model, settings.adapter, settings.config) if isinstance(model, str) else None
+    return Metric(make_asker(model, replace(settings, adapter=adapter) if adapter else settings), report)

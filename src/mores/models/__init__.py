@@ -1,16 +1,19 @@
-"""Models behind one protocol (`mores.models.base.Model`), named `kind:name` on the command line."""
+"""Models behind one protocol (`mores.models.base.Model`), named `kind:name` on the command line.
+
+Kinds of your own come from a package (entry points `mores.models`) or are objects; docs/extending.md shows how.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from dataclasses import replace
+from pathlib import Path
 
-from mores import plugins
 from mores.errors import ConfigError
 from mores.models.base import (
     PRECISIONS,
     STYLES,
+    BasicModel,
     Completion,
     Message,
     Model,
@@ -20,38 +23,22 @@ from mores.models.base import (
     follows_grammars,
     weakness,
 )
+from mores.models.settings import ModelSettings
+from mores.registry import Registry, split_name
+from mores.settings import find_configuration
 
 __all__ = [
-    "KINDS", "NO_ADAPTER", "PRECISIONS", "STYLES", "Completion", "Message", "Model", "Options", "Precision",
-    "Request", "Style", "follows_grammars", "metric_adapter", "on_ray", "open_model", "takes_address",
-    "takes_precision", "weakness",
+    "KINDS", "NO_ADAPTER", "PRECISIONS", "REGISTRY", "STYLES", "BasicModel", "Completion", "Message", "Model",
+    "ModelSettings", "Options", "Precision", "Request", "Style", "follows_grammars", "metric_adapter", "on_ray",
+    "open_model", "takes_address", "takes_precision", "weakness",
 ]  # fmt: skip
 
 
 NO_ADAPTER = "none"
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a user may set besides the model's name; a kind takes what it knows and refuses the rest."""
-
-    base_url: str | None = None
-    adapter: str | None = None
-    """LoRA adapter: a PEFT folder for `hf` and `vllm`, a GGUF file for `embedded`; `none` for none."""
-    precision: Precision | None = None
-    """The numbers that `hf` and `vllm` compute with; None means bfloat16 on a GPU, else float32."""
-    slots: int = 1
-    """Requests at once of the embedded server; more than one is faster and not reproducible."""
-    context: int = 8192
-    """Context length in tokens of the embedded server."""
-    threads: int | None = None
-    """Threads of the embedded server; None means all cores that it may use."""
-    ray: str | bool | None = None
-    """The address of a Ray cluster on which local models run; True for the one that runs here, or a new one."""
-    ray_workers: int | None = None
-    """Copies of the model on the cluster; None for as many as fit."""
-    ray_gpus: float | None = None
-    """GPUs for each of them; None for one, where there are any and the kind uses them."""
+Options = ModelSettings
+"""The name that 0.2.0 gave the settings."""
 
 
 def _embedded(name: str, options: Options) -> Model:
@@ -65,7 +52,7 @@ def _openai(name: str, options: Options) -> Model:
     from mores.models.openai import OpenAIModel
 
     _refuse("openai", adapter=options.adapter)
-    return OpenAIModel(name, options.base_url)
+    return OpenAIModel(name, options.base_url, key_variable=options.key_variable, body=options.body)
 
 
 def _hf(name: str, options: Options) -> Model:
@@ -99,6 +86,15 @@ KINDS: dict[str, Callable[[str, Options], Model]] = {
 }
 """Every kind of model. The import inside each function keeps heavy libraries away from those who do not use them."""
 
+REGISTRY: Registry[Callable[[str, Options], Model]] = Registry(
+    noun="model",
+    group="mores.models",
+    ours=KINDS,
+    expected="a function of a name and mores.models.Options that returns a Model",
+    method="complete",
+    written={"openai": "openai:NAME", "hf": "hf:PATH", "vllm": "vllm:PATH", "fake": "fake:NAME"},
+)
+
 
 LOCAL = ("embedded", "hf", "vllm", "fake")
 """Kinds that run on this machine and take no address of a server."""
@@ -106,32 +102,28 @@ LOCAL = ("embedded", "hf", "vllm", "fake")
 
 def takes_address(name: str) -> bool:
     """Return whether a model of this name may be given the address of a server."""
-    return name.partition(":")[0] not in LOCAL
+    return split_name(name)[0] not in LOCAL
 
 
 def takes_precision(name: str) -> bool:
     """Return whether a model of this name may be told what numbers to compute with."""
-    return name.partition(":")[0] in ("hf", "vllm")
+    return split_name(name)[0] in ("hf", "vllm")
 
 
-def open_model(name: str, options: Options | None = None) -> Model:
-    """Return the model that the user named, for example `embedded`, `openai:gpt-4.1-mini` or `hf:PATH`."""
-    kind, _, rest = name.partition(":")
-    plugin = plugins.find_plugin(plugins.MODELS, kind, KINDS)
-    if plugin is None and kind not in KINDS:
-        kinds = plugins.all_names(plugins.MODELS, KINDS)
-        near = get_close_matches(kind, kinds, n=1)
-        hint = f"did you mean '{near[0]}:…'? " if near else ""
-        others = "".join(f", {kind}:NAME" for kind in kinds[len(KINDS) :])
-        known = f"embedded, openai:NAME, hf:PATH, vllm:PATH, fake:NAME{others}"
-        raise ConfigError(f"model {name!r}: no such kind; {hint}there are {known}")
+def open_model(name: str | Model, options: Options | None = None) -> Model:
+    """Return the model that the user named, for example `embedded`, `openai:gpt-4.1-mini` or `hf:PATH`, or gave."""
     options = options or Options()
-    if kind in KINDS and not takes_precision(name):
-        _refuse(kind, precision=options.precision)
-    if options.ray and kind != "openai":
-        return on_ray(name, options)
-    open_kind = plugins.load_plugin(plugin, Callable, "a function that returns a Model") if plugin else KINDS[kind]
-    model: Model = open_kind(rest, replace(options, adapter=None) if options.adapter == NO_ADAPTER else options)
+    if isinstance(name, str):
+        kind, _ = split_name(name)
+        if kind in KINDS and kind != "openai" and options.body:
+            raise ConfigError(f"a model of kind '{kind}' takes no {next(iter(options.body))}", setting="config")
+        if kind not in REGISTRY.names():
+            raise REGISTRY.unknown(name)
+        if kind in KINDS and not takes_precision(name):
+            _refuse(kind, precision=options.precision)
+        if options.ray and kind != "openai":
+            return on_ray(name, options)
+    model: Model = REGISTRY.open(name, replace(options, adapter=None) if options.adapter == NO_ADAPTER else options)
     return model
 
 
@@ -142,8 +134,10 @@ def on_ray(model: str | Model, options: Options) -> Model:
     return RayModel(model, options)
 
 
-def metric_adapter(name: str, adapter: str | None) -> str | None:
+def metric_adapter(name: str, adapter: str | None, config: Path | None = None) -> str | None:
     """Return the adapter of a model that judges texts: the default model does it with the one that comes with Mores."""
+    if found := find_configuration(name, config):
+        name, adapter = found[1].model, adapter or found[1].adapter
     if name != "embedded" or adapter:
         return adapter
     from mores.models.embedded import TUNED

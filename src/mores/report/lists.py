@@ -9,6 +9,7 @@ from mores.factory.sources import COUNTS
 from mores.formatting import count
 from mores.report.base.grid import Grid
 from mores.run import Run
+from mores.settings import Value
 
 
 def runs_table(runs: Sequence[Run]) -> Grid:
@@ -35,3 +36,10 @@ def sources_table(sources: Sequence[dict[str, Any]]) -> Grid:
     free = sum(source["commercial"] for source in sources)
     note = f"{len(sources)} datasets, {free} of them also for commercial use (* is not)"
     return Grid(columns, [("", rows)], notes=[note], words=frozenset(range(3 if counted else 5)))
+
+
+def settings_table(name: str, values: Sequence[Value]) -> Grid:
+    """Return the settings of a command, with where each comes from."""
+    rows = [(value.name, "–" if value.value is None else str(value.value), value.origin) for value in values]
+    columns = ("setting", "value", "from")
+    return Grid(columns, [("", rows)], title=f"Settings of {name}", words=frozenset(range(3)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Annotated, Unpack
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
@@ -15,18 +15,17 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mores import __version__
-from mores.engine import AskOptions
 from mores.errors import MoresError
 from mores.io import json_line
-from mores.metric import Settings, open_metric
-from mores.metric.texts import Lookup
-from mores.models import Model
-from mores.search import search_or_corpus
+from mores.metric.metric import make_metric
+from mores.metric.texts import make_lookup
 from mores.serve.body import JSON, LINES, read_body, read_texts
 from mores.serve.keys import Keys
 from mores.serve.meter import CONTENT_TYPE, Meter
-from mores.serve.openapi import ANSWERS, REQUEST, UNKNOWN, Status
-from mores.serve.service import Batch, Bounds, Busy, Service
+from mores.serve.openapi import ANSWERS, REQUEST, UNKNOWN, ServiceStatus
+from mores.serve.service import Batch, Busy, Service
+from mores.serve.settings import ServiceSettings
+from mores.settings import takes
 from mores.types import Judgement
 
 ABOUT = (
@@ -48,23 +47,11 @@ def check_key(request: Request, shown: Annotated[HTTPAuthorizationCredentials | 
         raise HTTPException(401, "show a key: Authorization: Bearer KEY", {"WWW-Authenticate": "Bearer"})
 
 
-def serve_app(
-    model: str | Model = "embedded",
-    settings: Settings | None = None,
-    *,
-    keys: Iterable[str] = (),
-    bounds: Bounds | None = None,
-    evidence: str | None = None,
-    passages: int = 3,
-    **options: Unpack[AskOptions],
-) -> FastAPI:
-    """The metric as an ASGI app, to be served or mounted; its lifespan opens the model and finishes what was accepted.
-
-    With `keys`, a request must show one of them. `evidence` is a search or a corpus, in which at most `passages`
-    passages are looked up for each text.
-    """
-    lookup = Lookup(search_or_corpus(evidence), passages) if evidence else None
-    return app_of(Service(open_metric(model, settings, **options), lookup, bounds), Keys(keys))
+@takes(ServiceSettings)
+def serve_app(settings: ServiceSettings) -> FastAPI:
+    """Return the metric as an ASGI app, to be served or mounted; it opens the model and finishes what was accepted."""
+    metric = make_metric(settings.model, settings, settings.report)
+    return app_of(Service(metric, make_lookup(settings), settings.bounds), Keys(settings.keys))
 
 
 def app_of(service: Service, keys: Keys) -> FastAPI:
@@ -95,24 +82,26 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
         batch = service.submit(samples, request.state.client if keys else address)
         if LINES in request.headers.get("accept", ""):
             return StreamingResponse(_lines(service, batch), media_type=LINES)
-        return await _whole(request, service, batch, single)
+        return await _answer_at_once(request, service, batch, single)
 
     @app.head("/health", include_in_schema=False)  # what some load balancers ask
-    @app.get("/health", response_model=Status)
-    async def health() -> Status:
-        """Whether the service runs; also while it cannot judge texts."""
-        return Status(status="ok", model=service.metric.model.name)
+    @app.get("/health", response_model=ServiceStatus)
+    async def health() -> ServiceStatus:
+        """Tell whether the service runs; also while it cannot judge texts."""
+        return ServiceStatus(status="ok", model=service.metric.model.name)
 
     @app.head("/ready", include_in_schema=False)
-    @app.get("/ready", response_model=Status, responses={503: {"model": Status, "description": "Not ready"}})
+    @app.get(
+        "/ready", response_model=ServiceStatus, responses={503: {"model": ServiceStatus, "description": "Not ready"}}
+    )
     async def ready() -> Response:
-        """Whether texts can be judged now."""
-        status = Status(status=service.unready or "ok", model=service.metric.model.name)
+        """Tell whether texts can be judged now."""
+        status = ServiceStatus(status=service.unready or "ok", model=service.metric.model.name)
         return Response(status.model_dump_json(), 503 if service.unready else 200, media_type=JSON)
 
     @guarded.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
-        """Counts for Prometheus."""
+        """Return counts for Prometheus."""
         return Response(meter.page(), media_type=CONTENT_TYPE)
 
     app.include_router(guarded)
@@ -121,7 +110,7 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
     return app
 
 
-async def _whole(request: Request, service: Service, batch: Batch, single: bool) -> Response:
+async def _answer_at_once(request: Request, service: Service, batch: Batch, single: bool) -> Response:
     """Return all judgements at once, in the order of the texts; when the client goes, the rest is withdrawn."""
 
     async def watch() -> None:
@@ -151,7 +140,7 @@ async def _lines(service: Service, batch: Batch) -> AsyncIterator[bytes]:
 
 
 def _refuse(_request: Request, error: Exception) -> Response:
-    """Return what is wrong with a request, or when it may come again."""
+    """Return what is wrong with a request, or when to send it again."""
     if not isinstance(error, Busy):
         return JSONResponse({"detail": str(error)}, 422)
     return JSONResponse({"detail": str(error)}, 429 if error.own else 503, {"Retry-After": str(error.retry_after)})

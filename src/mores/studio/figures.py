@@ -27,9 +27,9 @@ from mores.stats.agreement import (
     krippendorff_alpha_interval,
 )
 from mores.stats.annotators import annotator_quality, table_votes
-from mores.stats.distributions import Share, share_of
+from mores.stats.distributions import ShareEstimate, share_of
 from mores.stats.intervals import Interval, ratio_interval
-from mores.stats.marks import Figure
+from mores.stats.marks import AgreementFigure
 
 
 class Given(NamedTuple):
@@ -54,11 +54,11 @@ class StageAgreement:
     """Items that at least two people labelled; all figures are about these."""
     votes: int
     people: int
-    percent: Figure
+    percent: AgreementFigure
     """The share of pairs of answers to the same item that are alike."""
-    alpha: Figure
+    alpha: AgreementFigure
     """Krippendorff's α, nominal."""
-    kappa: Figure
+    kappa: AgreementFigure
     kappa_name: str
     """Cohen's where two people judged, Fleiss' otherwise."""
     kappa_items: int
@@ -70,9 +70,9 @@ class PersonFigures:
     """What one person did, and how well."""
 
     votes: int = 0
-    agreement: Share | None = None
+    agreement: ShareEstimate | None = None
     """Answers that are the majority of the others'."""
-    checks: Share | None = None
+    checks: ShareEstimate | None = None
     """Attention checks that were passed."""
     seconds: float = 0.0
     """Spent on answers and on writing."""
@@ -169,7 +169,9 @@ def measure_agreement(votes: Sequence[Given]) -> StageAgreement | None:
     )
 
 
-def _kappa(shared: Mapping[str, Mapping[str, str]], table: Votes, people: Sequence[str]) -> tuple[str, Figure, int]:
+def _kappa(
+    shared: Mapping[str, Mapping[str, str]], table: Votes, people: Sequence[str]
+) -> tuple[str, AgreementFigure, int]:
     """Return Cohen's κ of two people, else Fleiss' of the items that have the most usual number of answers."""
     if len(people) == 2:
         pairs = [(given[people[0]], given[people[1]]) for given in shared.values()]
@@ -183,8 +185,8 @@ def _kappa(shared: Mapping[str, Mapping[str, str]], table: Votes, people: Sequen
     return "Fleiss' κ", _figure(fleiss_kappa(same), fleiss_kappa_interval(same)), int((sizes == usual).sum())
 
 
-def _figure(value: float | None, interval: Interval | None) -> Figure:
-    return Figure(None) if value is None or interval is None else Figure(value, *interval)
+def _figure(value: float | None, interval: Interval | None) -> AgreementFigure:
+    return AgreementFigure(None) if value is None or interval is None else AgreementFigure(value, *interval)
 
 
 def measure_people(

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, Unpack
+from typing import NamedTuple
 
 import uvicorn
 from sqlalchemy import select, true
 
-from mores.engine.ask import AskOptions
 from mores.errors import ConfigError
 from mores.studio.demo import fill, guests
 from mores.studio.records import Role
+from mores.studio.settings import StudioAppSettings, StudioSettings
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.people import add_person, link_back, read_profile
 from mores.studio.store.tables import audit, people
@@ -61,15 +62,20 @@ def make_sign_in_link(database: Database, person: str, role: Role) -> str:
     return f"/join/{link_back(database, person, person, role=role)}"
 
 
-def serve(start: Start, host: str, port: int, *, model: str, **options: Unpack[AskOptions]) -> None:
+def serve(start: Start, settings: StudioSettings) -> None:
     """Serve until it is stopped. Addresses are not logged: invitations stand in them."""
     config = uvicorn.Config(
-        app(start.database, model=model, **options), host=host, port=port, log_level="warning", access_log=False
+        app(**vars(replace(settings.part(StudioAppSettings), database=start.database))),
+        host=settings.host,
+        port=settings.port,
+        log_level="warning",
+        access_log=False,
     )
     server = uvicorn.Server(config)
     try:
         server.run()
     except SystemExit as error:
-        raise ConfigError(f"{host}:{port} cannot be used; another program may be using it", setting="port") from error
+        place = f"{settings.host}:{settings.port}"
+        raise ConfigError(f"{place} cannot be used; another program may be using it", setting="port") from error
     finally:
         start.database.close()

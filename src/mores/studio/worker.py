@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
-from mores.engine.ask import Asker, AskOptions, open_asker
+from mores.engine import Asker, AskSettings, make_asker
 from mores.engine.job import Answer, Job
 from mores.errors import MoresError
 from mores.search import Search, open_search
@@ -87,7 +87,7 @@ class Lane:
 class AskWorker:
     """A background worker that looks for questions and answers them while it is entered."""
 
-    def __init__(self, database: Database, model: str, options: AskOptions) -> None:
+    def __init__(self, database: Database, model: str, options: AskSettings) -> None:
         self.database = database
         self.model = model
         self.options = options
@@ -185,7 +185,7 @@ class AskWorker:
     async def _ask(self, lane: Lane, model: str) -> None:
         """Ask one model as long as questions come; where it cannot be asked at all, every question says why."""
         try:
-            asker = open_asker(model, **self.options)
+            asker = make_asker(model, self.options)
             async for answer in asker.ask(self._jobs(lane), in_order=False):
                 question = answer.job.data
                 content, failure = read_answer(question, answer)

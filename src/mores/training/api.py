@@ -1,82 +1,59 @@
-"""The public function `mores.train`."""
+"""The public functions `mores.train`, `ground` and `export`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 from mores.cache import models_folder
-from mores.engine import SILENT, Progress
+from mores.engine import Progress
 from mores.engine.loop import interruptible
 from mores.errors import ConfigError
 from mores.extras import require
 from mores.factory.output import read_split
 from mores.models import pull
+from mores.settings import takes
 from mores.training.folder import TrainRun
 from mores.training.recipe import Recipe, read_recipe
+from mores.training.settings import EMBEDDED, ExportSettings, GroundingSettings, GroundSettings, TrainSettings
 
 if TYPE_CHECKING:
-    from mores.training.tune import Progress as Step
-
-EMBEDDED = "embedded"
+    from mores.training.ground import Grounded
 
 
-class TrainOptions(TypedDict, total=False):
-    """What `mores.train` takes besides the dataset, the folder, the model and its recipe."""
-
-    leave_out: str | Sequence[str] | None
-    """Sources whose samples are not trained on, in a list or with commas; the tuned model decides about them."""
-    limit: int | None
-    """Most training samples."""
-    teacher: Path | str | Sequence[Path | str] | None
-    """A run on the same data that evaluated `unlabelled`, or several; what they decided is trained on too."""
-    evaluate: Sequence[str]
-    """The splits that the tuned model decides about; `dev` and `test` by default."""
-    progress: Progress
-    """Shows the progress of the work."""
-    on_step: Callable[[Step], None]
-    """Is told about every step of the training."""
-
-
-async def train(
-    data: Path | str,
-    out: Path | str,
-    *,
-    base: str = EMBEDDED,
-    recipe: Recipe | Path | str | None = None,
-    **options: Unpack[TrainOptions],
-) -> TrainRun:
-    """Tune a model on the error reports of a dataset, so that it can be used as the metric; a stopped run continues.
-
-    `base` is `embedded`, a folder or a name on the Hugging Face Hub; `recipe` is a TOML file with settings or a
-    `Recipe`, and the paper's by default.
-    """
-    progress, without = options.get("progress", SILENT), options.get("leave_out") or ()
-    leave_out = tuple(without.split(",") if isinstance(without, str) else without)
+@takes(TrainSettings)
+async def train(settings: TrainSettings) -> TrainRun:
+    """Tune a model on the error reports of a dataset, so that it can be used as the metric; a stopped run continues."""
+    progress, leave_out, recipe, data = settings.progress, tuple(settings.leave_out), settings.recipe, settings.data
     with interruptible():
         team = join_team()
         from mores.training.study import Study
 
-        chosen = recipe if isinstance(recipe, Recipe) else read_recipe(Path(recipe)) if recipe else Recipe()
-        if leave_out and (unknown := sorted(set(leave_out).difference(sources := sources_of(Path(data))))):
+        chosen = recipe if isinstance(recipe, Recipe) else read_recipe(recipe, settings.set)
+        if leave_out and (unknown := sorted(set(leave_out).difference(sources := sources_of(data)))):
             reason = f"no such source {unknown[0]!r} in {data}; there are {', '.join(sources)}"
             raise ConfigError(reason, setting="leave_out")
-        folder = _unpacked(team, progress) if base == EMBEDDED else base
-        progress.note(f"loading {base}")
-        study = Study(Path(data), folder, base, chosen, Path(out), leave_out, options.get("limit"))
-        teachers = options.get("teacher") or ()
-        study.teachers = [Path(each) for each in ([teachers] if isinstance(teachers, str | Path) else teachers)]
-        study.evaluate = options.get("evaluate", study.evaluate)
-        study.on_step = options.get("on_step", study.on_step)
+        folder = _unpacked(team, progress) if settings.base == EMBEDDED else settings.base
+        progress.note(f"loading {settings.base}")
+        study = Study(data, folder, settings.base, chosen, settings.out, leave_out, settings.limit)
+        study.teachers = list(settings.teacher)
+        study.evaluate = settings.evaluate
+        study.on_step = settings.on_step or study.on_step
         study.progress = progress.track
         return study.run()
 
 
-def export_tuned(
-    tuned: Path, base: str, out: Path, *, merged: bool = False, kind: str = "q8_0", rank: int = 64
-) -> float | None:
-    """Write a tuned model as a GGUF file: its LoRA, or with `merged` the whole model; `base` is its GGUF model.
+@takes(GroundSettings)
+async def ground(settings: GroundSettings) -> Grounded:
+    """Give the samples of a built dataset evidence, for a metric that judges by it."""
+    from mores.training.ground import ground_dataset
+
+    return ground_dataset(settings.data, settings.out, settings.part(GroundingSettings), settings.progress.track)
+
+
+@takes(ExportSettings)
+async def export(settings: ExportSettings) -> float | None:
+    """Write a tuned model as a GGUF file: its LoRA, or with `merged` the whole model.
 
     Of a model all of whose weights were tuned, the LoRA of that rank is written that comes nearest; the share of the
     change that it keeps is returned.
@@ -84,16 +61,17 @@ def export_tuned(
     require("pip install 'mores[train]'", "gguf", "torch", "safetensors")
     from mores.training.gguf import export_adapter, export_difference, export_merged
 
+    tuned, out, kind = settings.tuned, settings.out, settings.type
     if out.suffix != ".gguf":
         raise ConfigError(f"{out}: the name of a GGUF file ends in .gguf", setting="out")
-    origin = pull.resolve("" if base == EMBEDDED else base)
+    origin = pull.resolve("" if settings.base == EMBEDDED else settings.base)
     is_adapter = (tuned / "adapter_config.json").is_file()
-    if merged:
+    if settings.merged:
         export_merged(origin if is_adapter else tuned, tuned if is_adapter else None, origin, out, kind)
     elif is_adapter:
         export_adapter(tuned, origin, out, kind)
     else:
-        return export_difference(tuned, origin, out, rank, kind)
+        return export_difference(tuned, origin, out, settings.rank, kind)
     return None
 
 

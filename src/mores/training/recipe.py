@@ -53,9 +53,9 @@ class Recipe(Record):
     seed: int = 0
 
 
-def read_recipe(path: Path | None = None, settings: Iterable[str] = ()) -> Recipe:
+def read_recipe(path: Path | str | None = None, settings: Iterable[str] = ()) -> Recipe:
     """Return the recipe in a TOML file, and what texts such as `rank=64` change in it; the defaults are the paper's."""
-    recipe = _read_file(path) if path else Recipe()
+    recipe = _read_file(Path(path)) if path else Recipe()
     changes: dict[str, Any] = {}
     for setting in settings:
         name, sign, value = setting.partition("=")

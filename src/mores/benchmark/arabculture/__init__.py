@@ -6,10 +6,7 @@ Columns: sample_id, sub_topic, first_statement, options ({arabic_keys, english_k
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-from mores.benchmark.benchmark import Benchmark, OnBad
+from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.choice import distinct, grade_letter, guess_letter, lettered, letters
 from mores.benchmark.prompts import fill, prompt
 from mores.culture import region
@@ -19,10 +16,6 @@ from mores.factory.sources.rows import Row, collect
 from mores.types import Item
 
 AREA, PLAIN = "area", "plain"
-
-
-def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
-    return collect(read_all(find(folder, "test*.parquet", "test*.jsonl")), _item, on_bad)
 
 
 def _item(row: Row) -> Item:
@@ -62,7 +55,7 @@ ARABCULTURE = Benchmark(
     licence="CC-BY-NC-SA-4.0",
     homepage="https://huggingface.co/datasets/MBZUAI/ArabCulture",
     files="<Country>/test-*.parquet as on the Hub",
-    read=_read,
+    read=lambda folder, on_bad: collect(read_all(find(folder, "test*.parquet", "test*.jsonl")), _item, on_bad),
     source="arabculture",
     grade=grade_letter,
     groupings=("region", "area", "topic"),

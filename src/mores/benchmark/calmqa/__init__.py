@@ -6,10 +6,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
-from mores.benchmark.benchmark import Benchmark, OnBad
+from mores.benchmark.benchmark import Benchmark
 from mores.factory.sources import REVISIONS
 from mores.factory.sources.calmqa import SOURCE, Entry, read_entries
 from mores.longanswer.records import Kind, LongAnswer
@@ -17,10 +15,6 @@ from mores.longanswer.summary import resources
 from mores.types import Item, Response
 
 _BREAKS = re.compile(r"\n+")
-
-
-def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
-    yield from map(_item, read_entries(folder, on_bad))
 
 
 def _item(entry: Entry) -> Item:
@@ -57,7 +51,7 @@ CALMQA = Benchmark(
     licence=SOURCE.licence,
     homepage=SOURCE.homepage,
     files="dataset-<specific|agnostic>-<language>.json(.gz) of the authors' repository, or the Hub's Parquet files",
-    read=_read,
+    read=lambda folder, on_bad: map(_item, read_entries(folder, on_bad)),
     source="calmqa",
     long_answer=long_answer,
     figures={},

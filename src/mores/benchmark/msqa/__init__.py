@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark, OnBad
 from mores.benchmark.msqa.figures import FIGURES, TIERS, fifths
@@ -31,16 +30,11 @@ def read_items(rows: Rows, make: Callable[[Row], Item], on_bad: OnBad) -> Iterat
         except UnicodeEncodeError as error:
             raise InputError("half a character (a lone surrogate) in a text; correct or remove the row") from error
         if item.id in seen:
-            raise InputError(f"the same id as {seen[item.id]} ({item.id}); remove one")
+            raise InputError(f"duplicate id {item.id!r}, also at {seen[item.id]}; remove one")
         seen[item.id] = row.place
         return item
 
     return collect(rows, checked, on_bad)
-
-
-def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
-    paths = find(folder, "msqa*.jsonl", "*.jsonl", "msqa*.csv", "*.parquet")
-    return read_items(read_all(paths), _item, on_bad)
 
 
 def _item(row: Row) -> Item:
@@ -50,16 +44,11 @@ def _item(row: Row) -> Item:
         id=row.text("id", "prompt_id"),
         prompt=row.text("question", "prompt"),
         target=(row.text("answer"),),
-        language=_language(row.text("language")),
+        language=language(row.text("language").partition("-")[0]),  # of `en-EN` or `zh-ZH`: the rest is not a region
         region=region(place) if place else None,
         topic=row.text("category"),
         metadata={name: value for name, value in metadata.items() if value},
     )
-
-
-def _language(code: str) -> str:
-    """Of a published code (`en-EN`, `zh-ZH`, `pt-PT`) the language: the rest is no region, or not that of the item."""
-    return language(code.partition("-")[0])
 
 
 def _tier(row: Row) -> str | None:
@@ -76,7 +65,9 @@ MSQA = Benchmark(
     licence="CC-BY-4.0",
     homepage="https://huggingface.co/datasets/m-a-p/MSQA",
     files="msqa.jsonl",
-    read=_read,
+    read=lambda folder, on_bad: read_items(
+        read_all(find(folder, "msqa*.jsonl", "*.jsonl", "msqa*.csv", "*.parquet")), _item, on_bad
+    ),
     source="msqa",
     judging=JUDGE,
     figures=FIGURES,

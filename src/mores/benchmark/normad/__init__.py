@@ -38,7 +38,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
 
 
 def _item(row: Row) -> Item:
-    """As the factory's source has it, and neutral rows too."""
+    """Return an item as the factory's source has it, and of neutral rows too."""
     label = row.text("Gold Label").lower()
     if label not in LABELS:
         raise InputError(f"Gold Label {label!r} is none of yes, no, neutral; correct or remove the row")
@@ -57,7 +57,7 @@ def _item(row: Row) -> Item:
 
 
 def grade(item: Item, text: str) -> Graded | Failure:
-    """Correct when it says the target; unscored when it says none of the three words as its answer, or several."""
+    """Accept the target; unscored when it says none of the three words as its answer, or several."""
     answer = without_thoughts(text)
     words = {word.lower() for word in _STATED.findall(answer)}
     if len(words) != 1:
@@ -78,7 +78,7 @@ def _about(items: Sequence[Item]) -> str:
 
 
 def _guessing(items: Sequence[Item]) -> dict[str, float]:
-    """Without knowledge: one of the words that are asked for, and the most common one for every story."""
+    """Guess without knowledge: one of the words that are asked for, and the most common one for every story."""
     if not items:
         return {}
     (common, count), *_ = Counter(item.target[0] for item in items).most_common()

@@ -7,31 +7,36 @@ your own. `mores sources` lists them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from difflib import get_close_matches
 from hashlib import sha256
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from mores import plugins
 from mores.errors import ConfigError, InputError
 from mores.factory.items import Source, SourceItem
+from mores.registry import Registry
 
 SOURCES = {
-    "blend": "mores.factory.sources.blend",
-    "culturalbench": "mores.factory.sources.culturalbench",
-    "include": "mores.factory.sources.include",
-    "mango": "mores.factory.sources.mango",
-    "globalopinionqa": "mores.factory.sources.globalopinionqa",
-    "nativqa": "mores.factory.sources.nativqa",
-    "normad": "mores.factory.sources.normad",
-    "calmqa": "mores.factory.sources.calmqa",
-    "epic": "mores.factory.sources.epic",
-    "exams": "mores.factory.sources.exams",
-    "cultureatlas": "mores.factory.sources.cultureatlas",
-    "candle": "mores.factory.sources.candle",
+    "blend": "mores.factory.sources.blend:SOURCE",
+    "culturalbench": "mores.factory.sources.culturalbench:SOURCE",
+    "include": "mores.factory.sources.include:SOURCE",
+    "mango": "mores.factory.sources.mango:SOURCE",
+    "globalopinionqa": "mores.factory.sources.globalopinionqa:SOURCE",
+    "nativqa": "mores.factory.sources.nativqa:SOURCE",
+    "normad": "mores.factory.sources.normad:SOURCE",
+    "calmqa": "mores.factory.sources.calmqa:SOURCE",
+    "epic": "mores.factory.sources.epic:SOURCE",
+    "exams": "mores.factory.sources.exams:SOURCE",
+    "cultureatlas": "mores.factory.sources.cultureatlas:SOURCE",
+    "candle": "mores.factory.sources.candle:SOURCE",
 }
-"""Every source and its module, which is imported when it is used: the nine of ExCAM (Table 2), then stand-ins."""
+"""Every source and where it is defined: the nine of ExCAM (Table 2), then stand-ins."""
+REGISTRY: Registry[Source] = Registry(
+    noun="source",
+    group="mores.sources",
+    ours=SOURCES,
+    expected="a mores.factory.items.Source",
+    accepts=lambda value: isinstance(value, Source),
+)
 
 REVISIONS = {
     "culturalbench": "996d62a55f6a49c13596f0a31b772812a1aacd67",
@@ -49,28 +54,17 @@ SHOWN = 3
 
 def names() -> list[str]:
     """Return the names of all sources, those from outside last."""
-    return plugins.all_names(plugins.SOURCES, SOURCES)
+    return REGISTRY.names()
 
 
 def source(name: str) -> Source:
     """Return the source of a name."""
-    if plugin := plugins.find_plugin(plugins.SOURCES, name, SOURCES):
-        return plugins.load_plugin(plugin, Source, "a mores.factory.items.Source")  # type: ignore[no-any-return]
-    if name not in SOURCES:
-        near = get_close_matches(name.lower(), names(), n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise ConfigError(f"no such source {name!r}; {hint}there are {', '.join(names())}")
-    loaded: Source = import_module(SOURCES[name]).SOURCE
-    return loaded
+    return REGISTRY.find(name)
 
 
 def sources(on_bad: Callable[[ConfigError], None]) -> Iterator[Source]:
-    """Yield all sources; what is wrong with one of an installed package goes to the callback."""
-    for name in names():
-        try:
-            yield source(name)
-        except ConfigError as error:
-            on_bad(error)
+    """Return all sources; what is wrong with one of an installed package goes to the callback."""
+    return REGISTRY.find_all(on_bad)
 
 
 def load(name: str, folder: Path, on_bad: Callable[[InputError], None]) -> Iterator[SourceItem]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
 from mores import culture
-from mores.errors import InputError
+from mores.errors import InputError, suggest
 from mores.factory.sources.files import read
 from mores.factory.sources.rows import OnBad, Row, collect
 from mores.types import Record
@@ -122,10 +121,8 @@ def _needed(values: Mapping[str, Any], texts: Mapping[str, str | None], field: s
     value = texts[field]
     if value is not None:
         return value
-    names = {str(name).casefold().strip(): name for name in values if name not in _KNOWN}
-    near = get_close_matches(field, names, n=1, cutoff=0.75)
-    hint = f" (did you mean {names[near[0]]!r}?)" if near else ""
-    raise InputError(f"no {field!r}; every row needs 'question' and 'language'{hint}")
+    hint = suggest(field, (str(name) for name in values if name not in _KNOWN), 0.75)
+    raise InputError(f"no {field!r}; {hint}every row needs 'question' and 'language'")
 
 
 def _text(values: Mapping[str, Any], field: str) -> str | None:

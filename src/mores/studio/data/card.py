@@ -12,8 +12,8 @@ import yaml
 from mores import formatting as form
 from mores.culture import language_name, region_name
 from mores.hub import licence_name
-from mores.stats.distributions import Share, share_of
-from mores.stats.marks import Figure
+from mores.stats.distributions import ShareEstimate, share_of
+from mores.stats.marks import AgreementFigure
 from mores.studio.data.snapshot import Snapshot, workers
 from mores.studio.figures import StageAgreement
 from mores.studio.records import CampaignItem, ItemStatus, Role
@@ -101,7 +101,7 @@ def _items(snapshot: Snapshot) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def acceptance(items: Iterable[CampaignItem]) -> Share | None:
+def acceptance(items: Iterable[CampaignItem]) -> ShareEstimate | None:
     """Return the share of accepted items among those that are decided."""
     counts = Counter(item.status for item in items)
     decided = counts[ItemStatus.ACCEPTED] + counts[ItemStatus.REJECTED]
@@ -212,12 +212,12 @@ def _sentence(found: StageAgreement, snapshot: Snapshot) -> str:
     )
 
 
-def figure(value: Figure) -> str:
+def figure(value: AgreementFigure) -> str:
     """`0.71 [0.65, 0.77]`."""
     return " ".join(filter(None, (form.number(value.value), form.span(value.low, value.high))))
 
 
-def _share(share: Share) -> str:
+def _share(share: ShareEstimate) -> str:
     return f"{form.percent(share.value)} (95% interval {form.shares(share.low, share.high)})"
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from os import PathLike, stat_result
-from pathlib import Path
-from typing import Unpack
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -15,7 +13,9 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from mores.engine.ask import AskOptions
+from mores.engine import AskSettings
+from mores.settings import takes
+from mores.studio.settings import StudioAppSettings
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.people import signing_key
 from mores.studio.web.pages import DEFAULT, STATIC, environment, hash_static_files
@@ -40,15 +40,14 @@ class Static(StaticFiles):
         return response
 
 
-def app(database: str | Path | Database, *, model: str = "embedded", **options: Unpack[AskOptions]) -> FastAPI:
-    """Return the studio on a database: a path for SQLite, or `postgresql://…`.
-
-    `model` answers what people ask, as everywhere in Mores; "none" for no model. `options` say how it is asked.
-    """
+@takes(StudioAppSettings)
+def app(settings: StudioAppSettings) -> FastAPI:
+    """Return the studio on a database, as an ASGI app."""
+    database, model = settings.database, settings.model
     store = database if isinstance(database, Database) else open_database(database)
     chosen = "" if model == "none" else model
     environment(DEFAULT)  # imports every kind of campaign, so that the first visitor does not wait for it
-    worker = AskWorker(store, chosen, options)
+    worker = AskWorker(store, chosen, settings.part(AskSettings))
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

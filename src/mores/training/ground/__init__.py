@@ -21,6 +21,6 @@ from mores.training.ground.citing import with_evidence
 from mores.training.ground.dataset import ground_dataset
 from mores.training.ground.facts import own_facts
 from mores.training.ground.nearby import nearest
-from mores.training.ground.records import Found, Grounded, Grounding
+from mores.training.ground.records import Found, Grounded
 
-__all__ = ["Found", "Grounded", "Grounding", "ground_dataset", "nearest", "own_facts", "with_evidence"]
+__all__ = ["Found", "Grounded", "ground_dataset", "nearest", "own_facts", "with_evidence"]

@@ -29,9 +29,10 @@ from mores.training import reword
 from mores.training.ground.citing import by_evidence, uncited, with_evidence
 from mores.training.ground.facts import Facts, index_facts, name_of, own_facts
 from mores.training.ground.nearby import Keep, Near, nearest
-from mores.training.ground.records import Found, Grounded, Grounding
+from mores.training.ground.records import Found, Grounded
 from mores.training.pair_samples import PairSamples
 from mores.training.pairs import Pair, read_pairs, read_sentences
+from mores.training.settings import GroundingSettings
 from mores.training.teacher import UNLABELLED
 from mores.training.translated import Translated, read_asked
 from mores.training.unlabelled import unlabelled
@@ -53,9 +54,11 @@ Words = Literal["own", "some", "other"]
 """Texts and facts unchanged, some of them in other words, or all of them."""
 
 
-def ground_dataset(data: Path, out: Path, settings: Grounding | None = None, progress: Progress = quiet) -> Grounded:
+def ground_dataset(
+    data: Path, out: Path, settings: GroundingSettings | None = None, progress: Progress = quiet
+) -> Grounded:
     """Write a dataset with evidence from one that `mores build` wrote; the same input gives the same bytes."""
-    settings = settings or Grounding()
+    settings = settings or GroundingSettings()
     _check(data, out)
     make_folder(out)
     with TemporaryDirectory(prefix="mores-ground-", ignore_cleanup_errors=True) as folder:
@@ -91,7 +94,7 @@ def _sums(data: Path) -> dict[str, str]:
 class _Making:
     data: Path
     out: Path
-    settings: Grounding
+    settings: GroundingSettings
     progress: Progress
 
     def all_files(self, every: Facts, training: Facts) -> dict[str, dict[str, Found]]:

@@ -2,28 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from mores.search.ground import CHARACTERS
 from mores.types import Record
-
-
-class Grounding(Record):
-    """What evidence samples get."""
-
-    passages: int = 3
-    """Most of a sample."""
-    characters: int = CHARACTERS
-    """Most of a passage."""
-    seed: int = 0
-    pairs: tuple[Path, ...] = ()
-    """Folders with claims and passages about them, see `mores.training.pairs`."""
-    untrusted: tuple[Path, ...] = ()
-    """Folders with further such pairs, whose labels are not used, see `mores.training.unlabelled`."""
-    sentences: Path | None = None
-    """A folder with sentences, one text file for each language, to make such pairs of."""
-    translated: Path | None = None
-    """BLEnD's folder, for facts in another language than the text."""
 
 
 class Found(Record):

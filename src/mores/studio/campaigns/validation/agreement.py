@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from mores.metaevaluation.votes import SIMILARITY
 from mores.stats.agreement import Label, Votes, count_votes, krippendorff_alpha, krippendorff_alpha_interval
-from mores.stats.marks import Figure
+from mores.stats.marks import AgreementFigure
 from mores.studio.campaigns.validation.results import JudgedSample, metrics_of
 
 QUESTIONS = {
@@ -24,7 +24,7 @@ class QuestionAgreement(NamedTuple):
     """Agreement on one question."""
 
     name: str
-    alpha: Figure
+    alpha: AgreementFigure
     """Krippendorff's, with its 95% interval; ordinal and without one for likeness."""
     same: float | None
     """The share of pairs of answers to the same sample that are alike."""
@@ -52,13 +52,13 @@ def _agreement(name: str, labels: Sequence[Sequence[Label]], *, ordinal: bool = 
     return QuestionAgreement(name, _alpha(shared, ordinal), same, len(shared), answers)
 
 
-def _alpha(labels: Sequence[Sequence[Label]], ordinal: bool) -> Figure:
+def _alpha(labels: Sequence[Sequence[Label]], ordinal: bool) -> AgreementFigure:
     if not labels:
-        return Figure(None)
+        return AgreementFigure(None)
     most = max(map(len, labels))
     rows = [[given[place] if place < len(given) else None for given in labels] for place in range(most)]
     votes: Votes = count_votes(rows)
     if ordinal:
-        return Figure(krippendorff_alpha(votes, "ordinal"))
+        return AgreementFigure(krippendorff_alpha(votes, "ordinal"))
     interval = krippendorff_alpha_interval(votes)
-    return Figure(krippendorff_alpha(votes), *(interval or (None, None)))
+    return AgreementFigure(krippendorff_alpha(votes), *(interval or (None, None)))

@@ -30,7 +30,7 @@ from mores.metaevaluation.votes import (
     holds,
     spread_votes,
 )
-from mores.stats.distributions import Share, share_of
+from mores.stats.distributions import ShareEstimate, share_of
 from mores.stats.paired import PairedDifference, paired_difference
 from mores.stats.results import mean_result
 from mores.types import Result
@@ -85,7 +85,7 @@ class Likeness(NamedTuple):
     """How alike one metric's explanations are to the gold ones."""
 
     metric: str
-    finding: Share | None
+    finding: ShareEstimate | None
     """Of the samples with a valid gold explanation, those in which the metric finds an error."""
     failed: int
     """More samples, about which the metric says nothing because it failed."""
@@ -135,13 +135,13 @@ def sizes(samples: Iterable[JudgedSample]) -> list[int]:
     return sorted({len(sample.answers) for sample in counted(samples)}, reverse=True)
 
 
-def majorities(samples: Iterable[JudgedSample]) -> dict[str, Share | None]:
+def majorities(samples: Iterable[JudgedSample]) -> dict[str, ShareEstimate | None]:
     """Table 12, of the samples of one language: in which share of them each criterion holds."""
     known = counted(samples)
     return {name: _share(known, positive) for name, positive in CRITERIA.items()}
 
 
-def auxiliary(samples: Iterable[JudgedSample]) -> dict[str, Share | None]:
+def auxiliary(samples: Iterable[JudgedSample]) -> dict[str, ShareEstimate | None]:
     """Table 13: agreement with severity, apart for minor and major errors, and type; how often minds changed."""
     known = counted(samples)
     by_severity = {
@@ -151,7 +151,7 @@ def auxiliary(samples: Iterable[JudgedSample]) -> dict[str, Share | None]:
     return by_severity | {"Type OK": _share(known, TYPE), "Changed mind": _share(known, CHANGED)}
 
 
-def _share(samples: Sequence[JudgedSample], positive: PositiveClass) -> Share | None:
+def _share(samples: Sequence[JudgedSample], positive: PositiveClass) -> ShareEstimate | None:
     ballots = (sample.ballot(positive.criterion) for sample in samples)
     return share_of(count_majorities(ballots, positive), len(samples)) if samples else None
 

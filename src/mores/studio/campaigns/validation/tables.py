@@ -9,8 +9,8 @@ from mores import formatting
 from mores.culture import language_name
 from mores.metaevaluation.votes import percent
 from mores.report.base.grid import Cell, Grid, Row
-from mores.stats.distributions import Share
-from mores.stats.marks import SpanAgreement
+from mores.stats.distributions import ShareEstimate
+from mores.stats.marks import MarkAgreement
 from mores.studio.campaigns.validation.agreement import QuestionAgreement
 from mores.studio.campaigns.validation.results import (
     Beside,
@@ -54,7 +54,7 @@ def all_tables(
     samples: Sequence[JudgedSample],
     main: str,
     agreement: Sequence[QuestionAgreement] = (),
-    spans: SpanAgreement | None = None,
+    spans: MarkAgreement | None = None,
 ) -> dict[str, Grid]:
     """Return every table by the name of its file; `main` is the language that has the most people."""
     votes = {
@@ -158,7 +158,7 @@ def metrics_table(samples: Sequence[JudgedSample]) -> Grid:
     )
 
 
-def agreement_table(agreement: Sequence[QuestionAgreement], spans: SpanAgreement | None = None) -> Grid:
+def agreement_table(agreement: Sequence[QuestionAgreement], spans: MarkAgreement | None = None) -> Grid:
     """Return how far people agree, question by question."""
     rows: list[Row] = [
         (
@@ -184,7 +184,7 @@ def agreement_table(agreement: Sequence[QuestionAgreement], spans: SpanAgreement
     )
 
 
-def _share(share: Share | None) -> Cell:
+def _share(share: ShareEstimate | None) -> Cell:
     if share is None:
         return formatting.NOTHING
     return percent(share.k, share.n), f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"

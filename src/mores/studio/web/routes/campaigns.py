@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from mores.errors import ConfigError, InputError
-from mores.studio.campaigns import KINDS, open_kind
+from mores.studio.campaigns import REGISTRY, all_kinds, open_kind
 from mores.studio.kind import CampaignKind
 from mores.studio.records import Role
 from mores.studio.setup import dump_campaign, read_campaign_file, read_settings_form, settings_form, show_settings
@@ -32,13 +32,13 @@ def new(visit: SignedIn, kind: str = "") -> Response:
     """Show the kinds of campaign, or the form of one."""
     _organiser(visit)
     if not kind:
-        return visit.page("new_campaign.html", kinds=[open_kind(name) for name in KINDS], problem="", text="")
+        return visit.page("new_campaign.html", kinds=all_kinds(), problem="", text="")
     chosen = _kind(kind)
     return _form(visit, chosen, show_settings(chosen.settings.model_construct(title="")), {})
 
 
 def _kind(name: str) -> CampaignKind[Any]:
-    if name not in KINDS:
+    if name not in REGISTRY.names():
         raise HTTPException(404)
     return open_kind(name)
 
@@ -64,9 +64,8 @@ def make(visit: SignedIn, form: Form) -> Response:
         try:
             kind, settings = read_campaign_file(form.files.get("file") or form.get("yaml").encode())
         except (ConfigError, InputError) as error:
-            kinds = [open_kind(name) for name in KINDS]
             text = form.get("yaml")
-            return visit.page("new_campaign.html", code=422, kinds=kinds, problem=error.args[0], text=text)
+            return visit.page("new_campaign.html", code=422, kinds=all_kinds(), problem=error.args[0], text=text)
     campaign = make_campaign(visit.database, kind, settings, model=visit.studio.model)
     add_member(visit.database, campaign, organiser, Role.ORGANISER)
     log_action(visit.database, organiser, "made the campaign", kind.name, campaign.id)

@@ -1,0 +1,215 @@
+"""Commands from records of settings: every option is a field, and the command gets the records.
+
+    @command(BenchSettings, BenchGate, OutputSettings)
+    def bench(settings: BenchSettings, gate: BenchGate, output: OutputSettings) -> None: ...
+
+An option that is not given comes from a settings file, or has the record's default (`mores.settings.resolve`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from mores.cli.progress import Terminal
+from mores.errors import ConfigError
+from mores.settings import Declared, Form, Settings, declared, default_of, form_of, resolve, settings_of
+from mores.settings.files import SettingsFile, settings_files
+
+S = TypeVar("S", bound=Settings)
+PATHS = {
+    "file": {"exists": True, "dir_okay": False},
+    "folder": {"exists": True, "file_okay": False},
+    "path": {"exists": True},
+    "new file": {"dir_okay": False},
+    "new folder": {"file_okay": False},
+}
+
+
+class SettingType(click.ParamType[Any]):
+    """A value that is read as its setting says: a number, a word, a text that is parsed."""
+
+    name = "text"
+
+    def __init__(self, about: Declared, form: Form, names_none: bool) -> None:
+        self._about, self._form = about, form
+        self._words = {word: word for word in form.words} | ({"none": None} if names_none else {})
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value; a usage error where it is not one."""
+        about, form = self._about, self._form
+        try:
+            if about.parse and not form.several and not form.table:
+                return about.parse(value)
+        except ConfigError as error:
+            self.fail(str(error), param, ctx)
+        if value in self._words:
+            return self._words[value]
+        if form.number is None or form.text:
+            return value
+        try:
+            number = form.number(value)
+        except ValueError:
+            number = math.nan
+        if not -(2**63) <= number < 2**63:  # also not true of nan
+            words = "".join(f" or {word!r}" for word in self._words)
+            self.fail(f"{value!r}: expected a {form.noun}{words}", param, ctx)
+        return number
+
+
+def command(*records: type[Settings], name: str = "", **fixed: Any) -> Callable[[Callable[..., None]], Any]:
+    """Make a command of a function that takes one record of each kind.
+
+    `name` is that of a subcommand, and `fixed` are settings that it decides.
+    """
+
+    def decorate(function: Callable[..., None]) -> click.Command:
+        def call(**options: Any) -> None:
+            context = click.get_current_context()
+            function(*(make_record(context, record, options | fixed) for record in records))
+
+        called = name or function.__name__.replace("_", "-")
+        made = click.Command(called, callback=call, help=inspect.cleandoc(function.__doc__ or ""))
+        made.params = [option for record in records for option in options_of(record, called)]
+        return made
+
+    return decorate
+
+
+def options_of(record: type[Settings], name: str) -> list[click.Parameter]:
+    """Return the options and arguments of a record's settings on a command."""
+    return [option for entry in settings_of(record) for option in make_options(record, entry, name)]
+
+
+def make_record(context: click.Context, record: type[S], options: Mapping[str, Any]) -> S:
+    """Return the record of the options that were given; settings files and defaults fill the rest."""
+    known = {entry.name: entry for entry in fields(record)}  # type: ignore[arg-type]
+    chosen: dict[str, Any] = {}
+    for name, entry in known.items():
+        if is_given(context, f"off_{name}"):
+            chosen[name] = None
+        elif is_given(context, name):
+            chosen[name] = read_given(record, entry, options[name])
+        elif name in options and default_of(entry) is MISSING:
+            chosen[name] = options[name]  # an argument that is left out
+    if "progress" in known:
+        chosen["progress"] = Terminal()
+    for file in settings_files(chosen.get("config")):
+        name_code(file, record)
+    return resolve(record, **chosen)
+
+
+def is_given(context: click.Context, name: str) -> bool:
+    """Return whether a person gave an option, on the command line or in the environment."""
+    return context.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+
+
+def read_given(record: type[Settings], entry: Field[Any], value: Any) -> Any:
+    """Return the value of an option, or of several of its name, as the record takes it."""
+    about, form = declared(entry), form_of(record, entry.name)
+    return about.parse(value) if about.parse and (form.several or form.table) else value
+
+
+def name_code(file: SettingsFile, record: type[Settings]) -> None:
+    """Say which code a settings file names, before it runs."""
+    for entry in fields(record):  # type: ignore[arg-type]
+        value = file.table(record.table).get(entry.name) if record.table else None
+        if value and declared(entry).code:
+            click.echo(f"note: {file.path} names code that may be run: {entry.name} = {value!r}", err=True)
+
+
+def make_options(record: type[Settings], entry: Field[Any], name: str) -> list[click.Parameter]:
+    """Return the options of a setting on a command; an argument where it is positional and has no option."""
+    about, form, default = declared(entry), form_of(record, entry.name), default_of(entry)
+    if not about.command or (about.only and name not in (*about.only, "bench")):
+        return []
+    optional = about.metavar.startswith("[")
+    several = form.several or form.table or about.metavar.endswith("...")
+    if not entry.kw_only and not about.option and (optional or several or default is MISSING):
+        kind, metavar = click_type(about, form, default), about.metavar or entry.name.upper()
+        return [
+            click.Argument([entry.name], type=kind, metavar=metavar, nargs=-1 if several else 1, required=not optional)
+        ]
+    flags = about.option.split(",") if about.option else [f"--{entry.name.replace('_', '-')}"]
+    is_flag = form.flag and not form.text
+    if is_flag and default is not False:
+        flags = [f"{flags[0]}/--no-{flags[0].removeprefix('--')}"]
+    extra: dict[str, Any] = {"is_flag": True} if is_flag else {"type": click_type(about, form, default)}
+    if about.optional_value is not None:
+        extra |= {"is_flag": False, "flag_value": about.optional_value}
+    is_empty = default is MISSING or default is None or default == () or is_flag
+    shown = about.default_text or ("" if is_empty else describe(default))
+    text = about.help.removesuffix(".") + (f"  [default: {shown}]." if shown else ".")
+    option = click.Option(
+        [*flags, entry.name], help=text, metavar=about.metavar or None, multiple=several, required=default is MISSING,
+        default=None, envvar=about.envvar or None, **extra,
+    )  # fmt: skip
+    if not about.off:
+        return [option]
+    return [
+        option,
+        click.Option([about.off, f"off_{entry.name}"], is_flag=True, help="Keep nothing, and look nothing up."),
+    ]
+
+
+def describe(default: Any) -> str:
+    """Return a default as a person would give it."""
+    if isinstance(default, tuple):
+        return ",".join(map(str, default))
+    return f"{default:g}" if isinstance(default, float) else str(default)
+
+
+def click_type(about: Declared, form: Form, default: Any) -> Any:
+    """Return what click checks: a path, a choice, a number in its bounds, or a text."""
+    names_none = form.none and default is not None and default is not MISSING
+    if about.choices:
+        return click.Choice(list(about.choices()))
+    if form.words and not form.number and not form.text:
+        return click.Choice(form.words)
+    if about.place and ":" in about.place:
+        return PartPath(about.place)
+    if about.place and not about.parse and not form.table:
+        return click.Path(**PATHS[about.place])  # type: ignore[arg-type]
+    if form.number and not form.words and not form.text and not names_none and not about.parse:
+        least = about.above if about.at_least is None else about.at_least
+        if form.number is float:
+            return FiniteRange(least, about.at_most, min_open=about.above is not None)
+        return click.INT if least is about.at_most is None else click.IntRange(least, about.at_most)  # type: ignore[arg-type]
+    return SettingType(about, form, names_none)
+
+
+class PartPath(click.ParamType[str]):
+    """A path that exists, with a kind before it or a column after it: `juice:FILE`, `FILE.csv:COLUMN`."""
+
+    name = "text"
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the value unchanged, if the path exists."""
+        before, _, after = str(value).partition(":")
+        path = (
+            Path(after) if self._place.startswith("KIND") and before.isalpha() else Path(str(value).rpartition(":")[0])
+        )
+        if ":" not in str(value) or not path.is_file():
+            click.Path(exists=True).convert(after if self._place.startswith("KIND") and after else value, param, ctx)
+        return str(value)
+
+
+class FiniteRange(click.FloatRange):
+    """Numbers in a range; not nan, and not infinite."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; a usage error where it is not finite."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value}: expected a finite number", param, ctx)
+        return number

@@ -1,0 +1,46 @@
+"""The settings with which a model is asked; the same everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mores.cache import store_path
+from mores.engine.cost import Price, read_price
+from mores.engine.limits import Limits
+from mores.engine.progress import SILENT
+from mores.models.settings import MODELS, ModelSettings
+from mores.settings import setting
+
+if TYPE_CHECKING:
+    from mores.engine.progress import Progress
+    from mores.engine.store import Store
+    from mores.models.base import Model
+
+
+class AskSettings(ModelSettings, Limits, table="asking"):
+    """How a model is reached and asked."""
+
+    store: Store | Path | str | None = setting(
+        default_factory=store_path,
+        place="new file",
+        metavar="FILE",
+        off="--no-store",
+        help="File that keeps every answer.",
+        default_text="in the user's cache folder",
+    )
+    fresh: bool = setting(default=False, help="Ask again for answers that the store has.")
+    price: Price | None = setting(
+        default=None,
+        metavar="IN,OUT",
+        parse=read_price,
+        help="US dollars per million prompt and completion tokens.",
+        default_text="the list price, where it is known",
+    )
+    progress: Progress = setting(default=SILENT, command=False, help="Shows the progress of the work.")
+
+
+class ModelAskSettings(AskSettings):
+    """A model, and how it is reached and asked."""
+
+    model: str | Model = setting(default="embedded", kw_only=False, metavar="MODEL", help=MODELS + ".", result=True)

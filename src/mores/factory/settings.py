@@ -1,0 +1,58 @@
+"""The settings of a build: which recipe, and what overrides it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from mores.engine.settings import AskSettings
+from mores.settings import Settings, setting
+from mores.settings.values import AnyPath, OptionalPath
+
+if TYPE_CHECKING:
+    from mores.factory.recipe import Recipe
+    from mores.models.base import Model
+
+
+class SourcesSettings(Settings):
+    """Which sources are listed."""
+
+    data: OptionalPath = setting(
+        default=None, place="folder", metavar="DIR", help="Folder with one folder per source: also count its items."
+    )
+    commercial: bool = setting(default=False, help="Leave out sources that may not be used commercially.")
+
+
+class BuildSettings(AskSettings, table="build"):
+    """A recipe, its data, and what overrides it."""
+
+    recipe: str | Path | Recipe = setting(
+        kw_only=False, metavar="RECIPE", help="excam40k, free, or a YAML file of yours.", result=True
+    )
+    out: AnyPath = setting(kw_only=False, place="new folder", option="--out", help="Folder for the dataset.")
+    data: OptionalPath = setting(
+        default=None,
+        place="folder",
+        help="Folder with one folder per source.",
+        default_text="from the Hugging Face Hub",
+        result=True,
+    )
+    model: str | Model | None = setting(
+        default=None,
+        metavar="MODEL",
+        help="Model that makes soft errors, with --soft model: openai:NAME, hf:PATH or vllm:PATH.",
+        result=True,
+    )
+    soft: Literal["rules", "model", "none"] | None = setting(
+        default=None, help="Who makes soft errors.", default_text="the recipe's", result=True
+    )
+    sampling: Literal["shortcut-free", "paper"] | None = setting(
+        default=None, help="How correct and wrong pairs are chosen.", default_text="the recipe's", result=True
+    )
+    cap: int | None = setting(
+        default=None, at_least=1, help="Maximum samples of a source.", default_text="the recipe's", result=True
+    )
+    seed: int | None = setting(
+        default=None, help="Seed of all random choices.", default_text="the recipe's", result=True
+    )
+    commercial: bool = setting(default=False, help="Leave out sources that may not be used commercially.", result=True)

@@ -1,0 +1,92 @@
+"""The settings of people's ratings: what a file calls our columns and values, and the scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mores.errors import ConfigError
+from mores.settings import Settings, setting
+from mores.settings.names import read_columns
+from mores.settings.values import OptionalPath
+
+if TYPE_CHECKING:
+    from mores.rating.ratings import Rating
+
+
+def read_aliases(given: str | Iterable[str] | Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """Return, for each of our columns, what the file writes for a value, from texts such as `language.fi=fj`."""
+    from mores.rating.ratings import COLUMNS
+
+    if isinstance(given, Mapping):
+        return {column: dict(values) for column, values in given.items()}
+    aliases: dict[str, dict[str, str]] = {}
+    for text in [given] if isinstance(given, str) else given:
+        left, sign, ours = text.rpartition("=")
+        column, dot, theirs = left.partition(".")
+        if not sign or not dot or column not in COLUMNS:
+            problem = "expected COLUMN.THEIRS=OURS, for example language.fi=fj"
+            raise ConfigError(f"{text!r}: {problem}; the columns are {', '.join(COLUMNS)}", setting="alias")
+        aliases.setdefault(column, {})[theirs] = ours.strip()
+    return aliases
+
+
+def read_scale(given: str | Sequence[float] | None) -> tuple[float, float] | None:
+    """Return the lowest and the highest rating, from a text such as `1-5`."""
+    if given is None:
+        return None
+    try:
+        low, high = (float(part) for part in (given.rsplit("-", 1) if isinstance(given, str) else given))
+    except ValueError:
+        low, high = 0.0, 0.0
+    if not low < high:
+        raise ConfigError(f"{given!r}: expected the lowest and the highest rating, for example 1-5", setting="scale")
+    return low, high
+
+
+class PeopleSettings(Settings):
+    """How a table that people filled in is read."""
+
+    columns: Mapping[str, str] | None = setting(
+        default=None,
+        metavar="OURS=THEIRS",
+        parse=read_columns,
+        help="Names of our columns in the file, for example rating=overall; several with commas, or repeated. OURS= "
+        "reads none.",
+        result=True,
+    )
+    aliases: Mapping[str, Mapping[str, str]] | None = setting(
+        default=None,
+        option="--alias",
+        metavar="COLUMN.THEIRS=OURS",
+        parse=read_aliases,
+        help="Our name for a value in the file, for example language.fi=fj or model.GPT-4=gpt4 (may be repeated).",
+        result=True,
+    )
+
+
+class RateSettings(PeopleSettings, table="rate"):
+    """People's ratings of answers, and how they are analysed."""
+
+    ratings: Path | str | Iterable[Rating] = setting(
+        kw_only=False, place="file", metavar="RATINGS", help="Table with a row for each answer that a person rated."
+    )
+    languages: Mapping[str, str] | None = setting(
+        default=None, command=False, help="Our name for a language in the file, such as {'fi': 'fj'}.", result=True
+    )
+    scale: tuple[float, float] | None = setting(
+        default=None,
+        metavar="LOW-HIGH",
+        parse=read_scale,
+        help="Lowest and highest possible rating.",
+        default_text="1-5 if all are whole numbers from 1 to 5, otherwise what occurs",
+        result=True,
+    )
+    codes: OptionalPath = setting(
+        default=None,
+        place="file",
+        help="YAML file with codes for the comments, their keywords and patterns (docs/rate.md).",
+        result=True,
+    )
+    out: OptionalPath = setting(default=None, place="new folder", help="Folder for the run.", default_text="NAME.rate")

@@ -1,0 +1,65 @@
+"""The settings of what a command shows of its result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mores.settings import Settings, setting
+from mores.settings.values import OptionalPath
+
+
+def known_groupings() -> Sequence[str]:
+    """Return what results of judges can be broken down by."""
+    from mores.metaevaluation.records import GROUPINGS
+
+    return [*GROUPINGS, "model", "type"]
+
+
+class JsonSettings(Settings):
+    """How a result is printed."""
+
+    json: bool = setting(default=False, help="Print JSON instead of tables.")
+
+
+class GroupSettings(Settings):
+    """What the second table of a comparison is broken down by."""
+
+    by: str | None = setting(
+        default=None,
+        choices=known_groupings,
+        help="What the second table is broken down by; the page has all.",
+        default_text="source; with people, model",
+    )
+
+
+class OutputSettings(JsonSettings, table="output"):
+    """What is shown of a run besides its tables, and where."""
+
+    html: OptionalPath = setting(
+        default=None, place="new file", metavar="FILE", help="Also write the page: one file that shows everything."
+    )
+    figures: OptionalPath = setting(
+        default=None,
+        place="new folder",
+        metavar="DIR",
+        help="Write the page's charts as SVG and PDF, and its tables as LaTeX and CSV, into this folder.",
+    )
+
+
+class DryRunSettings(Settings):
+    """Whether the work is done, or only estimated."""
+
+    dry_run: bool = setting(default=False, help="Show what the run would send and cost, and stop.")
+
+
+class PushSettings(Settings):
+    """Where a result is uploaded."""
+
+    push_to_hub: str | None = setting(
+        default=None,
+        metavar="OWNER/NAME",
+        help="Then upload the result to this private repository of the Hugging Face Hub.",
+    )
+    push_dry_run: bool = setting(
+        default=False, help="With --push-to-hub: list what would be uploaded, and send nothing."
+    )
