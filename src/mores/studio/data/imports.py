@@ -17,18 +17,18 @@ from sqlalchemy import Connection, select
 
 from mores.culture import language, region
 from mores.errors import InputError, suggest
-from mores.studio.data.incoming import Answer, Incoming, read_json
+from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json
 from mores.studio.data.label_studio import read_label_studio
 from mores.studio.data.mqm import read_mqm
 from mores.studio.data.pearmut import read_pearmut
 from mores.studio.data.tables import FORMULA
-from mores.studio.form import Form, FormError, as_sent, read_form
-from mores.studio.records import Content, Item, Person
+from mores.studio.form import FormError, StudioForm, as_sent, read_form
+from mores.studio.records import CampaignItem, Content, Person
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, append, now
-from mores.studio.store.people import Profile, add_person, record
+from mores.studio.store.people import PersonProfile, add_person, record
 from mores.studio.store.tables import events, members, people
-from mores.studio.workflow import Cast, Create, Refused, Stage, Take, act, judged
+from mores.studio.workflow import CampaignStage, Cast, Create, Refused, Take, act, is_judged
 
 MOST_ROWS = 20_000
 LONGEST_FILE = 50_000_000
@@ -124,7 +124,7 @@ def _numbered(content: Content) -> Content:
     return gathered
 
 
-READERS: Mapping[str, Callable[[str, str, Form | None], list[Incoming]]] = {
+READERS: Mapping[str, Callable[[str, str, StudioForm | None], list[Incoming]]] = {
     "csv": lambda text, name, _form: read_csv(text, name),
     "jsonl": lambda text, name, _form: read_jsonl(text, name),
     "label-studio": read_label_studio,
@@ -158,7 +158,7 @@ def read_items_files(
     campaign: Campaign, files: Sequence[tuple[str, bytes]], form: str = "", stage: str = ""
 ) -> list[Incoming]:
     """Return the items of several files together: a kind may join rows of different files."""
-    target = import_stage(campaign, stage)
+    target = find_import_stage(campaign, stage)
     rows = [row for name, data in files for row in _read_file(campaign, target, data, name, form)]
     names = ", ".join(name for name, _ in files)
     incoming = campaign.kind.join(rows)
@@ -169,7 +169,7 @@ def read_items_files(
     return [check(campaign, target, row) for row in incoming]
 
 
-def _read_file(campaign: Campaign, target: Stage, data: bytes, name: str, form: str) -> list[Incoming]:
+def _read_file(campaign: Campaign, target: CampaignStage, data: bytes, name: str, form: str) -> list[Incoming]:
     """Return the rows of a file, not checked yet."""
     if len(data) > LONGEST_FILE:
         raise InputError(f"{name}: {len(data):,} bytes; import at most {LONGEST_FILE:,} at once")
@@ -184,25 +184,27 @@ def _read_file(campaign: Campaign, target: Stage, data: bytes, name: str, form: 
     return READERS[form](text, name, _example(campaign, target))
 
 
-def _example(campaign: Campaign, stage: Stage) -> Form:
+def _example(campaign: Campaign, stage: CampaignStage) -> StudioForm:
     return stage.form(_item(campaign, stage.name, {}, "", ""))
 
 
-def import_stage(campaign: Campaign, name: str = "") -> Stage:
+def find_import_stage(campaign: Campaign, name: str = "") -> CampaignStage:
     """Return where items come in: the stage of that name, or the first where others' items are judged."""
     stages = campaign.flow.stages
     if name and name not in campaign.flow.named:
         raise InputError(f"there is no stage {name!r}; there are {', '.join(stage.name for stage in stages)}")
-    return campaign.flow.stage(name) if name else next((stage for stage in stages if judged(stage)), stages[0])
+    return campaign.flow.stage(name) if name else next((stage for stage in stages if is_judged(stage)), stages[0])
 
 
-def _item(campaign: Campaign, stage: str, content: Content, where: str, tongue: str) -> Item:
+def _item(campaign: Campaign, stage: str, content: Content, where: str, tongue: str) -> CampaignItem:
     moment = now()
     place = {"stage": stage, "region": where, "language": tongue}
-    return Item(id="new", campaign=campaign.id, author=None, content=content, created=moment, updated=moment, **place)
+    return CampaignItem(
+        id="new", campaign=campaign.id, author=None, content=content, created=moment, updated=moment, **place
+    )
 
 
-def check(campaign: Campaign, stage: Stage, row: Incoming) -> Incoming:
+def check(campaign: Campaign, stage: CampaignStage, row: Incoming) -> Incoming:
     """Return a row as the campaign wants it: known fields, a known region and language, and whole answers."""
     place, settings = row.place, campaign.settings
     try:
@@ -220,7 +222,7 @@ def check(campaign: Campaign, stage: Stage, row: Incoming) -> Incoming:
             raise InputError(f"{place}: the {kind} {value!r} is not one of the campaign's: {', '.join(allowed)}")
     content = _content(campaign, stage, row, where, tongue)
     form = stage.form(_item(campaign, stage.name, content, where, tongue))
-    if row.answers and not judged(stage):
+    if row.answers and not is_judged(stage):
         raise InputError(f"{place}: it has answers, and nobody judges items at “{stage.title}”; choose another stage")
     answers = tuple(
         given._replace(answer=_read(form, given.answer, f"{place}: {given.person}")) for given in row.answers
@@ -228,7 +230,7 @@ def check(campaign: Campaign, stage: Stage, row: Incoming) -> Incoming:
     return Incoming(place, content, where, tongue, answers)
 
 
-def _content(campaign: Campaign, stage: Stage, row: Incoming, where: str, tongue: str) -> Content:
+def _content(campaign: Campaign, stage: CampaignStage, row: Incoming, where: str, tongue: str) -> Content:
     """Return the content by the forms with which authors would have written it, or as the kind admits it."""
     place = campaign.flow.stages.index(stage)
     writing = [earlier for earlier in campaign.flow.stages[:place] if earlier.own]
@@ -256,7 +258,7 @@ def _content(campaign: Campaign, stage: Stage, row: Incoming, where: str, tongue
     return content
 
 
-def _read(form: Form, values: Content, place: str, *, draft: bool = False) -> Content:
+def _read(form: StudioForm, values: Content, place: str, *, draft: bool = False) -> Content:
     """Values as the form would read them; fields that it does not have are an error."""
     known = {field.name for field in form.fields}
     if not known:
@@ -273,7 +275,7 @@ def import_items(
     database: Database, campaign: Campaign, person: Person, rows: Sequence[Incoming], data: bytes, stage: str = ""
 ) -> Imported:
     """Write items that were read and checked; what the same file brought before stays as it is."""
-    target = import_stage(campaign, stage)
+    target = find_import_stage(campaign, stage)
     if not campaign.flow.open:
         raise Refused("This campaign is closed.")
     source = sha256(data).hexdigest()[:20]
@@ -290,7 +292,7 @@ def import_items(
 
 
 def _write(
-    connection: Connection, campaign: Campaign, person: Person, stage: Stage, row: Incoming, key: str
+    connection: Connection, campaign: Campaign, person: Person, stage: CampaignStage, row: Incoming, key: str
 ) -> Imported:
     known = connection.execute(select(events.c.item).where(events.c.campaign == campaign.id, events.c.key == key))
     if known.scalar() is not None:
@@ -307,7 +309,14 @@ def _write(
     return Imported(1, len(row.answers) - refused, 0, refused)
 
 
-def _cast(connection: Connection, campaign: Campaign, item: Item, stage: Stage, answer: Answer, key: str) -> Item:
+def _cast(
+    connection: Connection,
+    campaign: Campaign,
+    item: CampaignItem,
+    stage: CampaignStage,
+    answer: ImportedAnswer,
+    key: str,
+) -> CampaignItem:
     """Somebody's answer from elsewhere, as if they had given it here."""
     assert stage.role is not None
     identifier = _annotator(connection, campaign, answer.person, stage)
@@ -319,20 +328,20 @@ def _cast(connection: Connection, campaign: Campaign, item: Item, stage: Stage, 
     return item
 
 
-def _annotator(connection: Connection, campaign: Campaign, name: str, stage: Stage) -> str:
+def _annotator(connection: Connection, campaign: Campaign, name: str, stage: CampaignStage) -> str:
     """Return the member that stands for somebody in a file; made when they first occur."""
     query = select(people.c.id).join(members, members.c.person == people.c.id)
     found = connection.execute(query.where(members.c.campaign == campaign.id, people.c.name == name[:100])).scalar()
     if found is not None:
         return str(found)
     assert stage.role is not None
-    identifier = add_person(connection, Profile(name=name[:100]))
+    identifier = add_person(connection, PersonProfile(name=name[:100]))
     row = {"campaign": campaign.id, "person": identifier, "roles": [stage.role.value], "joined": now()}
     connection.execute(members.insert(), row | {"qualified": True, "consented": now()})
     return identifier
 
 
-def columns_of(campaign: Campaign, stage: Stage) -> list[str]:
+def list_columns(campaign: Campaign, stage: CampaignStage) -> list[str]:
     """Return the columns that a CSV file for a stage may have, for people who write one."""
     names = ["region", "language"]
     place = campaign.flow.stages.index(stage)
