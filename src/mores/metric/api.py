@@ -32,8 +32,8 @@ async def score(settings: ScoreSettings) -> list[Judgement]:
     if lookup is None:
         return [judgement async for _, judgement in metric.stream(samples)]
     async with lookup.open(metric) as grounding:
-        samples = [as_sample(sample, number) for number, sample in enumerate(samples, 1)]
-        return [judgement async for _, judgement in metric.stream(await grounding.ground_all(metric, samples))]
+        read = [as_sample(sample, number) for number, sample in enumerate(samples, 1)]
+        return [judgement async for _, judgement in metric.stream(await grounding.ground_all(metric, read))]
 
 
 @takes(ScoreFileSettings)
