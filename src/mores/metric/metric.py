@@ -13,6 +13,7 @@ from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.formatting import count
 from mores.io import sample_from
+from mores.io.frames import frame_rows, is_frame
 from mores.metric.explained import checked
 from mores.metric.parts import report_parts
 from mores.metric.prompt import messages, prompt_hash, shared
@@ -99,7 +100,7 @@ class Metric:
         """Yield the calls to make."""
         if isinstance(samples, str | Mapping):
             raise InputError("samples is a single sample; put it in a list: [sample]")
-        for number, value in enumerate(samples, 1):
+        for number, value in enumerate(frame_rows(samples) if is_frame(samples) else samples, 1):
             sample = as_sample(value, number)
             yield Job(sample.id, self.unsendable(sample) or self.request(sample), data=sample)
 

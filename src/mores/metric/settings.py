@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 SampleLike = Sample | str | tuple[str, str] | Mapping[str, Any]
-"""A sample, a text alone, an (instruction, text) pair, or a mapping with the fields of a sample."""
+"""A sample, a text alone, an (instruction, text) pair, or a mapping with the fields of a sample; a frame is many."""
 
 
 class ReportSettings(Settings, table="report"):

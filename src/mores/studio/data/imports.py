@@ -1,4 +1,4 @@
-"""Items from files: CSV and JSON Lines rows, our own exports, Label Studio's and pearmut's JSON, MQM TSV.
+"""Items from files: the rows of tables, our own exports, Label Studio's and pearmut's JSON, MQM TSV.
 
 Everything is read and checked before anything is written. The same file a second time changes nothing: each row has a
 key that is made from the file.
@@ -6,10 +6,9 @@ key that is made from the file.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
+from pathlib import Path
 from secrets import token_hex
 from typing import Any, NamedTuple
 
@@ -17,12 +16,15 @@ from sqlalchemy import Connection, select
 
 from mores.culture import language, region
 from mores.errors import InputError, suggest
+from mores.io.columns import ColumnReader, TableColumn, Wanted
+from mores.io.rows import Reading, read_rows
+from mores.io.source import SUFFIXES, TableSource
 from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json
 from mores.studio.data.label_studio import read_label_studio
 from mores.studio.data.mqm import read_mqm
 from mores.studio.data.pearmut import read_pearmut
 from mores.studio.data.tables import FORMULA
-from mores.studio.form import FormError, StudioForm, as_sent, read_form
+from mores.studio.form import FormError, StudioForm, as_sent, read_form, storable_values
 from mores.studio.records import CampaignItem, Content, Person
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, append, now
@@ -34,8 +36,10 @@ MOST_ROWS = 20_000
 LONGEST_FILE = 50_000_000
 BATCH = 200
 """Items that are written in one transaction, so that people who work do not wait long."""
-META = {"id", "status", "stage", "version", "author", "returns", "note", "created", "updated", "results"}
-"""What our own tables say about an item besides its content."""
+ABOUT = Wanted(
+    (*(TableColumn(name, kind="metadata") for name in ("region", "language")), TableColumn("id")), all_unique=True
+)
+"""The columns about an item that all campaigns know; the others are its content."""
 
 
 class Imported(NamedTuple):
@@ -49,42 +53,24 @@ class Imported(NamedTuple):
     """Answers that came after their item was decided."""
 
 
-def read_csv(text: str, name: str) -> list[Incoming]:
-    """Return the rows of a CSV file with a header."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+def read_table_rows(data: bytes, name: str, form: str) -> list[Incoming]:
+    """Return the rows of a table with a header, or of JSON objects."""
+    source, reader = TableSource(Path(name), form, data=data), ColumnReader(ABOUT)
+
+    def choose(table: TableSource, names: Sequence[str], line: int | None) -> None:
+        reader.choose(table, names, line)
+        if any(column.startswith("content.") for column in names):
+            reader.is_untyped = False  # Mores wrote it: `NA` is Namibia, and `nan` Min Nan
+
     rows: list[Incoming] = []
-    names: list[str] = []
-    line = 0
-    try:
-        for cells in reader:
-            line, start = reader.line_num, line + 1
-            if not any(cells):
-                continue
-            if not names:
-                names = [cell.strip() for cell in cells]
-                if twice := next((column for column in names if names.count(column) > 1), None):
-                    raise InputError(f"{name}:{start}: two columns {twice!r}; rename one")
-                continue
-            if len(cells) > len(names):
-                raise InputError(
-                    f"{name}:{start}: {len(cells)} cells under {len(names)} columns; quote cells with commas"
-                )
-            rows.append(_row(dict(zip(names, cells, strict=False)), f"{name}:{start}"))
-    except csv.Error as error:
-        raise InputError(f"{name}:{reader.line_num}: not valid CSV ({error})") from error
-    return rows
-
-
-def read_jsonl(text: str, name: str) -> list[Incoming]:
-    """Return the rows of a JSON Lines file."""
-    rows = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        values = read_json(line, f"{name}:{number}")
-        if not isinstance(values, dict):
-            raise InputError(f"{name}:{number}: not a JSON object; write one object per line")
-        rows.append(_row(values, f"{name}:{number}"))
+    for row in read_rows(source, Reading(choose)):
+        if isinstance(row, InputError):
+            raise row
+        match = reader.match(tuple(row.values))
+        about = {column: reader.value(match, row.values, column) for column in match.names}
+        rows.append(_row(storable_values({name: row.values[name] for name in match.others} | about), row.place))
+        if len(rows) > MOST_ROWS:
+            raise InputError(f"{name}: more than {MOST_ROWS:,} items; import at most {MOST_ROWS:,} at once")
     return rows
 
 
@@ -124,9 +110,8 @@ def _numbered(content: Content) -> Content:
     return gathered
 
 
+TABLES = ("csv", "jsonl", "tsv", "json", "xlsx", "parquet", "arrow")
 READERS: Mapping[str, Callable[[str, str, StudioForm | None], list[Incoming]]] = {
-    "csv": lambda text, name, _form: read_csv(text, name),
-    "jsonl": lambda text, name, _form: read_jsonl(text, name),
     "label-studio": read_label_studio,
     "pearmut": read_pearmut,
     "mqm": lambda text, name, _form: read_mqm(text, name),
@@ -137,11 +122,11 @@ def guess_format(name: str, text: str) -> str:
     """Return the format of a file, by its name and its beginning."""
     if text[:10].casefold().startswith("system\tdoc"):
         return "mqm"
-    if name.lower().endswith((".csv", ".tsv")):
-        return "csv"
+    if (form := SUFFIXES.get(Path(name.lower()).suffix)) in TABLES and form not in ("json", "jsonl"):
+        return str(form)
     start = text.lstrip()[:2000]
     if start.startswith("["):
-        return "label-studio"
+        return "label-studio" if '"data"' in text[:200_000] else "json"
     if '"annotation"' in start and '"user_id"' in text[:200_000]:
         return "pearmut"
     if '"campaign_id"' in text and '"data"' in text and not name.lower().endswith(".jsonl"):
@@ -173,14 +158,16 @@ def _read_file(campaign: Campaign, target: CampaignStage, data: bytes, name: str
     """Return the rows of a file, not checked yet."""
     if len(data) > LONGEST_FILE:
         raise InputError(f"{name}: {len(data):,} bytes; import at most {LONGEST_FILE:,} at once")
+    form = form or guess_format(name, data.decode("utf-8-sig", "replace"))
+    if form in TABLES:
+        return read_table_rows(data, name, form)
+    if form not in READERS:
+        raise InputError(f"unknown format {form!r}; import one of {', '.join((*TABLES, *READERS))}")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputError(f"{name}:{line}: not UTF-8; save the file as UTF-8") from error
-    form = form or guess_format(name, text)
-    if form not in READERS:
-        raise InputError(f"there is no format {form!r} to import; there are {', '.join(READERS)}")
     return READERS[form](text, name, _example(campaign, target))
 
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mores.io.parquet import import_parquet
+from mores.io.arrow import import_parquet
 from mores.studio.data.snapshot import Snapshot
 from mores.studio.figures import Figures, PersonFigures
 from mores.studio.kind import ExportFile
