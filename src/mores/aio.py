@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mores.benchmark.api import topics as topics
     from mores.diagnosis.api import diagnose as diagnose
     from mores.factory.api import build as build
+    from mores.factory.api import sources as sources
     from mores.harness.api import export_task as export_task
     from mores.longanswer.api import collect as collect
     from mores.longanswer.api import longform as longform

@@ -30,6 +30,7 @@ FUNCTIONS = {
     "train": "mores.training.api:train",
     "ground": "mores.training.api:ground",
     "export": "mores.training.api:export",
+    "sources": "mores.factory.api:sources",
 }
 """Every public function that works for a while, and where it is written."""
 

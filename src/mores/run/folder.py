@@ -125,7 +125,8 @@ class ActiveRun:
 
     def _update(self, **fields: object) -> None:
         self.manifest = self.manifest.model_copy(update=fields)
-        write_text(self.path / MANIFEST, self.manifest.model_dump_json(indent=1) + "\n")
+        unused = None if self.manifest.configuration else {"configuration"}
+        write_text(self.path / MANIFEST, self.manifest.model_dump_json(indent=1, exclude=unused) + "\n")
 
 
 @contextmanager
