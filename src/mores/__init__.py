@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from mores.calling import FUNCTIONS, blocking, load
 from mores.renamed import accept_old_names
+from mores.views import DRAWN
 
 if TYPE_CHECKING:
     from mores import aio as aio
@@ -69,6 +70,13 @@ RECORDS = {
     ),
 }  # fmt: skip
 """The other public names, and the module of each."""
+DRAWN |= {
+    "Run": "mores.report.runs:as_html",
+    "Judgement": "mores.report.score:judgement_html",
+    "BenchResult": "mores.report.bench:result_html",
+    "Board": "mores.report.bench:board_html",
+    "card": "mores.report.card:page",
+}
 MODULES = ("aio", "studio")
 """Public modules: the functions for services, and the web app (`mores.studio.app`)."""
 __all__ = ["__version__", *MODULES, *RECORDS, *FUNCTIONS]
