@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from mores.calling import FUNCTIONS, blocking, load
 from mores.renamed import accept_old_names
+from mores.views import DRAWN
 
 if TYPE_CHECKING:
     from mores import aio as aio
@@ -124,6 +125,13 @@ PUBLIC = {
     "mores.training.settings": ("ExportSettings", "GroundSettings", "TrainSettings"),
 }
 """The public names besides the functions, by their modules."""
+DRAWN |= {
+    "Run": "mores.report.runs:as_html",
+    "Judgement": "mores.report.score:judgement_html",
+    "BenchResult": "mores.report.bench:result_html",
+    "Board": "mores.report.bench:board_html",
+    "card": "mores.report.card:page",
+}
 MODULES = ("aio", "studio")
 """Public modules: the functions for services, and the web app (`mores.studio.app`)."""
 RECORDS = {name: module for module, names in PUBLIC.items() for name in names}

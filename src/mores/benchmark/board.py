@@ -22,6 +22,7 @@ from mores.benchmark.score import BenchResult, tally
 from mores.errors import ConfigError
 from mores.stats.resampling import adjust_p_values, compare_means
 from mores.types import Record, Result, Signature
+from mores.views import NotebookView
 
 PERMUTATIONS = 10_000
 SAME = ("task", "data")
@@ -85,18 +86,11 @@ class RankShift(Record):
     """Models and benchmarks that are not in it because they were not run together."""
 
 
-class Board(Record):
+class Board(Record, NotebookView):
     """All tables."""
 
     leaderboards: tuple[Leaderboard, ...]
     shift: RankShift | None = None
-
-    def _repr_html_(self) -> str:
-        """Return the tables, in a notebook."""
-        from mores.report.base.grid import tables_html
-        from mores.report.bench import board_tables
-
-        return tables_html(board_tables(self))
 
 
 @dataclass(frozen=True)
