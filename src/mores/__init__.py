@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from mores.functions import rate as rate
     from mores.functions import score as score
     from mores.functions import score_file as score_file
+    from mores.functions import show as show
     from mores.functions import sources as sources
     from mores.functions import tiers as tiers
     from mores.functions import topics as topics

@@ -136,7 +136,7 @@ async def check_judge(
 @takes(BoardSettings)
 async def board(settings: BoardSettings) -> Board:
     """Rank the models of some runs; one table for each benchmark."""
-    return make_board(read_runs(folders_of(settings.runs)), force=settings.force)
+    return make_board(read_runs(folders_of(settings.runs)), force=settings.force, by=settings.by)
 
 
 def folders_of(runs: Iterable[Run | Path | str]) -> list[Path]:

@@ -28,7 +28,7 @@ def board(settings: BoardSettings, output: OutputSettings) -> None:
     """
     check_output(output)
     entries = read_runs(folders_of(settings.runs))
-    ranking = make_board(entries, force=settings.force)
+    ranking = make_board(entries, force=settings.force, by=settings.by)
     names = ((f"{entry.result.model}, {entry.result.name}", Path(entry.folder)) for entry in entries)
     links = link_runs(output.html, names) if output.html else ()
     document = describe_board(ranking, [entry.result for entry in entries], links)

@@ -25,7 +25,7 @@ from mores.settings import Settings, setting
 from mores.settings.values import Names
 
 
-class ShowSettings(Settings):
+class ShownFiles(Settings):
     """What is shown."""
 
     files: Names = setting(
@@ -38,8 +38,8 @@ class ShowSettings(Settings):
     quiet: bool = setting(default=False, help="Print no table.")
 
 
-@command(ShowSettings, OutputSettings)
-def show(settings: ShowSettings, output: OutputSettings) -> None:
+@command(ShownFiles, OutputSettings)
+def show(settings: ShownFiles, output: OutputSettings) -> None:
     """Show the result of a RUN, or a file of JUDGEMENTS, as tables and as a page.
 
     A RUN is a folder with a run.json; `mores runs` lists them. A page is written only with --html.

@@ -161,10 +161,11 @@ def board_tables(board: Board) -> list[Grid | str]:
         title = "Ranks among the models that were run on all of these"
         rows = [(model, *map(str, places)) for model, places in shift.ranks.items()]
         ranks = [make_grid(title, ("model", *shift.benchmarks), rows)]
-    return [*map(_leaderboard_table, board.leaderboards), *ranks, *map(_leaderboard_headline, board.leaderboards)]
+    tables = [_leaderboard_table(each, board.by) for each in board.leaderboards]
+    return [*tables, *ranks, *map(_leaderboard_headline, board.leaderboards)]
 
 
-def _leaderboard_table(leaderboard: Leaderboard) -> Grid:
+def _leaderboard_table(leaderboard: Leaderboard, by: str = "") -> Grid:
     references = ", ".join(f"{name} {percent(value)}" for name, value in leaderboard.references.items())
     ungraded = [  # by kind; a question may have several answers, so they are not those in the table
         f"{each.model}: " + "; ".join(filter(None, (show_failures(each.failures), possible(each.result))))
@@ -178,19 +179,12 @@ def _leaderboard_table(leaderboard: Leaderboard) -> Grid:
         *leaderboard.notes,
     ]
     columns = ("", "model", leaderboard.figure, "p, best", "p, next", "n", "unscored")
-    rows = [
-        (
-            NOTHING if each.rank is None else str(each.rank),
-            each.model,
-            share_cell(each.result),
-            _chance(each.best),
-            _chance(each.next),
-            each.result.n,
-            each.result.unscored,
-        )
-        for each in leaderboard.standings
-    ]
-    return make_grid(leaderboard.title, columns, rows, *notes, words=frozenset({1}))
+    groups: dict[str, list[Row]] = {}
+    for each in leaderboard.standings:
+        rank, gaps = NOTHING if each.rank is None else str(each.rank), (_chance(each.best), _chance(each.next))
+        row = (rank, each.model, share_cell(each.result), *gaps, each.result.n, each.result.unscored)
+        groups.setdefault(f"{by}: {each.facts.get(by, 'not known')}" if by else "", []).append(row)
+    return Grid(columns, list(groups.items()), leaderboard.title, [note for note in notes if note], frozenset({1}))
 
 
 def _chance(gap: Gap | None) -> str:
