@@ -24,7 +24,7 @@ from mores.diagnosis.calibration import (
     CASES,
     LIKELIHOOD,
     VERBALISED,
-    Calibration,
+    CalibrationResult,
     calibrate,
     paragraph,
 )
@@ -99,7 +99,7 @@ def asker(model: Model) -> Asker:
     return Asker(model, None, limits=Limits(concurrency=1))
 
 
-def whole(run: Run, folder: Path) -> Calibration:
+def whole(run: Run, folder: Path) -> CalibrationResult:
     """Ask, grade, calibrate."""
     said, stated, verdicts = (folder / f"{name}.jsonl" for name in ("said", "stated", "verdicts"))
 
@@ -388,7 +388,7 @@ def test_marks_of_tones_tell_words_apart() -> None:
 # ---- scripted models -------------------------------------------------------------------------------------------
 
 
-def scripted(tmp_path: Path, sure: Sequence[int], right: Sequence[bool]) -> Calibration:
+def scripted(tmp_path: Path, sure: Sequence[int], right: Sequence[bool]) -> CalibrationResult:
     def say(i: int) -> str:
         return f"Answer: {'yes' if right[i] else 'no'}\nConfidence: {sure[i]}"
 

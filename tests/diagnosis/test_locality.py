@@ -12,7 +12,7 @@ from mores.benchmark.benchmark import Label, Verdict
 from mores.benchmark.board import Entry
 from mores.benchmark.folder import VERDICTS, write_items
 from mores.benchmark.score import BenchResult
-from mores.diagnosis.locality import Locality, Profile, Ran, locality, paragraph, read_ran
+from mores.diagnosis.locality import Locality, LocalityProfile, Ran, locality, paragraph, read_ran
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter
 from mores.stats.resampling import adjust_p_values
@@ -40,7 +40,7 @@ def ran(
     return Ran(entry, {unit: group or None for unit, group, _ in rows})
 
 
-def one_profile(credit: Mapping[str, Sequence[float | None]]) -> Profile:
+def one_profile(credit: Mapping[str, Sequence[float | None]]) -> LocalityProfile:
     [found] = locality([ran("m", "b", credit)]).profiles
     return found
 

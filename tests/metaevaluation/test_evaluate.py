@@ -14,7 +14,7 @@ from mores.factory.gold import Gold
 from mores.factory.items import Task
 from mores.metaevaluation.evaluate import COUNTED, count, evaluate, gold_score, influences, join, labels
 from mores.metaevaluation.quality import quality
-from mores.metaevaluation.records import STATISTICS, Evaluation
+from mores.metaevaluation.records import STATISTICS, MetricEvaluation
 from mores.stats import classification, correlation, ties
 from mores.types import Error, ErrorReport, FailureKind, Judgement, Result, Severity, Signature
 from tests.metaevaluation.golds import error, gold, labelled, says, scores
@@ -22,7 +22,7 @@ from tests.metaevaluation.golds import error, gold, labelled, says, scores
 WITHOUT_REPORTS = [name for name in STATISTICS if not name.startswith(("span", "explanation"))]
 
 
-def evaluated(golds: list[Gold], values: list[float | None], **given: Any) -> Evaluation:
+def evaluated(golds: list[Gold], values: list[float | None], **given: Any) -> MetricEvaluation:
     return evaluate("m", golds, join(golds, scores(golds, values)), **given)
 
 
@@ -157,7 +157,7 @@ def test_what_is_undefined_has_no_value(wrong: list[bool], values: list[float | 
     for result in found.scores.values():
         if result.value is None:
             assert result.low is result.high is None
-    assert Evaluation.model_validate_json(found.model_dump_json()) == found
+    assert MetricEvaluation.model_validate_json(found.model_dump_json()) == found
     assert (found.roc is None) == ("auc" not in defined)
     if not any(value is not None for value in values):
         assert (found.distribution, found.tie_epsilon, found.signature) == (None, None, Signature())

@@ -15,7 +15,7 @@ from mores.metaevaluation.baselines import BASELINES
 from mores.metaevaluation.dataset import Dataset, without
 from mores.metaevaluation.evaluate import join, scaled_accuracy
 from mores.metaevaluation.leave_one_out import NONE, collect, leave_one_out
-from mores.metaevaluation.study import MOST_DISAGREEMENTS, Judged, study
+from mores.metaevaluation.study import MOST_DISAGREEMENTS, MetricJudgements, study
 from tests.metaevaluation.golds import labelled, scores
 
 SOURCES = ("a", "b", "c", None)
@@ -198,10 +198,10 @@ def test_a_study_of_metrics_that_disagree(tmp_path: Path) -> None:
     found = study(
         data,
         {
-            "right": Judged(scores(golds, right)),
-            "all wrong": Judged(scores(golds, wrong)),
-            "failed": Judged(scores(golds, [None] * len(golds))),
-            "words": Judged(scores(golds, right), baseline=True),
+            "right": MetricJudgements(scores(golds, right)),
+            "all wrong": MetricJudgements(scores(golds, wrong)),
+            "failed": MetricJudgements(scores(golds, [None] * len(golds))),
+            "words": MetricJudgements(scores(golds, right), baseline=True),
         },
         notes=["mind this"],
     )
@@ -223,7 +223,11 @@ def test_a_study_of_baselines_alone_compares_them(tmp_path: Path) -> None:
     data = Dataset(folder(tmp_path, "a"))
     values: list[float | None] = [-1.0] * 8
     found = study(
-        data, {"always": Judged(scores(data.golds, values), True), "never": Judged(scores(data.golds, [0.0] * 8), True)}
+        data,
+        {
+            "always": MetricJudgements(scores(data.golds, values), True),
+            "never": MetricJudgements(scores(data.golds, [0.0] * 8), True),
+        },
     )
     assert found.shortcut is None
     assert len(found.disagreements) == 8

@@ -13,7 +13,7 @@ import numpy as np
 from mores.benchmark.benchmark import Label, Verdict
 from mores.benchmark.board import Entry
 from mores.benchmark.score import BenchResult
-from mores.diagnosis.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, Calibration, calibrate
+from mores.diagnosis.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, CalibrationResult, calibrate
 from mores.diagnosis.confidence import agreement
 from mores.diagnosis.errors import (
     ErrorsResult,
@@ -73,7 +73,7 @@ def verdicts(right: Sequence[bool], sample: int = 0) -> Iterator[Verdict]:
 
 
 @cache
-def calibrations(model: str = MODEL, count: int = 400) -> tuple[Calibration, ...]:
+def calibrations(model: str = MODEL, count: int = 400) -> tuple[CalibrationResult, ...]:
     """Stated: far too sure. Likelihood: right as often as it says. Agreement: of five answers."""
     rng = np.random.default_rng(1)
     chance = rng.beta(1.2, 1.0, count)

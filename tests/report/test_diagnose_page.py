@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mores.benchmark.benchmark import Label, Verdict
-from mores.diagnosis.calibration import SOURCES, VERBALISED, Calibration, calibrate
+from mores.diagnosis.calibration import SOURCES, VERBALISED, CalibrationResult, calibrate
 from mores.diagnosis.change import Uncertain, change_of
 from mores.diagnosis.errors import ErrorsResult, compare_models, type_names
 from mores.diagnosis.evidence import NAMES
@@ -473,7 +473,7 @@ def test_no_name_of_a_bar_is_broken_on_a_phone(show: Any, html: str) -> None:
 def test_the_samples_have_what_the_page_must_show() -> None:
     """Several sources, refusals and clusters, so that the tests above are of all that there is."""
     kinds = [type(one) for one in samples.everything()]
-    assert kinds.count(Calibration) == 3
+    assert kinds.count(CalibrationResult) == 3
     assert {Stability, Locality} <= set(kinds)
     assert samples.stable().sometimes[0].clusters[0].n > 0
     assert Label.NOT_ATTEMPTED in {case.label for case in samples.calibrations()[0].most_confident_mistakes}

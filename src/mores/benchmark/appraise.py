@@ -13,7 +13,7 @@ from mores.engine import Asker, Progress
 from mores.io import JsonlWriter, read_records
 from mores.io.private import make_folder
 from mores.longanswer.appraise import Appraising, announce, counting_of
-from mores.longanswer.evaluate import ANSWERS, Evaluation
+from mores.longanswer.evaluate import ANSWERS, LongformEvaluation
 from mores.longanswer.records import Appraisal, LongAnswer
 from mores.longanswer.summary import Counting, Parts, figures, parts_of, values
 from mores.signature import sign
@@ -27,7 +27,7 @@ AGAIN = "#"
 
 async def appraise(
     job: Run, responses: Path, verdicts: Path, folder: Path, how: Appraising, judge: Asker | None, progress: Progress
-) -> tuple[Evaluation, Counting]:
+) -> tuple[LongformEvaluation, Counting]:
     """Judge the responses of a run and write the verdicts; the folder gets all that is known about each answer."""
     make_folder(folder)
     _write_answers(job.benchmark, job.items, responses, folder / ANSWERS)

@@ -10,7 +10,7 @@ from pathlib import Path
 from mores.benchmark.benchmark import Benchmark, Verdict
 from mores.benchmark.folder import RESPONSES, VERDICTS, BenchRun
 from mores.benchmark.run import Run
-from mores.diagnosis.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, Calibration, calibrate
+from mores.diagnosis.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, CalibrationResult, calibrate
 from mores.diagnosis.confidence import (
     agreement,
     ask_confidence,
@@ -31,7 +31,7 @@ from mores.stats.calibration import ACCURACY
 
 STATED, LIKELY, AGREED = "stated", "likelihood", "agreement"
 FROM = (STATED, LIKELY, AGREED)
-Method = Callable[[], Awaitable[Calibration]] | str
+Method = Callable[[], Awaitable[CalibrationResult]] | str
 """Measures a confidence; a string says why it is not available."""
 FREE = f"there are no options to compare; name the source {LIKELY} to use the probability of the answer's words"
 
@@ -60,7 +60,7 @@ async def calibration(diagnosis: Diagnosis, target: Target) -> Findings:
     return findings
 
 
-async def _measure(source: str, method: Method, requested: bool) -> Calibration | str:
+async def _measure(source: str, method: Method, requested: bool) -> CalibrationResult | str:
     """Return a result, or why there is none. Whether a server returns probabilities shows only when it is asked."""
     if isinstance(method, str):
         return method
@@ -106,17 +106,17 @@ def _methods_of_run(diagnosis: Diagnosis, run: Opened, requested: Sequence[str])
     return {STATED: again, LIKELY: likely, AGREED: partial(_from_run, run) if run.result.samples > 1 else too_few}
 
 
-Ask = Callable[[Run, Path], Awaitable[Calibration]]
+Ask = Callable[[Run, Path], Awaitable[CalibrationResult]]
 
 
-async def _ask_benchmark(diagnosis: Diagnosis, benchmark: Benchmark, ask: Ask) -> Calibration:
+async def _ask_benchmark(diagnosis: Diagnosis, benchmark: Benchmark, ask: Ask) -> CalibrationResult:
     session = diagnosis.plain
     session.asking.check(benchmark, session.judges)
     job = session.job(*session.items(benchmark))
     return await ask(job, diagnosis.folder("calibration", session.asking.folder(benchmark), job.model.name))
 
 
-async def _ask_again(diagnosis: Diagnosis, run: Opened, ask: Ask) -> Calibration:
+async def _ask_again(diagnosis: Diagnosis, run: Opened, ask: Ask) -> CalibrationResult:
     """Ask the questions of a run again."""
     session = diagnosis.with_asking(samples=1, search=None, variant=run.variant)
     session.asking.check(run.benchmark, session.judges)
@@ -127,7 +127,7 @@ async def _ask_again(diagnosis: Diagnosis, run: Opened, ask: Ask) -> Calibration
     return await ask(job, diagnosis.folder("calibration", session.asking.folder(run.benchmark), job.model.name))
 
 
-async def stated(job: Run, folder: Path) -> Calibration:
+async def stated(job: Run, folder: Path) -> CalibrationResult:
     """Return the confidence that the model states."""
     answers, confidences, verdicts = folder / "answers.jsonl", folder / "stated.jsonl", folder / VERDICTS
     await ask_confidence(job, answers, confidences)
@@ -138,7 +138,7 @@ async def stated(job: Run, folder: Path) -> Calibration:
     )
 
 
-async def likelihood(job: Run, folder: Path) -> Calibration:
+async def likelihood(job: Run, folder: Path) -> CalibrationResult:
     """Return the confidence from the probabilities of its answers."""
     answers, verdicts = folder / "likelihood.answers.jsonl", folder / "likelihood.verdicts.jsonl"
     job = replace(job, by_logprob=job.benchmark.candidates is not None)
@@ -148,22 +148,22 @@ async def likelihood(job: Run, folder: Path) -> Calibration:
     return calibrate(about, LIKELIHOOD, read_records(verdicts, Verdict), read_likelihood(answers))
 
 
-async def _from_probabilities(run: Opened) -> Calibration:
+async def _from_probabilities(run: Opened) -> CalibrationResult:
     """Return the confidence from the probabilities by which a run chose its answers."""
     confidences = read_likelihood(run.folder.file(RESPONSES))
     return calibrate(_subject_of(run.folder, LIKELIHOOD), LIKELIHOOD, run.folder.verdicts(), confidences)
 
 
-async def _from_samples(diagnosis: Diagnosis, benchmark: Benchmark) -> Calibration:
+async def _from_samples(diagnosis: Diagnosis, benchmark: Benchmark) -> CalibrationResult:
     run = await diagnosis.make_samples(benchmark)
     return _from_agreement(_subject_of(run, AGREEMENT), run)
 
 
-async def _from_run(run: Opened) -> Calibration:
+async def _from_run(run: Opened) -> CalibrationResult:
     return _from_agreement(_subject_of(run.folder, AGREEMENT), run.folder)
 
 
-def _from_agreement(about: Subject, folder: BenchRun) -> Calibration:
+def _from_agreement(about: Subject, folder: BenchRun) -> CalibrationResult:
     """Return the confidence from how many answers to a question are the same."""
     return calibrate(about, AGREEMENT, folder.verdicts(), agreement(about.benchmark, folder.verdicts()))
 

@@ -85,7 +85,7 @@ class Point(Record):
     """The lowest confidence among them; of equally confident answers a random part is taken."""
 
 
-class Case(Record):
+class CalibrationCase(Record):
     """One answer and its confidence."""
 
     id: str
@@ -99,7 +99,7 @@ class Case(Record):
     """The judge's reason."""
 
 
-class Calibration(Record):
+class CalibrationResult(Record):
     """How well one kind of confidence predicts correct answers."""
 
     model: str
@@ -113,8 +113,8 @@ class Calibration(Record):
     """Grouping, group, figure."""
     bins: tuple[Bar, ...]
     curve: tuple[Point, ...]
-    most_confident_mistakes: tuple[Case, ...]
-    least_confident_hits: tuple[Case, ...]
+    most_confident_mistakes: tuple[CalibrationCase, ...]
+    least_confident_hits: tuple[CalibrationCase, ...]
     answers: int
     """All answers; those in `missing` are in no figure."""
     missing: dict[str, int] = Field(default_factory=dict)
@@ -129,13 +129,13 @@ class Calibration(Record):
 
 def calibrate(
     subject: Subject, source: str, verdicts: Iterable[Verdict], confidences: Confidences, notes: Sequence[str] = ()
-) -> Calibration:
+) -> CalibrationResult:
     """Compare confidence with correctness, whatever the source of the confidence."""
     sheet = _Sheet(subject)
     for verdict in verdicts:
         sheet.add(verdict, confidences.get((verdict.item_id, verdict.sample)))
     cells = sheet.cells()
-    return Calibration(
+    return CalibrationResult(
         model=subject.model, benchmark=subject.benchmark.name, signature=subject.signature, source=source,
         figures=confidence_results(cells, sheet.missing.total()), by=sheet.by(), bins=sheet.bins(),
         curve=_points(cells), most_confident_mistakes=sheet.mistakes.cases(), least_confident_hits=sheet.hits.cases(),
@@ -148,17 +148,17 @@ def calibrate(
 class _Shown:
     """The highest-ranked answers, at most `CASES`."""
 
-    heap: list[tuple[float, int, Case]] = field(default_factory=list)
+    heap: list[tuple[float, int, CalibrationCase]] = field(default_factory=list)
     order: count[int] = field(default_factory=lambda: count(0, -1))
 
-    def add(self, rank: float, case: Case) -> None:
+    def add(self, rank: float, case: CalibrationCase) -> None:
         entry = (rank, next(self.order), case)
         if len(self.heap) < CASES:
             heapq.heappush(self.heap, entry)
         else:
             heapq.heappushpop(self.heap, entry)
 
-    def cases(self) -> tuple[Case, ...]:
+    def cases(self) -> tuple[CalibrationCase, ...]:
         return tuple(case for _, _, case in sorted(self.heap, key=lambda entry: entry[:2], reverse=True))
 
 
@@ -198,9 +198,9 @@ class _Sheet:
         else:
             self.mistakes.add(confidence, self._case(verdict, confidence))
 
-    def _case(self, verdict: Verdict, confidence: float) -> Case:
+    def _case(self, verdict: Verdict, confidence: float) -> CalibrationCase:
         item = self.subject.by_id[verdict.item_id]
-        return Case(
+        return CalibrationCase(
             id=item.id, question=shorten(item.prompt), reference=shorten("; ".join(item.target)),
             answer=shorten(verdict.answer), language=item.language, confidence=confidence,
             label=verdict.label or Label.INCORRECT, why=shorten(verdict.reason),
@@ -284,7 +284,7 @@ def _notes(sheet: _Sheet, cells: Cells) -> list[str]:
 # ---- in words --------------------------------------------------------------------------------------------------
 
 
-def paragraph(result: Calibration) -> str:
+def paragraph(result: CalibrationResult) -> str:
     """Return the result in plain words."""
     if not result.figures[ACCURACY].n:
         empty = f"No answer of {result.model} to {result.benchmark} has both a grade and a confidence"
@@ -293,11 +293,11 @@ def paragraph(result: Calibration) -> str:
     return " ".join(filter(None, parts)) + _left_out(result)
 
 
-def _opening(result: Calibration) -> str:
+def _opening(result: CalibrationResult) -> str:
     return f"Confidence of {result.model} in its answers to {result.benchmark}, measured by {SOURCES[result.source]}:"
 
 
-def _honesty(result: Calibration) -> str:
+def _honesty(result: CalibrationResult) -> str:
     figures = result.figures
     confidence, accuracy, error, chance = (figures[name] for name in (CONFIDENCE, ACCURACY, ECE, CHANCE))
     return (
@@ -308,7 +308,7 @@ def _honesty(result: Calibration) -> str:
     ) + _leaning(result)
 
 
-def _leaning(result: Calibration) -> str:
+def _leaning(result: CalibrationResult) -> str:
     error, chance, gap = (result.figures[name] for name in (ECE, CHANCE, GAP))
     if error.n < FEW:
         return f"{error.n} answers are too few to conclude anything."
@@ -321,7 +321,7 @@ def _leaning(result: Calibration) -> str:
     return "It is overconfident in some answers and underconfident in others."
 
 
-def _certainty(result: Calibration) -> str:
+def _certainty(result: CalibrationResult) -> str:
     surely = result.figures[AT_90]
     if surely.value is None:
         return "Its confidence never reaches 90%."
@@ -329,7 +329,7 @@ def _certainty(result: Calibration) -> str:
     return f"Where its confidence is at least 90% ({surely.n:,} answers), {share} are correct."
 
 
-def _ordering(result: Calibration) -> str:
+def _ordering(result: CalibrationResult) -> str:
     auroc = result.figures[AUROC]
     if auroc.value is None:
         return "All answers have the same grade, so confidence cannot separate correct from incorrect ones."
@@ -341,7 +341,7 @@ def _ordering(result: Calibration) -> str:
     return f"A correct answer has a higher confidence than an incorrect one in {share}: the confidence {worth}."
 
 
-def _abstaining(result: Calibration) -> str:
+def _abstaining(result: CalibrationResult) -> str:
     gain, half = result.figures[GAIN], result.figures[AT_HALF]
     if gain.value is None or gain.low is None or gain.high is None:
         return ""
@@ -355,7 +355,7 @@ def _abstaining(result: Calibration) -> str:
     )
 
 
-def _left_out(result: Calibration) -> str:
+def _left_out(result: CalibrationResult) -> str:
     reasons = "; ".join(f"{number:,} because {why}" for why, number in sorted(result.missing.items()))
     left = f" Left out: {sum(result.missing.values()):,} of {result.answers:,} answers ({reasons})." if reasons else ""
     notes = "".join(f" {note[0].upper()}{note[1:]}." for note in result.notes)

@@ -67,7 +67,7 @@ class Stated(Record):
     """Why there is no confidence."""
 
 
-class Form(NamedTuple):
+class ConfidencePrompt(NamedTuple):
     """The prompt for confidence in a language, and the labels of the two lines of a reply."""
 
     language: str
@@ -79,14 +79,14 @@ class Form(NamedTuple):
 
 
 @cache
-def form_of(language: str | None) -> Form:
+def form_of(language: str | None) -> ConfidencePrompt:
     """Return the prompt in a language, or the English one if there is none."""
     tag = language or ENGLISH
     while not (path := _PROMPTS.joinpath(f"confidence.{tag}.txt")).is_file():
         tag = tag.rpartition("-")[0] or ENGLISH
     template = path.read_text("utf-8").removesuffix("\n")
     answer, confidence = (re.split(_COLON, line)[0].strip() for line in template.split("\n")[-2:])
-    return Form(tag, template, answer, confidence, fallback=primary(tag) != primary(language or ENGLISH))
+    return ConfidencePrompt(tag, template, answer, confidence, fallback=primary(tag) != primary(language or ENGLISH))
 
 
 def primary(tag: str) -> str:
@@ -143,7 +143,7 @@ def fallback_notes(path: Path) -> tuple[str, ...]:
     )
 
 
-def read_reply(text: str, form: Form) -> tuple[str, int | Failure]:
+def read_reply(text: str, form: ConfidencePrompt) -> tuple[str, int | Failure]:
     """Return the answer and the confidence in a reply, whose last line alone is the confidence, a whole number to 100.
 
     Without a label, the answer is everything before the confidence. Labels may be in the prompt's language or English.
@@ -188,7 +188,7 @@ def _unread(problem: str, lines: list[str]) -> Failure:
 
 
 @cache
-def _label(form: Form, field: str) -> re.Pattern[str]:
+def _label(form: ConfidencePrompt, field: str) -> re.Pattern[str]:
     forms = {getattr(form, field), getattr(form_of(ENGLISH), field)}
     words = "|".join(map(re.escape, sorted(forms)))
     return re.compile(rf"\A{_DECOR}(?:{words}){_DECOR}{_COLON}[*_`]*", re.IGNORECASE)

@@ -22,7 +22,16 @@ from mores.benchmark.benchmark import Benchmark, Label
 from mores.benchmark.evidence import Searched
 from mores.benchmark.folder import EVIDENCE
 from mores.benchmark.prompts import hash_of
-from mores.diagnosis.paired import Asked, Opened, Pair, check_alike, open_run, pair_up, read_asked, short
+from mores.diagnosis.paired import (
+    AskedQuestion,
+    Opened,
+    QuestionPair,
+    check_alike,
+    open_run,
+    pair_up,
+    read_asked,
+    short,
+)
 from mores.diagnosis.verdict import ask_judge, prompt, read_lines
 from mores.engine import Asker, Job, Reply, read_reply
 from mores.errors import ConfigError
@@ -123,7 +132,7 @@ def is_taken(answer: str, question: str, texts: Sequence[str]) -> bool | None:
 # ---- the results of a search -----------------------------------------------------------------------------------
 
 
-class Seen(Record):
+class EvidenceMatch(Record):
     """How the results of a search relate to a question."""
 
     unit: str
@@ -158,7 +167,7 @@ def gather(rows: Iterable[Searched], units: Mapping[str, str]) -> Iterator[Gathe
         yield Gathered(unit, "\n".join(queries), tuple(by_text[text] for text in texts))
 
 
-def look(gathered: Gathered, asked: Asked) -> Seen:
+def look(gathered: Gathered, asked: AskedQuestion) -> EvidenceMatch:
     """Return how the results relate to the question, by rule."""
     texts = [_full_text(result) for result in gathered.evidence]
     # The rule cannot decide about questions with several parts, because no single text has all their answers.
@@ -166,14 +175,14 @@ def look(gathered: Gathered, asked: Asked) -> Seen:
     containing = tuple(number for number, hit in enumerate(hits, 1) if hit)
     contained = True if containing else None if None in hits else False
     first = containing[0] - 1 if containing else 0
-    return Seen(
+    return EvidenceMatch(
         unit=gathered.unit, results=len(texts), coverage=_coverage(gathered.query, texts), contained=contained,
         containing=containing, taken=_taken(asked, texts),
         excerpt=short(texts[first], 300) if texts else "",
     )  # fmt: skip
 
 
-def _taken(asked: Asked, texts: Sequence[str]) -> bool | None:
+def _taken(asked: AskedQuestion, texts: Sequence[str]) -> bool | None:
     """Return only an incorrect answer can be taken from the results."""
     if asked.label is not Label.INCORRECT:
         return False
@@ -208,7 +217,7 @@ class EvidenceVerdict(Record):
 class EvidenceJudge:
     """Asks a model about every question that has results and is wrong with them."""
 
-    runs: Runs
+    runs: EvidenceRuns
     judge: Asker
 
     @property
@@ -233,7 +242,7 @@ class EvidenceJudge:
                 yield Job(gathered.unit, evidence_request(asked, gathered.evidence))
 
 
-def evidence_request(asked: Asked, evidence: Sequence[Evidence]) -> Request:
+def evidence_request(asked: AskedQuestion, evidence: Sequence[Evidence]) -> Request:
     """Return the question whether the results contain the reference answer and the model's answer."""
     results = "\n\n".join(
         f"{number}. {short(_full_text(result), LONGEST_RESULT)}" for number, result in enumerate(evidence, 1)
@@ -262,12 +271,12 @@ def read_verdicts(path: Path) -> dict[str, EvidenceVerdict]:
 
 
 @dataclass(frozen=True)
-class Runs:
+class EvidenceRuns:
     """Two runs of a model, without and with evidence."""
 
     without: Opened
     with_: Opened
-    pairs: Sequence[Pair]
+    pairs: Sequence[QuestionPair]
     left_out: Mapping[str, int]
     notes: tuple[str, ...] = ()
 
@@ -277,7 +286,7 @@ class Runs:
         units = {item.id: self.with_.benchmark.unit(item) for item in items}
         return gather(read_records(self.with_.folder.file(EVIDENCE), Searched), units)
 
-    def seen(self) -> dict[str, Seen]:
+    def seen(self) -> dict[str, EvidenceMatch]:
         """Return how the results relate to each question that is compared."""
         asked = {pair.second.unit: pair.second for pair in self.pairs}
         return {
@@ -291,7 +300,7 @@ class Runs:
         return sign({"diagnosis": f"retrieval.{VERSION}", **self.with_.fields, "contained": contained})
 
 
-def open_runs(path: Path, other_path: Path, *, benchmark: Benchmark | None = None, force: bool = False) -> Runs:
+def open_runs(path: Path, other_path: Path, *, benchmark: Benchmark | None = None, force: bool = False) -> EvidenceRuns:
     """Return the runs in two folders, in any order; ConfigError if they differ in more than the evidence."""
     plain, searched = sorted(
         (open_run(path, benchmark), open_run(other_path, benchmark)), key=lambda run: "search" in run.fields
@@ -302,4 +311,4 @@ def open_runs(path: Path, other_path: Path, *, benchmark: Benchmark | None = Non
         raise ConfigError(f"{path} and {other_path}: {which} asked with evidence; {fix}")
     notes = check_alike(plain, searched, ("benchmark", "data", "model", "task"), ("decoding", "judge"), force)
     pairs, left_out = pair_up(read_asked(plain), read_asked(searched), NAMES)
-    return Runs(plain, searched, pairs, left_out, tuple(notes))
+    return EvidenceRuns(plain, searched, pairs, left_out, tuple(notes))

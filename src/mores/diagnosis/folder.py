@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from mores.benchmark.folder import BenchRun, open_bench_run
 from mores.diagnosis import calibration, errors, locality, retrieval, stability, translation
-from mores.diagnosis.calibration import Calibration
+from mores.diagnosis.calibration import CalibrationResult
 from mores.diagnosis.errors import ErrorsResult, ErrorTable, TypeCheck
 from mores.diagnosis.locality import Locality
 from mores.diagnosis.retrieval import RetrievalResult
@@ -47,7 +47,7 @@ class _Description(NamedTuple):
 
 
 _DESCRIPTIONS: dict[type[Record], _Description] = {
-    Calibration: _Description(
+    CalibrationResult: _Description(
         calibration.paragraph,
         lambda result: f"ECE {number(result.figures[ECE].value, 1)} points, {result.source}",
         lambda result: result.figures[ACCURACY].n,
@@ -96,7 +96,9 @@ _DESCRIPTIONS: dict[type[Record], _Description] = {
         lambda _: {},
     ),
 }
-_RECORDS = {record.__name__: record for record in _DESCRIPTIONS}
+_NAMES = {record: record.__name__ for record in _DESCRIPTIONS} | {CalibrationResult: "Calibration"}
+"""The names of the records in files."""
+_RECORDS = {name: record for record, name in _NAMES.items()}
 
 
 def paragraph(result: Record) -> str:
@@ -126,7 +128,7 @@ class Findings:
     def dump(self) -> dict[str, Any]:
         """As JSON."""
         results = [
-            {"record": type(result).__name__, "paragraph": paragraph(result), "result": result.model_dump(mode="json")}
+            {"record": _NAMES[type(result)], "paragraph": paragraph(result), "result": result.model_dump(mode="json")}
             for result in self.results
         ]
         return {"kind": self.kind, "results": results, "left_out": self.left_out}

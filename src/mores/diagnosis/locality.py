@@ -64,7 +64,7 @@ class Local(Record):
     verdict: Verdict
 
 
-class Profile(Record):
+class LocalityProfile(Record):
     """A model's strengths and weaknesses on a benchmark."""
 
     model: str
@@ -108,7 +108,7 @@ class Moved(Record):
     """
 
 
-class Shift(Record):
+class RankShift(Record):
     """The same models on two benchmarks."""
 
     first: str
@@ -131,8 +131,8 @@ class Locality(Record):
     grouping: str
     figures: dict[str, Result]
     """The credit of each model on each benchmark, and the tau of each pair of benchmarks."""
-    profiles: tuple[Profile, ...]
-    shifts: tuple[Shift, ...]
+    profiles: tuple[LocalityProfile, ...]
+    shifts: tuple[RankShift, ...]
     unpaired: tuple[str, ...] = ()
     """Pairs of benchmarks that share fewer than two models."""
     notes: tuple[str, ...] = ()
@@ -195,7 +195,7 @@ def _name(entry: Entry, several: bool) -> str:
     return f"{entry.result.model} ({entry.folder})" if several else entry.result.model
 
 
-def _figures(profiles: Sequence[Profile], shifts: Sequence[Shift]) -> dict[str, Result]:
+def _figures(profiles: Sequence[LocalityProfile], shifts: Sequence[RankShift]) -> dict[str, Result]:
     credit = {f"{profile.model} on {profile.benchmark}": profile.overall for profile in profiles}
     return credit | {f"tau of {shift.first} and {shift.second}": shift.tau for shift in shifts}
 
@@ -214,7 +214,7 @@ def _notes(by_benchmark: Mapping[str, Mapping[str, Ran]], grouping: str) -> list
 # ---- profiles --------------------------------------------------------------------------------------------------
 
 
-def make_profiles(name: str, runs: Mapping[str, Ran]) -> list[Profile]:
+def make_profiles(name: str, runs: Mapping[str, Ran]) -> list[LocalityProfile]:
     """Return the profiles of one benchmark, whose p-values are adjusted together."""
     profiles = [_profile(name, model, run) for model, run in runs.items()]
     tested = [local.p for profile in profiles for local in profile.groups if local.p is not None]
@@ -233,7 +233,7 @@ def _judged(local: Local, adjusted: Iterator[float]) -> Local:
     return local.model_copy(update={"adjusted": q, "verdict": verdict})
 
 
-def _profile(name: str, model: str, run: Ran) -> Profile:
+def _profile(name: str, model: str, run: Ran) -> LocalityProfile:
     credit, unscored = run.entry.credit, Counter[str | None]()
     by_group: dict[str | None, list[float]] = defaultdict(list)
     for unit, group in run.groups.items():
@@ -251,7 +251,7 @@ def _profile(name: str, model: str, run: Ran) -> Profile:
         for (group, values), p in zip(groups.items(), p_values, strict=True):
             others = np.concatenate([*(remaining for key, remaining in groups.items() if key != group), loose])
             group_results.append(_local(group, values, others, p, unscored[group]))
-    return Profile(
+    return LocalityProfile(
         model=model, benchmark=name, signature=run.entry.result.signature, ungrouped=len(loose) + unscored[None],
         overall=mean_result("credit", [*loose, *chain(*groups.values())], unscored=unscored.total()),
         groups=tuple(sorted(group_results, key=lambda local: -(local.difference.value or 0.0))),
@@ -276,7 +276,7 @@ def _local(group: str, values: Floats, others: Floats, p: float, unscored: int) 
 # ---- ranks -----------------------------------------------------------------------------------------------------
 
 
-def _shift(names: tuple[str, str], by_benchmark: Mapping[str, Mapping[str, Ran]]) -> Shift | None:
+def _shift(names: tuple[str, str], by_benchmark: Mapping[str, Mapping[str, Ran]]) -> RankShift | None:
     """Return the models that both benchmarks have, ranked on each; None with fewer than two."""
     first, second = (by_benchmark[name] for name in names)
     models = [model for model in first if model in second and first[model].entry.credit and second[model].entry.credit]
@@ -289,7 +289,7 @@ def _shift(names: tuple[str, str], by_benchmark: Mapping[str, Mapping[str, Ran]]
     ]
     out = sorted({*first, *second} - set(models))
     ranked = sorted(rows, key=lambda row: (row.first.rank, row.model))
-    return Shift(first=names[0], second=names[1], models=tuple(ranked), tau=_tau(rows, tables), left_out=tuple(out))
+    return RankShift(first=names[0], second=names[1], models=tuple(ranked), tau=_tau(rows, tables), left_out=tuple(out))
 
 
 def _credits(runs: Sequence[Ran]) -> Floats:
@@ -336,7 +336,7 @@ def paragraph(result: Locality) -> str:
     return " ".join([*parts, *shifts, *notes])
 
 
-def _profile_words(profile: Profile, grouping: str) -> str:
+def _profile_words(profile: LocalityProfile, grouping: str) -> str:
     overall = "no credit" if profile.overall.value is None else percent(profile.overall.value)
     opening = f"{profile.model} answers {overall} of {profile.benchmark} correctly."
     differences = [_named_gaps(profile, verdict, grouping) for verdict in ("above", "below")]
@@ -349,7 +349,7 @@ def _profile_words(profile: Profile, grouping: str) -> str:
     return f"{opening} It is {' and '.join(filter(None, differences))}.{remark}"
 
 
-def _named_gaps(profile: Profile, verdict: str, grouping: str) -> str:
+def _named_gaps(profile: LocalityProfile, verdict: str, grouping: str) -> str:
     groups = [local for local in profile.groups if local.verdict == verdict]
     groups = groups if verdict == "above" else groups[::-1]
     if not groups:
@@ -367,7 +367,7 @@ def _points(result: Result) -> str:
     return f"{points(result.value)} points, {to(result.low, result.high)}"
 
 
-def _shift_words(shift: Shift) -> str:
+def _shift_words(shift: RankShift) -> str:
     tau = shift.tau
     if tau.value is None or tau.low is None or tau.high is None:
         agreement = "Kendall's tau is undefined, because all models are equal on one of them"

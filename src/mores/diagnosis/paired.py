@@ -111,7 +111,7 @@ def _value_of(run: Opened, name: str) -> str:
 # ---- reading ---------------------------------------------------------------------------------------------------
 
 
-class Asked(Record):
+class AskedQuestion(Record):
     """One question in one run, with an answer that represents all answers to it."""
 
     unit: str
@@ -147,7 +147,7 @@ class _Answers:
     failure: Failure | None = None
 
 
-def read_asked(run: Opened) -> dict[str, Asked]:
+def read_asked(run: Opened) -> dict[str, AskedQuestion]:
     """Return every question of a run."""
     parts: dict[str, list[Item]] = defaultdict(list)
     for item in run.folder.items():
@@ -189,11 +189,11 @@ def _short(verdicts: Sequence[Verdict], items: Sequence[Item]) -> str:
     return without_thoughts(verdict.answer or "")
 
 
-def _asked(run: Opened, unit: str, items: Sequence[Item], answers: _Answers) -> Asked:
+def _asked(run: Opened, unit: str, items: Sequence[Item], answers: _Answers) -> AskedQuestion:
     credit = answers.correct / answers.graded if answers.graded else None
     label, answer, short = answers.first.get(credit is not None and credit > 0.5, (None, None, ""))
     texts = dict.fromkeys(run.question(item) for item in items)
-    return Asked(
+    return AskedQuestion(
         unit=unit, question="\n".join(texts), reference=_references(run, items), parts=len(items),
         groups=run.groups(items[0]), answer=answer, chosen=short, label=label, credit=credit, failure=answers.failure,
     )  # fmt: skip
@@ -207,11 +207,11 @@ def _references(run: Opened, items: Sequence[Item]) -> tuple[str, ...]:
     )
 
 
-class Pair(Record):
+class QuestionPair(Record):
     """One question in two runs, graded in both."""
 
-    first: Asked
-    second: Asked
+    first: AskedQuestion
+    second: AskedQuestion
 
     @property
     def groups(self) -> dict[str, str]:
@@ -228,9 +228,11 @@ Names = tuple[str, str]
 """The names of the two runs, as they follow a word such as "correct": `without evidence`, `in English`."""
 
 
-def pair_up(first: Mapping[str, Asked], second: Mapping[str, Asked], names: Names) -> tuple[list[Pair], dict[str, int]]:
+def pair_up(
+    first: Mapping[str, AskedQuestion], second: Mapping[str, AskedQuestion], names: Names
+) -> tuple[list[QuestionPair], dict[str, int]]:
     """Return the questions with a grade in both runs, and the number of the others by reason."""
-    pairs: list[Pair] = []
+    pairs: list[QuestionPair] = []
     left_out: Counter[str] = Counter()
     for unit in dict.fromkeys((*first, *second)):
         asked_first, asked_second = first.get(unit), second.get(unit)
@@ -240,11 +242,11 @@ def pair_up(first: Mapping[str, Asked], second: Mapping[str, Asked], names: Name
             side = int(asked_first.credit is not None)
             left_out[f"no grade {names[side]} ({_why((asked_first, asked_second)[side])})"] += 1
         else:
-            pairs.append(Pair(first=asked_first, second=asked_second))
+            pairs.append(QuestionPair(first=asked_first, second=asked_second))
     return pairs, dict(left_out)
 
 
-def _why(asked: Asked) -> str:
+def _why(asked: AskedQuestion) -> str:
     return asked.failure.kind.value if asked.failure else "no answer"
 
 

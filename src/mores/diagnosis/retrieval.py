@@ -31,7 +31,7 @@ from mores.benchmark.folder import EVIDENCE
 from mores.diagnosis.change import (
     GAIN,
     By,
-    Change,
+    RunChange,
     Uncertain,
     change_of,
     changes_by,
@@ -40,8 +40,8 @@ from mores.diagnosis.change import (
     uncertain_of,
     uncertain_words,
 )
-from mores.diagnosis.evidence import NAMES, EvidenceVerdict, Runs, Seen
-from mores.diagnosis.paired import Pair, map_groups, short
+from mores.diagnosis.evidence import NAMES, EvidenceMatch, EvidenceRuns, EvidenceVerdict
+from mores.diagnosis.paired import QuestionPair, map_groups, short
 from mores.errors import InputError
 from mores.formatting import full_points, full_share
 from mores.stats.results import share_result
@@ -98,7 +98,7 @@ class RetrievalResult(Record):
     signature: Signature
     figures: dict[str, Result]
     """Accuracy without and with evidence, the gain; how often results contain the answer, and the accuracy then."""
-    change: Change
+    change: RunChange
     by: By
     """Grouping, group; `results` and `coverage` are substitutes for popularity."""
     found_by: dict[str, dict[str, Result]]
@@ -125,7 +125,10 @@ class RetrievalResult(Record):
 
 
 def diagnose_retrieval(
-    runs: Runs, seen: Mapping[str, Seen], judged: Mapping[str, EvidenceVerdict] | None = None, judge: str | None = None
+    runs: EvidenceRuns,
+    seen: Mapping[str, EvidenceMatch],
+    judged: Mapping[str, EvidenceVerdict] | None = None,
+    judge: str | None = None,
 ) -> RetrievalResult:
     """Compare two runs; `judged` has a judge's verdicts, and `judge` is its identity."""
     rows = [(pair, _evidence_for(pair, seen, runs)) for pair in runs.pairs]
@@ -150,10 +153,10 @@ def diagnose_retrieval(
     )  # fmt: skip
 
 
-Row = tuple[Pair, Seen]
+Row = tuple[QuestionPair, EvidenceMatch]
 
 
-def _evidence_for(pair: Pair, seen: Mapping[str, Seen], runs: Runs) -> Seen:
+def _evidence_for(pair: QuestionPair, seen: Mapping[str, EvidenceMatch], runs: EvidenceRuns) -> EvidenceMatch:
     if pair.second.unit not in seen:
         path = runs.with_.folder.path / EVIDENCE
         raise InputError(
@@ -162,7 +165,9 @@ def _evidence_for(pair: Pair, seen: Mapping[str, Seen], runs: Runs) -> Seen:
     return seen[pair.second.unit]
 
 
-def _case(pair: Pair, seen: Seen, groups: Mapping[str, str], verdict: EvidenceVerdict | None) -> RetrievalCase:
+def _case(
+    pair: QuestionPair, seen: EvidenceMatch, groups: Mapping[str, str], verdict: EvidenceVerdict | None
+) -> RetrievalCase:
     contained = seen.contained if verdict is None or verdict.contained is None else verdict.contained
     taken = seen.taken if verdict is None or verdict.taken is None else verdict.taken
     fault = fault_of(seen.results, pair.first.correct, contained, taken)
@@ -185,7 +190,7 @@ def fault_of(results: int, was_correct: bool, contained: bool | None, taken: boo
     return Fault.NOT_USED if contained else Fault.NOT_FOUND
 
 
-def _why(fault: Fault, seen: Seen, pair: Pair, verdict: EvidenceVerdict | None) -> str:
+def _why(fault: Fault, seen: EvidenceMatch, pair: QuestionPair, verdict: EvidenceVerdict | None) -> str:
     if verdict is not None and verdict.reason:
         return short(verdict.reason)
     numbers = ", ".join(map(str, seen.containing))

@@ -34,10 +34,10 @@ from mores.longanswer import claims, relevance, stages, translate, verify
 from mores.longanswer.prompt import prompt_hash
 from mores.longanswer.records import (
     Appraisal,
+    ClaimSearch,
     Extraction,
-    Judged,
     LongAnswer,
-    Searched,
+    RelevanceDecision,
     Surface,
     Translation,
     Verification,
@@ -54,11 +54,13 @@ FILES: dict[type[Record], str] = {
     Surface: "surface.jsonl",
     Translation: "translations.jsonl",
     Extraction: "claims.jsonl",
-    Searched: "evidence.jsonl",
+    ClaimSearch: "evidence.jsonl",
     Verification: "verdicts.jsonl",
-    Judged: "relevance.jsonl",
+    RelevanceDecision: "relevance.jsonl",
     Appraisal: "appraisals.jsonl",
 }
+NAMES: dict[type[Record], str] = {ClaimSearch: "Searched", RelevanceDecision: "Judged"}
+"""Records that the manifest of a run calls by another name."""
 ANSWERS = "answers.jsonl"
 _CHUNK = 256
 """Answers whose surface is checked together."""
@@ -68,7 +70,7 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
-class Stage(NamedTuple):
+class LongformStage(NamedTuple):
     """One stage of a run; `counts.done` counts answers."""
 
     name: str
@@ -78,7 +80,7 @@ class Stage(NamedTuple):
 
 
 @dataclass
-class Evaluation:
+class LongformEvaluation:
     """Which answers are judged, by whom and how: without a judge only their surface, without a search no facts."""
 
     answers: Path
@@ -108,17 +110,17 @@ class Evaluation:
             async with progress.stage(f"{name}: {stage.name}", total, price) as counts:
                 await stage.work(counts)
 
-    def stages(self) -> list[Stage]:
+    def stages(self) -> list[LongformStage]:
         """Return what there is to do, in order."""
         judged, facts = self.judge is not None, self._has_facts
         every = [
-            (True, Stage("surface", self.surface)),
-            (judged, Stage("translate", self.translate, self.translator or self.judge)),
-            (facts, Stage("claims", self.claims, self.extractor or self.judge)),
-            (facts, Stage("search", self.search)),
-            (facts, Stage("verify", self.verify, self.verifier or self.judge)),
-            (judged, Stage("relevance", self.relevance, self.judge)),
-            (True, Stage("join", self.join)),
+            (True, LongformStage("surface", self.surface)),
+            (judged, LongformStage("translate", self.translate, self.translator or self.judge)),
+            (facts, LongformStage("claims", self.claims, self.extractor or self.judge)),
+            (facts, LongformStage("search", self.search)),
+            (facts, LongformStage("verify", self.verify, self.verifier or self.judge)),
+            (judged, LongformStage("relevance", self.relevance, self.judge)),
+            (True, LongformStage("join", self.join)),
         ]
         return [stage for included, stage in every if included]
 
@@ -150,7 +152,7 @@ class Evaluation:
             raise ConfigError("facts are checked against what a search finds: name one", setting="facts")
         rows = in_step(zip(self._answers(), self._read(Extraction), strict=True))
         try:
-            with self._writer(Searched) as writer:
+            with self._writer(ClaimSearch) as writer:
                 async with aclosing(_search(rows, self.backend, self.results, counts)) as results:
                     async for searched in results:
                         writer.write(searched)
@@ -159,7 +161,7 @@ class Evaluation:
 
     async def verify(self, counts: Counts) -> None:
         """Judge each claim on what was found for it."""
-        rows = in_step(zip(self._read(Extraction), self._read(Searched), strict=True))
+        rows = in_step(zip(self._read(Extraction), self._read(ClaimSearch), strict=True))
         tasks = ((searched, stages.verify_requests(extraction, searched)) for extraction, searched in rows)
         await self._ask(Verification, tasks, self.verifier or self.judge, stages.verification, counts)
 
@@ -167,7 +169,7 @@ class Evaluation:
         """Judge whether each answer is relevant."""
         rows = in_step(zip(self._answers(), self._read(Translation), strict=True))
         tasks = ((translation, stages.relevance_requests(answer, translation)) for answer, translation in rows)
-        await self._ask(Judged, tasks, self.judge, stages.judged, counts)
+        await self._ask(RelevanceDecision, tasks, self.judge, stages.judged, counts)
 
     async def join(self, counts: Counts) -> None:
         """Put everything about each answer on one line."""
@@ -177,9 +179,9 @@ class Evaluation:
             self._read(Surface),
             self._read(Translation, judged),
             self._read(Extraction, facts),
-            self._read(Searched, facts),
+            self._read(ClaimSearch, facts),
             self._read(Verification, facts),
-            self._read(Judged, judged),
+            self._read(RelevanceDecision, judged),
             strict=True,
         )
         with self._writer(Appraisal) as writer:
@@ -260,7 +262,7 @@ def read_appraised(folder: Path, answers: Path | None = None) -> Iterator[tuple[
 
 async def _search(
     rows: Iterable[tuple[LongAnswer, Extraction]], backend: Search, k: int, counts: Counts
-) -> AsyncGenerator[Searched, None]:
+) -> AsyncGenerator[ClaimSearch, None]:
     """Yield what is found for the claims of each answer, while the searches for the next ones are under way."""
     waiting: deque[tuple[str, str, int]] = deque()
     results: list[Found] = []
@@ -283,13 +285,13 @@ def _queries(
         yield from ((None, query) for query in stages.queries(answer, extraction))
 
 
-def _searched(waiting: deque[tuple[str, str, int]], results: list[Found], counts: Counts) -> Searched:
+def _searched(waiting: deque[tuple[str, str, int]], results: list[Found], counts: Counts) -> ClaimSearch:
     """Return the first of the waiting answers with what was found for it."""
     name, model, count = waiting.popleft()
     of_answer = tuple(results[:count])
     del results[:count]
     counts.done += 1
-    return Searched(id=name, model=model, found=of_answer)
+    return ClaimSearch(id=name, model=model, found=of_answer)
 
 
 def in_step(rows: Iterator[tuple[*Ts]]) -> Iterator[tuple[*Ts]]:

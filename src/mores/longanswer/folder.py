@@ -12,14 +12,14 @@ from pathlib import Path
 
 from mores.hub import CARD, TAGS, Upload, with_fields
 from mores.longanswer.appraise import SUMMARIES, read_summaries
-from mores.longanswer.collection import Collected, Collection, Status
+from mores.longanswer.collection import CandidateStatus, Collected, Collection
 from mores.longanswer.evaluate import ANSWERS, FILES, read_appraised
 from mores.longanswer.records import Appraisal, LongAnswer
-from mores.longanswer.summary import Summary
+from mores.longanswer.summary import LongformSummary
 from mores.run import Run
 
 COLLECTION = "collection.json"
-KEPT = f"{Status.KEPT}.jsonl"
+KEPT = f"{CandidateStatus.KEPT}.jsonl"
 CARD_TITLE = "# Questions of cultures"
 
 
@@ -27,7 +27,7 @@ class LongformRun(Run):
     """Long answers and their appraisals."""
 
     @cached_property
-    def summaries(self) -> list[Summary]:
+    def summaries(self) -> list[LongformSummary]:
         """All figures, for each model whose answers were judged."""
         self.file(SUMMARIES)
         return read_summaries(self.path)
@@ -50,9 +50,9 @@ class CollectRun(Run):
         """All numbers."""
         return self.record(COLLECTION, Collection)
 
-    def questions(self, *statuses: Status | str) -> Iterator[Collected]:
+    def questions(self, *statuses: CandidateStatus | str) -> Iterator[Collected]:
         """Yield the questions that were kept, dropped or left undecided, or all of them."""
-        for status in statuses or Status:
+        for status in statuses or CandidateStatus:
             yield from self.records(f"{status}.jsonl", Collected)
 
     def upload(self, repository: str) -> Upload:

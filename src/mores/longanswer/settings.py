@@ -32,9 +32,9 @@ def known_checks() -> Sequence[str]:
 
 def known_stages() -> Sequence[str]:
     """Return the names of the stages of a collection."""
-    from mores.longanswer.collection import Stage
+    from mores.longanswer.collection import CollectStage
 
-    return [str(stage) for stage in Stage]
+    return [str(stage) for stage in CollectStage]
 
 
 class LongAnswerSettings(Settings):
@@ -134,7 +134,7 @@ class CollectSettings(AskSettings, table="collect"):
     )
     model: str | Model = setting(default="embedded", kw_only=False, metavar="MODEL", help=MODELS + ".", result=True)
     without: Names = setting(
-        default=(), choices=known_stages, help="Stage to leave out (may be repeated).", result=True
+        default=(), choices=known_stages, help="CollectStage to leave out (may be repeated).", result=True
     )
     out: OptionalPath = setting(
         default=None,

@@ -13,13 +13,13 @@ from mores.longanswer import verify as verifying
 from mores.longanswer.records import (
     Appraisal,
     Claim,
-    Decision,
+    ClaimDecision,
+    ClaimSearch,
     Extraction,
-    Judged,
     LanguageCheck,
     LongAnswer,
+    RelevanceDecision,
     Repetition,
-    Searched,
     Surface,
     Translation,
     Verification,
@@ -145,26 +145,30 @@ def queries(answer: LongAnswer, extraction: Extraction) -> list[Query]:
 # -- verification ------------------------------------------------------------------------------------------
 
 
-def verify_requests(extraction: Extraction, searched: Searched) -> list[Request]:
+def verify_requests(extraction: Extraction, searched: ClaimSearch) -> list[Request]:
     """Return one for each claim for which something was found."""
     _check_count(extraction, len(searched.found), "searches for", "search")
     pairs = zip(extraction.claims or (), searched.found, strict=True)
     return [verifying.verify_request(claim.text, result.evidence) for claim, result in pairs if result.evidence]
 
 
-def verification(searched: Searched, replies: Sequence[Reply]) -> Verification:
+def verification(searched: ClaimSearch, replies: Sequence[Reply]) -> Verification:
     """Return what is decided about each claim."""
     remaining = iter(replies)
     decisions = tuple(_decision(result, remaining) for result in searched.found)
     return Verification(id=searched.id, model=searched.model, decisions=decisions)
 
 
-def _decision(result: Found, replies: Iterator[Reply]) -> Decision:
+def _decision(result: Found, replies: Iterator[Reply]) -> ClaimDecision:
     if not result.evidence:
-        return Decision(failure=result.failure) if result.failure else Decision(**verifying.NOTHING_FOUND._asdict())
+        return (
+            ClaimDecision(failure=result.failure)
+            if result.failure
+            else ClaimDecision(**verifying.NOTHING_FOUND._asdict())
+        )
     reply = next(replies)
     verdict = reply if isinstance(reply, Failure) else verifying.read_verdict(reply)
-    return Decision(failure=verdict) if isinstance(verdict, Failure) else Decision(**verdict._asdict())
+    return ClaimDecision(failure=verdict) if isinstance(verdict, Failure) else ClaimDecision(**verdict._asdict())
 
 
 # -- relevance ---------------------------------------------------------------------------------------------
@@ -177,14 +181,14 @@ def relevance_requests(answer: LongAnswer, translation: Translation) -> list[Req
     return [judging.relevance_request(translation.question, translation.answer, answer.language, translation.english)]
 
 
-def judged(translation: Translation, replies: Sequence[Reply]) -> Judged:
+def judged(translation: Translation, replies: Sequence[Reply]) -> RelevanceDecision:
     """Return the judge's verdict on the relevance of an answer."""
     if not replies:
-        return Judged(id=translation.id, model=translation.model)
+        return RelevanceDecision(id=translation.id, model=translation.model)
     judgement = replies[0] if isinstance(replies[0], Failure) else judging.read_relevance(replies[0])
     if isinstance(judgement, Failure):
-        return Judged(id=translation.id, model=translation.model, failure=judgement)
-    return Judged(id=translation.id, model=translation.model, **judgement._asdict())
+        return RelevanceDecision(id=translation.id, model=translation.model, failure=judgement)
+    return RelevanceDecision(id=translation.id, model=translation.model, **judgement._asdict())
 
 
 # -- all of it ---------------------------------------------------------------------------------------------
@@ -195,9 +199,9 @@ def appraise(
     surface: Surface,
     judged_text: Translation,
     extracted: Extraction,
-    searched: Searched,
+    searched: ClaimSearch,
     verified: Verification,
-    relevant: Judged,
+    relevant: RelevanceDecision,
 ) -> Appraisal:
     """Everything about one answer."""
     claims = _joined(extracted, searched, verified)
@@ -229,7 +233,7 @@ def appraise(
     )
 
 
-def _joined(extracted: Extraction, searched: Searched, verified: Verification) -> tuple[Claim, ...] | None:
+def _joined(extracted: Extraction, searched: ClaimSearch, verified: Verification) -> tuple[Claim, ...] | None:
     """Return the claims with their evidence and verdicts."""
     if extracted.claims is None:
         return None
@@ -245,7 +249,7 @@ def _check_count(extraction: Extraction, count: int, what: str, stage: str) -> N
         raise InputError(f"{there}: they are of other claims; run the {stage} again")
 
 
-def _decided(claim: Claim, result: Found, decision: Decision) -> Claim:
+def _decided(claim: Claim, result: Found, decision: ClaimDecision) -> Claim:
     return Claim(
         text=claim.text,
         sentence=claim.sentence,

@@ -26,7 +26,7 @@ from pydantic import Field
 
 from mores.formatting import between, percent
 from mores.longanswer import factuality
-from mores.longanswer.figures import Part, Score, figure, mean, of_claims, overall, plain
+from mores.longanswer.figures import FigurePart, Score, figure, mean, of_claims, overall, plain
 from mores.longanswer.records import Appraisal, LongAnswer
 from mores.longanswer.stages import STAGES, has_issue
 from mores.longanswer.tells import Tell
@@ -49,11 +49,11 @@ JUDGED = ("precision", "relevance", "S")
 """Figures for which a judge is needed."""
 Values = dict[str, float | None]
 """The figures of one answer: None where it could not be scored, left out where it does not apply."""
-Parts = dict[str, Part]
+Parts = dict[str, FigurePart]
 """What one answer adds to each figure."""
 
 
-class Summary(Record):
+class LongformSummary(Record):
     """The figures of one model's answers."""
 
     model: str
@@ -114,7 +114,7 @@ class _Row(NamedTuple):
 
 def summarise(
     pairs: Iterable[tuple[LongAnswer, Appraisal]], counting: Counting | None = None, signature: Signature | None = None
-) -> list[Summary]:
+) -> list[LongformSummary]:
     """Return one summary per model, in the order of their first answers."""
     counting = counting or Counting()
     if counting.k is not None:
@@ -129,7 +129,7 @@ def summarise(
         counts[appraisal.model].update(claims=len(claims), undecided=sum(claim.supported is None for claim in claims))
         failures[appraisal.model].update(list(appraisal.failures))
     return [
-        Summary(
+        LongformSummary(
             model=model,
             answers=len(rows_of_model),
             missing=failures[model]["answer"],
@@ -145,7 +145,7 @@ def summarise(
     ]
 
 
-def headline(summaries: Sequence[Summary]) -> str:
+def headline(summaries: Sequence[LongformSummary]) -> str:
     """Return the result in one line; of several models it is the best one's."""
     if len(summaries) == 1:
         return summaries[0].headline
@@ -156,7 +156,7 @@ def headline(summaries: Sequence[Summary]) -> str:
     return f"the best of {len(summaries)} models: {best.headline}"
 
 
-def unjudged_figures(summaries: Sequence[Summary]) -> list[str]:
+def unjudged_figures(summaries: Sequence[LongformSummary]) -> list[str]:
     """Return the figures that a judge was to decide, and that no model has, because too few answers could be judged."""
     results = {name: [summary.figures[name] for summary in summaries if name in summary.figures] for name in JUDGED}
     return [name for name, figures in results.items() if figures and all(result.value is None for result in figures)]

@@ -28,14 +28,14 @@ _VERDICT = re.compile(r"[\s*_`]*[:：][\s*_`\"']*(not\s+supported|unsupported|su
 _REASON = re.compile(r"\A[\s*_`#>-]*reason[\s*_`]*[:：][\s*_`]*", re.IGNORECASE)
 
 
-class Verdict(NamedTuple):
+class ClaimVerdict(NamedTuple):
     """The judge's verdict on one claim."""
 
     supported: bool
     reason: str
 
 
-NOTHING_FOUND = Verdict(False, "the search found nothing")
+NOTHING_FOUND = ClaimVerdict(False, "the search found nothing")
 """Without results there is nothing that could support a claim, so no judge is asked."""
 
 
@@ -51,7 +51,7 @@ def _shown(piece: Evidence) -> str:
     return "\n".join(f"{name}: {value}" for name, value in fields.items() if value)
 
 
-def read_verdict(reply: str) -> Verdict | Failure:
+def read_verdict(reply: str) -> ClaimVerdict | Failure:
     """The verdict in a reply: one line `Verdict: supported` or `Verdict: not supported`, and nothing after it."""
     if (fields := read_object(reply, "reason", "verdict")) is not None:
         reply = f"Reason: {fields['reason']}\nVerdict: {fields['verdict']}"
@@ -60,4 +60,4 @@ def read_verdict(reply: str) -> Verdict | Failure:
     if value is None or reply[lines[0].end() :].strip("`* \t\r\n"):
         return unread(reply[-60:], "one last line 'Verdict: supported' or 'Verdict: not supported'")
     reason = _REASON.sub("", reply[: lines[0].start()]).strip()
-    return Verdict(value[1].lower() == "supported", reason)
+    return ClaimVerdict(value[1].lower() == "supported", reason)

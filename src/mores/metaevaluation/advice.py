@@ -14,7 +14,7 @@ from math import ceil
 from statistics import NormalDist
 
 from mores.formatting import count, number, span
-from mores.metaevaluation.records import Advice, Comparison, Evaluation, Verdict
+from mores.metaevaluation.records import Advice, MetricComparison, MetricEvaluation, Verdict
 from mores.types import Result
 
 WORTH = 0.2
@@ -25,7 +25,7 @@ _POWER = NormalDist().inv_cdf(0.8)
 MAIN = "scaled_accuracy"
 
 
-def advise(evaluations: Sequence[Evaluation], comparisons: Sequence[Comparison]) -> Iterator[Advice]:
+def advise(evaluations: Sequence[MetricEvaluation], comparisons: Sequence[MetricComparison]) -> Iterator[Advice]:
     """Yield the advice on each judge that is no baseline."""
     baselines = [evaluation for evaluation in evaluations if evaluation.baseline and evaluation.accuracy is not None]
     best = max(baselines, key=lambda baseline: baseline.accuracy or 0.0, default=None)
@@ -34,7 +34,9 @@ def advise(evaluations: Sequence[Evaluation], comparisons: Sequence[Comparison])
             yield _advice(evaluation, best, _against(evaluation, best, comparisons))
 
 
-def _against(judge: Evaluation, best: Evaluation | None, comparisons: Sequence[Comparison]) -> Comparison | None:
+def _against(
+    judge: MetricEvaluation, best: MetricEvaluation | None, comparisons: Sequence[MetricComparison]
+) -> MetricComparison | None:
     """Return the comparison of a judge with the best baseline, the judge first."""
     for test in comparisons:
         if best and test.statistic == MAIN and {test.first, test.second} == {judge.metric, best.metric}:
@@ -42,13 +44,13 @@ def _against(judge: Evaluation, best: Evaluation | None, comparisons: Sequence[C
     return None
 
 
-def _turned(test: Comparison) -> Comparison:
+def _turned(test: MetricComparison) -> MetricComparison:
     low, high = (None if end is None else -end for end in (test.high, test.low))
     turned = {"first": test.second, "second": test.first, "difference": -test.difference, "low": low, "high": high}
     return test.model_copy(update=turned)
 
 
-def _advice(judge: Evaluation, best: Evaluation | None, test: Comparison | None) -> Advice:
+def _advice(judge: MetricEvaluation, best: MetricEvaluation | None, test: MetricComparison | None) -> Advice:
     result = judge.scores.get(MAIN)
     if result is None or result.value is None or result.low is None or result.high is None:
         asked = count(judge.n + judge.unscored, "pair")
@@ -74,7 +76,7 @@ def _advice(judge: Evaluation, best: Evaluation | None, test: Comparison | None)
     return Advice(metric=judge.metric, verdict=verdict, line=f"{judge.metric}: {line}", needed=needed)
 
 
-def _missing_class(judge: Evaluation) -> str:
+def _missing_class(judge: MetricEvaluation) -> str:
     """Return what to add where all texts that were judged are correct, or all have errors."""
     correct, wrong = (judge.scores[name].value is not None for name in ("correct_passed", "errors_found"))
     if correct and wrong:
@@ -86,7 +88,7 @@ def _missing_class(judge: Evaluation) -> str:
     return f"{texts} {'have' if judge.n > 1 else 'has'} errors; add correct texts"
 
 
-def _most_above(judge: Evaluation, test: Comparison | None) -> float:
+def _most_above(judge: MetricEvaluation, test: MetricComparison | None) -> float:
     """Return how much better than the best baseline it may be; without one, than the same verdict on every pair."""
     if test is not None:
         return 2.0 if test.high is None else test.high
@@ -94,7 +96,7 @@ def _most_above(judge: Evaluation, test: Comparison | None) -> float:
     return 2.0 if balanced is None else 2 * balanced - 1
 
 
-def _beats(judge: Evaluation, test: Comparison | None) -> bool:
+def _beats(judge: MetricEvaluation, test: MetricComparison | None) -> bool:
     """Return whether a judge is better than the best baseline; without one, than the same verdict on every pair."""
     if test is not None:
         return test.difference > 0 and test.adjusted < SIGNIFICANT
@@ -102,7 +104,7 @@ def _beats(judge: Evaluation, test: Comparison | None) -> bool:
     return balanced is not None and balanced > 0.5
 
 
-def _needed(result: Result, test: Comparison | None) -> int:
+def _needed(result: Result, test: MetricComparison | None) -> int:
     """Pairs that show the difference seen, or one of `WORTH` if that is more, in 80% of studies."""
     value, low, high, n = (
         (test.difference, test.low, test.high, test.n) if test else (result.value, result.low, result.high, result.n)

@@ -14,7 +14,7 @@ from itertools import combinations
 
 from mores.factory.gold import Gold
 from mores.metaevaluation.evaluate import Moved, Scored, influences, labels
-from mores.metaevaluation.records import Comparison
+from mores.metaevaluation.records import MetricComparison
 from mores.stats import influence
 from mores.stats.paired import PairedDifference, paired_difference
 from mores.stats.resampling import adjust_p_values
@@ -24,9 +24,9 @@ FEWEST = 10
 """Samples that a group needs to be tested."""
 
 
-def compare_all(metrics: Mapping[str, Scored], moved: Mapping[str, Moved]) -> list[Comparison]:
+def compare_all(metrics: Mapping[str, Scored], moved: Mapping[str, Moved]) -> list[MetricComparison]:
     """Return every pair of metrics, with p-values adjusted within each statistic."""
-    by_statistic: dict[str, list[Comparison]] = {}
+    by_statistic: dict[str, list[MetricComparison]] = {}
     for names in combinations(metrics, 2):
         parts = shared(metrics[names[0]], metrics[names[1]])
         influenced = [
@@ -37,14 +37,14 @@ def compare_all(metrics: Mapping[str, Scored], moved: Mapping[str, Moved]) -> li
     return [comparison for comparisons in by_statistic.values() for comparison in adjusted(comparisons)]
 
 
-def compare_scored(names: tuple[str, str], parts: tuple[Scored, Scored]) -> list[Comparison]:
+def compare_scored(names: tuple[str, str], parts: tuple[Scored, Scored]) -> list[MetricComparison]:
     """Return every statistic of two metrics on the same samples."""
     return list(_compare(names, parts, (influences(parts[0]), influences(parts[1]))))
 
 
-def compare_groups(metrics: Mapping[str, Scored], golds: Sequence[Gold]) -> list[Comparison]:
+def compare_groups(metrics: Mapping[str, Scored], golds: Sequence[Gold]) -> list[MetricComparison]:
     """In every group, the most accurate metric against each other metric, adjusted within the group."""
-    comparisons: list[Comparison] = []
+    comparisons: list[MetricComparison] = []
     for (grouping, group), members in _members(golds).items():
         if len(members) < FEWEST:
             continue
@@ -66,7 +66,7 @@ def _members(golds: Sequence[Gold]) -> dict[tuple[str, str], set[str]]:
     return members
 
 
-def _against_best(parts: Mapping[str, Scored]) -> Iterator[Comparison | None]:
+def _against_best(parts: Mapping[str, Scored]) -> Iterator[MetricComparison | None]:
     best = max(parts, key=lambda name: float((parts[name].reported == parts[name].wrong).mean()), default=None)
     if best is not None:
         for name in parts:
@@ -74,13 +74,13 @@ def _against_best(parts: Mapping[str, Scored]) -> Iterator[Comparison | None]:
                 yield compare_accuracy(best, name, *shared(parts[best], parts[name]))
 
 
-def adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
+def adjusted(comparisons: Sequence[MetricComparison]) -> list[MetricComparison]:
     """Return the comparisons with p-values adjusted for their number."""
     p_values = adjust_p_values([comparison.p for comparison in comparisons])
     return [c.model_copy(update={"adjusted": float(p)}) for c, p in zip(comparisons, p_values, strict=True)]
 
 
-def compare_accuracy(first_name: str, second_name: str, first: Scored, second: Scored) -> Comparison | None:
+def compare_accuracy(first_name: str, second_name: str, first: Scored, second: Scored) -> MetricComparison | None:
     """Return the difference in scaled accuracy of two metrics on the same samples."""
     hits = [(scored.reported == scored.wrong) * 2.0 for scored in (first, second)]
     test = paired_difference(*hits, groups=first.groups, most=2.0, permutations=PERMUTATIONS)
@@ -96,7 +96,9 @@ def shared(first: Scored, second: Scored) -> tuple[Scored, Scored]:
     return first.take([row for row, _ in rows]), second.take([row for _, row in rows])
 
 
-def _compare(names: tuple[str, str], parts: tuple[Scored, Scored], moved: tuple[Moved, Moved]) -> Iterator[Comparison]:
+def _compare(
+    names: tuple[str, str], parts: tuple[Scored, Scored], moved: tuple[Moved, Moved]
+) -> Iterator[MetricComparison]:
     if accuracy := compare_accuracy(*names, *parts):
         yield accuracy
     for statistic, first in moved[0].items():
@@ -105,9 +107,11 @@ def _compare(names: tuple[str, str], parts: tuple[Scored, Scored], moved: tuple[
             yield compared(names, statistic, influence.compare(first, second, parts[0].groups), len(parts[0].golds))
 
 
-def compared(names: tuple[str, str], statistic: str, test: influence.ZTest | PairedDifference, n: int) -> Comparison:
+def compared(
+    names: tuple[str, str], statistic: str, test: influence.ZTest | PairedDifference, n: int
+) -> MetricComparison:
     """Return the record of a test, its p-value not yet adjusted."""
-    return Comparison(
+    return MetricComparison(
         first=names[0], second=names[1], statistic=statistic, difference=test.difference, low=test.low, high=test.high,
         p=test.p_value, adjusted=test.p_value, n=n,
     )  # fmt: skip

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from mores.culture import roll_up
 from mores.factory.gold import Gold
 from mores.metaevaluation.quality import quality
-from mores.metaevaluation.records import Bars, Curve, Evaluation
+from mores.metaevaluation.records import Curve, MetricEvaluation, ScoreHistogram
 from mores.stats import classification, correlation, influence, ties
 from mores.stats.classification import Bools, Floats, ratios
 from mores.stats.intervals import Ratio, drawn_interval
@@ -109,10 +109,10 @@ def _common(signatures: Collection[Signature]) -> Signature:
 
 def evaluate(
     metric: str, golds: Sequence[Gold], scored: Scored, moved: Moved | None = None, *, baseline: bool = False
-) -> Evaluation:
+) -> MetricEvaluation:
     """Return all figures of one metric; `moved` are its `influences`, if they are known."""
     epsilon = scored.epsilon
-    return Evaluation(
+    return MetricEvaluation(
         metric=metric,
         signature=_common(dict.fromkeys(judgement.signature for judgement in scored.judgements)),
         n=len(scored.golds),
@@ -298,7 +298,7 @@ def _thinned(x: Floats, y: Floats) -> Curve:
     return Curve(x=tuple(x[at].tolist()), y=tuple(y[at].tolist()))
 
 
-def _distribution(scored: Scored) -> Bars | None:
+def _distribution(scored: Scored) -> ScoreHistogram | None:
     """Histogram of the scores; those beyond the middle 98% are in the outermost bars."""
     if not scored.scores.size:
         return None
@@ -307,4 +307,4 @@ def _distribution(scored: Scored) -> Bars | None:
     kinds = np.array([gold.kind for gold in scored.golds])
     inside = np.clip(scored.scores, edges[0], edges[-1])
     counts = {str(kind): tuple(np.histogram(inside[kinds == kind], edges)[0].tolist()) for kind in np.unique(kinds)}
-    return Bars(edges=tuple(edges.tolist()), counts=counts)
+    return ScoreHistogram(edges=tuple(edges.tolist()), counts=counts)

@@ -15,17 +15,17 @@ from mores.errors import InputError
 from mores.io import JsonlWriter, file_name
 from mores.metaevaluation.folder import JUDGEMENTS
 from mores.metaevaluation.prompted import Prompted
-from mores.metaevaluation.scorers import Scorer, read_judgements
+from mores.metaevaluation.scorers import MetricScorer, read_judgements
 from mores.metric import Metric
 from mores.metric.folder import judgements_file
 from mores.types import Judgement, Sample
 
 
 @dataclass
-class Judging:
+class MetricJudging:
     """Metrics, and how their models are opened."""
 
-    scorers: Sequence[Scorer]
+    scorers: Sequence[MetricScorer]
     open_metric: Callable[[str], Metric]
     """The metric with the model of that name as the judge."""
     progress: Progress = SILENT
@@ -52,7 +52,7 @@ class Judging:
             digest.update(content or str(scorer if scorer.file else scorer.open(self.open_metric).signature()).encode())
         return digest.hexdigest()
 
-    async def judge(self, scorer: Scorer, samples: Sequence[Sample]) -> dict[str, Judgement]:
+    async def judge(self, scorer: MetricScorer, samples: Sequence[Sample]) -> dict[str, Judgement]:
         """Return the judgements of a metric by sample; InputError for a file that has none of these samples."""
         if scorer.file:
             judgements = read_judgements(scorer.name)

@@ -35,7 +35,7 @@ NO_LOGPROBS = "the server returns no log-probabilities: an answer without error 
 
 
 @dataclass(frozen=True)
-class Kind:
+class PromptedKind:
     """One prompt of Table 11: the form of its last line, and the score that the line gives."""
 
     line: re.Pattern[str]
@@ -58,9 +58,11 @@ def _line(name: str, values: str) -> re.Pattern[str]:
 
 
 KINDS = {
-    "count": Kind(_line("count", r"\d{1,6}"), lambda value: 0.0 - float(value), "COUNT: 2"),
-    "severity": Kind(_line("severity", "|".join(SEVERITIES)), lambda word: SEVERITIES[word.lower()], "Severity: minor"),
-    "binary": Kind(
+    "count": PromptedKind(_line("count", r"\d{1,6}"), lambda value: 0.0 - float(value), "COUNT: 2"),
+    "severity": PromptedKind(
+        _line("severity", "|".join(SEVERITIES)), lambda word: SEVERITIES[word.lower()], "Severity: minor"
+    ),
+    "binary": PromptedKind(
         _line("problem", "|".join(word.replace(" ", r"\s+") for word in PROBLEMS)),
         lambda value: PROBLEMS[" ".join(value.lower().split())],
         "Problem: no problem",

@@ -33,7 +33,7 @@ NAMES = ("excam", *(f"{kind}{p}" for kind in KINDS for p in ("", "+p")))
 
 
 @dataclass(frozen=True)
-class Scorer:
+class MetricScorer:
     """A metric, as named by the user."""
 
     name: str
@@ -53,9 +53,9 @@ class Scorer:
         """Whether there is a separate judge for each source."""
         return SOURCE in self.name
 
-    def of(self, source: str) -> Scorer:
+    def of(self, source: str) -> MetricScorer:
         """Return the one that was trained without a source; `none` for the one that was trained with all."""
-        return Scorer(self.name.replace(SOURCE, source))
+        return MetricScorer(self.name.replace(SOURCE, source))
 
     def open(self, metric: Callable[[str], Metric]) -> Metric | Prompted:
         """Return the metric itself; `metric` makes one from the name of a model."""
@@ -64,11 +64,11 @@ class Scorer:
         return opened if kind == "excam" else Prompted(kind.removesuffix("+p"), opened, plus_p=kind.endswith("+p"))
 
 
-def scorer(name: str) -> Scorer:
+def scorer(name: str) -> MetricScorer:
     """Return the metric of this name; ConfigError with the list of names for an unknown one."""
     kind, colon, model = name.partition(":")
     if name in BASELINES or _is_file(name) or (kind in NAMES and colon and model):
-        return Scorer(name)
+        return MetricScorer(name)
     if kind in NAMES:
         raise ConfigError(f"metric {name!r}: which model? For example {kind}:embedded or {kind}:openai:NAME")
     near = get_close_matches(kind, [*NAMES, *BASELINES], 1)

@@ -22,9 +22,9 @@ from mores.metaevaluation.dataset import Dataset, source_of
 from mores.metaevaluation.folder import JUDGEMENTS, RESULT, MetaRun
 from mores.metaevaluation.judging import judgement_files, metric_of
 from mores.metaevaluation.leave_one_out import NONE, collect, leave_one_out
-from mores.metaevaluation.records import LeaveOneOut, Meta, VoteTable
-from mores.metaevaluation.scorers import Scorer, read_judgements
-from mores.metaevaluation.study import Judged, study
+from mores.metaevaluation.records import AnnotationTable, LeaveOneOut, Meta
+from mores.metaevaluation.scorers import MetricScorer, read_judgements
+from mores.metaevaluation.study import MetricJudgements, study
 from mores.metaevaluation.versus import check_data
 from mores.metric import Metric
 from mores.metric.folder import judgements_file
@@ -34,16 +34,16 @@ from mores.types import Judgement, Signature
 
 
 @dataclass
-class Session:
+class MetaSession:
     """The metrics that are tested on a dataset."""
 
     data: Dataset
-    scorers: Sequence[Scorer]
+    scorers: Sequence[MetricScorer]
     open_metric: Callable[[str], Metric]
     """The metric with the model of that name as the judge."""
     leave_one_out: bool = False
     """Also train baselines without each source in turn, and let every `{source}` model judge all samples."""
-    votes: Sequence[VoteTable] = ()
+    votes: Sequence[AnnotationTable] = ()
     progress: Progress = SILENT
     _notes: list[str] = field(default_factory=list)
     _matrices: list[LeaveOneOut] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Session:
     async def run(self, out: Path, *, numbered: bool = False) -> MetaRun:
         """Judge, measure and compare; the run is in the folder `out`, and continues where it stopped."""
         files = judgement_files([scorer.name for scorer in self.scorers])
-        judged: dict[str, Judged] = {}
+        judged: dict[str, MetricJudgements] = {}
         with start_run(out, self._plan(files), numbered=numbered, progress=self.progress) as run:
             self._notes, self._matrices = [], []
             if self.data.limit:
@@ -80,7 +80,7 @@ class Session:
             for scorer in self.scorers:
                 judgements = await self._judge(scorer)
                 if judgements is not None:
-                    judged[scorer.name] = Judged(
+                    judged[scorer.name] = MetricJudgements(
                         self._write(judgements, run.path / files[scorer.name]), scorer.baseline
                     )
             if not judged:
@@ -118,7 +118,7 @@ class Session:
         name = data.folder.resolve().name
         return Plan(kind="meta", name=name, model=",".join(models), signature=sign(fields), settings=settings)
 
-    async def _judge(self, scorer: Scorer) -> dict[str, Judgement] | None:
+    async def _judge(self, scorer: MetricScorer) -> dict[str, Judgement] | None:
         if scorer.baseline:
             with interruptible():
                 return self._baseline(scorer.name)
@@ -130,7 +130,7 @@ class Session:
         sources = {gold.sample.id: source_of(gold) for gold in self.data.golds}
         return {name: rows[source][name] for name, source in sources.items() if name in rows.get(source, {})}
 
-    def _calls(self, scorer: Scorer, *, files: bool = False) -> Iterator[tuple[str, Scorer, list[Gold]]]:
+    def _calls(self, scorer: MetricScorer, *, files: bool = False) -> Iterator[tuple[str, MetricScorer, list[Gold]]]:
         """Yield the work of a metric: the source of each judge, the judge, and its samples."""
         if scorer.baseline or (scorer.file and not files):
             return
@@ -143,7 +143,7 @@ class Session:
         if scorer.file and Path(scorer.of(NONE).name).exists():
             yield NONE, scorer.of(NONE), self.data.golds
 
-    async def _read(self, scorer: Scorer, golds: list[Gold]) -> dict[str, Judgement]:
+    async def _read(self, scorer: MetricScorer, golds: list[Gold]) -> dict[str, Judgement]:
         """Return the judgements of a file, or of a model that is asked."""
         if not scorer.file:
             metric = scorer.open(self.open_metric)

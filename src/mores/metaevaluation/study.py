@@ -12,14 +12,14 @@ from mores.metaevaluation.baselines import SHORTCUT
 from mores.metaevaluation.compare import compare_all, compare_groups
 from mores.metaevaluation.dataset import Dataset
 from mores.metaevaluation.evaluate import Scored, count, evaluate, influences, join
-from mores.metaevaluation.records import Disagreement, Evaluation, LeaveOneOut, Meta, VoteTable
+from mores.metaevaluation.records import AnnotationTable, Disagreement, LeaveOneOut, Meta, MetricEvaluation
 from mores.types import Judgement, Result
 
 MOST_DISAGREEMENTS = 30
 
 
 @dataclass(frozen=True)
-class Judged:
+class MetricJudgements:
     """The judgements of one metric, by sample id."""
 
     judgements: Mapping[str, Judgement]
@@ -28,10 +28,10 @@ class Judged:
 
 def study(
     data: Dataset,
-    judged: Mapping[str, Judged],
+    judged: Mapping[str, MetricJudgements],
     *,
     leave_one_out: Sequence[LeaveOneOut] = (),
-    votes: Sequence[VoteTable] = (),
+    votes: Sequence[AnnotationTable] = (),
     notes: Sequence[str] = (),
 ) -> Meta:
     """Evaluate every metric and compare them all."""
@@ -61,13 +61,13 @@ def study(
     )
 
 
-def _shortcut(evaluations: Sequence[Evaluation]) -> Result | None:
+def _shortcut(evaluations: Sequence[MetricEvaluation]) -> Result | None:
     words = next((evaluation for evaluation in evaluations if evaluation.metric == SHORTCUT), None)
     return words.scores["scaled_accuracy"] if words else None
 
 
 def _disagreements(
-    golds: Sequence[Gold], scored: Mapping[str, Scored], judged: Mapping[str, Judged]
+    golds: Sequence[Gold], scored: Mapping[str, Scored], judged: Mapping[str, MetricJudgements]
 ) -> list[Disagreement]:
     """Samples on which verdicts are divided most evenly: those of metrics, or of baselines if there is nothing else."""
     chosen = [name for name, metric in judged.items() if not metric.baseline] or list(judged)

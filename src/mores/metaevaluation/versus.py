@@ -23,7 +23,7 @@ from mores.metaevaluation.compare import (
 )
 from mores.metaevaluation.dataset import Dataset
 from mores.metaevaluation.evaluate import Scored, join, labels
-from mores.metaevaluation.records import Comparison, Versus
+from mores.metaevaluation.records import JudgementComparison, MetricComparison
 from mores.stats.classification import Floats
 from mores.stats.paired import paired_difference
 from mores.types import Judgement, Severity
@@ -38,14 +38,14 @@ def compare_judges(
     golds: Sequence[Gold],
     *,
     force: bool = False,
-) -> Versus:
+) -> JudgementComparison:
     """Return which of two judges of the same samples finds their errors better."""
     _same_data(names, first_judgements, second_judgements, force)
     first, second = shared(join(golds, first_judgements), join(golds, second_judgements))
     if not first.golds:
         raise InputError(f"{names[0]} and {names[1]} have scored no sample of the dataset in common")
     overall = compare_scored(names, (first, second))
-    return Versus(
+    return JudgementComparison(
         first=names[0],
         second=names[1],
         n=len(first.golds),
@@ -57,7 +57,7 @@ def compare_judges(
 
 def compare_texts(
     names: tuple[str, str], first_judgements: Judgements, second_judgements: Judgements, *, force: bool = False
-) -> Versus:
+) -> JudgementComparison:
     """Whose texts the judge scores higher, text by text."""
     _same_judge(names, first_judgements, second_judgements, force)
     pairs = [
@@ -72,12 +72,12 @@ def compare_texts(
     measures = {"score": (first, second), "error_free": ((first >= 0) * 1.0, (second >= 0) * 1.0)}
     overall = [_means(names, measure, *values) for measure, values in measures.items()]
     total = len(first_judgements.keys() | second_judgements.keys())
-    return Versus(
+    return JudgementComparison(
         first=names[0], second=names[1], n=len(scored), left_out=total - len(scored), overall=tuple(overall), by={}
     )
 
 
-def _means(names: tuple[str, str], measure: str, first: Floats, second: Floats) -> Comparison:
+def _means(names: tuple[str, str], measure: str, first: Floats, second: Floats) -> MetricComparison:
     # A score has no lowest value: two texts may differ as far as any of these, and at least by a major error.
     most = max(-Severity.MAJOR.weight, float(np.ptp([first, second]))) if measure == "score" else 1.0
     test = paired_difference(first, second, most=most, permutations=PERMUTATIONS)
@@ -87,14 +87,14 @@ def _means(names: tuple[str, str], measure: str, first: Floats, second: Floats) 
 
 def _by_group(
     names: tuple[str, str], golds: Sequence[Gold], first: Scored, second: Scored
-) -> dict[str, dict[str, Comparison]]:
+) -> dict[str, dict[str, MetricComparison]]:
     """Return the difference in scaled accuracy in every group that is large enough, adjusted within each grouping."""
     labels_by_id = dict(zip((gold.sample.id for gold in golds), labels(golds), strict=True))
     rows: dict[str, dict[str, list[int]]] = {}
     for row, gold in enumerate(first.golds):
         for grouping, group in labels_by_id[gold.sample.id]:
             rows.setdefault(grouping, {}).setdefault(group, []).append(row)
-    by: dict[str, dict[str, Comparison]] = {}
+    by: dict[str, dict[str, MetricComparison]] = {}
     for grouping, groups in rows.items():
         large = {group: at for group, at in sorted(groups.items()) if len(at) >= FEWEST}
         comparisons = {group: compare_accuracy(*names, first.take(at), second.take(at)) for group, at in large.items()}

@@ -25,7 +25,7 @@ from mores.errors import InputError
 from mores.factory.gold import Gold
 from mores.formatting import NOTHING, number
 from mores.io import read_records
-from mores.metaevaluation.records import VoteTable
+from mores.metaevaluation.records import AnnotationTable
 from mores.stats.agreement import krippendorff_alpha
 from mores.stats.distributions import summarise_likert
 from mores.types import Record, Severity
@@ -44,7 +44,7 @@ SIMILARITY = "similarity:"
 LEVELS = ("1", "2", "3", "4", "5")
 
 
-class Vote(Record):
+class SampleVote(Record):
     """One annotator's vote on one sample."""
 
     sample_id: str
@@ -73,10 +73,10 @@ Ballots = Mapping[str, Mapping[str, Mapping[str, str]]]
 """Criterion, sample, annotator: value."""
 
 
-def read_votes(path: Path, golds: Iterable[Gold]) -> list[Vote]:
+def read_votes(path: Path, golds: Iterable[Gold]) -> list[SampleVote]:
     """Return the votes of a file, each on a sample of the dataset."""
     ids = {gold.sample.id for gold in golds}
-    votes = list(read_records(path, Vote))
+    votes = list(read_records(path, SampleVote))
     seen: set[tuple[str, str, str]] = set()
     for row, vote in enumerate(votes, 1):
         key = (vote.sample_id, vote.annotator, vote.criterion)
@@ -86,7 +86,7 @@ def read_votes(path: Path, golds: Iterable[Gold]) -> list[Vote]:
     return votes
 
 
-def _problem(vote: Vote, ids: set[str]) -> str | None:
+def _problem(vote: SampleVote, ids: set[str]) -> str | None:
     if vote.sample_id not in ids:
         return "is on a sample that is not in the dataset; is it the dataset that was annotated?"
     allowed = LEVELS if vote.criterion.startswith(SIMILARITY) else CRITERIA.get(vote.criterion)
@@ -95,7 +95,7 @@ def _problem(vote: Vote, ids: set[str]) -> str | None:
     return None if vote.value in allowed else f"is {vote.value!r}; expected one of {', '.join(allowed)}"
 
 
-def vote_tables(votes: Iterable[Vote], golds: Iterable[Gold]) -> list[VoteTable]:
+def vote_tables(votes: Iterable[SampleVote], golds: Iterable[Gold]) -> list[AnnotationTable]:
     """Tables 3, 12 and 13, the agreement of the annotators, and ratings of explanations, if there are such votes."""
     ballots: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for vote in votes:
@@ -105,7 +105,7 @@ def vote_tables(votes: Iterable[Vote], golds: Iterable[Gold]) -> list[VoteTable]
     return [table for table in (*of_samples, _alpha(ballots), _likert(ballots)) if table.rows]
 
 
-def _shares(ballots: Ballots) -> VoteTable:
+def _shares(ballots: Ballots) -> AnnotationTable:
     """Table 3: by how many annotators agree, over the samples with the most annotators."""
     criteria = [ballots.get(criterion, {}) for _, criterion, _ in TABLE_3]
     most = max((len(ballot) for samples in criteria for ballot in samples.values()), default=0)
@@ -118,10 +118,10 @@ def _shares(ballots: Ballots) -> VoteTable:
             full = max(full, len(counts))
             rows[name] = tuple(_percent(counts.count(count), len(counts)) for count in range(most, -1, -1))
     note = f"Percent of the samples that {most} annotators judged (N={full}), by how many of them agree."
-    return VoteTable(title="Vote distributions", columns=columns, rows=rows, note=note)
+    return AnnotationTable(title="Vote distributions", columns=columns, rows=rows, note=note)
 
 
-def _languages(ballots: Ballots, golds: Mapping[str, Gold]) -> VoteTable:
+def _languages(ballots: Ballots, golds: Mapping[str, Gold]) -> AnnotationTable:
     """Table 12: majority votes by language, without English."""
     languages = sorted(
         {golds[sample].sample.language or "" for samples in ballots.values() for sample in samples} - {"", "en"}
@@ -136,13 +136,13 @@ def _languages(ballots: Ballots, golds: Mapping[str, Gold]) -> VoteTable:
             rows.setdefault("N", tuple(str(len(part)) for part in parts))
             rows[name] = tuple(_percent(sum(_majority(b, positive) for b in part), len(part)) for part in parts)
     columns = tuple(language_name(language) for language in languages)
-    return VoteTable(title="Majority votes by language", columns=columns, rows=rows, note=MAJORITY)
+    return AnnotationTable(title="Majority votes by language", columns=columns, rows=rows, note=MAJORITY)
 
 
 MAJORITY = "More than half of a sample's annotators must agree: with two, both."
 
 
-def _majorities(ballots: Ballots, golds: Mapping[str, Gold]) -> VoteTable:
+def _majorities(ballots: Ballots, golds: Mapping[str, Gold]) -> AnnotationTable:
     """Table 13: whether annotators agree with severity and type, and whether they changed their mind."""
 
     def severity(level: Severity) -> Callable[[str], bool]:
@@ -160,10 +160,10 @@ def _majorities(ballots: Ballots, golds: Mapping[str, Gold]) -> VoteTable:
         yes = sum(_majority(ballot, YES) for ballot in chosen)
         if chosen:
             rows[name] = (str(yes), str(len(chosen)), _percent(yes, len(chosen)))
-    return VoteTable(title="Auxiliary results", columns=("Yes", "N", "%"), rows=rows, note=MAJORITY)
+    return AnnotationTable(title="Auxiliary results", columns=("Yes", "N", "%"), rows=rows, note=MAJORITY)
 
 
-def _alpha(ballots: Ballots) -> VoteTable:
+def _alpha(ballots: Ballots) -> AnnotationTable:
     rows: dict[str, tuple[str, ...]] = {}
     for criterion, samples in ballots.items():
         people = sorted({name for ballot in samples.values() for name in ballot})
@@ -173,14 +173,16 @@ def _alpha(ballots: Ballots) -> VoteTable:
         alpha = krippendorff_alpha(ratings, "interval" if criterion.startswith(SIMILARITY) else level)  # type: ignore[arg-type]
         if alpha is not None:
             rows[criterion] = (number(alpha, 3), str(len(samples)), str(len(people)))
-    return VoteTable(title="Agreement of the annotators", columns=("Krippendorff's α", "samples", "people"), rows=rows)
+    return AnnotationTable(
+        title="Agreement of the annotators", columns=("Krippendorff's α", "samples", "people"), rows=rows
+    )
 
 
 def _level(ballot: Mapping[str, str], name: str, levels: Sequence[str]) -> int | None:
     return levels.index(ballot[name]) if name in ballot else None
 
 
-def _likert(ballots: Ballots) -> VoteTable:
+def _likert(ballots: Ballots) -> AnnotationTable:
     """Return how similar explanations are to the gold ones (ExCAM, Section 5)."""
     rows: dict[str, tuple[str, ...]] = {}
     for criterion, samples in ballots.items():
@@ -189,7 +191,9 @@ def _likert(ballots: Ballots) -> VoteTable:
             if summary and summary.mean is not None:
                 cells = (number(summary.mean), number(summary.sd), f"{summary.median:g}")
                 rows[criterion.removeprefix(SIMILARITY)] = (*cells, str(summary.n), str(len(samples)))
-    return VoteTable(title="Explanations, 1 to 5", columns=("mean", "sd", "median", "ratings", "samples"), rows=rows)
+    return AnnotationTable(
+        title="Explanations, 1 to 5", columns=("mean", "sd", "median", "ratings", "samples"), rows=rows
+    )
 
 
 def _yes(ballot: Mapping[str, str], positive: frozenset[str]) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC
 
 from mores.rating.ratings import Rating
-from mores.rating.records import Annotator, Annotators, Sign
+from mores.rating.records import Annotator, Annotators, CarelessSign
 from mores.rating.regressions import Fitted
 from mores.stats.mixed.estimation import ZERO_SD
 from mores.stats.raters import (
@@ -112,7 +112,7 @@ def describe_person(
         drift_points=drift.points if drift else None,
         drift_p=drift.adjusted_p if drift else None,
         signs=tuple(
-            Sign(kind=sign.kind, p=sign.p, value=sign.value, expected=sign.expected) for sign in suspicion.signs
+            CarelessSign(kind=sign.kind, p=sign.p, value=sign.value, expected=sign.expected) for sign in suspicion.signs
         ),
         careless_p=suspicion.adjusted_p,
         careless=suspicion.flagged,

@@ -20,12 +20,12 @@ from mores.errors import ConfigError, InputError
 from mores.io.fields import Row
 from mores.io.rows import read_table
 from mores.io.source import Source, find_source
-from mores.rating.cells import Cells
+from mores.rating.cells import RatingCells
 from mores.rating.codes import parse_codes
 from mores.types import Record, Severity
 
 
-class Issue(StrEnum):
+class IssueLevel(StrEnum):
     """How bad the factual mistakes or the omissions of an answer are, from good to bad."""
 
     NONE = "none"
@@ -41,7 +41,7 @@ class InLanguage(StrEnum):
     NO = "no"
 
 
-class Mark(Record):
+class RatingMark(Record):
     """A span of an answer that a person marked as an error."""
 
     start: int
@@ -77,8 +77,8 @@ class Rating(Record):
     """BCP 47."""
     type: str | None = None
     """The type of the question, such as `specific` and `agnostic`."""
-    factuality: Issue | None = None
-    omissions: Issue | None = None
+    factuality: IssueLevel | None = None
+    omissions: IssueLevel | None = None
     language_correct: InLanguage | None = None
     comment: str | None = None
     """What the person wrote about the answer."""
@@ -88,7 +88,7 @@ class Rating(Record):
     """The answer's place among those to the same question, 1 for the best; equal places are ties."""
     reason: str | None = None
     """Why the person ranked it there."""
-    spans: tuple[Mark, ...] | None = None
+    spans: tuple[RatingMark, ...] | None = None
     """The errors that the person marked; None where the file does not say, () where there is none."""
     at: datetime | None = None
     """When it was rated."""
@@ -166,7 +166,7 @@ def open_ratings(
     source = find_source(path)
     rows, present = read_table(source, "it has no ratings; write a header and one row for each rating")
     chosen = choose_columns(source, present, names)
-    cells = Cells({name: {**VALUES.get(name, {}), **replacements.get(name, {})} for name in COLUMNS})
+    cells = RatingCells({name: {**VALUES.get(name, {}), **replacements.get(name, {})} for name in COLUMNS})
     ratings = [read_row(source, row, chosen, cells) for row in rows]
     check_repeated(source, rows, ratings)
     unread = tuple(name for name in present if name and name not in chosen.values())
@@ -208,7 +208,7 @@ def choose_columns(source: Source, present: Sequence[str], names: Mapping[str, s
     return chosen
 
 
-def read_row(source: Source, row: Row, chosen: Mapping[str, str], cells: Cells) -> Rating:
+def read_row(source: Source, row: Row, chosen: Mapping[str, str], cells: RatingCells) -> Rating:
     """Return the rating in a row; InputError with its place when a value is not known."""
     values = {name: row.values.get(theirs) for name, theirs in chosen.items()}
     try:
@@ -226,8 +226,8 @@ def read_row(source: Source, row: Row, chosen: Mapping[str, str], cells: Cells) 
             answer=answer,
             language=cells.language("language", values),
             type=cells.label("type", values),
-            factuality=cells.member("factuality", values, Issue),
-            omissions=cells.member("omissions", values, Issue),
+            factuality=cells.member("factuality", values, IssueLevel),
+            omissions=cells.member("omissions", values, IssueLevel),
             language_correct=cells.member("language_correct", values, InLanguage),
             comment=cells.text("comment", values),
             codes=parse_codes(values.get("codes")),
@@ -242,9 +242,9 @@ def read_row(source: Source, row: Row, chosen: Mapping[str, str], cells: Cells) 
         raise InputError(f"{source.label}:{row.line}: {error}", setting=error.setting) from error
 
 
-def read_marks(cells: Cells, values: Mapping[str, object], answer: str | None) -> tuple[Mark, ...] | None:
+def read_marks(cells: RatingCells, values: Mapping[str, object], answer: str | None) -> tuple[RatingMark, ...] | None:
     """Return the marked spans of a row, checked against the answer where the file has it."""
-    entries = cells.records("spans", values, Mark)
+    entries = cells.records("spans", values, RatingMark)
     if entries is None:
         return None
     marks = []

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from mores.rating.groups import LEVELS
 from mores.rating.ratings import Rating
-from mores.rating.records import Difference, Effect, Groups, GroupVariance, Regression
+from mores.rating.records import Effect, GroupDifference, Groups, GroupVariance, Regression
 from mores.stats.intervals import Z95
 from mores.stats.mixed import Contrast, Fit, Model, contrasts, fit, means, r_squared
 from mores.stats.mixed.comparison import Adjustment
@@ -117,10 +117,10 @@ def describe(fitted: Fit, formula: str, names: Sequence[str], n: int) -> Regress
     )
 
 
-def differ(fitted: Fit, contrast: Contrast, size: int, adjust: Adjustment) -> Difference:
+def differ(fitted: Fit, contrast: Contrast, size: int, adjust: Adjustment) -> GroupDifference:
     """Return a contrast of two among so many means as a record, with what it needs to be shown."""
     need = contrast_power(fitted, contrast, size=size, adjust=adjust)
-    return Difference(
+    return GroupDifference(
         first={name: str(level) for name, level in contrast.first.items()},
         second={name: str(level) for name, level in contrast.second.items()},
         estimate=contrast.estimate,

@@ -12,7 +12,7 @@ from mores.rating.comments import CommentCoding, code_comments
 from mores.rating.groups import LEVELS, count_levels, distribute, find_groups, find_scale
 from mores.rating.ranking import rank_models
 from mores.rating.ratings import Rating, RatingFile
-from mores.rating.records import Groups, Study
+from mores.rating.records import Groups, RatingStudy
 from mores.rating.regressions import fit_models
 
 
@@ -22,8 +22,8 @@ def analyse(
     source: str = "ratings",
     scale: tuple[float, float] | None = None,
     schema: Schema | None = None,
-) -> Study:
-    """Everything that the ratings allow; `Study.missing` says what they do not, and why.
+) -> RatingStudy:
+    """Everything that the ratings allow; `RatingStudy.missing` says what they do not, and why.
 
     `scale` is the lowest and the highest rating that can be given, and `schema` the codes of comments.
     """
@@ -38,7 +38,7 @@ def analyse(
     ranking, agreement = rank_models(ratings, groups), measure_agreement(ratings, places)
     models = fit_models(ratings, groups)
     chosen = choose_model(models)
-    return Study(
+    return RatingStudy(
         source=source,
         n=len(ratings),
         unrated=sum(rating.rating is None for rating in ratings),

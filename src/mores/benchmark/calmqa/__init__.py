@@ -12,7 +12,7 @@ from pathlib import Path
 from mores.benchmark.benchmark import Benchmark, OnBad
 from mores.factory.sources import REVISIONS
 from mores.factory.sources.calmqa import SOURCE, Entry, read_entries
-from mores.longanswer.records import Kind, LongAnswer
+from mores.longanswer.records import LongAnswer, QuestionKind
 from mores.longanswer.summary import resources
 from mores.types import Item, Response
 
@@ -25,7 +25,10 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
 
 def _item(entry: Entry) -> Item:
     level = resources(entry.language)
-    metadata = {"kind": (Kind.SPECIFIC if entry.specific else Kind.AGNOSTIC).value, "english": entry.english}
+    metadata = {
+        "kind": (QuestionKind.SPECIFIC if entry.specific else QuestionKind.AGNOSTIC).value,
+        "english": entry.english,
+    }
     return Item(
         id=entry.id,
         prompt=_BREAKS.sub("\n", entry.question),
@@ -43,7 +46,7 @@ def long_answer(item: Item, response: Response) -> LongAnswer:
         answer=response.text,
         language=item.language or "und",
         model=response.model,
-        kind=Kind(item.metadata["kind"]),
+        kind=QuestionKind(item.metadata["kind"]),
         topic=item.topic,
         question_english=item.metadata.get("english"),
         failure=response.failure,

@@ -24,12 +24,12 @@ from mores.formatting import number
 from mores.io import write_text
 from mores.io.private import make_folder
 from mores.metaevaluation.folder import JUDGEMENTS
-from mores.metaevaluation.judging import Judging, judgement_files, write_judgements
-from mores.metaevaluation.juice.data import Answer, JuiceData
+from mores.metaevaluation.judging import MetricJudging, judgement_files, write_judgements
+from mores.metaevaluation.juice.data import JuiceAnswer, JuiceData
 from mores.metaevaluation.juice.records import THRESHOLD, Juice, JuiceScore
 from mores.metaevaluation.juice.score import marked_by, score_baseline, score_detectors, score_judge, summarise
 from mores.metaevaluation.prompted import KINDS
-from mores.metaevaluation.scorers import Scorer
+from mores.metaevaluation.scorers import MetricScorer
 from mores.metric import Metric
 from mores.run import Plan, Run, start_run
 from mores.signature import sign
@@ -52,7 +52,7 @@ class JuiceSession:
     """The metrics that are tested on JuICE."""
 
     data: JuiceData
-    scorers: Sequence[Scorer]
+    scorers: Sequence[MetricScorer]
     open_metric: Callable[[str], Metric]
     threshold: float = THRESHOLD
     """A marked span finds an error from this intersection over union on."""
@@ -72,7 +72,7 @@ class JuiceSession:
                 raise ConfigError(f"{problem}; use excam:MODEL or a file of judgements", setting="metric")
 
     @cached_property
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[JuiceAnswer]:
         """What metrics judge, chosen by id: a larger limit includes a smaller one."""
         answers = self.data.answers
         if self.limit is None or len(answers) <= self.limit:
@@ -81,8 +81,8 @@ class JuiceSession:
         return [answer for answer in answers if answer.sample.id in set(chosen)]
 
     @property
-    def _judging(self) -> Judging:
-        return Judging(self.scorers, self.open_metric, self.progress)
+    def _judging(self) -> MetricJudging:
+        return MetricJudging(self.scorers, self.open_metric, self.progress)
 
     def askers(self) -> list[Asker]:
         """Return every model that is asked."""
@@ -147,7 +147,7 @@ class JuiceSession:
             yield f"Metrics judged {len(self.answers):,} of the {len(self.data.answers):,} answers."
 
 
-def _check_spans(name: str, answer: Answer, judgement: Judgement) -> None:
+def _check_spans(name: str, answer: JuiceAnswer, judgement: Judgement) -> None:
     """Spans are of this text, and not of another with the same id."""
     assert judgement.report
     for error in judgement.report.errors:

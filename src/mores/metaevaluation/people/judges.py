@@ -19,9 +19,9 @@ from mores.io.fields import Row
 from mores.io.rows import read_table
 from mores.io.source import SUFFIXES, find_source
 from mores.metaevaluation.people.answers import Aliases, PeopleAnswer, normalise_model, normalise_text, text_marks
-from mores.metaevaluation.scorers import Scorer, scorer
+from mores.metaevaluation.scorers import MetricScorer, scorer
 from mores.metric.folder import judgements_file
-from mores.rating.cells import Cells
+from mores.rating.cells import RatingCells
 from mores.stats.spans import Span
 from mores.types import Judgement
 
@@ -54,7 +54,7 @@ class TableJudge:
     column: str
 
 
-def open_judge(name: str) -> TableJudge | Scorer:
+def open_judge(name: str) -> TableJudge | MetricScorer:
     """Return the judge of this name: a table of scores, or a metric."""
     path, colon, column = name.rpartition(":")
     if colon and Path(path).suffix.lower() in SUFFIXES and Path(path).suffix.lower() not in (".txt", ".md"):
@@ -82,7 +82,7 @@ def read_table_judge(judge: TableJudge, answers: Sequence[PeopleAnswer], aliases
         raise source.error(f"no column {missing[0]!r} among {', '.join(present)}{fix}")
     assert question is not None
     names = {"model": {**MODELS, **(aliases or {}).get("model", {})}, **_without(aliases, "model")}
-    cells = Cells(names)
+    cells = RatingCells(names)
     scored: dict[Key, tuple[int, float | None]] = {}
     with_language = "language" in present and all(answer.language for answer in answers)
     for row in rows:
@@ -99,7 +99,7 @@ def _without(aliases: Aliases | None, column: str) -> dict[str, Mapping[str, str
 
 
 def _scored(
-    label: str, row: Row, question: str, column: str, cells: Cells, with_language: bool
+    label: str, row: Row, question: str, column: str, cells: RatingCells, with_language: bool
 ) -> tuple[Key, float | None]:
     values = dict(row.values)
     try:
@@ -154,7 +154,7 @@ def _check_models(judge: TableJudge, wanted: Iterable[Key], scored: Iterable[Key
 # -- judgements --------------------------------------------------------------------------------------------
 
 
-def read_judgement_file(judge: Scorer, answers: Sequence[PeopleAnswer]) -> JudgeScores:
+def read_judgement_file(judge: MetricScorer, answers: Sequence[PeopleAnswer]) -> JudgeScores:
     """Return the scores and marks of a file of judgements, or of a run: by id, or else by question and text."""
     by_id = {answer.id: answer for answer in answers}
     by_text = {(normalise_text(answer.question), answer.text): answer for answer in answers if answer.text is not None}

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from mores.metaevaluation.compare import FEWEST, adjusted, compared
 from mores.metaevaluation.people.answers import PeopleAnswer, PeopleData, by_group
 from mores.metaevaluation.people.judges import JudgeScores
-from mores.metaevaluation.people.records import People, PeopleScore, Spans, Worth
-from mores.metaevaluation.records import Comparison, Versus
+from mores.metaevaluation.people.records import People, PeopleScore, PeopleSpans, Worth
+from mores.metaevaluation.records import JudgementComparison, MetricComparison
 from mores.stats import influence
 from mores.stats.classification import Floats
 from mores.stats.correlation import spearman
@@ -215,7 +215,7 @@ def _alpha(answers: Sequence[PeopleAnswer]) -> Result | None:
 # -- marks -------------------------------------------------------------------------------------------------
 
 
-def _spans(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> Spans | None:
+def _spans(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> PeopleSpans | None:
     """F1 of the judge's marks with each person's, and of people's with each other's, on the same texts."""
     if not judged.marks:
         return None
@@ -236,7 +236,7 @@ def _spans(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> Spans | None
         return None
     groups = np.array(questions, dtype=object)
     pairs = np.array(between) if np.sum(between) else None
-    return Spans(
+    return PeopleSpans(
         judge=_span_figure("judge", f1_of, np.array(with_judge), groups),
         people=None if pairs is None else _span_figure("people", f1_of, pairs, groups),
         kappa=_span_figure("kappa", kappa_of, np.array(with_judge), groups),
@@ -254,19 +254,19 @@ def _span_figure(name: str, statistic: Callable[[Floats], Floats], rows: Floats,
 # -- two judges --------------------------------------------------------------------------------------------
 
 
-def compare_all(answers: Sequence[PeopleAnswer], judges: Sequence[JudgeScores]) -> list[Comparison]:
+def compare_all(answers: Sequence[PeopleAnswer], judges: Sequence[JudgeScores]) -> list[MetricComparison]:
     """Return every two judges on the answers that both scored, p-values adjusted within each statistic."""
-    by_statistic: dict[str, list[Comparison]] = defaultdict(list)
+    by_statistic: dict[str, list[MetricComparison]] = defaultdict(list)
     for first, second in combinations(judges, 2):
         for comparison in _compare((first.name, second.name), *_both(answers, first, second)):
             by_statistic[comparison.statistic].append(comparison)
     return [comparison for comparisons in by_statistic.values() for comparison in adjusted(comparisons)]
 
 
-def compare_two(answers: Sequence[PeopleAnswer], first: JudgeScores, second: JudgeScores) -> Versus:
+def compare_two(answers: Sequence[PeopleAnswer], first: JudgeScores, second: JudgeScores) -> JudgementComparison:
     """Return which of two judges agrees better with people, overall and in every group of ten answers or more."""
     names, pair = (first.name, second.name), _both(answers, first, second)
-    by: dict[str, dict[str, Comparison]] = {}
+    by: dict[str, dict[str, MetricComparison]] = {}
     for grouping, groups in by_group(pair[0].answers).items():
         tests = {
             group: next(_compare(names, pair[0].take(rows), pair[1].take(rows)), None)
@@ -277,7 +277,7 @@ def compare_two(answers: Sequence[PeopleAnswer], first: JudgeScores, second: Jud
         by[grouping] = dict(zip(tested, adjusted(list(tested.values())), strict=True)) if tested else {}
     n = len(pair[0].answers)
     overall = tuple(_compare(names, *pair))
-    return Versus(first=names[0], second=names[1], n=n, left_out=len(answers) - n, overall=overall, by=by)
+    return JudgementComparison(first=names[0], second=names[1], n=n, left_out=len(answers) - n, overall=overall, by=by)
 
 
 def _both(answers: Sequence[PeopleAnswer], first: JudgeScores, second: JudgeScores) -> tuple[Joined, Joined]:
@@ -285,7 +285,7 @@ def _both(answers: Sequence[PeopleAnswer], first: JudgeScores, second: JudgeScor
     return join_judge(shared, first), join_judge(shared, second)
 
 
-def _compare(names: tuple[str, str], first: Joined, second: Joined) -> Iterator[Comparison]:
+def _compare(names: tuple[str, str], first: Joined, second: Joined) -> Iterator[MetricComparison]:
     n, others = len(first.answers), _influences(second)
     for statistic, influenced in _influences(first).items():
         other = others[statistic]

@@ -24,7 +24,7 @@ from mores.formatting import number, span
 from mores.io import write_text
 from mores.io.private import make_folder
 from mores.metaevaluation.folder import JUDGEMENTS
-from mores.metaevaluation.judging import Judging, judgement_files, write_judgements
+from mores.metaevaluation.judging import MetricJudging, judgement_files, write_judgements
 from mores.metaevaluation.people.answers import Aliases, PeopleData
 from mores.metaevaluation.people.judges import (
     JudgeScores,
@@ -35,7 +35,7 @@ from mores.metaevaluation.people.judges import (
 )
 from mores.metaevaluation.people.measure import study
 from mores.metaevaluation.people.records import People
-from mores.metaevaluation.scorers import Scorer
+from mores.metaevaluation.scorers import MetricScorer
 from mores.metric import Metric
 from mores.run import Plan, Run, start_run
 from mores.signature import sign
@@ -57,7 +57,7 @@ class PeopleSession:
     """The judges that are compared with people."""
 
     data: PeopleData
-    judges: Sequence[TableJudge | Scorer]
+    judges: Sequence[TableJudge | MetricScorer]
     open_metric: Callable[[str], Metric]
     aliases: Aliases | None = None
     progress: Progress = SILENT
@@ -70,10 +70,10 @@ class PeopleSession:
             raise InputError(f"{problem}; add a column 'answer', or give a table of scores")
 
     @cached_property
-    def _judging(self) -> Judging:
+    def _judging(self) -> MetricJudging:
         """The metrics that are asked."""
-        asked = [judge for judge in self.judges if isinstance(judge, Scorer) and not judge.file]
-        return Judging(asked, self.open_metric, self.progress)
+        asked = [judge for judge in self.judges if isinstance(judge, MetricScorer) and not judge.file]
+        return MetricJudging(asked, self.open_metric, self.progress)
 
     def askers(self) -> list[Asker]:
         """Return every model that is asked."""
@@ -104,7 +104,7 @@ class PeopleSession:
             run.finish(files=kinds, failures=failures, headline=headline(result))
         return PeopleRun(run.path, run.manifest)
 
-    def _read(self, judge: TableJudge | Scorer) -> JudgeScores:
+    def _read(self, judge: TableJudge | MetricScorer) -> JudgeScores:
         if isinstance(judge, TableJudge):
             return read_table_judge(judge, self.data.rated, self.aliases)
         return read_judgement_file(judge, self.data.rated)
@@ -127,7 +127,7 @@ class PeopleSession:
         return Plan(kind="people", name=name, model=models, signature=sign(fields), settings=settings)
 
 
-def _is_file(judge: TableJudge | Scorer) -> bool:
+def _is_file(judge: TableJudge | MetricScorer) -> bool:
     return isinstance(judge, TableJudge) or judge.file
 
 

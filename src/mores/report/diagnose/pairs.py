@@ -8,11 +8,11 @@ from itertools import chain
 
 from mores.benchmark.benchmark import Label
 from mores.diagnosis import locality, retrieval, translation
-from mores.diagnosis.change import GAIN, Change, Matrix, Uncertain
+from mores.diagnosis.change import GAIN, Matrix, RunChange, Uncertain
 from mores.diagnosis.evidence import NAMES
-from mores.diagnosis.locality import LEAST, Local, Locality, Moved, Profile, Rank, Shift
+from mores.diagnosis.locality import LEAST, Local, Locality, LocalityProfile, Moved, Rank, RankShift
 from mores.diagnosis.retrieval import Fault, RetrievalCase, RetrievalResult
-from mores.diagnosis.translation import TranslationCase, TranslationResult, Version
+from mores.diagnosis.translation import QuestionVersion, TranslationCase, TranslationResult
 from mores.formatting import NOTHING, SIGNIFICANT, name_failure, number, p_value, percent, points, to
 from mores.report.base.blocks import Block, Fold, Frame, Heading, Heat, Table, key
 from mores.report.base.charts import Intervals, Part, Row, Stack, Stacks
@@ -62,7 +62,7 @@ def _matrix(matrix: Matrix, names: tuple[str, str]) -> Frame:
     return Frame([Heading(title, level=4), Heat(Sheet(title, rows, columns, cells))], "matrix")
 
 
-def _change_rows(by: Mapping[str, Change], grouping: str) -> list[Row]:
+def _change_rows(by: Mapping[str, RunChange], grouping: str) -> list[Row]:
     shown = largest({group: change.gain.n for group, change in by.items()})
     rows = [(by[group], group_name(grouping, group)) for group in shown]
     return [Row(name, change.gain, f"n {change.gain.n:,}", star=_significant(change.adjusted)) for change, name in rows]
@@ -73,7 +73,7 @@ def _significant(p: float | None) -> bool:
 
 
 def _gains(
-    change: Change, by: Mapping[str, Mapping[str, Change]], title: str, more: Mapping[str, Sequence[Block]]
+    change: RunChange, by: Mapping[str, Mapping[str, RunChange]], title: str, more: Mapping[str, Sequence[Block]]
 ) -> list[Block]:
     """Return the change by group, with the blocks of `more`: language at once, the other groupings folded."""
     overall = Row("All questions", change.gain, f"n {change.gain.n:,}", star=_significant(change.p))
@@ -95,7 +95,7 @@ def _changes(rows: Sequence[Row], title: str) -> Intervals:
     return Intervals(title, rows, "points", zero="no change")
 
 
-def _change_table(by: Mapping[str, Change], grouping: str) -> list[Block]:
+def _change_table(by: Mapping[str, RunChange], grouping: str) -> list[Block]:
     groups = largest({group: change.gain.n for group, change in by.items()})
     names = [name for name in next(iter(by.values())).figures if name != GAIN]
     cells = [
@@ -109,7 +109,7 @@ def _change_table(by: Mapping[str, Change], grouping: str) -> list[Block]:
     return [Table(Sheet(f"By {grouping}", heads, columns, cells)), *more_groups(len(by))]
 
 
-def _gain_cell(change: Change) -> Cell:
+def _gain_cell(change: RunChange) -> Cell:
     gain = change.gain
     return Cell(points(gain.value), small=to(gain.low, gain.high), star=_significant(change.adjusted))
 
@@ -118,7 +118,7 @@ def _p_cell(p: float | None) -> Cell:
     return Cell(p_value(p))
 
 
-def _figure_table(figures: Mapping[str, Result], change: Change, title: str) -> Table:
+def _figure_table(figures: Mapping[str, Result], change: RunChange, title: str) -> Table:
     shares = [name for name in figures if name != GAIN]
     cells = [share_cell(figures[name], sized=True) for name in shares]
     cells += [Cell(points(change.gain.value), small=to(change.gain.low, change.gain.high)),
@@ -249,7 +249,7 @@ def _version_cards(cases: Sequence[TranslationCase], names: tuple[str, str], won
     ]
 
 
-def _version(version: Version, name: str, language: str | None) -> tuple[str, list[Field]]:
+def _version(version: QuestionVersion, name: str, language: str | None) -> tuple[str, list[Field]]:
     correct = version.credit is not None and version.credit > 0.5
     state = "correct" if correct else "did not answer" if version.label is Label.NOT_ATTEMPTED else "wrong"
     share = f", {percent(version.credit, 0)} of its answers" if version.credit not in (None, 0.0, 1.0) else ""
@@ -279,7 +279,7 @@ def locality_part(result: Locality) -> list[Block]:
     return [*body, *_locality_unused(result), *notes(result.notes)]
 
 
-def _profile_chart(profile: Profile, grouping: str) -> list[Block]:
+def _profile_chart(profile: LocalityProfile, grouping: str) -> list[Block]:
     shown = set(largest({local.group: local.credit.n for local in profile.groups}))
     rows = [_local_row(local, grouping) for local in profile.groups if local.group in shown]
     overall = {} if profile.overall.value is None else {"all questions": profile.overall.value}
@@ -299,7 +299,7 @@ def _local_row(local: Local, grouping: str) -> Row:
     )
 
 
-def _profile_sheet(profiles: Sequence[Profile], benchmark: str, grouping: str) -> list[Block]:
+def _profile_sheet(profiles: Sequence[LocalityProfile], benchmark: str, grouping: str) -> list[Block]:
     """Groups × models: the difference from the overall result, in points."""
     sizes: dict[str, int] = {}
     for profile in profiles:
@@ -327,7 +327,7 @@ def _local_cell(local: Local | None) -> Cell:
     return Cell(points(gap.value), strength, to(gap.low, gap.high), hint, star=significant, n=gap.n)
 
 
-def _shift(shift: Shift) -> list[Block]:
+def _shift(shift: RankShift) -> list[Block]:
     rows = [Row(row.model, _place(row.first), star=_moved(row), second=_place(row.second)) for row in shift.models]
     tau = number_cell(shift.tau, 2)
     text = f"Kendall’s τ of both: {tau.text} {tau.small}, {shift.tau.n:,} models. 1: the same order; 0: unrelated."
@@ -354,7 +354,7 @@ def _moved(row: Moved) -> bool:
     return low is not None and high is not None and (low > 0 or high < 0)
 
 
-def _rank_table(shift: Shift) -> Table:
+def _rank_table(shift: RankShift) -> Table:
     cells = [
         [*(Cell(f"{r.rank}{'=' if r.tied else ''}", small=f"{r.low}–{r.high}, {percent(r.credit)}")
            for r in (row.first, row.second)),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from mores.longanswer.records import Appraisal, LongAnswer
-from mores.longanswer.summary import LEFT_OUT, Summary
+from mores.longanswer.summary import LEFT_OUT, LongformSummary
 from mores.report.base.blocks import Block, Cards, Fold, Frame, Heading, Section, Select, Signatures, Table, Text, key
 from mores.report.base.names import group_name
 from mores.report.base.page import COMPARABLE, Page, draw, render
@@ -28,7 +28,7 @@ SIZE = 15_000_000
 Pair = tuple[LongAnswer, Appraisal]
 
 
-def page(summaries: Sequence[Summary], answers: Iterable[Pair], signature: object) -> str:
+def page(summaries: Sequence[LongformSummary], answers: Iterable[Pair], signature: object) -> str:
     """Return the whole page; `answers` are read once.
 
     It holds some hundreds of them and says how many it leaves out.
@@ -53,7 +53,7 @@ def page(summaries: Sequence[Summary], answers: Iterable[Pair], signature: objec
     )
 
 
-def sections(summaries: Sequence[Summary]) -> list[Section]:
+def sections(summaries: Sequence[LongformSummary]) -> list[Section]:
     """Return the numbers of all models."""
     models = numbers.ranked(summaries)
     tells = numbers.tell_table(models)
@@ -68,7 +68,7 @@ def sections(summaries: Sequence[Summary]) -> list[Section]:
     ]
 
 
-def _numbers(models: Sequence[Summary]) -> list[Block]:
+def _numbers(models: Sequence[LongformSummary]) -> list[Block]:
     """Table 2, with all languages and with those of the paper, and what it does not have."""
     each = (
         "Each cell: culturally agnostic / culturally specific questions. " if len(numbers.kinds_of(models)) == 2 else ""
@@ -97,7 +97,7 @@ def _titled(title: str, sheet: Sheet | None) -> list[Block]:
     return [Heading(title), Table(sheet)] if sheet else []
 
 
-def _resources(models: Sequence[Summary]) -> list[Block]:
+def _resources(models: Sequence[LongformSummary]) -> list[Block]:
     """High and mid against low."""
     charts = numbers.level_bars(models)
     lead = "Languages with many or some resources against those with few, as CaLMQA’s Table 4 has them."

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
 from mores.formatting import NOTHING, between, count, left_out, number, percent, possible, shares
-from mores.longanswer.records import Kind
+from mores.longanswer.records import QuestionKind
 from mores.longanswer.stages import STAGES
-from mores.longanswer.summary import LEFT_OUT, Summary, resources
+from mores.longanswer.summary import LEFT_OUT, LongformSummary, resources
 from mores.longanswer.tells import Tell
 from mores.report.base.blocks import Block, Fold, Frame, Heading, Heat, Ramp, Text, key
 from mores.report.base.charts import Bars, spoken
@@ -49,7 +49,7 @@ class Figure(NamedTuple):
 
     number: int
     key: str
-    """As in `Summary.figures`."""
+    """As in `LongformSummary.figures`."""
     title: str
     good: bool = True
     """Whether more is better: the colour says so."""
@@ -72,18 +72,18 @@ FIGURES = (
 # ---- where a number is -----------------------------------------------------------------------------------------
 
 
-def ranked(summaries: Sequence[Summary]) -> list[Summary]:
+def ranked(summaries: Sequence[LongformSummary]) -> list[LongformSummary]:
     """Return the best first: by S, or by the answers without issues where there is no S."""
     figure = main_figure(summaries)
 
-    def score(summary: Summary) -> float:
+    def score(summary: LongformSummary) -> float:
         result = summary.figures.get(figure)
         return result.value if result and result.value is not None else -1.0
 
     return sorted(summaries, key=score, reverse=True)
 
 
-def main_figure(summaries: Sequence[Summary]) -> str:
+def main_figure(summaries: Sequence[LongformSummary]) -> str:
     """S, where anybody has it."""
     return "S" if any(is_known(summary.figures.get("S")) for summary in summaries) else "without issues"
 
@@ -93,27 +93,29 @@ def is_known(result: Result | None) -> TypeGuard[Result]:
     return result is not None and result.value is not None
 
 
-def kinds_of(summaries: Sequence[Summary]) -> tuple[str, ...]:
+def kinds_of(summaries: Sequence[LongformSummary]) -> tuple[str, ...]:
     """Return the kinds of questions that there are, agnostic before specific as in the paper."""
     return tuple(
-        kind.value for kind in (Kind.AGNOSTIC, Kind.SPECIFIC) if any(_of_kind(summary, kind) for summary in summaries)
+        kind.value
+        for kind in (QuestionKind.AGNOSTIC, QuestionKind.SPECIFIC)
+        if any(_of_kind(summary, kind) for summary in summaries)
     )
 
 
-def _of_kind(summary: Summary, kind: str) -> dict[str, Result] | None:
+def _of_kind(summary: LongformSummary, kind: str) -> dict[str, Result] | None:
     return summary.by.get("kind", {}).get(kind)
 
 
-Place = Callable[[Summary, str | None], dict[str, Result]]
+Place = Callable[[LongformSummary, str | None], dict[str, Result]]
 """The figures of a part of a model's answers, of one kind or, with None, of all kinds."""
 
 
-def everywhere(summary: Summary, kind: str | None) -> dict[str, Result]:
+def everywhere(summary: LongformSummary, kind: str | None) -> dict[str, Result]:
     """Return all languages."""
     return summary.figures if kind is None else _of_kind(summary, kind) or {}
 
 
-def in_paper(summary: Summary, kind: str | None) -> dict[str, Result]:
+def in_paper(summary: LongformSummary, kind: str | None) -> dict[str, Result]:
     """Without the languages that the paper leaves out."""
     return summary.by.get("paper", {}).get(kind or "all", {})
 
@@ -121,7 +123,7 @@ def in_paper(summary: Summary, kind: str | None) -> dict[str, Result]:
 def within(grouping: str, group: str) -> Place:
     """Return one language, or the languages of one level of resources."""
 
-    def find(summary: Summary, kind: str | None) -> dict[str, Result]:
+    def find(summary: LongformSummary, kind: str | None) -> dict[str, Result]:
         if kind is None:
             return summary.by.get(grouping, {}).get(group, {})
         return summary.by.get(f"{grouping}, kind", {}).get(f"{group}, {kind}", {})
@@ -182,13 +184,13 @@ def _cell(name: str, figure: str, pairs: Sequence[tuple[str, Result | None]]) ->
 # ---- tables ----------------------------------------------------------------------------------------------------
 
 
-def table_2(summaries: Sequence[Summary], place: Place, title: str) -> Sheet | None:
+def table_2(summaries: Sequence[LongformSummary], place: Place, title: str) -> Sheet | None:
     """Models by figures; None where nobody has one of them."""
     rows = [(summary, place, _counts(summary) if place is everywhere else "") for summary in summaries]
     return _sheet(rows, TABLE_2, kinds_of(summaries), title)
 
 
-def level_table(summaries: Sequence[Summary]) -> Sheet | None:
+def level_table(summaries: Sequence[LongformSummary]) -> Sheet | None:
     """Return the same for languages with more and with fewer resources, one below the other."""
     levels = _levels(summaries)
     if len(levels) < 2:
@@ -197,7 +199,7 @@ def level_table(summaries: Sequence[Summary]) -> Sheet | None:
     return _sheet(rows, TABLE_2, kinds_of(summaries), "By level of resources")
 
 
-def more_table(summaries: Sequence[Summary]) -> Sheet | None:
+def more_table(summaries: Sequence[LongformSummary]) -> Sheet | None:
     """Claims, recall, F1 and English."""
     ks = {summary.k for summary in summaries if summary.k is not None}
     at = f" at K = {ks.pop()}" if len(ks) == 1 else ""
@@ -205,7 +207,7 @@ def more_table(summaries: Sequence[Summary]) -> Sheet | None:
     return _sheet([(summary, everywhere, "") for summary in summaries], names, kinds_of(summaries), "Other figures")
 
 
-def tell_table(summaries: Sequence[Summary]) -> Sheet | None:
+def tell_table(summaries: Sequence[LongformSummary]) -> Sheet | None:
     """Return the share of answers with each tell."""
     names = {f"tell: {tell.value}": name for tell, name in TELLS.items()}
     rows = [(summary, everywhere, "") for summary in summaries]
@@ -213,7 +215,7 @@ def tell_table(summaries: Sequence[Summary]) -> Sheet | None:
 
 
 def _sheet(
-    rows: Sequence[tuple[Summary, Place, str]], names: dict[str, str], kinds: Sequence[str], title: str
+    rows: Sequence[tuple[LongformSummary, Place, str]], names: dict[str, str], kinds: Sequence[str], title: str
 ) -> Sheet | None:
     """Return only the figures that are there."""
     where = [
@@ -233,7 +235,7 @@ def _sheet(
     return Sheet(title, heads, [Head(names[key]) for key in there], cells)
 
 
-def _counts(summary: Summary) -> str:
+def _counts(summary: LongformSummary) -> str:
     counts = [count(summary.answers, "answer")]
     counts += [f"{summary.missing:,} not given"] if summary.missing else []
     counts += [f"{summary.undecided:,} of {summary.claims:,} claims undecided"] if summary.undecided else []
@@ -243,7 +245,7 @@ def _counts(summary: Summary) -> str:
 # ---- heatmaps --------------------------------------------------------------------------------------------------
 
 
-def _heat(summaries: Sequence[Summary], figure: Figure, kind: str | None, top: float) -> Sheet | None:
+def _heat(summaries: Sequence[LongformSummary], figure: Figure, kind: str | None, top: float) -> Sheet | None:
     """Languages by models; a line for all languages of a level is above them."""
     rows, cells = [], []
     for head, place in _lines(summaries):
@@ -258,7 +260,7 @@ def _heat(summaries: Sequence[Summary], figure: Figure, kind: str | None, top: f
     return Sheet(title, rows, [Head(summary.model or "no name") for summary in summaries], cells) if rows else None
 
 
-def _lines(summaries: Sequence[Summary]) -> list[tuple[Head, Place]]:
+def _lines(summaries: Sequence[LongformSummary]) -> list[tuple[Head, Place]]:
     """Languages by level of resources and name."""
     languages = {language for summary in summaries for language in summary.by.get("language", {})}
     lines: list[tuple[Head, Place]] = []
@@ -271,7 +273,7 @@ def _lines(summaries: Sequence[Summary]) -> list[tuple[Head, Place]]:
     return lines
 
 
-def _levels(summaries: Sequence[Summary]) -> list[str]:
+def _levels(summaries: Sequence[LongformSummary]) -> list[str]:
     return [
         level for level in LEVELS if level and any(level in summary.by.get("resources", {}) for summary in summaries)
     ]
@@ -298,7 +300,7 @@ def _heat_cell(name: str, figure: Figure, result: Result | None, top: float) -> 
     )
 
 
-def _top(summaries: Sequence[Summary], figure: Figure) -> float:
+def _top(summaries: Sequence[LongformSummary], figure: Figure) -> float:
     """Shares have one scale from 0 to 100%, so that figures can be compared; claims go up to the most there are."""
     if figure.key != "claims":
         return 1.0
@@ -310,7 +312,7 @@ def _ramp(figure: Figure, top: float) -> Ramp:
     return Ramp("0", number(top, 1) if figure.key == "claims" else "100", "up" if figure.good else "down")
 
 
-def heat_maps(summaries: Sequence[Summary]) -> list[Block]:
+def heat_maps(summaries: Sequence[LongformSummary]) -> list[Block]:
     """Return the heatmaps of every figure that has a value, one for each kind of question; the first is open."""
     kinds: Sequence[str | None] = kinds_of(summaries) or (None,)
     folds: list[Block] = []
@@ -335,7 +337,7 @@ def heat_maps(summaries: Sequence[Summary]) -> list[Block]:
 # ---- resources -------------------------------------------------------------------------------------------------
 
 
-def level_bars(summaries: Sequence[Summary]) -> list[Bars]:
+def level_bars(summaries: Sequence[LongformSummary]) -> list[Bars]:
     """Return the main figure in languages with more and with fewer resources, one chart for each kind."""
     levels, figure = _levels(summaries), main_figure(summaries)
     if len(levels) < 2:
@@ -350,7 +352,7 @@ def level_bars(summaries: Sequence[Summary]) -> list[Bars]:
 
 
 def _level_rows(
-    summaries: Sequence[Summary], levels: Sequence[str], key: str, kind: str | None
+    summaries: Sequence[LongformSummary], levels: Sequence[str], key: str, kind: str | None
 ) -> dict[str, list[Result | None]]:
     return {
         summary.model or "no name": [within("resources", level)(summary, kind).get(key) for level in levels]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mores.formatting import count, percent
-from mores.longanswer.summary import Summary
+from mores.longanswer.summary import LongformSummary
 from mores.report.base.grid import Grid, Row
 from mores.types import Result
 
@@ -13,7 +13,7 @@ SHOWN = ("without issues", "wrong language", "repetition", "precision", "F1", "r
 """Figures of the table; the page has all."""
 
 
-def tables(summaries: Sequence[Summary]) -> list[Grid | str]:
+def tables(summaries: Sequence[LongformSummary]) -> list[Grid | str]:
     """Return a table of all answers and one of each kind, what could not be decided, and a headline for each model."""
     shown: list[Grid | str] = [_grid("all answers", [(each.model, each.figures) for each in summaries])]
     for kind in ("agnostic", "specific"):
@@ -38,7 +38,7 @@ def _grid(title: str, models: Sequence[tuple[str, dict[str, Result]]]) -> Grid:
     return Grid(("model", *names, "n"), [("", rows)], title)
 
 
-def _undecided(summary: Summary) -> Iterator[str]:
+def _undecided(summary: LongformSummary) -> Iterator[str]:
     """Yield what failed for a model's answers, and the bounds of the figures, whatever the undecided are."""
     name = summary.model or "answers"
     judged = {stage: n for stage, n in summary.failures.items() if stage != "answer"}

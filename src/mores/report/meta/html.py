@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mores.formatting import NOTHING, count, number, show_score, span
-from mores.metaevaluation.records import STATISTICS, Curve, Disagreement, Evaluation, Meta
+from mores.metaevaluation.records import STATISTICS, Curve, Disagreement, Meta, MetricEvaluation
 from mores.report.base.blocks import Block, Fold, Frame, Heading, Heat, Hero, Notes, Ramp, Section, Table, Text, key
 from mores.report.base.blocks import Signatures as Signed
 from mores.report.base.charts import Intervals, Row
@@ -120,7 +120,7 @@ def _hero(meta: Meta) -> Hero | None:
     )
 
 
-def _rank(meta: Meta, top: Evaluation, clear: bool) -> str:
+def _rank(meta: Meta, top: MetricEvaluation, clear: bool) -> str:
     highest = max((value for e in meta.evaluations if (value := e.accuracy) is not None), default=None)
     if highest is not None and highest > (top.accuracy or 0.0):
         above = next(e.metric for e in meta.evaluations if e.accuracy == highest)
@@ -194,7 +194,7 @@ def _curves(meta: Meta) -> list[Block]:
     return [Frame(charts, "pair")] if charts else []
 
 
-def _line(evaluation: Evaluation, curve: Curve, statistic: str = "") -> Line:
+def _line(evaluation: MetricEvaluation, curve: Curve, statistic: str = "") -> Line:
     area = value_of(evaluation.scores.get(statistic))
     return Line(evaluation.metric if area is None else f"{evaluation.metric} {number(area)}", curve.x, curve.y)
 

@@ -9,7 +9,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from mores.formatting import NOTHING, SIGNIFICANT, left_out, number, p_value, show_failures, span
-from mores.metaevaluation.records import STATISTICS, Comparison, Evaluation, LeaveOneOut, Meta, VoteTable
+from mores.metaevaluation.records import (
+    STATISTICS,
+    AnnotationTable,
+    LeaveOneOut,
+    Meta,
+    MetricComparison,
+    MetricEvaluation,
+)
 from mores.report.base.names import group_name
 from mores.report.base.sheet import Cell, Head, Sheet
 from mores.types import Result
@@ -34,7 +41,7 @@ def value_of(result: Result | None) -> float | None:
     return result.value if result and result.value is not None and math.isfinite(result.value) else None
 
 
-def shortcut_sentence(meta: Meta, evaluation: Evaluation) -> str:
+def shortcut_sentence(meta: Meta, evaluation: MetricEvaluation) -> str:
     """Return how much of a metric's scaled accuracy a classifier gets that never sees the instruction."""
     value, shortcut = evaluation.accuracy, value_of(meta.shortcut)
     if value is None or shortcut is None:
@@ -73,7 +80,7 @@ def best_in_group(meta: Meta, grouping: str, group: str) -> str | None:
     return _best_of(values, [c for c in meta.group_comparisons if (c.grouping, c.group) == (grouping, group)])
 
 
-def _best_of(values: Mapping[str, float], comparisons: Iterable[Comparison]) -> str | None:
+def _best_of(values: Mapping[str, float], comparisons: Iterable[MetricComparison]) -> str | None:
     if len(values) < 2:
         return None
     top = max(values, key=values.__getitem__)
@@ -81,7 +88,7 @@ def _best_of(values: Mapping[str, float], comparisons: Iterable[Comparison]) -> 
     return top if set(values) - {top} <= beaten else None
 
 
-def _beaten_by(metric: str, comparison: Comparison) -> str | None:
+def _beaten_by(metric: str, comparison: MetricComparison) -> str | None:
     if comparison.first == metric and comparison.difference > 0:
         return comparison.second
     return comparison.first if comparison.second == metric and comparison.difference < 0 else None
@@ -101,7 +108,7 @@ def _apart(results: Sequence[Result | None]) -> int | None:
 # ---- the forms of the paper ------------------------------------------------------------------------------------
 
 
-def heads(evaluations: Iterable[Evaluation]) -> list[Head]:
+def heads(evaluations: Iterable[MetricEvaluation]) -> list[Head]:
     """Return the metrics as rows."""
     return [Head(e.metric, muted=e.baseline) for e in evaluations]
 
@@ -134,7 +141,7 @@ def statistics_sheet(meta: Meta, names: Iterable[str], title: str) -> Sheet | No
     return Sheet(title, heads(able), columns, cells, " ".join(notes + _unscored(able)))
 
 
-def _scores(evaluation: Evaluation, names: Iterable[str], stars: dict[str, str | None]) -> list[Cell]:
+def _scores(evaluation: MetricEvaluation, names: Iterable[str], stars: dict[str, str | None]) -> list[Cell]:
     return [
         _cell(
             f"{evaluation.metric}, {STATISTICS.get(name, name)}",
@@ -147,7 +154,7 @@ def _scores(evaluation: Evaluation, names: Iterable[str], stars: dict[str, str |
     ]
 
 
-def _unscored(evaluations: Iterable[Evaluation]) -> list[str]:
+def _unscored(evaluations: Iterable[MetricEvaluation]) -> list[str]:
     """Why samples have no score, in a sentence, if there are any."""
     why = [f"{e.metric}: {show_failures(e.failures)}" for e in evaluations if any(e.failures.values())]
     return [f"Unscored: {'; '.join(why)}."] if why else []
@@ -269,7 +276,7 @@ def comparison_sheet(meta: Meta, statistic: str) -> Sheet:
     return Sheet(STATISTICS.get(statistic, statistic), rows, columns, cells, "* adjusted p < 0.05")
 
 
-def vote_sheet(votes: VoteTable) -> Sheet:
+def vote_sheet(votes: AnnotationTable) -> Sheet:
     """Tables 3, 12 and 13."""
     cells = [[Cell(text or NOTHING) for text in row] for row in votes.rows.values()]
     return Sheet(

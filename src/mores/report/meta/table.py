@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from mores.formatting import number
 from mores.metaevaluation.folder import MetaRun
-from mores.metaevaluation.records import Meta, VoteTable
+from mores.metaevaluation.records import AnnotationTable, Meta
 from mores.report.base.blocks import Section
 from mores.report.base.grid import Grid, plain
 from mores.report.base.sheet import Cell, Sheet
@@ -62,7 +62,7 @@ def breakdown(meta: Meta, grouping: str) -> Grid:
     return sheet.turned().grid(grouping) if len(groups) > WIDE else sheet.grid("metric")
 
 
-def votes(table: VoteTable) -> Grid:
+def votes(table: AnnotationTable) -> Grid:
     """ExCAM, Tables 3, 12 and 13."""
     return vote_sheet(table).grid("criterion")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from mores.formatting import NOTHING, count, number, p_value, show_failures, span
 from mores.metaevaluation.people.records import STATISTICS, People, PeopleScore
-from mores.metaevaluation.records import Comparison
+from mores.metaevaluation.records import MetricComparison
 from mores.report.base.names import group_name
 from mores.report.base.sheet import Cell, Head, Sheet
 from mores.types import Result
@@ -87,7 +87,7 @@ def span_sheet(people: People) -> Sheet | None:
     return Sheet("Marked spans", [Head(judge.judge) for judge, _ in judges], columns, cells, note)
 
 
-def comparison_sheet(comparisons: tuple[Comparison, ...]) -> Sheet | None:
+def comparison_sheet(comparisons: tuple[MetricComparison, ...]) -> Sheet | None:
     """Return every two judges."""
     if not comparisons:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mores.formatting import SIGNIFICANT, count, number, p_equals, span
 from mores.rating.folder import RateRun
-from mores.rating.records import Annotator, Distribution, LevelCount, Regression, Study
+from mores.rating.records import Annotator, Distribution, LevelCount, RatingStudy, Regression
 from mores.rating.regressions import explained
 from mores.report.base.blocks import (
     Block,
@@ -96,7 +96,7 @@ def run_sections(run: RateRun) -> list[Section]:
     ]
 
 
-def _hero(study: Study) -> Hero | None:
+def _hero(study: RatingStudy) -> Hero | None:
     best = study.by_mean[0]
     if best.mean.value is None:
         return None
@@ -107,7 +107,7 @@ def _hero(study: Study) -> Hero | None:
     return Hero(number(best.mean.value), span(best.mean.low, best.mean.high), str(best.model), words, counts, sentence)
 
 
-def _ratings(study: Study) -> list[Block]:
+def _ratings(study: RatingStudy) -> list[Block]:
     if not study.scale:
         return []
     by_model = [Row(str(each.model), each.mean) for each in study.by_mean]
@@ -127,7 +127,7 @@ def _ratings(study: Study) -> list[Block]:
     return [*body, Fold("All of it in numbers", [Table(ratings_sheet(study, whole, "Ratings"))])]
 
 
-def _stacks(study: Study, title: str, groups: Sequence[Distribution]) -> list[Block]:
+def _stacks(study: RatingStudy, title: str, groups: Sequence[Distribution]) -> list[Block]:
     """Bars of the same length, cut by rating; none where the scale is too long for that."""
     if not groups or len(study.scale) > len(FROM_LOW):
         return []
@@ -141,7 +141,7 @@ def _spaced(chart: Chart) -> Frame:
     return Frame([chart], "below")
 
 
-def _aspects(study: Study) -> list[Block]:
+def _aspects(study: RatingStudy) -> list[Block]:
     body: list[Block] = []
     for aspect in study.levels:
         groups = totals(study, aspect)
@@ -158,7 +158,7 @@ def _level_stack(group: LevelCount) -> Stack:
     return Stack(name_group(group), list(group.counts.values()))
 
 
-def _regressions(study: Study) -> list[Block]:
+def _regressions(study: RatingStudy) -> list[Block]:
     if not study.regressions:
         return []
     lead = (
@@ -192,7 +192,7 @@ def _forest(regression: Regression, title: str) -> list[Block]:
     ]
 
 
-def _explained(study: Study) -> Intervals:
+def _explained(study: RatingStudy) -> Intervals:
     rows = [
         Row(PREDICTORS.get(name, name), Result(name=name, value=r.marginal, n=r.n))
         for name, r in explained(study.regressions)
@@ -201,7 +201,7 @@ def _explained(study: Study) -> Intervals:
     return Intervals("How much of the ratings each predictor explains (marginal R²)", rows, "number")
 
 
-def _ranking(study: Study) -> list[Block]:
+def _ranking(study: RatingStudy) -> list[Block]:
     ranking = study.ranking
     if ranking is None:
         return []
@@ -225,7 +225,7 @@ def _ranking(study: Study) -> list[Block]:
     return [*body, Fold("Wins and places in numbers", tables)]
 
 
-def _agreement(study: Study) -> list[Block]:
+def _agreement(study: RatingStudy) -> list[Block]:
     agreement = study.agreement
     if agreement is None:
         return []
@@ -238,7 +238,7 @@ def _agreement(study: Study) -> list[Block]:
     return body
 
 
-def _annotators(study: Study) -> list[Block]:
+def _annotators(study: RatingStudy) -> list[Block]:
     annotators = study.annotators
     if annotators is None:
         return []
@@ -270,7 +270,7 @@ def _tested(hypothesis: str, p: float | None) -> list[Block]:
     return [] if p is None else [key(f"That {hypothesis}: {p_equals(p)}.")]
 
 
-def _comments(study: Study) -> list[Block]:
+def _comments(study: RatingStudy) -> list[Block]:
     body: list[Block] = []
     for coding, title in ((study.comments, "Share of the comments"), (study.reasons, "Share of the reasons for a win")):
         if coding is None:

@@ -9,16 +9,16 @@ from mores.formatting import NOTHING, SIGNIFICANT, left_out, number, p_equals, p
 from mores.rating.comments import CodeCount, CommentCoding
 from mores.rating.records import (
     ASPECTS,
-    Agreement,
     Annotator,
     Annotators,
-    Difference,
     Distribution,
+    ErrorSpanAgreement,
+    GroupDifference,
     LevelCount,
     Ranking,
+    RatingAgreement,
+    RatingStudy,
     Regression,
-    SpanAgreement,
-    Study,
 )
 from mores.rating.regressions import explained
 from mores.report.base.names import group_name
@@ -36,7 +36,7 @@ PREDICTORS = {
 """What tables call a predictor, where it is not its own name."""
 
 
-def ratings_sheet(study: Study, spreads: Iterable[Distribution], title: str) -> Sheet:
+def ratings_sheet(study: RatingStudy, spreads: Iterable[Distribution], title: str) -> Sheet:
     """Mean and counts of some groups."""
     groups = list(spreads)
     counted = len(study.scale) <= MOST_COUNTS
@@ -62,7 +62,7 @@ def name_group(group: Distribution | LevelCount) -> str:
     return " ".join(filter(None, (language, group.model, group.type))) or "all"
 
 
-def spreads_by(study: Study, *columns: str) -> list[Distribution]:
+def spreads_by(study: RatingStudy, *columns: str) -> list[Distribution]:
     """Return the groups that are made by these columns."""
     return [
         each
@@ -71,7 +71,7 @@ def spreads_by(study: Study, *columns: str) -> list[Distribution]:
     ]
 
 
-def counts_sheet(study: Study, aspect: str) -> Sheet:
+def counts_sheet(study: RatingStudy, aspect: str) -> Sheet:
     """Tables 24 to 26: a row for each language and model, a column for each type and level."""
     counts = {(each.language, each.model, each.type): each for each in study.levels[aspect]}
     levels = list(study.levels[aspect][0].counts)
@@ -94,7 +94,7 @@ def level_cell(count: LevelCount | None, level: str) -> Cell:
     return Cell(NOTHING) if count is None else Cell(f"{count.counts[level]:,}")
 
 
-def totals(study: Study, aspect: str) -> list[LevelCount]:
+def totals(study: RatingStudy, aspect: str) -> list[LevelCount]:
     """Return the counts of an aspect by model and type, all languages together (Figures 17 to 22)."""
     summed = []
     for model, type_ in product(study.groups.models, study.groups.types or (None,)):
@@ -106,7 +106,7 @@ def totals(study: Study, aspect: str) -> list[LevelCount]:
     return summed
 
 
-def totals_sheet(study: Study, aspect: str) -> Sheet:
+def totals_sheet(study: RatingStudy, aspect: str) -> Sheet:
     """Return the counts of an aspect by model and type."""
     groups = totals(study, aspect)
     columns = [*(Head(level) for level in groups[0].counts), Head("not given")]
@@ -166,18 +166,18 @@ def power_sheet(regressions: Iterable[Regression]) -> Sheet:
     )
 
 
-def show_more(difference: Difference) -> str:
+def show_more(difference: GroupDifference) -> str:
     """Return how many more ratings of both groups together."""
     if difference.more is None:
         return "over 1,000,000"
     return f"{sum(difference.more):,}" if any(difference.more) else "none"
 
 
-def name_difference(difference: Difference) -> str:
+def name_difference(difference: GroupDifference) -> str:
     return f"{difference.first_name} − {difference.second_name}"
 
 
-def explained_sheet(study: Study) -> Sheet:
+def explained_sheet(study: RatingStudy) -> Sheet:
     """Table 22."""
     rows = list(explained(study.regressions))
     cells = [[Cell(number(r.conditional, 3)), Cell(number(r.marginal, 3)), Cell(f"{r.n:,}")] for _, r in rows]
@@ -187,7 +187,7 @@ def explained_sheet(study: Study) -> Sheet:
     return Sheet("R² of each predictor of the ratings", heads, columns, cells, note)
 
 
-def failures(study: Study) -> list[str]:
+def failures(study: RatingStudy) -> list[str]:
     """Return the models that could not be fitted, and why."""
     return [f"{r.formula} could not be fitted: {r.failure}" for r in study.regressions.values() if r.failure]
 
@@ -246,7 +246,7 @@ def matrix_sheet(ranking: Ranking, models: Sequence[str]) -> Sheet:
     return Sheet("Wins of the row over the column", [Head(m) for m in models], [Head(m) for m in models], cells)
 
 
-def agreement_sheet(agreement: Agreement) -> Sheet:
+def agreement_sheet(agreement: RatingAgreement) -> Sheet:
     """Krippendorff's α of each column."""
     cells = [
         [Cell(number(c.alpha.value, 3), small=span(c.alpha.low, c.alpha.high)), Cell(f"{c.alpha.n:,}")]
@@ -257,14 +257,14 @@ def agreement_sheet(agreement: Agreement) -> Sheet:
     return Sheet("Agreement between people", heads, [Head("Krippendorff's α"), Head("n")], cells, note)
 
 
-def kappas_sheet(agreement: Agreement) -> Sheet:
+def kappas_sheet(agreement: RatingAgreement) -> Sheet:
     """Cohen's κ of every two annotators."""
     cells = [[Cell(number(p.kappa, 3)), Cell(f"{p.n:,}")] for p in agreement.pairs]
     heads = [Head(f"{p.first} and {p.second}") for p in agreement.pairs]
     return Sheet("Every two annotators", heads, [Head("weighted κ"), Head("n")], cells, "Cohen's, quadratic weights")
 
 
-def spans_sheet(spans: SpanAgreement) -> Sheet:
+def spans_sheet(spans: ErrorSpanAgreement) -> Sheet:
     """Return how far people mark the same words."""
     rows = {
         "F1 of characters": (spans.f1, spans.marked),
@@ -332,7 +332,7 @@ def careless_cell(person: Annotator) -> Cell:
     return Cell(p_value(person.careless_p), small=reason, star=person.careless)
 
 
-def codes_sheet(study: Study, coding: CommentCoding, title: str) -> Sheet:
+def codes_sheet(study: RatingStudy, coding: CommentCoding, title: str) -> Sheet:
     """Return how often comments have each code, in all and by model and type."""
     groups = [("model", name) for name in study.groups.models] + [("type", name) for name in study.groups.types]
     counts = {(each.code, group_of(each)): each for each in coding.counts}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mores.rating.folder import RateRun
-from mores.rating.records import Regression, Study
+from mores.rating.records import RatingStudy, Regression
 from mores.report.base.grid import Grid
 from mores.report.base.sheet import Sheet
 from mores.report.rate.sheets import (
@@ -57,7 +57,7 @@ def run_tables(run: RateRun) -> list[Grid | str]:
     return [*(sheet.grid(corner(sheet)) for sheet in sheets), *remarks(study), study.headline]
 
 
-def comment_sheets(study: Study) -> dict[str, Sheet]:
+def comment_sheets(study: RatingStudy) -> dict[str, Sheet]:
     """Return what comments and reasons are about, by the names of their files."""
     sheets = {}
     if study.comments:
@@ -68,13 +68,13 @@ def comment_sheets(study: Study) -> dict[str, Sheet]:
     return sheets
 
 
-def fitted(study: Study) -> list[Regression]:
+def fitted(study: RatingStudy) -> list[Regression]:
     """Return the models of which the differences are planned for, unless these are many."""
     regressions = [study.regressions[name] for name in ("model", "type") if name in study.regressions]
     return [each for each in regressions if 0 < len(each.differences) <= MOST]
 
 
-def rating_sheets(study: Study) -> list[Sheet]:
+def rating_sheets(study: RatingStudy) -> list[Sheet]:
     """Return all ratings with those by model, type and language, and by model and type."""
     single = [group for cut in ((), ("model",), ("type",), ("language",)) for group in spreads_by(study, *cut)]
     sheets = [ratings_sheet(study, single, "Ratings")]
@@ -87,7 +87,7 @@ def corner(sheet: Sheet) -> str:
     return "difference" if sheet.title.startswith("Differences") else "effect" if "~" in sheet.title else "group"
 
 
-def remarks(study: Study) -> Iterator[str]:
+def remarks(study: RatingStudy) -> Iterator[str]:
     """Yield what a reader must know about the numbers."""
     if study.unrated:
         yield f"{study.unrated:,} of {study.n:,} answers have no rating"
@@ -102,7 +102,7 @@ def remarks(study: Study) -> Iterator[str]:
         yield f"columns that were not read: {', '.join(study.unread)}"
 
 
-def files(study: Study) -> dict[str, Grid]:
+def files(study: RatingStudy) -> dict[str, Grid]:
     """Return every table by the name of its file."""
     sheets = {"ratings": rating_sheets(study)[0]}
     cuts = {"ratings-by-model-and-type": ("model", "type"), "ratings-by-language": ("model", "type", "language")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from mores.metaevaluation.votes import SIMILARITY
-from mores.metaevaluation.votes import Vote as Ballot
+from mores.metaevaluation.votes import SampleVote as Ballot
 from mores.metric.score import score
 from mores.stats.marks import Mark, MarkedText
 from mores.studio.campaigns.validation.forms import MARKS, PREFIX
