@@ -17,6 +17,7 @@ LAYERS = [
     {"types", "errors", "cache", "calling", "renamed"},
     {"culture", "extras", "reading", "signature"},
     {"io", "stats", "language", "formatting", "plugins", "hub"},
+    {"prompts"},
     {"models"},
     {"engine"},
     {"run"},

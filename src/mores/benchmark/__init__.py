@@ -18,8 +18,8 @@ from pathlib import Path
 
 from mores import plugins
 from mores.benchmark.benchmark import Benchmark
-from mores.benchmark.prompts import prompt
 from mores.errors import ConfigError
+from mores.prompts import read_prompt
 
 BENCHMARKS = {
     "culturalbench-easy": "culturalbench:EASY",
@@ -88,7 +88,7 @@ def load_folder(folder: Path) -> list[Benchmark]:
     if not code.is_file():
         fix = f"define a Benchmark in {code}, as docs/benchmarks.md shows"
         raise ConfigError(f"{folder}: no such benchmark, and the folder has no __init__.py; {fix}")
-    prompt.cache_clear()
+    read_prompt.cache_clear()
     values = {id(value): value for value in vars(plugins.import_folder(folder)).values()}.values()
     defined = [value for value in values if isinstance(value, Benchmark) and not _is_ours(value)]
     if not defined:

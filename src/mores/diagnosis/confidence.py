@@ -11,12 +11,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mores.benchmark.benchmark import Benchmark, Verdict
-from mores.benchmark.prompts import fill, hash_of
 from mores.benchmark.run import Run, Said
 from mores.culture import language_name
 from mores.engine import Answer, Job, unread
@@ -24,6 +22,7 @@ from mores.io import JsonlWriter, read_records
 from mores.metric.score import certainty
 from mores.models import Request
 from mores.models.written import object_schema, read_object, without_thoughts
+from mores.prompts import fill, hash_prompts, read_prompt
 from mores.types import Failure, FailureKind, Record, Response, Usage
 
 Key = tuple[str, int]
@@ -38,7 +37,7 @@ SCHEMA = object_schema(
     answer={"type": "string", "maxLength": 100}, confidence={"type": "integer", "minimum": 0, "maximum": 100}
 )
 """The schema for a small model, which cannot write the two lines reliably without it."""
-_PROMPTS = files("mores.diagnosis").joinpath("prompts")
+_PROMPTS = Path(__file__).with_name("prompts")
 _COLON = "[:：]"
 _DECOR = r"[\s*_`#>\"'\-]*"
 _BIDI = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
@@ -82,9 +81,9 @@ class ConfidencePrompt(NamedTuple):
 def form_of(language: str | None) -> ConfidencePrompt:
     """Return the prompt in a language, or the English one if there is none."""
     tag = language or ENGLISH
-    while not (path := _PROMPTS.joinpath(f"confidence.{tag}.txt")).is_file():
+    while not (_PROMPTS / f"confidence.{tag}.txt").is_file():
         tag = tag.rpartition("-")[0] or ENGLISH
-    template = path.read_text("utf-8").removesuffix("\n")
+    template = read_prompt(__file__, f"prompts/confidence.{tag}")
     answer, confidence = (re.split(_COLON, line)[0].strip() for line in template.split("\n")[-2:])
     return ConfidencePrompt(tag, template, answer, confidence, fallback=primary(tag) != primary(language or ENGLISH))
 
@@ -96,11 +95,9 @@ def primary(tag: str) -> str:
 
 @cache
 def prompts_hash() -> str:
-    """Eight digits that change whenever a prompt changes."""
-    paths = sorted(
-        (path for path in _PROMPTS.iterdir() if path.name.startswith("confidence.")), key=lambda path: path.name
-    )
-    return hash_of(*(path.read_text("utf-8") for path in paths), str(ROOM))
+    """Return eight digits that change whenever a prompt changes."""
+    paths = sorted(_PROMPTS.glob("confidence.*"))
+    return hash_prompts(*(path.read_text("utf-8") for path in paths), str(ROOM))
 
 
 async def ask_confidence(job: Run, answers: Path, confidences: Path) -> None:

@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mores.benchmark.benchmark import Label
-from mores.benchmark.prompts import hash_of
 from mores.diagnosis.change import FEW
 from mores.diagnosis.paired import Opened, map_groups, short
-from mores.diagnosis.verdict import ask_judge, prompt, read_lines
+from mores.diagnosis.verdict import ask_judge, read_lines
 from mores.engine import Answer, Asker, Job, Reply, read_reply
 from mores.errors import InputError
 from mores.formatting import full_share, number
 from mores.io import read_records
 from mores.models import Request
 from mores.models.written import without_thoughts
+from mores.prompts import hash_prompts, read_prompt
 from mores.signature import sign
 from mores.stats.agreement import cohen_kappa, cohen_kappa_interval
 from mores.stats.results import mean_result, share_result
@@ -37,6 +37,7 @@ TYPED = "errors.jsonl"
 """File with the judge's types."""
 CASES = 20
 """At most this many answers of each type are listed."""
+_PROMPT = read_prompt(__file__, "prompts/error-type.en")
 _LINE = "TYPE"
 
 
@@ -100,7 +101,7 @@ class ErrorJudge:
     @property
     def identity(self) -> str:
         """The judge, its prompt and the types, for signatures."""
-        return f"{self.judge.model.identity}.{hash_of(prompt('error-type.en'), _listed_types())}"
+        return f"{self.judge.model.identity}.{hash_prompts(_PROMPT, _listed_types())}"
 
     def signature(self) -> Signature:
         """Return what must be the same for two results to be comparable."""
@@ -147,7 +148,7 @@ def type_request(run_: Opened, item: Item, answer: str) -> Request:
         "question": run_.question(item), "reference": "\nor\n".join(run_.reference(item)),
         "answer": without_thoughts(answer),
     }  # fmt: skip
-    return ask_judge(prompt("error-type.en"), (_LINE,), {"types": _listed_types()}, texts)
+    return ask_judge(_PROMPT, (_LINE,), {"types": _listed_types()}, texts)
 
 
 def _listed_types() -> str:

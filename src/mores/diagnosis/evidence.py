@@ -21,7 +21,6 @@ from typing import NamedTuple
 from mores.benchmark.benchmark import Benchmark, Label
 from mores.benchmark.evidence import Searched
 from mores.benchmark.folder import EVIDENCE
-from mores.benchmark.prompts import hash_of
 from mores.diagnosis.paired import (
     AskedQuestion,
     Opened,
@@ -32,11 +31,12 @@ from mores.diagnosis.paired import (
     read_asked,
     short,
 )
-from mores.diagnosis.verdict import ask_judge, prompt, read_lines
+from mores.diagnosis.verdict import ask_judge, read_lines
 from mores.engine import Asker, Job, Reply, read_reply
 from mores.errors import ConfigError
 from mores.io import read_records
 from mores.models import Request
+from mores.prompts import hash_prompts, read_prompt
 from mores.search import Evidence
 from mores.search.words import words
 from mores.signature import sign
@@ -64,6 +64,7 @@ _PLAIN = str.maketrans(
 _BOLD = re.compile(r"\*\*(.+?)\*\*|__(.+?)__", re.DOTALL)
 _ARTICLE = re.compile(r"(?:[Tt]he|[Aa]n?|les?|la|une?|el|los|las|os?|as|uma?)\s+|[Ll][\'’]")
 """Of English, French, Spanish and Portuguese; lower-case in the last three, because `La Paz` is a name."""
+_PROMPT = read_prompt(__file__, "prompts/evidence.en")
 _LINES = {"CONTAINED": ("YES", "NO"), "TAKEN": ("YES", "NO")}
 
 
@@ -223,7 +224,7 @@ class EvidenceJudge:
     @property
     def identity(self) -> str:
         """The judge and its prompt, for the signature."""
-        return f"{self.judge.model.identity}.{hash_of(prompt('evidence.en'))}"
+        return f"{self.judge.model.identity}.{hash_prompts(_PROMPT)}"
 
     async def ask(self, path: Path) -> None:
         """Write the judge's verdicts to a file."""
@@ -251,7 +252,7 @@ def evidence_request(asked: AskedQuestion, evidence: Sequence[Evidence]) -> Requ
         "question": asked.question, "reference": "\nor\n".join(asked.reference), "results": results,
         "answer": asked.chosen or asked.answer or "",
     }  # fmt: skip
-    return ask_judge(prompt("evidence.en"), tuple(_LINES), {}, texts)
+    return ask_judge(_PROMPT, tuple(_LINES), {}, texts)
 
 
 def _verdict(unit: str, reply: Reply) -> EvidenceVerdict:

@@ -31,7 +31,6 @@ from mores.engine import Asker, Counts, Progress, Reply
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, read_records
 from mores.longanswer import claims, relevance, stages, translate, verify
-from mores.longanswer.prompt import prompt_hash
 from mores.longanswer.records import (
     Appraisal,
     ClaimSearch,
@@ -45,6 +44,7 @@ from mores.longanswer.records import (
 from mores.longanswer.settings import RESULTS
 from mores.longanswer.stages import LanguageChecker
 from mores.models import Request
+from mores.prompts import hash_prompts, read_prompt
 from mores.search.base import Found, Query, Search
 from mores.search.stream import find_all
 from mores.signature import sign
@@ -319,4 +319,5 @@ def data_hash(path: Path) -> str:
 
 
 def _identity(asker: Asker, prompts: tuple[str, ...]) -> str:
-    return f"{asker.model.identity}.{prompt_hash(*prompts)}"
+    texts = (read_prompt(__file__, f"prompts/{name}") for name in prompts)
+    return f"{asker.model.identity}.{hash_prompts(*texts)}"

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mores.engine import unread
-from mores.longanswer.prompt import fill_fenced, prompt
+from mores.metric.prompt import fill_fenced
 from mores.models import Request
 from mores.models.base import greedy
 from mores.models.written import object_schema, read_object
+from mores.prompts import read_prompt
 from mores.search.base import Evidence
 from mores.types import Failure
 
@@ -42,7 +43,7 @@ NOTHING_FOUND = ClaimVerdict(False, "the search found nothing")
 def verify_request(claim: str, evidence: Sequence[Evidence]) -> Request:
     """Ask whether the evidence supports a claim; both are fenced."""
     shown = "\n\n".join(f"Result {place}\n{_shown(piece)}" for place, piece in enumerate(evidence, 1))
-    return greedy(fill_fenced(prompt("verify"), claim=claim, evidence=shown), MAX_TOKENS, SCHEMA)
+    return greedy(fill_fenced(read_prompt(__file__, "prompts/verify"), claim=claim, evidence=shown), MAX_TOKENS, SCHEMA)
 
 
 def _shown(piece: Evidence) -> str:

@@ -17,15 +17,13 @@ import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
-from functools import cache
-from hashlib import blake2b
-from importlib.resources import files
 
 from mores.engine import Answer, Counts, Job
 from mores.metric import Metric
 from mores.metric.prompt import fill
 from mores.metric.score import certainty
 from mores.models import Completion, Message, Request
+from mores.prompts import hash_prompts, read_prompt
 from mores.signature import sign
 from mores.types import Failure, FailureKind, Judgement, Sample, Signature
 
@@ -82,6 +80,10 @@ class Prompted:
     def name(self) -> str:
         return f"{self.kind}{'+p' if self.plus_p else ''}:{self.metric.model.name}"
 
+    @property
+    def prompt(self) -> str:
+        return read_prompt(__file__, f"prompts/{self.kind}")
+
     async def stream(
         self, samples: Iterable[Sample], counts: Counts | None = None
     ) -> AsyncGenerator[tuple[Sample, Judgement], None]:
@@ -97,7 +99,7 @@ class Prompted:
     def request(self, sample: Sample) -> Request | Failure:
         """The question about a sample; the same with and without `+p`, so that the store answers the second one."""
         settings = self.metric.settings
-        message = Message("user", fill(_prompt(self.kind), sample.instruction, sample.text))
+        message = Message("user", fill(self.prompt, sample.instruction, sample.text))
         return self.metric.unsendable(sample) or Request(
             (message,), settings.max_tokens, settings.temperature, seed=settings.seed
         )
@@ -116,12 +118,11 @@ class Prompted:
     def signature(self, with_logprobs: bool = True) -> Signature:
         """Return what must be the same for two scores to be comparable."""
         settings = self.metric.settings
-        prompt = blake2b(_prompt(self.kind).encode(), digest_size=4).hexdigest()
         return sign(
             {
                 "metric": f"{self.kind}{'+p' if self.plus_p else ''}.1",
                 "model": self.metric.model.identity,
-                "prompt": prompt,
+                "prompt": hash_prompts(self.prompt),
                 "decoding": f"t{settings.temperature},max{settings.max_tokens},seed{settings.seed}",
                 "p": "mean-logprob" if self.plus_p and with_logprobs else "none",
             }
@@ -138,8 +139,3 @@ class Prompted:
             return Failure(kind=FailureKind.TRUNCATED if cut else FailureKind.PARSE, reason=reason)
         score = kind.score(last[1])
         return (certainty(completion.logprobs) or 0.0) if score == 0 and self.plus_p else score
-
-
-@cache
-def _prompt(kind: str) -> str:
-    return files("mores.metaevaluation").joinpath("prompts", f"{kind}.txt").read_text("utf-8").removesuffix("\n")

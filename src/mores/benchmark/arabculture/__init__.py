@@ -11,11 +11,11 @@ from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark, OnBad
 from mores.benchmark.choice import distinct, grade_letter, guess_letter, lettered, letters
-from mores.benchmark.prompts import fill, prompt
 from mores.culture import region
 from mores.errors import InputError
 from mores.factory.sources.files import find, read_all
 from mores.factory.sources.rows import Row, collect
+from mores.prompts import fill, read_prompt
 from mores.types import Item
 
 AREA, PLAIN = "area", "plain"
@@ -39,7 +39,7 @@ def _item(row: Row) -> Item:
     place = region(country)
     return Item(
         id=f"{place}:{row.text('sample_id')}",
-        prompt=fill(prompt(__file__, "location"), location=f"{country}, {area}", **asked),
+        prompt=fill(read_prompt(__file__, "location"), location=f"{country}, {area}", **asked),
         choices=choices,
         target=(choices[keys.index(key)],),
         language="ar",
@@ -48,8 +48,8 @@ def _item(row: Row) -> Item:
         metadata={
             "area": area,
             "variants": {
-                AREA: fill(prompt(__file__, "location"), location=area, **asked),
-                PLAIN: fill(prompt(__file__, "plain"), **asked),
+                AREA: fill(read_prompt(__file__, "location"), location=area, **asked),
+                PLAIN: fill(read_prompt(__file__, "plain"), **asked),
             },
         },
     )

@@ -15,7 +15,6 @@ import numpy as np
 
 from mores.benchmark.benchmark import Benchmark, OnBad
 from mores.benchmark.choice import grade_letter, grade_truth, guess_letter, lettered, letters, truths
-from mores.benchmark.prompts import fill, prompt
 from mores.benchmark.topics import read_topics
 from mores.culture import region
 from mores.errors import InputError
@@ -24,6 +23,7 @@ from mores.factory.sources.culturalbench import SOURCE, Statement, read_statemen
 from mores.factory.sources.files import find, read
 from mores.factory.sources.rows import Row, collect
 from mores.metaevaluation.baselines.similarity import country_cosines
+from mores.prompts import fill, read_prompt
 from mores.types import Item
 
 AREAS: Mapping[str, str] = {
@@ -52,7 +52,7 @@ def _hard(folder: Path, on_bad: OnBad) -> Iterator[Item]:
         for number, statement in enumerate(statements):
             yield Item(
                 id=f"{statement.question_id}.{number}",
-                prompt=fill(prompt(__file__, "hard"), question=statement.question, option=statement.option),
+                prompt=fill(read_prompt(__file__, "hard"), question=statement.question, option=statement.option),
                 target=(str(statement.true),),
                 language="en",
                 region=region(statement.row.text("country")),
@@ -82,7 +82,7 @@ def _question(row: Row) -> Item:
     question = row.text("prompt_question")
     return Item(
         id=row.text("question_idx", "question_id"),
-        prompt=fill(prompt(__file__, "easy"), question=question, options=lettered(choices)),
+        prompt=fill(read_prompt(__file__, "easy"), question=question, options=lettered(choices)),
         choices=choices,
         target=(choices[LETTERS.index(letter)],),
         language="en",

@@ -13,7 +13,6 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
-from importlib.resources import files
 from typing import Annotated, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -23,6 +22,7 @@ from mores.factory.errors.diff import differences
 from mores.factory.gold import Gold, Original
 from mores.models.base import Completion, Message, Request
 from mores.models.written import read_written
+from mores.prompts import read_prompt
 from mores.types import Error, ErrorReport, Failure, FailureKind, Sample, Severity, Side
 
 _SLOT = re.compile(r"\{(src|gt|MINOR/MAJOR)\}")
@@ -159,6 +159,5 @@ def _id(gold: Gold, severity: Severity) -> str:
     return f"{gold.sample.id}:{severity}"
 
 
-@cache
 def _text(name: str) -> str:
-    return files("mores.factory.errors").joinpath("prompts", f"{name}.txt").read_text("utf-8").removesuffix("\n")
+    return read_prompt(__file__, f"prompts/{name}")

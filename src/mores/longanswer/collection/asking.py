@@ -6,17 +6,16 @@ import csv
 import re
 from enum import StrEnum
 from functools import cache
-from hashlib import blake2b
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 
 from mores.engine import unread
+from mores.io.source import read_text
 from mores.longanswer.collection.candidates import Candidate
-from mores.longanswer.prompt import fill
-from mores.longanswer.prompt import prompt as published
 from mores.metric.prompt import defuse
+from mores.prompts import fill, hash_prompts, read_prompt
 from mores.types import Failure, FailureKind
 
 PROMPTS = ("specificity", "quality", "translation", "translation.bare", "topic.english", "topic")
@@ -98,23 +97,21 @@ def schema(stage: CollectStage) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
-@cache
 def prompt(name: str) -> str:
-    """One of the prompts in this folder, with its slots; that of a translation is shared with those of answers."""
-    return published("translate_question") if name == "translation" else _read(f"{name}.txt").removesuffix("\n")
+    """Return a prompt of this folder; that of a translation is shared with the answers'."""
+    return read_prompt(__file__, "../prompts/translate_question" if name == "translation" else name)
 
 
 @cache
 def categories() -> tuple[Category, ...]:
     """Return the topics, `other` last (Table 12)."""
-    rows = csv.DictReader(_read("categories.csv").splitlines())
+    rows = csv.DictReader(read_text(Path(__file__).with_name("categories.csv")).splitlines())
     return tuple(Category(row["category"], row["description"], row["example"]) for row in rows)
 
 
 def prompt_hash() -> str:
-    """Eight digits that change when a word of the prompts or categories does."""
-    texts = [*map(prompt, PROMPTS), _listed()]
-    return blake2b("\0".join(texts).encode(), digest_size=4).hexdigest()
+    """Return eight digits that change when a word of the prompts or categories does."""
+    return hash_prompts(*map(prompt, PROMPTS), _listed())
 
 
 @cache
@@ -125,10 +122,6 @@ def _listed() -> str:
         for name, description, example in categories()
     ]
     return "\n".join(lines)
-
-
-def _read(name: str) -> str:
-    return files("mores.longanswer.collection").joinpath(name).read_text("utf-8")
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------
