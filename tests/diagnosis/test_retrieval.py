@@ -31,13 +31,13 @@ from mores.diagnosis.evidence import (
     has_answer,
     is_taken,
     letters,
-    look,
+    match_evidence,
     open_runs,
     plain_numbers,
     read_verdicts,
 )
 from mores.diagnosis.paired import AskedQuestion, QuestionPair, open_run, pair_up, read_asked
-from mores.diagnosis.retrieval import Fault, RetrievalResult, bands, diagnose_retrieval, fault_of, paragraph
+from mores.diagnosis.retrieval import Fault, RetrievalResult, cut_bands, diagnose_retrieval, fault_of, paragraph
 from mores.engine import Asker, Store
 from mores.errors import ConfigError, InputError
 from mores.search.base import Evidence, Found, Query
@@ -486,7 +486,7 @@ def test_what_a_rule_cannot_tell_is_undecided() -> None:
     asked = AskedQuestion(
         unit="u", question="?", reference=("True",), answer="False", chosen="False", label=Label.INCORRECT
     )
-    seen = look(Gathered("u", "some words", (Evidence(text="some text"),)), asked)
+    seen = match_evidence(Gathered("u", "some words", (Evidence(text="some text"),)), asked)
     assert (seen.contained, seen.taken, seen.coverage) == (None, None, 0.5)
     assert fault_of(seen.results, was_correct=False, contained=seen.contained, taken=seen.taken) is Fault.UNDECIDED
 
@@ -531,15 +531,15 @@ def test_for_few_questions_both_tests_are_the_same(cells: list[tuple[bool, bool]
 
 
 def test_bands_hold_equal_values_together() -> None:
-    found = bands({str(n): float(n) for n in range(8)})
+    found = cut_bands({str(n): float(n) for n in range(8)})
     assert Counter(found.values()) == {"1: 0 to 1": 2, "2: 2 to 3": 2, "3: 4 to 5": 2, "4: 6 to 7": 2}
-    assert set(bands({"a": 1.0, "b": 1.0, "c": 1.0}).values()) == {"1: 1 to 1"}
-    assert bands({}) == {}
+    assert set(cut_bands({"a": 1.0, "b": 1.0, "c": 1.0}).values()) == {"1: 1 to 1"}
+    assert cut_bands({}) == {}
 
 
 @given(st.dictionaries(st.text(max_size=3), st.floats(0, 1), min_size=1, max_size=40))
 def test_bands_are_in_the_order_of_the_values(values: dict[str, float]) -> None:
-    found = bands(values)
+    found = cut_bands(values)
     ranked = sorted(values, key=lambda name: values[name])
     assert [found[name] for name in ranked] == sorted(found[name] for name in ranked)
     assert len(set(found.values())) <= 4

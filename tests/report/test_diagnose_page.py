@@ -17,9 +17,9 @@ from mores.diagnosis.calibration import SOURCES, VERBALISED, CalibrationResult, 
 from mores.diagnosis.change import Uncertain, change_of
 from mores.diagnosis.errors import ErrorsResult, compare_models, type_names
 from mores.diagnosis.evidence import NAMES
-from mores.diagnosis.locality import Locality, locality
+from mores.diagnosis.locality import Locality, measure_locality
 from mores.diagnosis.retrieval import RetrievalResult
-from mores.diagnosis.stability import Stability, stability
+from mores.diagnosis.stability import Stability, measure_stability
 from mores.diagnosis.subject import Subject
 from mores.diagnosis.translation import TranslationResult
 from mores.errors import InputError
@@ -225,7 +225,7 @@ def nothing() -> list[Record]:
     empty: dict[str, Any] = {"model": "m", "benchmark": "b", "signature": Signature(), "figures": change.figures}
     changed: dict[str, Any] = empty | {"change": change, "by": {}, "uncertain": none, "left_out": {}}
     return [
-        calibrate(about, VERBALISED, ungraded, {}), stability(about, ungraded),
+        calibrate(about, VERBALISED, ungraded, {}), measure_stability(about, ungraded),
         RetrievalResult(
             **changed, search="x", found_by={}, faults={f: Result(name=f, value=None) for f in ("evidence not found",)},
             faults_by={}, overlap={}, judge=None, judged={}, agreement=None, popularity="", cases=(), cases_in_all=0,
@@ -235,7 +235,7 @@ def nothing() -> list[Record]:
             **empty | {"figures": {n: Result(name=n, value=None) for n in type_names()}}, judge="j", answers=0,
             declined=0, ungraded=1, wrong=0, counts=dict.fromkeys(type_names(), 0), by={}, cases=(), failures={},
         ),
-        locality([samples.ran("m", "b", {"th": 0.5}, [0.1, 0.9])]),
+        measure_locality([samples.ran("m", "b", {"th": 0.5}, [0.1, 0.9])]),
     ]  # fmt: skip
 
 

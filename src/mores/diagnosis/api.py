@@ -92,7 +92,7 @@ async def run_diagnosis(diagnosis: Diagnosis) -> DiagnoseRun:
     )
     with start_run(diagnosis.out, plan, numbered=diagnosis.numbered, progress=session.progress) as run:
         work = replace(diagnosis, out=run.path)
-        findings = await kinds.everything(work) if kind == kinds.ALL else [await kinds.WORK[kind](work)]
+        findings = await kinds.diagnose_all(work) if kind == kinds.ALL else [await kinds.WORK[kind](work)]
         for part in findings:
             part.write(run.path)
         run.finish(

@@ -1,7 +1,7 @@
 """Calibration: whether a model is as often correct as it is confident (MSQA, Section 4.2.1).
 
     stated = read_stated(folder / "stated.jsonl")
-    result = calibrate(of_run(run, confidence=f"verbalised.{prompts_hash()}"), VERBALISED, verdicts, stated)
+    result = calibrate(subject_of_run(run, confidence=f"verbalised.{prompts_hash()}"), VERBALISED, verdicts, stated)
 
 Every answer with a grade and a confidence counts, the parts of a question separately; the intervals resample questions.
 An answer that is not an attempt is not correct.
@@ -135,10 +135,13 @@ def calibrate(
     for verdict in verdicts:
         sheet.add(verdict, confidences.get((verdict.item_id, verdict.sample)))
     cells = sheet.cells()
+    coverages = COVERAGES[COVERAGES * cells.n.sum() >= 1]  # the curve starts at the coverage of one answer
+    points = selective_curve(cells, coverages) if coverages.size else ()
+    curve = tuple(Point(**point._asdict()) for point in points)
     return CalibrationResult(
         model=subject.model, benchmark=subject.benchmark.name, signature=subject.signature, source=source,
-        figures=confidence_results(cells, sheet.missing.total()), by=sheet.by(), bins=sheet.bins(),
-        curve=_points(cells), most_confident_mistakes=sheet.mistakes.cases(), least_confident_hits=sheet.hits.cases(),
+        figures=confidence_results(cells, sheet.missing.total()), by=sheet.groups(), bins=sheet.bins(),
+        curve=curve, most_confident_mistakes=sheet.mistakes.cases(), least_confident_hits=sheet.hits.cases(),
         answers=len(sheet.confidences) + sheet.missing.total(), missing=dict(sheet.missing),
         not_attempted=sheet.not_attempted, notes=(*notes, *_notes(sheet, cells)),
     )  # fmt: skip
@@ -182,7 +185,7 @@ class _Sheet:
         if verdict.item_id not in self.subject.by_id:
             name = self.subject.benchmark.name
             raise InputError(
-                f"{name}: a verdict on {verdict.item_id!r}, which is no item of the run; give the run's items"
+                f"{name}: a verdict on {verdict.item_id!r}, which is not an item of the run; give the run's items"
             )
         if (why := _why_unused(verdict, confidence)) is not None or not isinstance(confidence, float):
             self.missing[why or "it has no confidence"] += 1
@@ -227,7 +230,7 @@ class _Sheet:
         unit = self.subject.benchmark.unit
         return np.array([number[unit(item)] for item in self.subject.by_id.values()], dtype=np.intp)[self.item_numbers]
 
-    def by(self) -> dict[str, dict[str, dict[str, Result]]]:
+    def groups(self) -> dict[str, dict[str, dict[str, Result]]]:
         """Return the figures of every group."""
         groups: dict[str, dict[str, set[str]]] = {name: {} for name in self.subject.groupings}
         for name, item in product(groups, self.subject.items):
@@ -254,7 +257,7 @@ class _Sheet:
 
 
 def _why_unused(verdict: Verdict, confidence: float | Failure | None) -> str | None:
-    """Why an answer cannot be used."""
+    """Return why an answer cannot be used; None if it can."""
     if verdict.answer is None:
         return "the model gave no answer"
     if verdict.label is None:
@@ -262,12 +265,6 @@ def _why_unused(verdict: Verdict, confidence: float | Failure | None) -> str | N
     if isinstance(confidence, Failure):
         return _WHY.get(confidence.kind, "the model gave no answer")
     return None
-
-
-def _points(cells: Cells) -> tuple[Point, ...]:
-    """Return the curve, starting at the coverage of one answer."""
-    coverages = COVERAGES[COVERAGES * cells.n.sum() >= 1]
-    return tuple(Point(**point._asdict()) for point in selective_curve(cells, coverages)) if coverages.size else ()
 
 
 def _notes(sheet: _Sheet, cells: Cells) -> list[str]:
@@ -289,12 +286,16 @@ def paragraph(result: CalibrationResult) -> str:
     if not result.figures[ACCURACY].n:
         empty = f"No answer of {result.model} to {result.benchmark} has both a grade and a confidence"
         return f"{empty} ({SOURCES[result.source]}), so there is no result.{_left_out(result)}"
-    parts = [_opening(result), _honesty(result), _certainty(result), _ordering(result), _abstaining(result)]
+    opening = (
+        f"Confidence of {result.model} in its answers to {result.benchmark}, measured by {SOURCES[result.source]}:"
+    )
+    surely = result.figures[AT_90]
+    certainty = "Its confidence never reaches 90%."
+    if surely.value is not None:
+        share = f"{_percent(surely.value)} ({_interval(surely)})"
+        certainty = f"Where its confidence is at least 90% ({surely.n:,} answers), {share} are correct."
+    parts = [opening, _honesty(result), certainty, _ordering(result), _abstaining(result)]
     return " ".join(filter(None, parts)) + _left_out(result)
-
-
-def _opening(result: CalibrationResult) -> str:
-    return f"Confidence of {result.model} in its answers to {result.benchmark}, measured by {SOURCES[result.source]}:"
 
 
 def _honesty(result: CalibrationResult) -> str:
@@ -319,14 +320,6 @@ def _leaning(result: CalibrationResult) -> str:
     if gap.high is not None and gap.high < 0:
         return "It is underconfident."
     return "It is overconfident in some answers and underconfident in others."
-
-
-def _certainty(result: CalibrationResult) -> str:
-    surely = result.figures[AT_90]
-    if surely.value is None:
-        return "Its confidence never reaches 90%."
-    share = f"{_percent(surely.value)} ({_interval(surely)})"
-    return f"Where its confidence is at least 90% ({surely.n:,} answers), {share} are correct."
 
 
 def _ordering(result: CalibrationResult) -> str:

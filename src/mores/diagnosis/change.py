@@ -87,7 +87,7 @@ def changes_by(
 
 
 def matrix_of(pairs: Iterable[QuestionPair]) -> Matrix:
-    """Questions by whether they are correct in each run."""
+    """Count questions by whether they are correct in each run."""
     cells = Counter((pair.first.correct, pair.second.correct) for pair in pairs)
     return Matrix(
         both=cells[True, True], first=cells[True, False], second=cells[False, True], neither=cells[False, False]
@@ -104,7 +104,7 @@ class Uncertain(Record):
 
 
 def uncertain_of(pairs: Sequence[QuestionPair], names: Names) -> Uncertain:
-    """Count them in both runs."""
+    """Count such questions in both runs."""
     sides = {names[0]: [pair.first for pair in pairs], names[1]: [pair.second for pair in pairs]}
     return Uncertain(
         declined={

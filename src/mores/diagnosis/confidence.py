@@ -122,7 +122,11 @@ async def ask_confidence(job: Run, answers: Path, confidences: Path) -> None:
 
 def read_stated(path: Path) -> dict[Key, float | Failure]:
     """Return the confidences in a file of `ask_confidence`."""
-    return {(stated.item_id, stated.sample): _share(stated) for stated in read_records(path, Stated)}
+    confidences: dict[Key, float | Failure] = {}
+    for stated in read_records(path, Stated):
+        failure = stated.failure or Failure(kind=FailureKind.PARSE, reason="there is no confidence")
+        confidences[stated.item_id, stated.sample] = failure if stated.confidence is None else stated.confidence / 100
+    return confidences
 
 
 def fallback_notes(path: Path) -> tuple[str, ...]:
@@ -218,12 +222,6 @@ def _stated(answer: Answer) -> tuple[str | None, Stated]:
     return text, record.model_copy(update={"text": completion.text, **outcome})
 
 
-def _share(stated: Stated) -> float | Failure:
-    if stated.confidence is not None:
-        return stated.confidence / 100
-    return stated.failure or Failure(kind=FailureKind.PARSE, reason="there is no confidence")
-
-
 def _response(job: Run, answer: Answer, text: str | None) -> Response:
     completion = answer.completion
     if completion is None:
@@ -254,7 +252,11 @@ async def ask_likelihood(job: Run, path: Path) -> None:
         text = answer.completion.text if answer.completion else None
         return Said(sample=answer.job.sample, response=_response(job, answer, text))
 
-    await job.asker.write(path, map(_with_logprobs, job.jobs()), read, stage=stage, total=job.answers)
+    jobs = (
+        call._replace(request=call.request._replace(logprobs=True)) if isinstance(call.request, Request) else call
+        for call in job.jobs()
+    )
+    await job.asker.write(path, jobs, read, stage=stage, total=job.answers)
 
 
 def read_likelihood(path: Path) -> dict[Key, float | Failure]:
@@ -262,12 +264,8 @@ def read_likelihood(path: Path) -> dict[Key, float | Failure]:
     return {(answer.response.item_id, answer.sample): _likelihood(answer) for answer in read_records(path, Said)}
 
 
-def _with_logprobs(job: Job) -> Job:
-    return job._replace(request=job.request._replace(logprobs=True)) if isinstance(job.request, Request) else job
-
-
 def _likelihood(answer: Said) -> float | Failure:
-    """The probability of the chosen option, or exp(mean log-probability) of the tokens, those of thoughts included."""
+    """Return the probability of the chosen option, or exp(mean log-probability) of all tokens, also of thoughts."""
     response = answer.response
     if response.text is None:
         return response.failure or Failure(kind=FailureKind.MODEL, reason="the model did not answer")
@@ -309,8 +307,8 @@ class _Plain(dict[int, int]):
 _PLAIN = _Plain()
 
 
-def agreement(benchmark: Benchmark, verdicts: Iterable[Verdict]) -> dict[Key, float | Failure]:
-    """For each answer, the share of all answers to its item, itself included, that say the same."""
+def measure_agreement(benchmark: Benchmark, verdicts: Iterable[Verdict]) -> dict[Key, float | Failure]:
+    """Return, for each answer, the share of all answers to its item, itself included, that say the same."""
     clusters: dict[str, dict[int, int | None]] = defaultdict(dict)
     for verdict in verdicts:
         cluster = cluster_of(benchmark, verdict)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 from mores.benchmark.benchmark import Label
 from mores.diagnosis.change import FEW
-from mores.diagnosis.paired import Opened, map_groups, short
+from mores.diagnosis.paired import Opened, map_groups
+from mores.diagnosis.subject import LONGEST, shorten
 from mores.diagnosis.verdict import ask_judge, read_lines
 from mores.engine import Answer, Asker, Job, Reply, read_reply
 from mores.errors import InputError
@@ -121,7 +122,9 @@ class ErrorJudge:
     async def ask_labelled(self, labelled: Sequence[LabelledError], path: Path) -> None:
         """Write the judge's type of each labelled answer to a file, in the same order."""
         by_id = self._items()
-        rows = (_to_check(answer, by_id, self.run) for answer in labelled)
+        if unknown := next((answer.item_id for answer in labelled if answer.item_id not in by_id), None):
+            raise InputError(f"{unknown!r} has a type, but {self.run.folder.path} has no such item; check its id")
+        rows = (_Wrong(by_id[answer.item_id], 0, answer.answer) for answer in labelled)
         await self._write(rows, path, "checking the judge", len(labelled))
 
     def _items(self) -> dict[str, Item]:
@@ -134,12 +137,6 @@ class ErrorJudge:
 
         jobs = (Job(row.item.id, type_request(self.run, row.item, row.answer), data=row) for row in wrong)
         await self.judge.write(path, jobs, read, stage=f"{self.run.result.benchmark}: {task}", total=total)
-
-
-def _to_check(answer: LabelledError, by_id: Mapping[str, Item], run_: Opened) -> _Wrong:
-    if answer.item_id not in by_id:
-        raise InputError(f"{answer.item_id!r} has a type, but {run_.folder.path} has no such item; check its id")
-    return _Wrong(by_id[answer.item_id], 0, answer.answer)
 
 
 def type_request(run_: Opened, item: Item, answer: str) -> Request:
@@ -165,17 +162,12 @@ def read_type(reply: Reply) -> dict[str, str | Failure | None]:
 
 
 def read_labelled(path: Path) -> list[LabelledError]:
-    """Answers whose type is known; InputError for an unknown type."""
+    """Return the answers whose type people gave; InputError for an unknown type."""
     labelled = list(read_records(path, LabelledError))
     for row, answer in enumerate(labelled, 1):
         if answer.type not in type_names():
             raise InputError(f"{path}: row {row}: no type {answer.type!r}; there are {'; '.join(type_names())}")
     return labelled
-
-
-def read_typed(path: Path) -> Iterator[Typed]:
-    """Return the judge's types, from their file."""
-    return read_records(path, Typed)
 
 
 # ---- the result ------------------------------------------------------------------------------------------------
@@ -228,7 +220,9 @@ def diagnose_errors(run_: Opened, typed: Iterable[Typed], judge: str, signature:
     rows, cases, listed, failures = list[_Row](), list[ErrorCase](), Counter[str](), Counter[str]()
     for answer in typed:
         if answer.item_id not in by_id:
-            raise InputError(f"{run_.folder.path}: {answer.item_id!r} has a type, but is no item; ask the judge again")
+            raise InputError(
+                f"{run_.folder.path}: {answer.item_id!r} has a type, but the run has no such item; ask the judge again"
+            )
         item = by_id[answer.item_id]
         rows.append(_Row(run_.benchmark.unit(item), answer.type, run_.groups(item)))
         if answer.type is None:
@@ -237,8 +231,9 @@ def diagnose_errors(run_: Opened, typed: Iterable[Typed], judge: str, signature:
         listed[answer.type] += 1
         if listed[answer.type] <= CASES:
             cases.append(ErrorCase(
-                item_id=item.id, type=answer.type, question=short(run_.question(item)), reference=run_.reference(item),
-                answer=short(answer.answer), reason=short(answer.reason), groups=dict(rows[-1].groups),
+                item_id=item.id, type=answer.type, question=shorten(run_.question(item), LONGEST),
+                reference=run_.reference(item), answer=shorten(answer.answer, LONGEST),
+                reason=shorten(answer.reason, LONGEST), groups=dict(rows[-1].groups),
             ))  # fmt: skip
     labels = Counter(verdict.label for verdict in run_.folder.verdicts())
     return ErrorsResult(

@@ -21,16 +21,8 @@ from typing import NamedTuple
 from mores.benchmark.benchmark import Benchmark, Label
 from mores.benchmark.evidence import Searched
 from mores.benchmark.folder import EVIDENCE
-from mores.diagnosis.paired import (
-    AskedQuestion,
-    Opened,
-    QuestionPair,
-    check_alike,
-    open_run,
-    pair_up,
-    read_asked,
-    short,
-)
+from mores.diagnosis.paired import AskedQuestion, Opened, QuestionPair, check_alike, open_run, pair_up, read_asked
+from mores.diagnosis.subject import shorten
 from mores.diagnosis.verdict import ask_judge, read_lines
 from mores.engine import Asker, Job, Reply, read_reply
 from mores.errors import ConfigError
@@ -75,14 +67,10 @@ def has_answer(text: str, references: Sequence[str]) -> bool | None:
     """Return whether a text contains one of the answers; None where the rule cannot decide."""
     decidable = [reference for reference in references if _decidable(reference)]
     plain = plain_numbers(text)
-    if any(_stands(plain, form) for reference in decidable for form in _forms(reference)):
+    if any(_occurs(plain, form) for reference in decidable for form in _forms(reference)):
         return True
-    certain = (
-        decidable
-        and len(decidable) == len(references)
-        and all(len(words(reference)) <= LONGEST for reference in decidable)
-    )
-    return False if certain else None
+    all_short = all(len(words(reference)) <= LONGEST for reference in decidable)
+    return False if decidable and len(decidable) == len(references) and all_short else None
 
 
 def _decidable(answer: str) -> bool:
@@ -98,7 +86,8 @@ def _forms(answer: str) -> Iterator[str]:
         yield bare
 
 
-def _stands(plain: str, answer: str) -> bool:
+def _occurs(plain: str, answer: str) -> bool:
+    """Return whether an answer occurs as whole words."""
     target = plain_numbers(answer.rstrip(".。"))
     # Most texts do not even contain its letters in a row, which is a hundred times faster to check.
     return letters(target) in letters(plain) and match_answer(plain, target).normalised
@@ -118,9 +107,9 @@ def plain_numbers(text: str) -> str:
 
 
 def is_taken(answer: str, question: str, texts: Sequence[str]) -> bool | None:
-    """Whether a short answer, or the bold part of a longer one, occurs in the texts; None if nothing is short enough.
+    """Return whether an answer of a few words, or the bold part of a longer one, occurs in the texts.
 
-    Words of the question do not count: the texts were found because of them.
+    None without such words. Words of the question do not count: the texts were found because of them.
     """
     bold = [starred or underlined for starred, underlined in _BOLD.findall(answer)]
     phrases = [phrase for phrase in (answer, *bold) if 0 < len(words(phrase)) <= LONGEST and _decidable(phrase)]
@@ -168,7 +157,7 @@ def gather(rows: Iterable[Searched], units: Mapping[str, str]) -> Iterator[Gathe
         yield Gathered(unit, "\n".join(queries), tuple(by_text[text] for text in texts))
 
 
-def look(gathered: Gathered, asked: AskedQuestion) -> EvidenceMatch:
+def match_evidence(gathered: Gathered, asked: AskedQuestion) -> EvidenceMatch:
     """Return how the results relate to the question, by rule."""
     texts = [_full_text(result) for result in gathered.evidence]
     # The rule cannot decide about questions with several parts, because no single text has all their answers.
@@ -176,29 +165,19 @@ def look(gathered: Gathered, asked: AskedQuestion) -> EvidenceMatch:
     containing = tuple(number for number, hit in enumerate(hits, 1) if hit)
     contained = True if containing else None if None in hits else False
     first = containing[0] - 1 if containing else 0
+    query_words, result_words = set(words(gathered.query)), {word for text in texts for word in words(text)}
+    # Only an incorrect answer can be taken from the results.
+    taken = asked.label is Label.INCORRECT and (is_taken(asked.chosen, asked.question, texts) if asked.chosen else None)
     return EvidenceMatch(
-        unit=gathered.unit, results=len(texts), coverage=_coverage(gathered.query, texts), contained=contained,
-        containing=containing, taken=_taken(asked, texts),
-        excerpt=short(texts[first], 300) if texts else "",
+        unit=gathered.unit, results=len(texts), contained=contained, containing=containing, taken=taken,
+        coverage=len(query_words & result_words) / len(query_words) if query_words else None,
+        excerpt=shorten(texts[first]) if texts else "",
     )  # fmt: skip
 
 
-def _taken(asked: AskedQuestion, texts: Sequence[str]) -> bool | None:
-    """Return only an incorrect answer can be taken from the results."""
-    if asked.label is not Label.INCORRECT:
-        return False
-    return is_taken(asked.chosen, asked.question, texts) if asked.chosen else None
-
-
 def _full_text(result: Evidence) -> str:
-    """Everything that a model sees of a result."""
+    """Return everything that a model sees of a result."""
     return "\n".join(filter(None, (result.title, result.date, result.text)))
-
-
-def _coverage(query: str, texts: Sequence[str]) -> float | None:
-    query_words = set(words(query))
-    result_words = {word for text in texts for word in words(text)}
-    return len(query_words & result_words) / len(query_words) if query_words else None
 
 
 # ---- the judge -------------------------------------------------------------------------------------------------
@@ -246,7 +225,7 @@ class EvidenceJudge:
 def evidence_request(asked: AskedQuestion, evidence: Sequence[Evidence]) -> Request:
     """Return the question whether the results contain the reference answer and the model's answer."""
     results = "\n\n".join(
-        f"{number}. {short(_full_text(result), LONGEST_RESULT)}" for number, result in enumerate(evidence, 1)
+        f"{number}. {shorten(_full_text(result), LONGEST_RESULT)}" for number, result in enumerate(evidence, 1)
     )
     texts = {
         "question": asked.question, "reference": "\nor\n".join(asked.reference), "results": results,
@@ -291,7 +270,7 @@ class EvidenceRuns:
         """Return how the results relate to each question that is compared."""
         asked = {pair.second.unit: pair.second for pair in self.pairs}
         return {
-            gathered.unit: look(gathered, asked[gathered.unit])
+            gathered.unit: match_evidence(gathered, asked[gathered.unit])
             for gathered in self.gathered()
             if gathered.unit in asked
         }

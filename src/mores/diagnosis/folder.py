@@ -27,7 +27,7 @@ from mores.diagnosis.retrieval import RetrievalResult
 from mores.diagnosis.stability import MEAN, SOMETIMES, Stability
 from mores.diagnosis.translation import SAME_TEXT, TranslationResult
 from mores.errors import InputError
-from mores.formatting import number, percent, points
+from mores.formatting import count, number, percent, points
 from mores.io import write_text
 from mores.run import Run, open_run
 from mores.stats.calibration import ACCURACY, ECE
@@ -73,7 +73,7 @@ _DESCRIPTIONS: dict[type[Record], _Description] = {
     ),
     ErrorsResult: _Description(
         errors.paragraph,
-        lambda result: f"{result.wrong:,} wrong answers",
+        lambda result: f"{count(result.wrong)} wrong answers",
         lambda result: result.wrong - result.unscored,
         lambda result: result.failures,
     ),
@@ -91,7 +91,9 @@ _DESCRIPTIONS: dict[type[Record], _Description] = {
     ),
     Locality: _Description(
         locality.paragraph,
-        lambda result: f"{len(result.models):,} models on {len(result.benchmarks):,} benchmarks by {result.grouping}",
+        lambda result: (
+            f"{count(len(result.models))} models on {count(len(result.benchmarks))} benchmarks by {result.grouping}"
+        ),
         lambda result: sum(profile.overall.n for profile in result.profiles),
         lambda _: {},
     ),
@@ -126,7 +128,7 @@ class Findings:
         self.left_out |= findings.left_out
 
     def dump(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the findings as JSON."""
         results = [
             {"record": _NAMES[type(result)], "paragraph": paragraph(result), "result": result.model_dump(mode="json")}
             for result in self.results

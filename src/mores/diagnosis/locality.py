@@ -1,6 +1,6 @@
 """Locality: where a model is better or worse than overall, and whether another benchmark ranks models differently.
 
-    result = locality(read_ran([Path("bench")]))      # what `mores bench` wrote for several models and benchmarks
+    result = measure_locality(read_ran([Path("bench")]))    # what `mores bench` wrote for several models and benchmarks
 
 A question's credit is the share of correct answers to it (for long answers, the first measure). All figures use credit,
 even if a benchmark has another headline. MSQA, Sections 4.1.1 and 4.1.2.
@@ -143,16 +143,16 @@ class Locality(Record):
 
 def read_ran(folders: Iterable[Path], grouping: str = LANGUAGE) -> list[Ran]:
     """Return every run in these folders and their subfolders; `grouping` is a field of items, or a label."""
-    return [Ran(entry, _groups(entry, grouping)) for entry in read_runs(folders)]
+    runs = []
+    for entry in read_runs(folders):
+        folder = open_bench_run(entry.folder)
+        benchmark = folder.benchmark()
+        groups = {benchmark.unit(item): benchmark.group(item, grouping) for item in reversed(folder.items())}
+        runs.append(Ran(entry, groups))
+    return runs
 
 
-def _groups(entry: Entry, grouping: str) -> dict[str, str | None]:
-    folder = open_bench_run(entry.folder)
-    benchmark = folder.benchmark()
-    return {benchmark.unit(item): benchmark.group(item, grouping) for item in reversed(folder.items())}
-
-
-def locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bool = False) -> Locality:
+def measure_locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bool = False) -> Locality:
     """Compare models with themselves from group to group, and with each other from benchmark to benchmark."""
     if not runs:
         raise InputError("there is no run; give folders that `mores bench` wrote")
@@ -163,6 +163,8 @@ def locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bool = Fal
     profiles = [profile for name, by_model in by_benchmark.items() for profile in make_profiles(name, by_model)]
     pairs = list(combinations(by_benchmark, 2))
     shifts = [shift for first, second in pairs if (shift := _shift((first, second), by_benchmark))]
+    credit = {f"{profile.model} on {profile.benchmark}": profile.overall for profile in profiles}
+    taus = {f"tau of {shift.first} and {shift.second}": shift.tau for shift in shifts}
     compared = {(shift.first, shift.second) for shift in shifts}
     return Locality(
         models=tuple(dict.fromkeys(chain.from_iterable(by_benchmark.values()))), benchmarks=tuple(by_benchmark),
@@ -170,7 +172,7 @@ def locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bool = Fal
             name: tuple(run.entry.result.signature for run in by_model.values())
             for name, by_model in by_benchmark.items()
         },
-        grouping=grouping, figures=_figures(profiles, shifts), profiles=tuple(profiles), shifts=tuple(shifts),
+        grouping=grouping, figures=credit | taus, profiles=tuple(profiles), shifts=tuple(shifts),
         unpaired=tuple(f"{first} and {second}" for first, second in pairs if (first, second) not in compared),
         notes=tuple(_notes(by_benchmark, grouping)),
     )  # fmt: skip
@@ -188,16 +190,8 @@ def _by_model(benchmark: str, runs: Sequence[Ran], force: bool) -> dict[str, Ran
                 setting="force",
             )
     times = Counter(run.entry.result.model for run in runs)
-    return {_name(run.entry, times[run.entry.result.model] > 1): run for run in runs}
-
-
-def _name(entry: Entry, several: bool) -> str:
-    return f"{entry.result.model} ({entry.folder})" if several else entry.result.model
-
-
-def _figures(profiles: Sequence[LocalityProfile], shifts: Sequence[RankShift]) -> dict[str, Result]:
-    credit = {f"{profile.model} on {profile.benchmark}": profile.overall for profile in profiles}
-    return credit | {f"tau of {shift.first} and {shift.second}": shift.tau for shift in shifts}
+    models = [(run.entry.result.model, run) for run in runs]
+    return {f"{model} ({run.entry.folder})" if times[model] > 1 else model: run for model, run in models}
 
 
 def _notes(by_benchmark: Mapping[str, Mapping[str, Ran]], grouping: str) -> list[str]:
@@ -220,12 +214,13 @@ def make_profiles(name: str, runs: Mapping[str, Ran]) -> list[LocalityProfile]:
     tested = [local.p for profile in profiles for local in profile.groups if local.p is not None]
     adjusted = iter(adjust_p_values(tested).tolist() if tested else ())
     return [
-        profile.model_copy(update={"groups": tuple(_judged(local, adjusted) for local in profile.groups)})
+        profile.model_copy(update={"groups": tuple(_decide(local, adjusted) for local in profile.groups)})
         for profile in profiles
     ]
 
 
-def _judged(local: Local, adjusted: Iterator[float]) -> Local:
+def _decide(local: Local, adjusted: Iterator[float]) -> Local:
+    """Return a tested group with its verdict by the next adjusted p."""
     if local.p is None:
         return local
     q, above = next(adjusted), (local.difference.value or 0.0) > 0
@@ -293,7 +288,7 @@ def _shift(names: tuple[str, str], by_benchmark: Mapping[str, Mapping[str, Ran]]
 
 
 def _credits(runs: Sequence[Ran]) -> Floats:
-    """Questions × models; nan where a model has no grade."""
+    """Return questions × models; nan where a model has no grade."""
     units = sorted({unit for run in runs for unit in run.entry.credit})
     return np.array([[run.entry.credit.get(unit, np.nan) for run in runs] for unit in units])
 
@@ -354,17 +349,11 @@ def _named_gaps(profile: LocalityProfile, verdict: str, grouping: str) -> str:
     groups = groups if verdict == "above" else groups[::-1]
     if not groups:
         return ""
-    named = ", ".join(f"{_group_name(local.group, grouping)} ({_points(local.difference)})" for local in groups[:NAMED])
+    label = language_label if grouping == LANGUAGE else str
+    gaps = ((local.group, local.difference) for local in groups[:NAMED])
+    named = ", ".join(f"{label(group)} ({points(gap.value)} points, {to(gap.low, gap.high)})" for group, gap in gaps)
     more = f" and {len(groups) - NAMED} more" if len(groups) > NAMED else ""
     return f"{'better' if verdict == 'above' else 'worse'} than overall in {named}{more}"
-
-
-def _group_name(group: str, grouping: str) -> str:
-    return language_label(group) if grouping == LANGUAGE else group
-
-
-def _points(result: Result) -> str:
-    return f"{points(result.value)} points, {to(result.low, result.high)}"
 
 
 def _shift_words(shift: RankShift) -> str:

@@ -33,8 +33,8 @@ from mores.diagnosis.paired import (
     open_run,
     pair_up,
     read_asked,
-    short,
 )
+from mores.diagnosis.subject import LONGEST, shorten
 from mores.errors import ConfigError
 from mores.formatting import full_points, full_share, p_equals
 from mores.signature import sign
@@ -107,7 +107,7 @@ class Versions:
 
 
 def open_versions(path: Path, other_path: Path, *, benchmark: Benchmark | None = None, force: bool = False) -> Versions:
-    """The runs in two folders, the original version first; ConfigError if they differ in more than the version."""
+    """Return the runs in two folders, the original first; ConfigError if they differ in more than the version."""
     first, second = sorted(
         (open_run(path, benchmark), open_run(other_path, benchmark)), key=lambda run: run.variant is not None
     )
@@ -154,7 +154,7 @@ def _cases(pairs: Iterable[QuestionPair]) -> tuple[TranslationCase, ...]:
 
 def _version(asked: AskedQuestion) -> QuestionVersion:
     return QuestionVersion(
-        question=short(asked.question), reference=asked.reference, answer=short(asked.answer or ""),
+        question=shorten(asked.question, LONGEST), reference=asked.reference, answer=shorten(asked.answer, LONGEST),
         label=asked.label, credit=asked.credit,
     )  # fmt: skip
 

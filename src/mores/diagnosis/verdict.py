@@ -33,7 +33,7 @@ class Lines(NamedTuple):
 
 
 def ask_judge(template: str, names: Sequence[str], trusted: Mapping[str, str], texts: Mapping[str, str]) -> Request:
-    """A question to a judge; `trusted` is filled in as it is, and `texts` behind a fence that they cannot close."""
+    """Return a question to a judge: `trusted` is filled in unchanged, `texts` behind a fence that they cannot close."""
     mark = fence_mark(Sample(id="", text="\0".join(texts.values())))
     fenced = {slot: f"<<<{mark}\n{_mute(text, names)}\n{mark}>>>" for slot, text in texts.items()}
     return greedy(fill(template, **trusted, **fenced), MAX_TOKENS)
