@@ -17,7 +17,7 @@ from mores.longanswer.summary import (
     LOW,
     Counting,
     LongformSummary,
-    resources,
+    resource_level,
     summarise,
 )
 from mores.stats.intervals import share_interval
@@ -234,7 +234,7 @@ def test_resources_are_those_of_table_4() -> None:
     assert (len(HIGH_AND_MID), len(LOW)) == (11, 12)
     assert not HIGH_AND_MID & LOW
     assert LEFT_OUT < LOW
-    assert (resources("zh-Hant"), resources("rn"), resources("sw")) == ("high and mid", "low", None)
+    assert (resource_level("zh-Hant"), resource_level("rn"), resource_level("sw")) == ("high and mid", "low", None)
 
 
 values = st.tuples(

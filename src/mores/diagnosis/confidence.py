@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from mores.benchmark.benchmark import Benchmark, Verdict
 from mores.benchmark.run import Run, Said
-from mores.culture import language_name
+from mores.culture import base_language, language_name
 from mores.engine import Answer, Job, unread
 from mores.io import JsonlWriter, read_records
 from mores.metric.score import certainty
@@ -85,12 +85,9 @@ def form_of(language: str | None) -> ConfidencePrompt:
         tag = tag.rpartition("-")[0] or ENGLISH
     template = read_prompt(__file__, f"prompts/confidence.{tag}")
     answer, confidence = (re.split(_COLON, line)[0].strip() for line in template.split("\n")[-2:])
-    return ConfidencePrompt(tag, template, answer, confidence, fallback=primary(tag) != primary(language or ENGLISH))
-
-
-def primary(tag: str) -> str:
-    """Return a language without its script and region."""
-    return tag.partition("-")[0]
+    return ConfidencePrompt(
+        tag, template, answer, confidence, fallback=base_language(tag) != base_language(language or ENGLISH)
+    )
 
 
 @cache

@@ -23,7 +23,7 @@ Answers = Path | str | Iterable[LongAnswer | Mapping[str, Any]]
 
 
 def read_answers(source: Answers, on_bad: OnBad) -> Iterator[LongAnswer]:
-    """Answers with `question`, `answer` and `language`, or those of the models in a folder of CaLMQA's release.
+    """Return answers with `question`, `answer` and `language`, or those of the models in a folder of CaLMQA's release.
 
     Further fields: `id`, `model`, `region`, `kind` (specific or agnostic), `topic`, `question_english`,
     `answer_english`. A bad row goes to `on_bad` with its place.

@@ -161,7 +161,7 @@ class CollectJob:
     def estimate(self) -> Estimate:
         """Return what would be sent, and the cost, if no question is dropped."""
         collector = self.collector
-        return estimate(collector.asker, collector.most_jobs(self.candidates), collector.max_tokens)
+        return estimate(collector.asker, collector.all_jobs(self.candidates), collector.max_tokens)
 
     async def run(self, out: Path | str | None = None) -> CollectRun:
         """Return all stages, then the numbers, in a folder that other runs do not share."""

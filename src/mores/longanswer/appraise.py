@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from mores.engine import Asker, Progress
 from mores.errors import ConfigError
-from mores.formatting import money
+from mores.formatting import count, money
 from mores.io import read_records, write_text
 from mores.longanswer.estimate import estimate
 from mores.longanswer.evaluate import LongformEvaluation
@@ -32,7 +32,7 @@ class Appraising(AppraiseSettings):
     """How long answers are judged, ready for work."""
 
     def check(self, judge: object | None) -> None:
-        """ConfigError for what cannot be done, before anything is paid for."""
+        """Raise ConfigError for what cannot be done, before anything is paid for."""
         if self.facts and not judge:
             raise ConfigError("facts are judged by a model: name a judge, for example openai:NAME", setting="judge")
         idle = [name for name in ("extractor", "verifier", "claims", "record") if getattr(self, name) is not None]
@@ -69,23 +69,23 @@ class Appraising(AppraiseSettings):
 
 def announce(evaluation: LongformEvaluation, appraising: Appraising, progress: Progress) -> None:
     """Say what the evaluation will call and search for, at most, and what that costs where it is known."""
-    for line in costs(evaluation, appraising):
+    for line in describe_costs(evaluation, appraising):
         progress.note(line)
 
 
-def costs(evaluation: LongformEvaluation, appraising: Appraising) -> Iterator[str]:
+def describe_costs(evaluation: LongformEvaluation, appraising: Appraising) -> Iterator[str]:
     """Yield a line for each stage."""
     askers = {stage.name: stage.asker for stage in evaluation.stages()}
     rows, facts = read_records(evaluation.answers, LongAnswer), evaluation.backend is not None
     for part in estimate(rows, into_english=evaluation.into_english, facts=facts, results=evaluation.results):
         if part.searches:
             cost = search_cost(appraising.facts or "", part.searches, evaluation.results)
-            text = f"about {part.searches:,} searches"
+            text = f"about {count(part.searches)} searches"
         else:
             asker = askers[part.stage]
             price = asker.price if asker else None
             cost = price.cost(part.prompt_tokens, part.completion_tokens) if price else 0.0
-            text = f"about {part.calls:,} calls, {part.prompt_tokens + part.completion_tokens:,} tokens"
+            text = f"about {count(part.calls)} calls, {count(part.prompt_tokens + part.completion_tokens)} tokens"
         yield f"{part.stage}: {text}" + (f", {money(cost)}" if cost else "")
 
 
@@ -99,7 +99,7 @@ def counting_of(
 
 
 def write_summaries(summaries: Sequence[LongformSummary], folder: Path) -> None:
-    """The figures as a file."""
+    """Write the figures to their file."""
     text = json.dumps([summary.model_dump(mode="json") for summary in summaries], indent=1)
     write_text(folder / SUMMARIES, text + "\n")
 

@@ -104,7 +104,7 @@ class LongformEvaluation:
     """Judge facts and relevance of answers with surface issues too."""
 
     async def run(self, name: str, total: int, progress: Progress) -> None:
-        """All stages, each with its progress."""
+        """Run all stages, each with its progress."""
         for stage in self.stages():
             price = stage.asker.price if stage.asker else None
             async with progress.stage(f"{name}: {stage.name}", total, price) as counts:
@@ -129,14 +129,14 @@ class LongformEvaluation:
         answers = self._answers()
         with self._writer(Surface) as writer:
             while chunk := list(islice(answers, _CHUNK)):
-                for surface in await asyncio.to_thread(stages.surfaces, chunk, self.check):
+                for surface in await asyncio.to_thread(stages.check_surfaces, chunk, self.check):
                     writer.write(surface)
                     counts.done += 1
                     counts.failed += surface.failure is not None
 
     async def translate(self, counts: Counts) -> None:
         """Translate what is to be judged and not in English."""
-        rows = in_step(zip(self._answers(), self._read(Surface), strict=True))
+        rows = check_rows(zip(self._answers(), self._read(Surface), strict=True))
         tasks = ((row, self._to_translate(*row)) for row in rows)
         asker = self.translator or self.judge
         await self._ask(Translation, tasks, asker, lambda row, replies: self._translation(*row, replies), counts)
@@ -144,13 +144,13 @@ class LongformEvaluation:
     async def claims(self, counts: Counts) -> None:
         """Read each sentence of what is judged for claims."""
         tasks = ((translation, stages.claims_requests(translation)) for translation in self._read(Translation))
-        await self._ask(Extraction, tasks, self.extractor or self.judge, stages.extraction, counts)
+        await self._ask(Extraction, tasks, self.extractor or self.judge, stages.read_extraction, counts)
 
     async def search(self, counts: Counts) -> None:
         """Look for each claim."""
         if self.backend is None:
             raise ConfigError("facts are checked against what a search finds: name one", setting="facts")
-        rows = in_step(zip(self._answers(), self._read(Extraction), strict=True))
+        rows = check_rows(zip(self._answers(), self._read(Extraction), strict=True))
         try:
             with self._writer(ClaimSearch) as writer:
                 async with aclosing(_search(rows, self.backend, self.results, counts)) as results:
@@ -161,15 +161,15 @@ class LongformEvaluation:
 
     async def verify(self, counts: Counts) -> None:
         """Judge each claim on what was found for it."""
-        rows = in_step(zip(self._read(Extraction), self._read(ClaimSearch), strict=True))
+        rows = check_rows(zip(self._read(Extraction), self._read(ClaimSearch), strict=True))
         tasks = ((searched, stages.verify_requests(extraction, searched)) for extraction, searched in rows)
-        await self._ask(Verification, tasks, self.verifier or self.judge, stages.verification, counts)
+        await self._ask(Verification, tasks, self.verifier or self.judge, stages.read_verification, counts)
 
     async def relevance(self, counts: Counts) -> None:
         """Judge whether each answer is relevant."""
-        rows = in_step(zip(self._answers(), self._read(Translation), strict=True))
+        rows = check_rows(zip(self._answers(), self._read(Translation), strict=True))
         tasks = ((translation, stages.relevance_requests(answer, translation)) for answer, translation in rows)
-        await self._ask(RelevanceDecision, tasks, self.judge, stages.judged, counts)
+        await self._ask(RelevanceDecision, tasks, self.judge, stages.read_relevance, counts)
 
     async def join(self, counts: Counts) -> None:
         """Put everything about each answer on one line."""
@@ -185,7 +185,7 @@ class LongformEvaluation:
             strict=True,
         )
         with self._writer(Appraisal) as writer:
-            for row in in_step(rows):
+            for row in check_rows(rows):
                 writer.write(stages.appraise(*row))
                 counts.done += 1
 
@@ -222,8 +222,8 @@ class LongformEvaluation:
         if not self._is_judged(surface):
             return Translation(id=answer.id, model=answer.model)
         if not self.into_english:
-            return stages.untranslated(answer, surface)
-        return stages.translation(answer, surface, replies)
+            return stages.keep_language(answer, surface)
+        return stages.read_translation(answer, surface, replies)
 
     async def _ask(
         self,
@@ -245,7 +245,7 @@ class LongformEvaluation:
         return read_records(self.answers, LongAnswer)
 
     def _read(self, type_: type[R], included: bool = True) -> Iterator[R]:
-        """The records of a stage; of one that is not part of the run, as many empty ones as there are answers."""
+        """Return the records of a stage; empty ones, one for each answer, if the run does not include it."""
         if included:
             return read_records(self.folder / FILES[type_], type_)
         return (type_.model_validate({"id": answer.id, "model": answer.model}) for answer in self._answers())
@@ -257,7 +257,7 @@ class LongformEvaluation:
 def read_appraised(folder: Path, answers: Path | None = None) -> Iterator[tuple[LongAnswer, Appraisal]]:
     """Return each answer with its appraisal, from the folder of an evaluation."""
     appraisals = read_records(folder / FILES[Appraisal], Appraisal)
-    return in_step(zip(read_records(answers or folder / ANSWERS, LongAnswer), appraisals, strict=True))
+    return check_rows(zip(read_records(answers or folder / ANSWERS, LongAnswer), appraisals, strict=True))
 
 
 async def _search(
@@ -282,7 +282,7 @@ def _queries(
     """Yield what is searched for; each answer is put among the waiting ones, with the number of its claims."""
     for answer, extraction in rows:
         waiting.append((extraction.id, extraction.model, len(extraction.claims or ())))
-        yield from ((None, query) for query in stages.queries(answer, extraction))
+        yield from ((None, query) for query in stages.make_queries(answer, extraction))
 
 
 def _searched(waiting: deque[tuple[str, str, int]], results: list[Found], counts: Counts) -> ClaimSearch:
@@ -294,8 +294,8 @@ def _searched(waiting: deque[tuple[str, str, int]], results: list[Found], counts
     return ClaimSearch(id=name, model=model, found=of_answer)
 
 
-def in_step(rows: Iterator[tuple[*Ts]]) -> Iterator[tuple[*Ts]]:
-    """Rows of records from several files; InputError where they are not about the same answer."""
+def check_rows(rows: Iterator[tuple[*Ts]]) -> Iterator[tuple[*Ts]]:
+    """Yield rows of records from several files; InputError where they are not about the same answer."""
     try:
         for row in rows:
             about = {(getattr(record, "id", None), getattr(record, "model", None)) for record in row}
@@ -310,7 +310,7 @@ _FIX = "run the stages again from the first, or give another folder"
 
 
 def data_hash(path: Path) -> str:
-    """Eight digits that change when an answer does, and how many there are."""
+    """Return eight digits that change when an answer does, and the number of answers."""
     total, count = blake2b(digest_size=4), 0
     for answer in read_records(path, LongAnswer):
         total.update(answer.model_dump_json().encode("utf-8", "surrogatepass"))

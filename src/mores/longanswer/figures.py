@@ -81,7 +81,7 @@ def plain(value: float | None, *, due: bool = False) -> FigurePart:
 
 
 def of_claims(appraisal: Appraisal, score: Score) -> FigurePart:
-    """Precision, recall or F1: whether there is a claim, and the score of the decided ones."""
+    """Return precision, recall or F1: whether there is a claim, and the score of the decided ones."""
     claims = appraisal.claims
     complete = factuality.is_complete(appraisal)
     if claims is None or not (claims or complete):
@@ -98,7 +98,7 @@ def of_claims(appraisal: Appraisal, score: Score) -> FigurePart:
 
 
 def overall(appraisal: Appraisal, surface: float | None) -> FigurePart:
-    """S: without an issue (`surface`, None where that is not known), with a claim, and precision · relevance."""
+    """Return S: without an issue (`surface`, None if unknown), with a claim, and precision · relevance."""
     relevance = factuality.s_rel(appraisal)
     if not surface:
         first, most = (NOT_DUE, 1.0) if surface is None else (decided(0.0), 0.0)
@@ -136,7 +136,7 @@ def figure(name: str, parts: Sequence[FigurePart], groups: npt.ArrayLike | None 
 
 
 def mean(name: str, parts: Sequence[FigurePart], groups: npt.ArrayLike | None = None) -> Result:
-    """The mean of what may be more than 1; it has no bounds, and for its interval none is above the highest seen."""
+    """Return the mean of what may exceed 1; it has no bounds, and its interval takes the highest value as the limit."""
     scored = [place for place, part in enumerate(parts) if part.scored]
     values, unscored = [parts[i].least for i in scored], len(parts) - len(scored)
     some = None if groups is None else np.asarray(groups)[scored]
@@ -154,7 +154,7 @@ def _product(sums: Table) -> float | None:
 
 
 def _interval(table: Table, value: float, groups: npt.ArrayLike | None) -> tuple[float, float]:
-    """By the variance of the product (the delta method), for as many units as there are in its smallest factor."""
+    """Return the interval by the variance of the product (the delta method), for the units of its smallest factor."""
     totals, weights = table[:, :, 0], table[:, :, 1]
     used = totals.sum(axis=0) > 0
     sums = weights.sum(axis=0)[used]

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
+from mores.culture import base_language
+from mores.formatting import count
 from mores.hub import CARD, TAGS, Upload, with_fields
 from mores.longanswer.appraise import SUMMARIES, read_summaries
 from mores.longanswer.collection import CandidateStatus, Collected, Collection
@@ -61,13 +63,14 @@ class CollectRun(Run):
         What was dropped stays here: a question may be dropped because it is private.
         """
         numbers = self.collection
-        rows = [f"| {each.name} | {each.candidates:,} | {each.kept:,} |" for each in numbers.languages.values()]
-        about = (
-            f"Collected with `mores collect`: {numbers.headline}. `{COLLECTION}` has all numbers, and their signature."
-        )
+        rows = [
+            f"| {each.name} | {count(each.candidates)} | {count(each.kept)} |" for each in numbers.languages.values()
+        ]
+        files_note = f"`{COLLECTION}` has all numbers, and their signature."
+        about = f"Collected with `mores collect`: {numbers.headline}. {files_note}"
         card = [CARD_TITLE, "", about, "", "| language | candidates | kept |", "| --- | --- | --- |", *rows, ""]
         fields = {
-            "language": sorted({code.partition("-")[0] for code in numbers.languages}),
+            "language": sorted({base_language(code) for code in numbers.languages}),
             "tags": TAGS,
             "configs": [{"config_name": "default", "data_files": KEPT}],
         }

@@ -44,7 +44,7 @@ def _paper() -> Checker:
 
 
 def _by_papers(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
-    """Return a language that is not detected counts as wrong, as in the paper."""
+    """Check as the paper does: a language that is not detected counts as wrong."""
     expected = [answer.language for answer in answers]
     tags = detect_as_paper([answer.answer or "" for answer in answers], expected)
     return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mores.culture import language_name
+from mores.culture import base_language, language_name
 from mores.longanswer.records import LongAnswer
 from mores.metric.prompt import defuse
 from mores.models import Request
@@ -16,7 +16,7 @@ MAX_TOKENS = 4096
 
 def is_english(tag: str | None) -> bool:
     """Return whether a BCP 47 tag is English of any place."""
-    return tag is not None and tag.partition("-")[0].lower() == "en"
+    return tag is not None and base_language(tag) == "en"
 
 
 def question_request(answer: LongAnswer) -> Request:

@@ -53,7 +53,7 @@ def _shown(piece: Evidence) -> str:
 
 
 def read_verdict(reply: str) -> ClaimVerdict | Failure:
-    """The verdict in a reply: one line `Verdict: supported` or `Verdict: not supported`, and nothing after it."""
+    """Return the verdict in a reply, whose only such line, `Verdict: supported` or `not supported`, is the last."""
     if (fields := read_object(reply, "reason", "verdict")) is not None:
         reply = f"Reason: {fields['reason']}\nVerdict: {fields['verdict']}"
     lines = list(_LINE.finditer(reply))

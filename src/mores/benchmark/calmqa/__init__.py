@@ -13,7 +13,7 @@ from mores.benchmark.benchmark import Benchmark, OnBad
 from mores.factory.sources import REVISIONS
 from mores.factory.sources.calmqa import SOURCE, Entry, read_entries
 from mores.longanswer.records import LongAnswer, QuestionKind
-from mores.longanswer.summary import resources
+from mores.longanswer.summary import resource_level
 from mores.types import Item, Response
 
 _BREAKS = re.compile(r"\n+")
@@ -24,7 +24,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
 
 
 def _item(entry: Entry) -> Item:
-    level = resources(entry.language)
+    level = resource_level(entry.language)
     metadata = {
         "kind": (QuestionKind.SPECIFIC if entry.specific else QuestionKind.AGNOSTIC).value,
         "english": entry.english,

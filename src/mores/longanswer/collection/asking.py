@@ -141,7 +141,7 @@ def in_tags(stage: CollectStage, reply: str) -> str | Failure:
 
 
 def read_verdict(reply: str) -> FilterVerdict | Failure:
-    """PASS or FAIL with its explanation, in the two tags that Tables 5 and 6 ask for and nothing beside them."""
+    """Return PASS or FAIL with its explanation, in the two tags of Tables 5 and 6 and with nothing beside them."""
     match = _VERDICT.fullmatch(_FENCE.sub(r"\1", reply))
     why = (match["why"] or "") if match else ""
     # A question may contain a result, and the explanation repeat it: then it is unclear which one is meant.

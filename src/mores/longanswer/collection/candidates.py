@@ -50,7 +50,7 @@ class Candidate(Record):
 
     @property
     def english(self) -> bool:
-        return self.language.partition("-")[0] == "en"
+        return culture.base_language(self.language) == "en"
 
 
 Questions = Path | str | Iterable[Candidate | Mapping[str, Any]]
@@ -88,7 +88,7 @@ def _values(record: Candidate | Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _named(rows: Iterator[Row | InputError], path: str, label: str) -> Iterator[Row | InputError]:
-    """Rows and errors that call the file by its label: a copy of standard input has a name that nobody knows."""
+    """Yield rows and errors that call the file by its label: nobody knows the name of a copy of standard input."""
     for row in rows:
         if isinstance(row, InputError):
             yield InputError(str(row).replace(path, label, 1))
@@ -97,7 +97,7 @@ def _named(rows: Iterator[Row | InputError], path: str, label: str) -> Iterator[
 
 
 def candidate_from(values: Mapping[str, Any], default_id: str) -> Candidate:
-    """The question in a mapping of fields by our names or their aliases; InputError says what is wrong and the fix."""
+    """Return the question in a mapping of fields, by our names or their aliases; InputError for a bad one."""
     texts = {field: _text(values, field) for field in FIELDS}
     question, language = _needed(values, texts, "question"), _needed(values, texts, "language")
     tag = culture.language(language)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 
+from mores.formatting import count
 from mores.longanswer.collection.asking import FILTERS, CollectStage, categories
 from mores.longanswer.collection.duplicates import NearDuplicate
 from mores.longanswer.collection.run import CandidateStatus, Collected
@@ -94,8 +96,10 @@ class Collection(Record):
     @property
     def headline(self) -> str:
         """The result in one line."""
-        undecided = f", {self.unscored:,} undecided" if self.unscored else ""
-        return f"{self.kept:,} of {self.candidates:,} questions kept, {self.dropped:,} dropped{undecided}"
+        undecided = f", {count(self.unscored)} undecided" if self.unscored else ""
+        return (
+            f"{count(self.kept)} of {count(self.candidates)} questions kept, {count(self.dropped)} dropped{undecided}"
+        )
 
 
 def add_up(
@@ -168,35 +172,23 @@ def _reached(stage: CollectStage, question: Collected) -> bool:
 def _overlaps(languages: dict[str, LanguageCount]) -> Iterable[TopicOverlap]:
     names = [category.name for category in categories()]
     counts = {tag: [language.categories.get(name, 0) for name in names] for tag, language in languages.items()}
-    tags = list(languages)
-    for place, first in enumerate(tags):
-        for second in tags[place + 1 :]:
-            pair = languages[first], languages[second]
-            yield TopicOverlap(
-                first=first,
-                second=second,
-                value=bhattacharyya(counts[first], counts[second]),
-                n=(pair[0].labelled, pair[1].labelled),
-                few=pair[0].few or pair[1].few,
-            )
+    for (first, one), (second, other) in combinations(languages.items(), 2):
+        value, few = bhattacharyya(counts[first], counts[second]), one.few or other.few
+        yield TopicOverlap(first=first, second=second, value=value, n=(one.labelled, other.labelled), few=few)
 
 
 def _notes(languages: dict[str, LanguageCount], near: Sequence[NearDuplicate]) -> Iterable[str]:
-    few = [
-        f"{language.name} ({language.labelled})"
-        for language in languages.values()
-        if language.few and language.labelled
-    ]
+    few = [f"{each.name} ({each.labelled})" for each in languages.values() if each.few and each.labelled]
     if few and len(languages) > 1:
         yield (
             f"fewer than {FEW} questions with a topic, so that their coefficients say little and tend to be too low: "
             + ", ".join(few)
         )
     if near:
-        yield f"{len(near):,} kept questions are nearly the same as an earlier one; they are marked, not dropped"
+        yield f"{count(len(near))} kept questions are nearly the same as an earlier one; they are marked, not dropped"
 
 
 def undecided(collection: Collection) -> bool:
     """Return whether no filter could decide about any question."""
-    ran = [count for count in collection.stages if count.stage in FILTERS]
-    return bool(ran) and all(count.passed + count.dropped == 0 for count in ran)
+    ran = [stage for stage in collection.stages if stage.stage in FILTERS]
+    return bool(ran) and all(stage.passed + stage.dropped == 0 for stage in ran)

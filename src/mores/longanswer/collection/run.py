@@ -17,6 +17,7 @@ from pydantic import Field
 
 from mores.engine import Answer, Asker, Counts, Job, read_reply
 from mores.errors import ConfigError
+from mores.formatting import count
 from mores.longanswer.collection.asking import (
     FILTERS,
     CollectStage,
@@ -111,7 +112,7 @@ class Collector:
         if CollectStage.TRANSLATION in self.without and CollectStage.TOPIC not in self.without:
             lacking = sum(not candidate.english and not candidate.translation for candidate in candidates)
             if lacking:
-                reason = f"{lacking:,} questions that are not English have none"
+                reason = f"{count(lacking)} questions that are not English have none"
                 fix = "give 'translation', or leave out the topic as well"
                 message = f"the topic is read from the translation, and {reason}; {fix}"
                 raise ConfigError(message, setting="without")
@@ -150,8 +151,8 @@ class Collector:
                 question.id, prompt if isinstance(prompt, Failure) else self._request(stage, prompt), data=question
             )
 
-    def most_jobs(self, candidates: Iterable[Candidate]) -> Iterator[Job]:
-        """The calls of all stages if every question passed; a translation is taken to be as long as its question."""
+    def all_jobs(self, candidates: Iterable[Candidate]) -> Iterator[Job]:
+        """Yield the calls of all stages if every question passed, with translations as long as their questions."""
         begun = [question for question in self.begin(candidates) if question.status is CandidateStatus.KEPT]
         for stage in self.stages:
             if stage is CollectStage.TOPIC:
@@ -196,7 +197,10 @@ def mark_near(questions: Sequence[Collected]) -> list[Collected]:
 def read_answer(stage: CollectStage, answer: Answer, constrained: bool = False) -> Collected:
     """Return the question of an answer, with what the answer decides; a constrained model answers in JSON."""
     question: Collected = answer.job.data
-    answered = _with_reply(question, stage, answer.completion.text) if answer.completion else question
+    answered = question
+    if answer.completion:
+        replies = {**question.replies, stage: answer.completion.text}
+        answered = question.model_copy(update={"replies": replies})
     reply = read_reply(answer)
     if constrained and not isinstance(reply, Failure):
         reply = in_tags(stage, reply)
@@ -216,16 +220,12 @@ def _read(stage: CollectStage, question: Collected, reply: str) -> FilterVerdict
     return read_topic(reply) if stage is CollectStage.TOPIC else read_translation(reply, question.question)
 
 
-def _with_reply(question: Collected, stage: CollectStage, text: str) -> Collected:
-    return question.model_copy(update={"replies": {**question.replies, stage: text}})
-
-
 def _drop(question: Collected, stage: CollectStage, reason: str) -> Collected:
     return question.model_copy(update={"status": CandidateStatus.DROPPED, "stage": stage, "reason": reason})
 
 
 def _fail(question: Collected, stage: CollectStage, failure: Failure) -> Collected:
-    """Return an undecided filter leaves the question unscored; without a translation or topic it is still kept."""
+    """Return the question with the failure: unscored after a filter, still kept without a translation or topic."""
     update: dict[str, Any] = {"failures": {**question.failures, stage: failure}}
     if stage in FILTERS:
         update |= {"status": CandidateStatus.UNSCORED, "stage": stage, "reason": failure.reason}
@@ -233,7 +233,7 @@ def _fail(question: Collected, stage: CollectStage, failure: Failure) -> Collect
 
 
 def data_hash(candidates: Iterable[Candidate]) -> str:
-    """Eight digits that change when a question does, or anything else that the model is shown."""
+    """Return eight digits that change when a question does, or anything else that the model is shown."""
     total = blake2b(digest_size=4)
     for candidate in candidates:
         total.update(candidate.model_dump_json(exclude={"extra", "source"}).encode())

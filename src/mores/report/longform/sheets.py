@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeGuard
 from mores.formatting import NOTHING, between, count, left_out, number, percent, possible, shares
 from mores.longanswer.records import QuestionKind
 from mores.longanswer.stages import STAGES
-from mores.longanswer.summary import LEFT_OUT, LongformSummary, resources
+from mores.longanswer.summary import LEFT_OUT, LongformSummary, resource_level
 from mores.longanswer.tells import Tell
 from mores.report.base.blocks import Block, Fold, Frame, Heading, Heat, Ramp, Text, key
 from mores.report.base.charts import Bars, spoken
@@ -265,7 +265,7 @@ def _lines(summaries: Sequence[LongformSummary]) -> list[tuple[Head, Place]]:
     languages = {language for summary in summaries for language in summary.by.get("language", {})}
     lines: list[tuple[Head, Place]] = []
     for level, title in LEVELS.items():
-        of_level = sorted((group_name("language", tag), tag) for tag in languages if resources(tag) == level)
+        of_level = sorted((group_name("language", tag), tag) for tag in languages if resource_level(tag) == level)
         if level and len(of_level) > 1:
             lines.append((Head(title, f"{len(of_level)} languages"), within("resources", level)))
         lines += [(Head(name, "left out in the paper" if tag in LEFT_OUT else ""), within("language", tag))
