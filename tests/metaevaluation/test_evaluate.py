@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from mores.factory.gold import Gold
 from mores.factory.items import Task
-from mores.metaevaluation.evaluate import COUNTED, count, evaluate, gold_score, influences, join, labels
-from mores.metaevaluation.quality import quality
+from mores.metaevaluation.evaluate import COUNTED, count, evaluate, gold_score, influences, join, label_groups
+from mores.metaevaluation.quality import measure_reports
 from mores.metaevaluation.records import STATISTICS, MetricEvaluation
 from mores.stats import classification, correlation, ties
 from mores.types import Error, ErrorReport, FailureKind, Judgement, Result, Severity, Signature
@@ -218,7 +218,7 @@ def test_groups_and_the_correct_samples_of_the_same_sources() -> None:
         labelled("d", False, source="d"),
     ]
     assert count(golds)["kind"] == {"hard": 4, "soft": 4}
-    of_kind = [{group for grouping, group in own if grouping == "kind"} for own in labels(golds)]
+    of_kind = [{group for grouping, group in own if grouping == "kind"} for own in label_groups(golds)]
     assert of_kind == [{"hard"}, {"hard"}, {"soft"}, {"soft"}, {"soft"}, {"hard"}, {"hard", "soft"}, set()]
     assert count(golds)["source"] == {"c": 3, "a": 2, "b": 2, "d": 1}
     assert count(golds)["language"] == {"en": 4, "de": 2, "ja": 1, "unknown": 1}
@@ -299,7 +299,7 @@ def reported(*errors: Error, explanation: str = "") -> Judgement:
 
 
 def found_quality(golds: list[Gold], judgements: list[Judgement]) -> dict[str, float | None]:
-    return {result.name: result.value for result in quality(golds, judgements)}
+    return {result.name: result.value for result in measure_reports(golds, judgements)}
 
 
 def test_span_f1_by_hand() -> None:
@@ -335,7 +335,7 @@ def test_explanations_that_name_the_right_answer() -> None:
         says("4", -1),  # no report: not counted
         reported(error(TEXT, "sushi", why="Bread rolls")),  # no right answer known: not counted
     ]
-    found = {result.name: result for result in quality(golds, judgements)}
+    found = {result.name: result for result in measure_reports(golds, judgements)}
     assert found["explanation_verbatim"].value == pytest.approx(1 / 3)
     assert found["explanation"].value == pytest.approx(2 / 3)
     assert found["explanation_verbatim"].n == found["explanation"].n == 3
@@ -345,7 +345,7 @@ def test_explanations_that_name_the_right_answer() -> None:
 
 
 def test_a_metric_without_reports_has_no_quality() -> None:
-    assert list(quality([gold("a")], [says("a", 1)])) == []
-    assert list(quality([], [])) == []
+    assert list(measure_reports([gold("a")], [says("a", 1)])) == []
+    assert list(measure_reports([], [])) == []
     clean = found_quality([gold("a")], [reported()])
     assert clean == {"span_f1": 1, "span_f1_tokens": 1, "span_f1_severity": 1}

@@ -300,8 +300,8 @@ def test_a_scripted_model_is_a_model_and_no_file(tmp_path: Path) -> None:
 def test_one_for_each_source() -> None:
     found = scorer("excam:hf:lora-{source}")
     assert found.split
-    assert found.of("blend").name == "excam:hf:lora-blend"
-    assert not found.of("blend").split
+    assert found.without("blend").name == "excam:hf:lora-blend"
+    assert not found.without("blend").split
 
 
 @pytest.mark.parametrize(

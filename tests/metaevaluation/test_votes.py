@@ -163,7 +163,7 @@ def test_votes_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("vote", "words"),
     [
-        (("s1", "ann", "culture", "no"), "vote 2, ann on culture of s1, is there twice"),
+        (("s1", "ann", "culture", "no"), "vote 2, ann on culture of s1, is a duplicate"),
         (("x9", "ann", "culture", "yes"), "vote 2, ann on culture of x9, is on a sample that is not in the dataset"),
         (("s2", "ann", "culture", "maybe"), "vote 2, ann on culture of s2, is 'maybe'; expected one of yes, no"),
         (("s2", "ann", "error", "yes"), "is 'yes'; expected one of valid, partial, invalid"),

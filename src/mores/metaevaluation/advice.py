@@ -26,7 +26,7 @@ MAIN = "scaled_accuracy"
 
 
 def advise(evaluations: Sequence[MetricEvaluation], comparisons: Sequence[MetricComparison]) -> Iterator[Advice]:
-    """Yield the advice on each judge that is no baseline."""
+    """Yield the advice on each judge except baselines."""
     baselines = [evaluation for evaluation in evaluations if evaluation.baseline and evaluation.accuracy is not None]
     best = max(baselines, key=lambda baseline: baseline.accuracy or 0.0, default=None)
     for evaluation in evaluations:
@@ -40,14 +40,12 @@ def _against(
     """Return the comparison of a judge with the best baseline, the judge first."""
     for test in comparisons:
         if best and test.statistic == MAIN and {test.first, test.second} == {judge.metric, best.metric}:
-            return test if test.first == judge.metric else _turned(test)
+            if test.first == judge.metric:
+                return test
+            low, high = (None if end is None else -end for end in (test.high, test.low))
+            ends = {"difference": -test.difference, "low": low, "high": high}
+            return test.model_copy(update={"first": test.second, "second": test.first, **ends})
     return None
-
-
-def _turned(test: MetricComparison) -> MetricComparison:
-    low, high = (None if end is None else -end for end in (test.high, test.low))
-    turned = {"first": test.second, "second": test.first, "difference": -test.difference, "low": low, "high": high}
-    return test.model_copy(update=turned)
 
 
 def _advice(judge: MetricEvaluation, best: MetricEvaluation | None, test: MetricComparison | None) -> Advice:
@@ -57,7 +55,7 @@ def _advice(judge: MetricEvaluation, best: MetricEvaluation | None, test: Metric
         return Advice(metric=judge.metric, verdict="unjudged", line=f"{judge.metric}: judged none of {asked}")
     at_most = min(result.high, _most_above(judge, test))
     shown = f"scaled accuracy {number(result.value)} {span(result.low, result.high)} on {count(judge.n, 'pair')}"
-    shown += f", {judge.unscored:,} more not judged" if judge.unscored else ""
+    shown += f", {count(judge.unscored)} more not judged" if judge.unscored else ""
     needed = None
     verdict: Verdict
     if missing := _missing_class(judge):
@@ -69,7 +67,7 @@ def _advice(judge: MetricEvaluation, best: MetricEvaluation | None, test: Metric
         verdict, line = "worse", f"worse than guessing here: {shown}; do not use it for texts like these"
     elif at_most >= WORTH:
         needed = _needed(result, test)
-        verdict, line = "too few", f"too few pairs to tell: {shown}; about {needed:,} would be needed"
+        verdict, line = "too few", f"too few pairs to tell: {shown}; about {count(needed)} would be needed"
     else:
         than = f"the baseline {best.metric} ({number(best.accuracy)})" if best and result.low > 0 else "guessing"
         verdict, line = "not better", f"not better than {than} here: {shown}; do not use it for texts like these"
@@ -82,7 +80,7 @@ def _missing_class(judge: MetricEvaluation) -> str:
     if correct and wrong:
         return ""
     judged = " that it judged" if judge.unscored else ""
-    texts = f"all {judge.n:,} texts{judged}" if judge.n > 1 else f"the only text{judged}"
+    texts = f"all {count(judge.n)} texts{judged}" if judge.n > 1 else f"the only text{judged}"
     if correct:
         return f"{texts} {'are' if judge.n > 1 else 'is'} correct; add texts with errors"
     return f"{texts} {'have' if judge.n > 1 else 'has'} errors; add correct texts"
@@ -105,7 +103,7 @@ def _beats(judge: MetricEvaluation, test: MetricComparison | None) -> bool:
 
 
 def _needed(result: Result, test: MetricComparison | None) -> int:
-    """Pairs that show the difference seen, or one of `WORTH` if that is more, in 80% of studies."""
+    """Return how many pairs show the difference seen, or one of `WORTH` if that is more, in 80% of studies."""
     value, low, high, n = (
         (test.difference, test.low, test.high, test.n) if test else (result.value, result.low, result.high, result.n)
     )

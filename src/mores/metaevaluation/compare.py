@@ -9,11 +9,11 @@ pairs each time.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from mores.factory.gold import Gold
-from mores.metaevaluation.evaluate import Moved, Scored, influences, labels
+from mores.metaevaluation.evaluate import Moved, Scored, influences, label_groups
 from mores.metaevaluation.records import MetricComparison
 from mores.stats import influence
 from mores.stats.paired import PairedDifference, paired_difference
@@ -26,15 +26,14 @@ FEWEST = 10
 
 def compare_all(metrics: Mapping[str, Scored], moved: Mapping[str, Moved]) -> list[MetricComparison]:
     """Return every pair of metrics, with p-values adjusted within each statistic."""
-    by_statistic: dict[str, list[MetricComparison]] = {}
+    comparisons: list[MetricComparison] = []
     for names in combinations(metrics, 2):
         parts = shared(metrics[names[0]], metrics[names[1]])
         influenced = [
             moved[name] if part is metrics[name] else influences(part) for name, part in zip(names, parts, strict=True)
         ]
-        for comparison in _compare(names, parts, (influenced[0], influenced[1])):
-            by_statistic.setdefault(comparison.statistic, []).append(comparison)
-    return [comparison for comparisons in by_statistic.values() for comparison in adjusted(comparisons)]
+        comparisons += _compare(names, parts, (influenced[0], influenced[1]))
+    return adjust_within_statistics(comparisons)
 
 
 def compare_scored(names: tuple[str, str], parts: tuple[Scored, Scored]) -> list[MetricComparison]:
@@ -43,39 +42,44 @@ def compare_scored(names: tuple[str, str], parts: tuple[Scored, Scored]) -> list
 
 
 def compare_groups(metrics: Mapping[str, Scored], golds: Sequence[Gold]) -> list[MetricComparison]:
-    """In every group, the most accurate metric against each other metric, adjusted within the group."""
+    """Compare the most accurate metric of every group with each other metric, adjusted within the group."""
     comparisons: list[MetricComparison] = []
-    for (grouping, group), members in _members(golds).items():
-        if len(members) < FEWEST:
+    members: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for gold, groups in zip(golds, label_groups(golds), strict=True):
+        for label in groups:
+            members[label].add(gold.sample.id)
+    for (grouping, group), ids in members.items():
+        if len(ids) < FEWEST:
             continue
-        scored_parts = {name: scored.among(members) for name, scored in metrics.items()}
+        scored_parts = {name: scored.among(ids) for name, scored in metrics.items()}
         parts = {name: part for name, part in scored_parts.items() if len(part.golds) >= FEWEST}
-        tests = [test for test in _against_best(parts) if test]
-        labels_of_group = {"grouping": grouping, "group": group}
+        best = max(parts, key=lambda name: float((parts[name].reported == parts[name].wrong).mean()), default="")
+        others = [(name, *shared(parts[best], part)) for name, part in parts.items() if name != best]
+        tests = [test for name, *pair in others if (test := compare_accuracy(best, name, *pair))]
         comparisons += (
-            [comparison.model_copy(update=labels_of_group) for comparison in adjusted(tests)] if tests else []
+            test.model_copy(update={"grouping": grouping, "group": group}) for test in adjust_comparisons(tests)
         )
     return comparisons
 
 
-def _members(golds: Sequence[Gold]) -> dict[tuple[str, str], set[str]]:
-    members: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for gold, groups in zip(golds, labels(golds), strict=True):
-        for label in groups:
-            members[label].add(gold.sample.id)
-    return members
+def adjust_within_statistics(comparisons: Iterable[MetricComparison]) -> list[MetricComparison]:
+    """Return the comparisons by statistic, with p-values adjusted for the number of each."""
+    by_statistic: dict[str, list[MetricComparison]] = defaultdict(list)
+    for comparison in comparisons:
+        by_statistic[comparison.statistic].append(comparison)
+    return [comparison for same in by_statistic.values() for comparison in adjust_comparisons(same)]
 
 
-def _against_best(parts: Mapping[str, Scored]) -> Iterator[MetricComparison | None]:
-    best = max(parts, key=lambda name: float((parts[name].reported == parts[name].wrong).mean()), default=None)
-    if best is not None:
-        for name in parts:
-            if name != best:
-                yield compare_accuracy(best, name, *shared(parts[best], parts[name]))
+def adjust_groups(tests: Mapping[str, MetricComparison | None]) -> dict[str, MetricComparison]:
+    """Return the comparisons of the groups that could be tested, with p-values adjusted for their number."""
+    tested = {group: test for group, test in tests.items() if test}
+    return dict(zip(tested, adjust_comparisons(list(tested.values())), strict=True))
 
 
-def adjusted(comparisons: Sequence[MetricComparison]) -> list[MetricComparison]:
+def adjust_comparisons(comparisons: Sequence[MetricComparison]) -> list[MetricComparison]:
     """Return the comparisons with p-values adjusted for their number."""
+    if not comparisons:
+        return []
     p_values = adjust_p_values([comparison.p for comparison in comparisons])
     return [c.model_copy(update={"adjusted": float(p)}) for c, p in zip(comparisons, p_values, strict=True)]
 

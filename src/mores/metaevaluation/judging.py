@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -36,20 +36,21 @@ class MetricJudging:
 
     def estimates(self, samples: Sequence[Sample]) -> dict[str, Estimate]:
         """Return the number of questions to each model, and their cost."""
-        estimates: dict[str, Estimate] = {}
-        for scorer in self.scorers:
-            if not scorer.file:
-                opened = scorer.open(self.open_metric)
-                metric = metric_of(opened)
-                estimates[scorer.name] = estimate(metric.asker, opened.jobs(samples), metric.settings.max_tokens)
-        return estimates
+        return {scorer.name: self.estimate(scorer, samples) for scorer in self.scorers if not scorer.file}
 
-    def fingerprint(self) -> str:
-        """Eight digits that change with the settings of a model or with the judgements in a file."""
+    def estimate(self, scorer: MetricScorer, samples: Iterable[Sample]) -> Estimate:
+        """Return the number of questions to the model of a metric, and their cost."""
+        opened = scorer.open(self.open_metric)
+        metric = metric_of(opened)
+        return estimate(metric.asker, opened.jobs(samples), metric.settings.max_tokens)
+
+    def fingerprint(self, *more: bytes) -> str:
+        """Return eight digits that change with the settings of a model, the judgements in a file, or `more`."""
         digest = blake2b(digest_size=4)
         for scorer in self.scorers:
             content = judgements_file(scorer.name).read_bytes() if scorer.file and Path(scorer.name).exists() else b""
             digest.update(content or str(scorer if scorer.file else scorer.open(self.open_metric).signature()).encode())
+        digest.update(b"".join(more))
         return digest.hexdigest()
 
     async def judge(self, scorer: MetricScorer, samples: Sequence[Sample]) -> dict[str, Judgement]:
@@ -76,16 +77,14 @@ def metric_of(opened: Metric | Prompted) -> Metric:
 
 def judgement_files(names: Sequence[str]) -> dict[str, str]:
     """Return a file of the run for each metric: `words` and `words.jsonl` may both be given."""
-    return dict(zip(names, _files(names), strict=True))
-
-
-def _files(names: Sequence[str]) -> Iterator[str]:
+    files: dict[str, str] = {}
     used: set[str] = set()
     for name in names:
         stem = file_name(name.removesuffix(".jsonl"))
         free = next(n for n in chain([stem], (f"{stem}-{k}" for k in count(2))) if n.casefold() not in used)
         used.add(free.casefold())
-        yield f"{JUDGEMENTS}/{free}.jsonl"
+        files[name] = f"{JUDGEMENTS}/{free}.jsonl"
+    return files
 
 
 def write_judgements(path: Path, judgements: Mapping[str, Judgement], samples: Sequence[Sample]) -> None:

@@ -46,7 +46,7 @@ _MARKS = r"(?:[^\w\n]|_)*+"
 
 
 def _line(name: str, values: str) -> re.Pattern[str]:
-    """`NAME: value`, or the value alone on the next line; several values, as in an echo of the format, do not match."""
+    """Match `NAME: value`, or the value alone on the next line, but not several values, as in an echo of the format."""
     alone = rf"\n\s*+(?={_MARKS}(?:{values}){_MARKS}(?:\n|\Z))"
     several = rf"(?:\.|[ '’\"*_]*(?:[/|,~–—-]|or\b|to\b)[ '’\"*_]*)(?:{values})"
     pattern = (
@@ -97,7 +97,7 @@ class Prompted:
         return (Job(sample.id, self.request(sample), data=sample) for sample in samples)
 
     def request(self, sample: Sample) -> Request | Failure:
-        """The question about a sample; the same with and without `+p`, so that the store answers the second one."""
+        """Return the question about a sample, the same with and without `+p`, so that the store answers the second."""
         settings = self.metric.settings
         message = Message("user", fill(self.prompt, sample.instruction, sample.text))
         return self.metric.unsendable(sample) or Request(

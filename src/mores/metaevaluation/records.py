@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from mores.factory.gold import Gold
+from mores.formatting import number
 from mores.types import Record, Result, Signature
 
 STATISTICS = {
@@ -173,7 +174,7 @@ class Meta(Record):
     evaluations: tuple[MetricEvaluation, ...]
     """In the order in which they were asked for, baselines last."""
     advice: tuple[Advice, ...] = ()
-    """On each metric that is no baseline."""
+    """On each metric except baselines."""
     comparisons: tuple[MetricComparison, ...] = ()
     """Comparisons of every two metrics."""
     group_comparisons: tuple[MetricComparison, ...] = ()
@@ -191,6 +192,14 @@ class Meta(Record):
         """The metric with the highest scaled accuracy; a baseline only if there is nothing else."""
         measured = [e for e in self.evaluations if e.accuracy is not None]
         return max([e for e in measured if not e.baseline] or measured, key=lambda e: e.accuracy or 0.0, default=None)
+
+    @property
+    def headline(self) -> str:
+        """The advice on the best metric, or its scaled accuracy, in one line."""
+        best = self.best
+        if line := next((advice.line for advice in self.advice if best and advice.metric == best.metric), None):
+            return line
+        return f"{best.metric}: scaled accuracy {number(best.accuracy)}" if best else "no metric has a score"
 
     @property
     def silent(self) -> list[str]:

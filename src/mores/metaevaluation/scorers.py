@@ -53,7 +53,7 @@ class MetricScorer:
         """Whether there is a separate judge for each source."""
         return SOURCE in self.name
 
-    def of(self, source: str) -> MetricScorer:
+    def without(self, source: str) -> MetricScorer:
         """Return the one that was trained without a source; `none` for the one that was trained with all."""
         return MetricScorer(self.name.replace(SOURCE, source))
 
@@ -87,7 +87,7 @@ def read_judgements(path: str | Path) -> dict[str, Judgement]:
 
 
 def by_sample(judgements: Iterable[Judgement], name: str) -> dict[str, Judgement]:
-    """Judgements by sample; two of the same sample are an error, because they are ambiguous."""
+    """Return judgements by sample; InputError for two of the same sample."""
     by_id: dict[str, Judgement] = {}
     for judgement in judgements:
         if judgement.score is not None and not abs(judgement.score) <= LARGEST:

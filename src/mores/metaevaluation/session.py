@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from pathlib import Path
 
 from mores.engine import SILENT, Asker, Progress
-from mores.engine.estimate import Estimate, estimate
+from mores.engine.estimate import Estimate
 from mores.engine.loop import interruptible
 from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
-from mores.formatting import number
+from mores.formatting import count
 from mores.io import JsonlWriter, write_text
 from mores.io.private import make_folder
 from mores.metaevaluation.baselines import BASELINES, fit, judge
 from mores.metaevaluation.dataset import Dataset, source_of
 from mores.metaevaluation.folder import JUDGEMENTS, RESULT, MetaRun
-from mores.metaevaluation.judging import judgement_files, metric_of
+from mores.metaevaluation.judging import MetricJudging, judgement_files
 from mores.metaevaluation.leave_one_out import NONE, collect, leave_one_out
-from mores.metaevaluation.records import AnnotationTable, LeaveOneOut, Meta
+from mores.metaevaluation.records import AnnotationTable, LeaveOneOut
 from mores.metaevaluation.scorers import MetricScorer, read_judgements
-from mores.metaevaluation.study import MetricJudgements, study
+from mores.metaevaluation.study import MetricJudgements, evaluate_metrics
 from mores.metaevaluation.versus import check_data
 from mores.metric import Metric
-from mores.metric.folder import judgements_file
 from mores.run import Plan, start_run
 from mores.signature import sign
 from mores.types import Judgement, Signature
@@ -50,22 +47,17 @@ class MetaSession:
 
     def askers(self) -> list[Asker]:
         """Return every model that is asked."""
-        return [
-            metric_of(call.open(self.open_metric)).asker
-            for scorer in self.scorers
-            for _, call, _ in self._calls(scorer)
-        ]
+        return self._judging(files=False).askers()
 
     def estimates(self) -> dict[str, Estimate]:
         """Return the number of questions to each model, and their cost."""
-        estimates: dict[str, Estimate] = {}
-        for scorer in self.scorers:
-            for _, call, golds in self._calls(scorer):
-                opened = call.open(self.open_metric)
-                metric = metric_of(opened)
-                jobs = opened.jobs(gold.sample for gold in golds)
-                estimates[call.name] = estimate(metric.asker, jobs, metric.settings.max_tokens)
-        return estimates
+        judging, calls = self._judging(), (call for scorer in self.scorers for call in self._calls(scorer))
+        return {call.name: judging.estimate(call, (gold.sample for gold in golds)) for _, call, golds in calls}
+
+    def _judging(self, *, files: bool = True) -> MetricJudging:
+        """Return the judges of all metrics, one for each source where there are several."""
+        judges = [call for scorer in self.scorers for _, call, _ in self._calls(scorer, files=files)]
+        return MetricJudging(judges, self.open_metric, self.progress)
 
     async def run(self, out: Path, *, numbered: bool = False) -> MetaRun:
         """Judge, measure and compare; the run is in the folder `out`, and continues where it stopped."""
@@ -74,8 +66,8 @@ class MetaSession:
         with start_run(out, self._plan(files), numbered=numbered, progress=self.progress) as run:
             self._notes, self._matrices = [], []
             if self.data.limit:
-                most = f"at most {self.data.limit:,} of each source, half of them with errors"
-                self._notes.append(f"{len(self.data.golds):,} samples were judged: {most}.")
+                most = f"at most {count(self.data.limit)} of each source, half of them with errors"
+                self._notes.append(f"{count(len(self.data.golds))} samples were judged: {most}.")
             make_folder(run.path / JUDGEMENTS)
             for scorer in self.scorers:
                 judgements = await self._judge(scorer)
@@ -87,22 +79,15 @@ class MetaSession:
                 raise InputError("no metric could be evaluated: " + "; ".join(self._notes))
             with interruptible():
                 for _ in self.progress.track("evaluating", [None], 1):
-                    result = study(self.data, judged, leave_one_out=self._matrices, votes=self.votes, notes=self._notes)
+                    result = evaluate_metrics(self.data, judged, self._matrices, self.votes, self._notes)
             write_text(run.path / RESULT, result.model_dump_json(indent=1) + "\n")
             failures = sum((Counter(evaluation.failures) for evaluation in result.evaluations), Counter[str]())
             files_written = {files[name]: "Judgement" for name in judged}
-            run.finish(files={**files_written, RESULT: "Meta"}, failures=failures, headline=_headline(result))
+            run.finish(files={**files_written, RESULT: "Meta"}, failures=failures, headline=result.headline)
         return MetaRun(run.path, run.manifest)
 
     def _plan(self, files: Mapping[str, str]) -> Plan:
         """Return the plan of the run; its signature covers the judgements in files and the settings of models."""
-        digest = blake2b(digest_size=4)
-        for scorer in self.scorers:
-            for _, call, _ in self._calls(scorer, files=True):
-                content = judgements_file(call.name).read_bytes() if call.file and Path(call.name).exists() else b""
-                digest.update(content or str(scorer if call.file else call.open(self.open_metric).signature()).encode())
-        for table in self.votes:
-            digest.update(table.model_dump_json().encode())
         data = self.data
         fields = {
             "task": "meta.1",
@@ -110,7 +95,7 @@ class MetaSession:
             "split": data.split,
             "limit": data.limit or "none",
             "metrics": ",".join(files),
-            "judging": digest.hexdigest(),
+            "judging": self._judging().fingerprint(*(table.model_dump_json().encode() for table in self.votes)),
             "leave-one-out": "yes" if self.leave_one_out else "no",
         }
         settings = {"data": str(data.folder), "split": data.split, "limit": data.limit, "judgements": dict(files)}
@@ -139,20 +124,14 @@ class MetaSession:
             return
         for source in self.data.sources:
             part = [gold for gold in self.data.golds if source_of(gold) == source]
-            yield source, scorer.of(source), self.data.golds if self.leave_one_out else part
-        if scorer.file and Path(scorer.of(NONE).name).exists():
-            yield NONE, scorer.of(NONE), self.data.golds
+            yield source, scorer.without(source), self.data.golds if self.leave_one_out else part
+        if scorer.file and Path(scorer.without(NONE).name).exists():
+            yield NONE, scorer.without(NONE), self.data.golds
 
     async def _read(self, scorer: MetricScorer, golds: list[Gold]) -> dict[str, Judgement]:
         """Return the judgements of a file, or of a model that is asked."""
         if not scorer.file:
-            metric = scorer.open(self.open_metric)
-            samples, price = [gold.sample for gold in golds], metric_of(metric).asker.price
-            async with (
-                self.progress.stage(scorer.name, len(golds), price) as counts,
-                aclosing(metric.stream(samples, counts)) as judgements,
-            ):
-                return {sample.id: judgement async for sample, judgement in judgements}
+            return await self._judging().judge(scorer, [gold.sample for gold in golds])
         judgements_read = read_judgements(scorer.name)
         ids = {gold.sample.id for gold in golds}
         if not ids & judgements_read.keys():
@@ -199,10 +178,3 @@ class MetaSession:
                 if gold.sample.id in signed:
                     writer.write(signed[gold.sample.id].repeat(gold.sample))
         return signed
-
-
-def _headline(meta: Meta) -> str:
-    best = meta.best
-    if line := next((advice.line for advice in meta.advice if best and advice.metric == best.metric), None):
-        return line
-    return f"{best.metric}: scaled accuracy {number(best.accuracy)}" if best else "no metric has a score"

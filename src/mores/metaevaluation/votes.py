@@ -15,7 +15,7 @@ A vote is one line with the sample, the annotator, the criterion and the value.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from pydantic import Field
@@ -80,7 +80,7 @@ def read_votes(path: Path, golds: Iterable[Gold]) -> list[SampleVote]:
     seen: set[tuple[str, str, str]] = set()
     for row, vote in enumerate(votes, 1):
         key = (vote.sample_id, vote.annotator, vote.criterion)
-        if problem := _problem(vote, ids) or ("is there twice" if key in seen else None):
+        if problem := _problem(vote, ids) or ("is a duplicate" if key in seen else None):
             raise InputError(f"{path}: vote {row}, {vote.annotator} on {vote.criterion} of {vote.sample_id}, {problem}")
         seen.add(key)
     return votes
@@ -96,7 +96,7 @@ def _problem(vote: SampleVote, ids: set[str]) -> str | None:
 
 
 def vote_tables(votes: Iterable[SampleVote], golds: Iterable[Gold]) -> list[AnnotationTable]:
-    """Tables 3, 12 and 13, the agreement of the annotators, and ratings of explanations, if there are such votes."""
+    """Return Tables 3, 12 and 13, the annotators' agreement and ratings of explanations, as far as there are votes."""
     ballots: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for vote in votes:
         ballots[vote.criterion][vote.sample_id][vote.annotator] = vote.value
@@ -169,17 +169,15 @@ def _alpha(ballots: Ballots) -> AnnotationTable:
         people = sorted({name for ballot in samples.values() for name in ballot})
         level = "nominal" if criterion not in ("error", "explanation") else "ordinal"
         levels = LEVELS if criterion.startswith(SIMILARITY) else CRITERIA[criterion]
-        ratings = [[_level(ballot, name, levels) for ballot in samples.values()] for name in people]
+        ratings = [
+            [levels.index(ballot[name]) if name in ballot else None for ballot in samples.values()] for name in people
+        ]
         alpha = krippendorff_alpha(ratings, "interval" if criterion.startswith(SIMILARITY) else level)  # type: ignore[arg-type]
         if alpha is not None:
             rows[criterion] = (number(alpha, 3), str(len(samples)), str(len(people)))
     return AnnotationTable(
         title="Agreement of the annotators", columns=("Krippendorff's α", "samples", "people"), rows=rows
     )
-
-
-def _level(ballot: Mapping[str, str], name: str, levels: Sequence[str]) -> int | None:
-    return levels.index(ballot[name]) if name in ballot else None
 
 
 def _likert(ballots: Ballots) -> AnnotationTable:

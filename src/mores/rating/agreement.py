@@ -52,7 +52,7 @@ def given_values(shared: Sequence[Sequence[Rating]], column: str) -> list[Given]
 
 
 def alpha_of(name: str, units: Sequence[Given]) -> Result:
-    """Krippendorff's α for ordered values, with the variance of answers drawn anew."""
+    """Return Krippendorff's α for ordered values, with the variance of answers drawn anew."""
     annotators = sorted({annotator for unit in units for annotator in unit})
     votes = count_votes([[unit.get(annotator) for unit in units] for annotator in annotators])
     value = krippendorff_alpha(votes, "ordinal")
@@ -72,7 +72,7 @@ def alpha_of(name: str, units: Sequence[Given]) -> Result:
 
 
 def pair_kappas(units: Sequence[Given], scale: Sequence[float]) -> list[PairKappa]:
-    """Cohen's κ of every two annotators who rated the same answers."""
+    """Return Cohen's κ of every two annotators who rated the same answers."""
     annotators = sorted({annotator for unit in units for annotator in unit})
     pairs = []
     for first, second in combinations(annotators, 2):

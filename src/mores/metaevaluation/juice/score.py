@@ -95,10 +95,10 @@ def marked_by(answer: JuiceAnswer, judgement: Judgement) -> JudgedAnswer:
 
 
 def score_detectors(data: JuiceData, threshold: float = THRESHOLD) -> Iterator[JuiceScore]:
-    """Each detector of the file against what the others marked in the answers that it judged; people also together."""
+    """Yield each detector against what the others marked in the answers that it judged; people also together."""
     people: list[JudgedAnswer] = []
     for detector, kind in data.detectors.items():
-        marked = [_against_others(answer, detector) for answer in data.judged_by(detector)]
+        marked = [_compare_with_others(answer, detector) for answer in data.judged_by(detector)]
         people += marked if kind == "human" else []
         yield score_judge(detector, kind, marked, threshold=threshold)
     if people:
@@ -111,7 +111,7 @@ def score_baseline(answers: Iterable[JuiceAnswer], threshold: float = THRESHOLD)
     return score_judge(BASELINE, "baseline", marked, threshold=threshold)
 
 
-def summarise(data: JuiceData, judges: Sequence[JuiceScore], threshold: float, notes: Sequence[str] = ()) -> Juice:
+def describe_data(data: JuiceData, judges: Sequence[JuiceScore], threshold: float, notes: Sequence[str] = ()) -> Juice:
     """Return the figures of the judges with those of the data."""
     errors = [error for answer in data.answers for error in answer.errors]
     counts = Counter(category for error in errors for category in error.categories)
@@ -132,7 +132,7 @@ def summarise(data: JuiceData, judges: Sequence[JuiceScore], threshold: float, n
     )
 
 
-def _against_others(answer: JuiceAnswer, detector: str) -> JudgedAnswer:
+def _compare_with_others(answer: JuiceAnswer, detector: str) -> JudgedAnswer:
     """Return a detector's annotations, and as errors only what others marked, at their spans."""
     annotations = [a for error in answer.errors for a in error.annotations if a.detector == detector]
     others = tuple(error.without(detector) for error in answer.errors if error.detectors - {detector})
@@ -207,7 +207,7 @@ def _by_group(tallies: Sequence[_Tally]) -> dict[str, dict[str, Result]]:
 
 
 def _ratio(name: str, tallies: Sequence[_Tally], above: Sequence[float], below: Sequence[float]) -> Result:
-    """Σ above / Σ below with its interval; n is the number of rows."""
+    """Return Σ above / Σ below with its interval; n is the number of rows."""
     if not sum(below):
         return Result(name=name, value=None, n=len(below))
     codes = group_codes(np.array([tally.marked.answer.query for tally in tallies], dtype=object), len(tallies))

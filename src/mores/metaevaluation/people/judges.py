@@ -81,8 +81,8 @@ def read_table_judge(judge: TableJudge, answers: Sequence[PeopleAnswer], aliases
         fix = f"; name it as {judge.path.name}:COLUMN" if missing[0] in ("rating", judge.column) else ""
         raise source.error(f"no column {missing[0]!r} among {', '.join(present)}{fix}")
     assert question is not None
-    names = {"model": {**MODELS, **(aliases or {}).get("model", {})}, **_without(aliases, "model")}
-    cells = RatingCells(names)
+    aliases = aliases or {}
+    cells = RatingCells({**aliases, "model": {**MODELS, **aliases.get("model", {})}})
     scored: dict[Key, tuple[int, float | None]] = {}
     with_language = "language" in present and all(answer.language for answer in answers)
     for row in rows:
@@ -92,10 +92,6 @@ def read_table_judge(judge: TableJudge, answers: Sequence[PeopleAnswer], aliases
             raise source.error(f"the same answer is already in {source.unit} {first}; keep one of them", row.line)
         scored[key] = (row.line, value)
     return _join(judge, answers, {key: value for key, (_, value) in scored.items()}, question, with_language)
-
-
-def _without(aliases: Aliases | None, column: str) -> dict[str, Mapping[str, str]]:
-    return {name: values for name, values in (aliases or {}).items() if name != column}
 
 
 def _scored(
@@ -143,7 +139,7 @@ def _join(
 
 
 def _check_models(judge: TableJudge, wanted: Iterable[Key], scored: Iterable[Key]) -> None:
-    """A model that only people's file has, while the judge's has others, is surely spelled in two ways."""
+    """Refuse a model that only people's file has, while the judge's has others: it is spelled in two ways."""
     theirs, ours = {key[2] for key in scored}, {key[2] for key in wanted}
     if (unknown := sorted(ours - theirs)) and theirs - ours:
         problem = f"{judge.path}: no model {unknown[0]!r}, which people rated"
