@@ -134,7 +134,7 @@ class CollectSettings(AskSettings, table="collect"):
     )
     model: str | Model = setting(default="embedded", kw_only=False, metavar="MODEL", help=MODELS + ".", result=True)
     without: Names = setting(
-        default=(), choices=known_stages, help="CollectStage to leave out (may be repeated).", result=True
+        default=(), choices=known_stages, help="Stage to leave out (may be repeated).", result=True
     )
     out: OptionalPath = setting(
         default=None,
