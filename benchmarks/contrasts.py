@@ -23,10 +23,13 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import make_union
 
-from mores.training.pairs import Pair, group, name_of, read_pairs
+from mores.training.pairs import ClaimPair, group, name_of, read_pairs
 
 FOLDER = Path(__file__).parent.parent / "examples" / "train"
-SIDES: dict[str, Callable[[Pair], str]] = {"claim": lambda pair: pair.claim, "passage": lambda pair: pair.evidence[0]}
+SIDES: dict[str, Callable[[ClaimPair], str]] = {
+    "claim": lambda pair: pair.claim,
+    "passage": lambda pair: pair.evidence[0],
+}
 FEATURES = make_union(
     HashingVectorizer(ngram_range=(1, 2), n_features=2**17, token_pattern=r"(?u)\w+"),
     HashingVectorizer(analyzer="char_wb", ngram_range=(2, 2), n_features=2**17),
@@ -54,7 +57,7 @@ def main() -> None:
         given.out.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
 
 
-def shortcuts(pairs: Sequence[Pair]) -> dict[str, float | str]:
+def shortcuts(pairs: Sequence[ClaimPair]) -> dict[str, float | str]:
     """The share of the larger class, and of correct guesses from each side alone; items are never split."""
     refuted = np.array([pair.label == "refuted" for pair in pairs])
     items = group(pairs)
@@ -69,7 +72,7 @@ def shortcuts(pairs: Sequence[Pair]) -> dict[str, float | str]:
     return figures
 
 
-def second_reader(pairs: Sequence[Pair]) -> dict[str, float | str]:
+def second_reader(pairs: Sequence[ClaimPair]) -> dict[str, float | str]:
     """How many labels, and how many decisions for or against an error, are also those of the second reader."""
     labels = {name_of(pair): pair.label for pair in pairs}
     with (FOLDER / "contrasts" / "second-reader.tsv").open(encoding="utf-8", newline="") as file:
@@ -83,7 +86,7 @@ def second_reader(pairs: Sequence[Pair]) -> dict[str, float | str]:
     }
 
 
-def shared(pairs: Sequence[Pair], others: Sequence[Pair]) -> dict[str, float | str]:
+def shared(pairs: Sequence[ClaimPair], others: Sequence[ClaimPair]) -> dict[str, float | str]:
     """How many different texts have a run of words in common with the others."""
     known = {run for pair in others for text in (pair.claim, *pair.evidence) for run in runs(text, pair.language)}
     texts = dict.fromkeys((text, pair.language) for pair in pairs for text in (pair.claim, *pair.evidence))

@@ -27,7 +27,7 @@ import mores
 from mores.factory.build import build
 from mores.factory.items import SourceItem, Task
 from mores.factory.output import write
-from mores.factory.recipe import Recipe
+from mores.factory.recipe import BuildRecipe
 
 REGIONS = ["BR", "CN", "DE", "EG", "ID", "IN", "JP", "KE", "MX", "NG", "PE", "TR"]
 WORDS = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in ("lan", "mi", "ro", "tek", "su")]
@@ -72,7 +72,7 @@ def measure(count: int) -> dict[str, float]:
         with path.open("w") as file:
             file.writelines(item.model_dump_json() + "\n" for item in items(count))
         started = time.monotonic()
-        recipe = Recipe(name="bench", sources=(str(path),), cap=count)
+        recipe = BuildRecipe(name="bench", sources=(str(path),), cap=count)
         built = build(recipe, None)
         write(built, recipe, Path(folder) / "out")
         seconds = time.monotonic() - started

@@ -33,8 +33,9 @@ import numpy as np
 from mores.culture import language, language_name
 from mores.errors import InputError
 from mores.language import check, detect, model_tag
-from mores.language.paper import LEFT_OUT, TABLE_13, check_as_paper, detect_as_paper
+from mores.language.paper import detect_as_paper, is_expected
 from mores.longanswer.answers import REFUSED
+from mores.longanswer.summary import LEFT_OUT
 
 MADE_UP = (
     "Why do people in my village plant rice before the first rain of the year?",
@@ -44,6 +45,12 @@ MADE_UP = (
     "मेरे गाँव के लोग पहली बारिश से पहले धान क्यों लगाते हैं?",
     "なぜ私の村の人々は最初の雨の前に米を植えるのですか。",
 )
+TABLE_13 = {
+    "aa": 100.0, "ar": 100.0, "bal": 0.0, "zh": 100.0, "en": 100.0, "fo": 100.0, "fj": 98.67, "de": 100.0, "he": 100.0,
+    "hil": 0.0, "hi": 100.0, "hu": 100.0, "ja": 100.0, "rn": 35.85, "ko": 100.0, "pap": 0.0, "ps": 100.0, "ru": 97.33,
+    "sm": 92.0, "es": 100.0, "to": 100.0, "tn": 96.92, "wo": 90.0,
+}  # fmt: skip
+"""The paper's accuracy on its questions, in percent."""
 
 
 SIZES = (20, 50, 100, 200)
@@ -147,7 +154,8 @@ def print_answers(folder: Path) -> None:
             continue
         verdicts = [checked.correct for checked in check(texts, tags)]
         wrong, unsure = np.array([v is False for v in verdicts]), np.array([v is None for v in verdicts])
-        paper = ~np.array(check_as_paper(texts, tags))
+        detected = detect_as_paper(texts, tags)
+        paper = np.array([not is_expected(found, tag) for found, tag in zip(detected, tags, strict=True)])
         rates = [100 * part.mean() for part in (paper[counted], wrong[counted], unsure[counted], wrong, unsure)]
         cells = [f"{value:.1f}" for value in rates]
         print(

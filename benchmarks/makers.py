@@ -22,7 +22,7 @@ from mores.engine import Asker, open_asker
 from mores.engine.loop import run
 from mores.factory import sources
 from mores.factory.drafts import drafts, draw, word
-from mores.factory.errors.model import Settings, make
+from mores.factory.errors.model import SoftErrorSettings, make
 from mores.factory.errors.rules import Pool, changes
 from mores.factory.gold import Gold
 from mores.factory.items import SourceItem
@@ -55,7 +55,7 @@ async def by_model(correct: list[Gold], asker: Asker, tokens: int) -> list[Gold]
     failed: Counter[str] = Counter()
     async with (
         asker.progress.stage("soft errors", 2 * len(correct), asker.price) as counts,
-        aclosing(make(correct, asker, Settings(max_tokens=tokens), counts)) as results,
+        aclosing(make(correct, asker, SoftErrorSettings(max_tokens=tokens), counts)) as results,
     ):
         async for _, result in results:
             if isinstance(result, Gold):

@@ -3,7 +3,7 @@
     python benchmarks/raters.py                                 # a table, in some minutes
     python benchmarks/raters.py --studies 20 --only nested --json
 
-Simulated studies with three models, two types and five languages (`mores.stats.raters.simulated`). In each, either
+Simulated studies with three models, two types and five languages (`tests/stats/raters/simulated.py`). In each, either
 everybody is honest, or one person answers at random, always alike, in a hurry, or by the place of the answer. A study
 counts as `false` when an honest person is flagged. Without a careless person, intervals of the differences between
 models, of severities and of the drift of a person who grows severe are held against the truth.
@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any, get_args
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -23,9 +24,11 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 from mores.stats.intervals import Z95, share_interval  # noqa: E402
-from mores.stats.mixed import Fit, Model, contrasts, fit  # noqa: E402
+from mores.stats.mixed import Fit, MixedModel, contrasts, fit  # noqa: E402
 from mores.stats.raters import Conduct, annotator_drift, annotator_severity, find_careless  # noqa: E402
-from mores.stats.raters.simulated import Careless, Plan, Study, draw_study  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tests.stats.raters.simulated import Careless, Plan, Study, draw_study  # noqa: E402
 
 DESIGNS = {
     "nested": (Plan(annotators=3, questions=10, spread=0.2), ("language/annotator", "question")),
@@ -38,7 +41,7 @@ DRIFT = -3.0
 
 def flagged(study: Study, random: tuple[str, ...]) -> set[str]:
     """Who is called careless."""
-    result = fit(Model("rating", ("model*type",), random), study.columns)
+    result = fit(MixedModel("rating", ("model*type",), random), study.columns)
     known = Conduct(study.numbers("order"), study.numbers("seconds"), study.numbers("position"))
     return {str(s.annotator) for s in find_careless(result, study.columns["annotator"], known) if s.flagged}
 
@@ -64,7 +67,7 @@ def measure_coverage(studies: int) -> dict[str, Any]:
     held: dict[str, list[bool]] = {"differences": [], "severities": [], "drift": []}
     for seed in range(studies):
         study = draw_study(plan, np.random.default_rng(seed))
-        result = fit(Model("rating", ("model*type",), DESIGNS["nested"][1]), study.columns)
+        result = fit(MixedModel("rating", ("model*type",), DESIGNS["nested"][1]), study.columns)
         held["differences"] += hold_differences(result, plan)
         held["severities"] += hold_severities(result, study)
         drifts = annotator_drift(result, study.columns["annotator"], study.numbers("order"))

@@ -17,6 +17,7 @@ import argparse
 import json
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,10 @@ import numpy.typing as npt
 
 from mores.stats.annotators import fit_dawid_skene
 from mores.stats.annotators.redundancy import Redundancy
-from mores.stats.annotators.simulated import Crowd, draw_crowd
 from mores.stats.resampling import draw_counts, percentiles
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tests.stats.annotators.simulated import Crowd, draw_crowd
 
 Floats = npt.NDArray[np.float64]
 FIXED, MOST = 5, 9

@@ -22,11 +22,11 @@ import torch
 
 from mores.factory.gold import Gold
 from mores.io import read_records
-from mores.training.examples import Example, Examples
+from mores.training.examples import Examples, TokenizedExample
 from mores.training.network import TARGETS, load
 from mores.training.packing import steps
-from mores.training.recipe import Recipe
-from mores.training.tune import Progress, Training
+from mores.training.recipe import TuningRecipe
+from mores.training.tune import Training, TrainingStep
 
 PEAK = 989e12
 """Dense bf16 operations a second of an H100 or H200, by its datasheet."""
@@ -35,12 +35,12 @@ PEAK = 989e12
 def main() -> None:
     """Time both and print the ratio."""
     options = _options()
-    recipe = Recipe(
+    recipe = TuningRecipe(
         method=options.method, batch=options.batch, row_tokens=options.row_tokens, style=options.style, summary=False
     )
     _, tokenizer = load(options.base, recipe)
     golds = itertools.islice(read_records(Path(options.data) / "train.jsonl", Gold), options.samples)
-    examples = list(Examples(tokenizer, recipe).of(golds))
+    examples = list(Examples(tokenizer, recipe).make(golds))
     lengths = [len(example.tokens) for example in examples]
     print(f"{len(examples):,} examples, {np.mean(lengths):.0f} tokens each, batches of {recipe.batch}, {recipe.method}")
     plain = _plain(options, recipe, examples)
@@ -69,7 +69,7 @@ def _options() -> argparse.Namespace:
 # -- the plain loop --------------------------------------------------------------------------------------------
 
 
-def _plain(options: argparse.Namespace, recipe: Recipe, examples: Sequence[Example]) -> float:
+def _plain(options: argparse.Namespace, recipe: TuningRecipe, examples: Sequence[TokenizedExample]) -> float:
     """Tokens a second of a loop that pads."""
     from peft import LoraConfig, get_peft_model
     from transformers import AutoModelForCausalLM
@@ -98,7 +98,7 @@ def _plain(options: argparse.Namespace, recipe: Recipe, examples: Sequence[Examp
     return tokens / (time.perf_counter() - begun)
 
 
-def _padded(examples: Sequence[Example], count: int) -> Iterator[dict[str, Any]]:
+def _padded(examples: Sequence[TokenizedExample], count: int) -> Iterator[dict[str, Any]]:
     for start in range(0, len(examples), count):
         batch = examples[start : start + count]
         longest = max(len(example.tokens) for example in batch)
@@ -115,10 +115,10 @@ def _padded(examples: Sequence[Example], count: int) -> Iterator[dict[str, Any]]
 # -- ours ------------------------------------------------------------------------------------------------------
 
 
-def _ours(options: argparse.Namespace, recipe: Recipe, examples: Sequence[Example]) -> float:
+def _ours(options: argparse.Namespace, recipe: TuningRecipe, examples: Sequence[TokenizedExample]) -> float:
     """Tokens a second of `mores train`, after the steps in which it compiles."""
     model, _ = load(options.base, recipe)
-    seen: list[Progress] = []
+    seen: list[TrainingStep] = []
     warm = 8
     few = examples[: recipe.batch * (warm + options.steps)]
     with tempfile.TemporaryDirectory() as folder:
@@ -129,7 +129,7 @@ def _ours(options: argparse.Namespace, recipe: Recipe, examples: Sequence[Exampl
     return (last.tokens - first.tokens) / (last.seconds - first.seconds)
 
 
-def _operations(base: str, recipe: Recipe, examples: Sequence[Example]) -> float:
+def _operations(base: str, recipe: TuningRecipe, examples: Sequence[TokenizedExample]) -> float:
     """Floating-point operations that a token needs, forward and back: 2 for each weight that it meets."""
     from transformers import AutoConfig
 

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from mores.errors import MoresError
-from mores.factory.facts import FACTS, Fact
+from mores.factory.facts import FACTS, CorrectFact
 from mores.io import read_records
 from mores.language.units import keys
 
@@ -102,7 +102,7 @@ def find_nearest(splits: Sequence[str], compare: Compare) -> list[Nearest]:
     return sorted(compare(tested, trained), reverse=True)
 
 
-def by_source(facts: Sequence[Fact], numbers: Iterable[int]) -> Counter[str]:
+def by_source(facts: Sequence[CorrectFact], numbers: Iterable[int]) -> Counter[str]:
     """How many of these facts each source has, and how many there are in all."""
     sources = Counter(facts[number].id.partition("/")[0] for number in numbers)
     return sources + Counter(all=sources.total())
@@ -115,7 +115,7 @@ def main() -> None:
     parser.add_argument("--examples", type=int, default=0, metavar="N", help="print the N nearest pairs")
     options = parser.parse_args()
     try:
-        facts = list(read_records(options.data / FACTS, Fact))
+        facts = list(read_records(options.data / FACTS, CorrectFact))
     except MoresError as error:
         parser.error(str(error))
     splits = [fact.split for fact in facts]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import os
 import signal
@@ -59,3 +60,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     with_torch = {"train", "test_export", "test_hf", "test_hf_continuous", "test_train", "test_vllm"}
     with_torch |= {"test_python_examples_run[python]"}
     items.sort(key=lambda item: with_torch.isdisjoint({item.path.parent.name, item.path.stem, item.name}))
+
+
+@pytest.fixture(scope="session")
+def trees() -> dict[str, ast.Module]:
+    """Every file of the package, parsed, by its path."""
+    source = Path(__file__).parents[1] / "src" / "mores"
+    return {path.relative_to(source).as_posix(): ast.parse(path.read_text()) for path in sorted(source.rglob("*.py"))}

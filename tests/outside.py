@@ -1,14 +1,15 @@
-"""What the docs tell users to write: the files of docs/benchmarks.md, put into a folder."""
+"""What the docs tell users to write: the files of docs/benchmarks.md and docs/extending.md, put into a folder."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-GUIDE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+DOCS = Path(__file__).parents[1] / "docs"
+GUIDE = DOCS / "extending.md"
 _FILE = re.compile(r"\n`([\w./]+)`:\n\n```\w+\n(.*?)```\n", re.DOTALL)
-FILES = dict(_FILE.findall(GUIDE.read_text("utf-8")))
-"""The text of each file of the guide, by its path."""
+FILES = dict(_FILE.findall((DOCS / "benchmarks.md").read_text("utf-8") + GUIDE.read_text("utf-8")))
+"""The text of each file of the guides, by its path."""
 
 
 def write_folder(place: Path, name: str) -> Path:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.factory.facts import Fact
+from mores.factory.facts import CorrectFact
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "twins.py"))
 WORDS = st.lists(st.sampled_from("abcd"), max_size=8)
@@ -42,7 +42,7 @@ def test_a_twin_in_training_is_counted_and_one_in_the_same_split_is_not(
         ("train", "Jamaica in cooked is beans red of soup."),  # the same words in another order
     ]
     rows = [
-        Fact(id=f"made/{n}", source=f"made/{n}", group=str(n), text=text, split=split)
+        CorrectFact(id=f"made/{n}", source=f"made/{n}", group=str(n), text=text, split=split)
         for n, (split, text) in enumerate(texts)
     ]
     (tmp_path / "facts.jsonl").write_text("".join(row.model_dump_json() + "\n" for row in rows), "utf-8")

@@ -10,10 +10,10 @@ import pytest
 
 from mores.errors import ConfigError, GateError, InputError
 from mores.gate import BenchGate, TextGate
-from mores.metric.summary import Summary
+from mores.metric.summary import ScoreSummary
 from mores.types import Error, ErrorReport, Failure, FailureKind, Judgement, Severity, Signature
 
-SUMMARY = Summary(
+SUMMARY = ScoreSummary(
     n=20, judged=19, failed={FailureKind.PARSE: 1}, with_errors=3, errors={Severity.MAJOR: 1, Severity.MINOR: 2},
     unlocated=0, mean_score=-0.25, without_certainty=0, signatures=(),
 )  # fmt: skip
@@ -74,7 +74,7 @@ def test_a_limit_that_is_neither_a_number_nor_a_share_is_refused(limit: float | 
 
 def test_other_settings_are_refused_before_anything_is_run(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="'bad' is no severity; give major or minor"):
-        TextGate(fail_on="bad")
+        TextGate(fail_on="bad")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="'80' is not a share"):
         BenchGate(fail_under="80")
     with pytest.raises(InputError, match="no run of mores bench"):

@@ -101,7 +101,7 @@ import numpy.typing as npt
 
 from mores.language.grams import Keys, keys
 from mores.language.letters import EAST_ASIAN
-from mores.language.model import STEP, Block, Calibration, Model
+from mores.language.model import STEP, DetectionModel, ScoreCalibration, ScriptModel
 from mores.language.score import ORDERS, score
 from mores.language.text import segments
 from tools.language_sources import (
@@ -165,7 +165,7 @@ def added_words() -> dict[str, tuple[str, ...]]:
     return {tag: tuple(texts) for tag, texts in texts_of.items()}
 
 
-def make_model(declarations: Sequence[Text]) -> Model:
+def make_model(declarations: Sequence[Text]) -> DetectionModel:
     """The model of some declarations, not calibrated."""
     by_script: dict[str, dict[str, list[Text]]] = defaultdict(lambda: defaultdict(list))
     for declaration in declarations:
@@ -173,14 +173,14 @@ def make_model(declarations: Sequence[Text]) -> Model:
             by_script[declaration.script][declaration.tag].append(declaration)
     blocks = {script: _block(texts) for script, texts in sorted(by_script.items())}
     alone = {script: _single(tag) for script, tag in ALONE.items() if script not in blocks}
-    return Model(dict(sorted((blocks | alone).items())), Calibration(), {})
+    return DetectionModel(dict(sorted((blocks | alone).items())), ScoreCalibration(), {})
 
 
-def _single(tag: str) -> Block:
-    return Block((tag,), np.empty(0, np.uint64), np.empty((0, 1), np.uint8), np.zeros(1), np.zeros(1))
+def _single(tag: str) -> ScriptModel:
+    return ScriptModel((tag,), np.empty(0, np.uint64), np.empty((0, 1), np.uint8), np.zeros(1), np.zeros(1))
 
 
-def _block(texts: Mapping[str, Sequence[Text]]) -> Block:
+def _block(texts: Mapping[str, Sequence[Text]]) -> ScriptModel:
     tags = sorted(texts)
     if len(tags) == 1:
         return _single(tags[0])
@@ -193,7 +193,7 @@ def _block(texts: Mapping[str, Sequence[Text]]) -> Block:
     logs = np.where(logs > 0, np.maximum(logs, 1 / STEP), 0)
     unseen = np.log(smoothing / smoothing.min())
     counts_in_steps = np.minimum(np.rint(logs * STEP), 255).astype(np.uint8)
-    return Block(tuple(tags), listed, counts_in_steps, unseen, np.zeros(len(tags)))
+    return ScriptModel(tuple(tags), listed, counts_in_steps, unseen, np.zeros(len(tags)))
 
 
 def _mean_counts(texts: Sequence[Text], words: Sequence[str]) -> Counts:
@@ -333,7 +333,7 @@ def cut(words: Sequence[str], size: int) -> list[str]:
     return runs
 
 
-def _score(model: Model, script: str, texts: Sequence[str]) -> tuple[Floats, Floats, Floats]:
+def _score(model: DetectionModel, script: str, texts: Sequence[str]) -> tuple[Floats, Floats, Floats]:
     """The scores of texts, and their numbers of n-grams, in the model and all."""
     cut = segments(texts)
     scored = next(scores for scores in score(cut, model) if scores.script == script)
@@ -345,28 +345,28 @@ def _score(model: Model, script: str, texts: Sequence[str]) -> tuple[Floats, Flo
     return nats, grams, total
 
 
-def calibrate(held: Sequence[Held]) -> Calibration:
+def calibrate(held: Sequence[Held]) -> ScoreCalibration:
     """The scale and power that give held-out pieces the best log-likelihood, and the confidence that is needed."""
     new = [part.of_new_words() for part in held]
     scales = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.1, 1.6, 2.3, 3.2, 4.5, 6.4)
-    grid = [Calibration(scale, power / 10) for power in range(2, 10) for scale in scales]
+    grid = [ScoreCalibration(scale, power / 10) for power in range(2, 10) for scale in scales]
     best = max(grid, key=lambda candidate: sum(float(_log_right(part, candidate).sum()) for part in new))
-    return Calibration(best.scale, best.power, _sure_from(new, best))
+    return ScoreCalibration(best.scale, best.power, _sure_from(new, best))
 
 
-def _posteriors(held: Held, calibration: Calibration) -> Floats:
+def _posteriors(held: Held, calibration: ScoreCalibration) -> Floats:
     logits = held.nats / calibration.temperature(held.grams)[:, None]
     logits = np.exp(logits - logits.max(axis=1, keepdims=True))
     posteriors: Floats = logits / logits.sum(axis=1, keepdims=True)
     return posteriors
 
 
-def _log_right(held: Held, calibration: Calibration) -> Floats:
+def _log_right(held: Held, calibration: ScoreCalibration) -> Floats:
     logs: Floats = np.log(np.maximum(_posteriors(held, calibration)[np.arange(len(held.answer)), held.answer], 1e-300))
     return logs
 
 
-def _sure_from(held: Sequence[Held], calibration: Calibration) -> tuple[tuple[float, float], ...]:
+def _sure_from(held: Sequence[Held], calibration: ScoreCalibration) -> tuple[tuple[float, float], ...]:
     """For each size, the least probability from which on 99 of 100 languages are correct."""
     posteriors = [_posteriors(part, calibration) for part in held]
     top = np.concatenate([part.max(axis=1) for part in posteriors])
@@ -391,7 +391,7 @@ def usual_scores(held: Held) -> Floats:
     return np.array([np.quantile(each, UNUSUAL) if len(each) else 0.0 for each in by_language])
 
 
-def list_confusions(held: Sequence[Held], calibration: Calibration) -> dict[str, tuple[str, ...]]:
+def list_confusions(held: Sequence[Held], calibration: ScoreCalibration) -> dict[str, tuple[str, ...]]:
     """The languages that each is most confused with, either way."""
     shares: dict[str, dict[str, float]] = defaultdict(dict)
     for part in held:
@@ -424,7 +424,7 @@ def accuracy(held: Sequence[Held]) -> float:
     return float(np.mean(accuracies))
 
 
-def train(folder: Path, sentences: Path | None = None, words: Path | None = None) -> tuple[Model, list[Held]]:
+def train(folder: Path, sentences: Path | None = None, words: Path | None = None) -> tuple[DetectionModel, list[Held]]:
     """The calibrated model of folders of declarations, sentences and word lists, and what it was calibrated on."""
     texts = read_declarations(folder)
     for path, read in ((sentences, read_sentences), (words, read_word_lists)):
@@ -437,10 +437,10 @@ def train(folder: Path, sentences: Path | None = None, words: Path | None = None
         script: replace(block, usual=usual.get(script, block.usual))
         for script, block in make_model(texts).blocks.items()
     }
-    return Model(blocks, calibration, list_confusions(held, calibration)), held
+    return DetectionModel(blocks, calibration, list_confusions(held, calibration)), held
 
 
-def write_model(model: Model) -> bytes:
+def write_model(model: DetectionModel) -> bytes:
     """The bytes of a model file."""
     arrays: dict[str, npt.NDArray[np.generic]] = {}
     for script, block in model.blocks.items():

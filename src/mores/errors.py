@@ -12,6 +12,9 @@ MoresError
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class MoresError(Exception):
     """Base of everything that Mores raises on purpose.
@@ -69,3 +72,19 @@ class Rejected(ModelError):  # noqa: N818
     def __init__(self, message: str, *, final: bool = False) -> None:
         super().__init__(message)
         self.final = final
+
+
+def suggest(name: str, known: Iterable[str], cutoff: float = 0.6, *, before: str = "", after: str = "") -> str:
+    """Return "did you mean 'NAME'? " with the known name nearest to a misspelt one; empty where none is near.
+
+    `before` and `after` are what the user writes around the name.
+    """
+    near = nearest(name, known, cutoff)
+    return f"did you mean {before + near + after!r}? " if near else ""
+
+
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Return the known name that is spelt most like another, whatever their case; None where none is near."""
+    names = {word.casefold().strip(): word for word in known}
+    near = get_close_matches(name.casefold(), names, n=1, cutoff=cutoff)
+    return names[near[0]] if near else None

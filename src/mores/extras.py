@@ -36,7 +36,7 @@ _EXTRAS = {
 
 
 def require(fix: str, *modules: str) -> None:
-    """ConfigError, with the command that installs them, when modules are missing."""
+    """Raise ConfigError, with the command that installs them, when modules are missing."""
     missing = [module for module in modules if find_spec(module) is None]
     if missing:
         raise ConfigError(f"{' and '.join(missing)} must be installed for this: {fix}")

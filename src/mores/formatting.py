@@ -35,7 +35,7 @@ def _known(*values: float | None) -> bool:
 
 
 def number(value: float | None, digits: int = 2, *, signed: bool = False) -> str:
-    """`0.41`, or `+0.41` when signed."""
+    """Return `0.41`, or `+0.41` when signed."""
     if value is None or not math.isfinite(value):
         return NOTHING
     text = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
@@ -43,12 +43,12 @@ def number(value: float | None, digits: int = 2, *, signed: bool = False) -> str
 
 
 def percent(share: float | None, digits: int = 1, *, signed: bool = False) -> str:
-    """`41.0%` of a share from 0 to 1."""
+    """Return `41.0%` for a share from 0 to 1."""
     return f"{number(100 * share, digits, signed=signed)}%" if share is not None and math.isfinite(share) else NOTHING
 
 
 def points(difference: float | None) -> str:
-    """`+4.0`: a difference of shares in percentage points."""
+    """Return `+4.0` for a difference of shares, in percentage points."""
     return number(None if difference is None else 100 * difference, 1, signed=True)
 
 
@@ -58,28 +58,28 @@ def show_score(value: float) -> str:
 
 
 def p_value(p: float | None, digits: int = 3) -> str:
-    """`0.031`; below 0.001, or what the digits can show, the size says no more."""
+    """Return `0.031`; below 0.001, or what the digits can show, the size says no more."""
     least = 10.0**-digits
     return f"<{least:.{digits}f}" if p is not None and p < least else number(p, digits)
 
 
 def p_equals(p: float) -> str:
-    """`p = 0.031`, in a sentence."""
+    """Return `p = 0.031`, for a sentence."""
     return "p < 0.001" if p < 0.001 else f"p = {p_value(p)}"
 
 
 def money(dollars: float, digits: int = 2) -> str:
-    """`$1,234.50`."""
+    """Return `$1,234.50`."""
     return f"${dollars:,.{digits}f}"
 
 
 def duration(seconds: float, digits: int = 0) -> str:
-    """`1,234 s`."""
+    """Return `1,234 s`."""
     return f"{seconds:,.{digits}f} s"
 
 
 def megabytes(size: float, digits: int = 0) -> str:
-    """`88 MB` of a number of bytes."""
+    """Return `88 MB` for a number of bytes."""
     return f"{size / 1e6:,.{digits}f} MB"
 
 
@@ -87,19 +87,19 @@ def megabytes(size: float, digits: int = 0) -> str:
 
 
 def span(low: float | None, high: float | None, digits: int = 2, *, signed: bool = False) -> str:
-    """`[0.38, 0.44]`."""
+    """Return `[0.38, 0.44]`."""
     if not _known(low, high):
         return ""
     return f"[{number(low, digits, signed=signed)}, {number(high, digits, signed=signed)}]"
 
 
 def to(low: float | None, high: float | None, form: Callable[[float | None], str] = points) -> str:
-    """`−1.0 to +9.0`, each end as `form` shows it."""
+    """Return `−1.0 to +9.0`, each end as `form` shows it."""
     return f"{form(low)} to {form(high)}" if _known(low, high) else ""
 
 
 def shares(low: float | None, high: float | None, digits: int = 1) -> str:
-    """`38.2–43.9%`."""
+    """Return `38.2–43.9%`."""
     return f"{percent(low, digits).removesuffix('%')}–{percent(high, digits)}" if _known(low, high) else ""
 
 
@@ -109,18 +109,18 @@ def between(result: Result | None, digits: int = 1) -> str:
 
 
 def possible(result: Result | None) -> str:
-    """Within which bounds a share lies, whatever the unscored are; empty where all are scored."""
+    """Return the bounds of a share, whatever the unscored are; empty where all are scored."""
     return f"{shares(*result.bounds)} whatever the unscored are" if result and result.bounds else ""
 
 
 def full_share(result: Result) -> str:
-    """`41.0% (95% interval 38.2% to 43.9%)`, in a sentence."""
+    """Return `41.0% (95% interval 38.2% to 43.9%)`, for a sentence."""
     interval = to(result.low, result.high, percent)
     return f"{percent(result.value)} (95% interval {interval})" if _known(result.value) and interval else "unknown"
 
 
 def full_points(result: Result) -> str:
-    """`+4.0 percentage points (95% interval −1.0 to +9.0)`, in a sentence."""
+    """Return `+4.0 percentage points (95% interval −1.0 to +9.0)`, for a sentence."""
     interval = to(result.low, result.high)
     known = _known(result.value) and interval
     return f"{points(result.value)} percentage points (95% interval {interval})" if known else "unknown"
@@ -130,7 +130,7 @@ def full_points(result: Result) -> str:
 
 
 def count(n: int, noun: str = "") -> str:
-    """`1,234`, or `1 answer` and `3 answers`."""
+    """Return `1,234`, or `1 answer` and `3 answers`."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}" if noun else f"{n:,}"
 
 
@@ -141,7 +141,7 @@ def first_problems(problems: Sequence[object], most: int = 5, *, total: int | No
 
 
 def left_out(n: int) -> str:
-    """`✕3` beside a number: three more could not be scored."""
+    """Return `✕3`, to stand beside a number: three more could not be scored."""
     return f"✕{n:,}" if n else ""
 
 

@@ -15,12 +15,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from mores.benchmark.board import Entry, compare_runs, read_runs
+from mores.benchmark.board import BoardEntry, compare_runs, read_runs
 from mores.errors import ConfigError, GateError
 from mores.formatting import SIGNIFICANT, count, number, p_value, percent, points
-from mores.metric.summary import Summary, errors, summarise
+from mores.metric.summary import ScoreSummary, errors, summarise
 from mores.run import Run
 from mores.settings import Settings, setting
 from mores.settings.values import OptionalPath
@@ -56,14 +56,14 @@ class TextGate(Settings, table="score-gate"):
     def _severities(self) -> tuple[Severity, ...]:
         return FAIL_ON[Severity(self.fail_on)] if self.fail_on else ()
 
-    def check(self, judged: Summary | Iterable[Judgement], left_out: int = 0) -> None:
+    def check(self, judged: ScoreSummary | Iterable[Judgement], left_out: int = 0) -> None:
         """GateError where they do not; rows that were left out because they could not be read count as not judged.
 
         Where the judgements are given, notes of the error name the first texts that caused it.
         """
         __tracebackhide__ = True
-        judgements = [] if isinstance(judged, Summary) else list(judged)
-        summary = judged if isinstance(judged, Summary) else summarise(judgements)
+        judgements = [] if isinstance(judged, ScoreSummary) else list(judged)
+        summary = judged if isinstance(judged, ScoreSummary) else summarise(judgements)
         problems = [] if summary.judged else ["no text could be judged"]
         forbidden = {severity: summary.errors.get(severity, 0) for severity in self._severities}
         if any(forbidden.values()):
@@ -108,9 +108,9 @@ class BenchGate(Settings, table="bench-gate"):
     max_unjudged: float | str | None = setting(default=None, kw_only=False, metavar="N|SHARE", help=UNJUDGED)
 
     if TYPE_CHECKING:
-        _fail_under: float | None
-        _baseline: list[Entry]
-        _unjudged: _Limit
+        _fail_under: ClassVar[float | None]
+        _baseline: ClassVar[list[BoardEntry]]
+        _unjudged: ClassVar[_Limit]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -120,13 +120,13 @@ class BenchGate(Settings, table="bench-gate"):
         object.__setattr__(self, "_unjudged", _Limit(self.max_unjudged))
 
     def require_baseline(self, names: Iterable[str]) -> None:
-        """ConfigError where the baseline has no run of one of these benchmarks; call it before they are run."""
+        """Raise ConfigError where the baseline has no run of one of these benchmarks; call it before they are run."""
         known = {entry.result.benchmark for entry in self._baseline}
         if missing := [name for name in names if self._baseline and name not in known]:
             raise ConfigError(f"{self.baseline}: there is no run of {missing[0]} in it", setting="baseline")
 
     def check(self, runs: Iterable[Run | Path | str]) -> None:
-        """GateError where a run, which may be given by its folder, does not."""
+        """Raise GateError where a run, which may be given by its folder, does not."""
         __tracebackhide__ = True
         entries = read_runs(run.path if isinstance(run, Run) else Path(run) for run in runs)
         problems = []
@@ -138,7 +138,7 @@ class BenchGate(Settings, table="bench-gate"):
             problems += self._unjudged.problems(first.unscored, first.n + first.unscored, f"answers of {name}")
         _fail(problems + self._worse(entries))
 
-    def _worse(self, entries: Sequence[Entry]) -> list[str]:
+    def _worse(self, entries: Sequence[BoardEntry]) -> list[str]:
         """Return where a run is significantly worse than its baseline, or cannot be compared with it."""
         if not self._baseline:
             return []
@@ -152,7 +152,7 @@ class BenchGate(Settings, table="bench-gate"):
                 problems.append(f"{name}: significantly worse than {gap.against}: {size}")
         return problems
 
-    def _earlier(self, entry: Entry) -> Entry:
+    def _earlier(self, entry: BoardEntry) -> BoardEntry:
         """Return the one run of the baseline that asks the same."""
         name = entry.result.name
         same = [earlier for earlier in self._baseline if earlier.result.name == name]

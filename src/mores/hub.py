@@ -43,7 +43,7 @@ class Upload:
     """Of the commit."""
 
     def __post_init__(self) -> None:
-        """ConfigError where the name cannot be one of the Hub."""
+        """Raise ConfigError where the name cannot be one of the Hub."""
         check_name(self.repository)
 
     @property
@@ -60,13 +60,13 @@ class Upload:
 
 
 def check_name(repository: str) -> None:
-    """ConfigError where it is not `owner/name`."""
+    """Raise ConfigError where it is not `owner/name`."""
     if not _NAME.fullmatch(repository):
         raise ConfigError(f"{repository!r} is not OWNER/NAME, such as me/proverbs; correct it", setting="push_to_hub")
 
 
 def check_access() -> None:
-    """ConfigError where nothing could be uploaded; call it before hours of work."""
+    """Raise ConfigError where nothing could be uploaded; call it before hours of work."""
     with _client(
         "the Hub knows no user here", "log in with `hf auth login`, or set HF_TOKEN to a token that may write"
     ) as hub:
@@ -102,7 +102,7 @@ def licence_name(licences: Iterable[str]) -> str:
 
 @contextmanager
 def _client(problem: str, fix: str) -> Iterator[Any]:
-    """The library's client; whatever it raises becomes one error, in which the token never stands."""
+    """Yield the library's client; whatever it raises becomes one error without the token."""
     require("pip install 'mores[hub]'", "huggingface_hub")
     from huggingface_hub import HfApi, get_token
 

@@ -41,13 +41,13 @@ def chosen_letter(text: str, count: int) -> str | None:
 
 
 def last_letter(text: str, count: int) -> str | None:
-    """The letter of the last "The best answer is: B", where a prompt asks for it at the end; else as any letter."""
+    """Return the letter of the last "The best answer is: B", where a prompt asks for it at the end; else any letter."""
     stated = _BEST.findall(without_thoughts(text))
     return chosen_letter(stated[-1] if stated else text, count)
 
 
 def _letter(answer: str) -> str | None:
-    """A letter alone; or that of "the answer is B", unless another one leads; or the only one that leads a line."""
+    """Return a letter alone, or that of "the answer is B" unless another leads, or the only one that leads a line."""
     if alone := _ALONE.fullmatch(answer):
         return str(alone[1]).upper()
     stated = {str(letter).upper() for letter in _STATED.findall(answer)}
@@ -58,7 +58,7 @@ def _letter(answer: str) -> str | None:
 
 
 def chosen_truth(text: str) -> str | None:
-    """`True` or `False`, whichever an answer says; None where it says neither, both, or "not true"."""
+    """Return `True` or `False`, whichever an answer says; None where it says neither, both, or "not true"."""
     answer = without_thoughts(text)
     words = {word.capitalize() for word in _TRUTH.findall(answer)}
     return words.pop() if len(words) == 1 and not _DENIED.search(answer) else None

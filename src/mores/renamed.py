@@ -8,7 +8,7 @@ because Python accepts any object with a `__path__` as a package.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -54,6 +54,18 @@ class _Renamed(MetaPathFinder, Loader):
             vars(function).update({key: value for key, value in vars(loaded).items() if not key.startswith("__")})
             function.__path__, function.__spec__ = [], module.__spec__
         sys.modules[name] = loaded if function is None else function
+
+
+def find_old_name(module: str, names: Mapping[str, str]) -> Callable[[str], object]:
+    """Return a module's `__getattr__`, which finds what has a new name in the module by its old one."""
+
+    def find(name: str) -> object:
+        if name not in names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        warn(f"{module}.{name} is now {names[name]}; import that", DeprecationWarning, stacklevel=2)
+        return getattr(sys.modules[module], names[name])
+
+    return find
 
 
 def accept_old_names() -> None:

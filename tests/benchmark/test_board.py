@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mores.benchmark.benchmark import Label, Verdict
-from mores.benchmark.board import Board, Entry, credit_of, make_board, read_runs
+from mores.benchmark.board import Board, BoardEntry, credit_of, make_board, read_runs
 from mores.benchmark.score import BenchResult
 from mores.errors import ConfigError, InputError
 from mores.types import Failure, FailureKind, Result, Signature
@@ -31,9 +31,11 @@ def result(
     )  # fmt: skip
 
 
-def entry(model: str, credit: list[float], bench: str = "b", **changes: str) -> Entry:
+def entry(model: str, credit: list[float], bench: str = "b", **changes: str) -> BoardEntry:
     value = sum(credit) / len(credit) if credit else None
-    return Entry(f"{bench}/{model}", result(model, value, bench, **changes), {f"q{i}": c for i, c in enumerate(credit)})
+    return BoardEntry(
+        f"{bench}/{model}", result(model, value, bench, **changes), {f"q{i}": c for i, c in enumerate(credit)}
+    )
 
 
 def verdict(unit: str, label: Label | None, sample: int = 0, part: int = 0) -> Verdict:
@@ -92,7 +94,7 @@ def test_only_shared_questions_are_compared() -> None:
     gap = make_board([first, second]).leaderboards[0].standings[0].next
     assert gap is not None
     assert (gap.n, gap.difference) == (1, 1.0)
-    nobody = Entry("x", result("b", 0.1), {"other": 0.0})
+    nobody = BoardEntry("x", result("b", 0.1), {"other": 0.0})
     assert make_board([first, nobody]).leaderboards[0].standings[0].next is None
 
 
@@ -109,7 +111,7 @@ def test_equal_values_share_a_rank_and_none_has_none() -> None:
 
 def test_two_runs_of_one_model_are_told_apart_by_their_folders() -> None:
     first, second = entry("m", [1.0]), entry("m", [0.0], decoding="t1")
-    second = Entry("elsewhere", second.result, second.credit)
+    second = BoardEntry("elsewhere", second.result, second.credit)
     names = [standing.model for standing in make_board([first, second]).leaderboards[0].standings]
     assert names == ["m (b/m)", "m (elsewhere)"]
 

@@ -11,7 +11,7 @@ from mores.benchmark import benchmark, reference
 from mores.benchmark.folder import open_bench_run
 from mores.errors import ConfigError
 from tests.cli.conftest import Run, home, mores
-from tests.outside import FILES, GUIDE, write_folder
+from tests.outside import DOCS, FILES, write_folder
 
 __all__ = ["home", "mores"]
 
@@ -37,7 +37,7 @@ def test_the_output_in_the_guide_is_that_of_today(mores: Run, home: Path) -> Non
     assert done.returncode == 1
     printed = "\n".join(line.rstrip() for line in done.stdout.splitlines())
     assert max(map(len, printed.splitlines())) <= 80
-    assert f"```\n{printed}\n```" in GUIDE.read_text("utf-8")
+    assert f"```\n{printed}\n```" in (DOCS / "benchmarks.md").read_text("utf-8")
 
 
 def test_nested_json_and_several_items_in_a_row(tmp_path: Path) -> None:

@@ -9,7 +9,16 @@ import pytest
 
 from mores.benchmark.benchmark import Judging, Label, Verdict
 from mores.benchmark.culturall import CULTURALL
-from mores.benchmark.judge_check import EXPECTED, PROBES, JudgeCheck, Labelled, Probe, check, make_probes, probes_hash
+from mores.benchmark.judge_check import (
+    EXPECTED,
+    PROBES,
+    JudgeCheck,
+    LabelledAnswer,
+    Probe,
+    check,
+    make_probes,
+    probes_hash,
+)
 from mores.benchmark.msqa import JUDGE
 from mores.benchmark.run import Said
 from mores.errors import InputError
@@ -22,9 +31,9 @@ ITEMS = [
     for n in range(8)
 ]
 LABELLED = [
-    Labelled(item_id="en0", answer="nearly", label=Label.CORRECT),
-    Labelled(item_id="ja0", answer="no", label=Label.INCORRECT),
-    Labelled(item_id="ja1", answer="hm", label=Label.NOT_ATTEMPTED),
+    LabelledAnswer(item_id="en0", answer="nearly", label=Label.CORRECT),
+    LabelledAnswer(item_id="ja0", answer="no", label=Label.INCORRECT),
+    LabelledAnswer(item_id="ja1", answer="hm", label=Label.NOT_ATTEMPTED),
 ]
 BROKEN = Failure(kind=FailureKind.PARSE, reason="?")
 
@@ -120,7 +129,7 @@ def test_a_judge_that_never_answers(tmp_path: Path) -> None:
 
 def test_a_grade_of_an_unknown_item_is_refused() -> None:
     with pytest.raises(InputError, match="'other', which is not in the benchmark"):
-        make_probes(ITEMS, [Labelled(item_id="other", answer="x", label=Label.CORRECT)], ITEMS)
+        make_probes(ITEMS, [LabelledAnswer(item_id="other", answer="x", label=Label.CORRECT)], ITEMS)
 
 
 def test_other_grades_of_the_same_answers_are_another_run() -> None:

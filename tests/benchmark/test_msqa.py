@@ -111,7 +111,7 @@ def test_a_column_gives_the_tier_and_the_region(tmp_path: Path) -> None:
         ('{"id": "X-1", "language": "th", "category": "c", "question": "\\ud800", "answer": "a"}', "half a character"),
         ("{", "not valid JSON"),
         ("[]", "not an object"),
-        (ROW | {"id": "X-0"}, "the same id as"),
+        (ROW | {"id": "X-0"}, "duplicate id 'X-0', also at"),
     ],
 )
 def test_a_bad_row_is_named_and_left_out(tmp_path: Path, row: dict[str, Any] | str, why: str) -> None:

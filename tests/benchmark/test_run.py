@@ -13,7 +13,7 @@ import pytest
 
 from mores.benchmark.benchmark import Benchmark, Graded, Label, Verdict
 from mores.benchmark.choice import grade_letter, grade_truth
-from mores.benchmark.run import Run, Said, data_hash
+from mores.benchmark.run import BenchJob, Said, data_hash
 from mores.benchmark.score import BenchResult
 from mores.engine import Asker, Limits, Store
 from mores.errors import InputError, ModelError, Rejected
@@ -53,7 +53,7 @@ def ask(model: FakeModel, store: Store | None = None, **changes: Any) -> Asker:
     return Asker(model, store, **changes)
 
 
-def whole(run: Run, folder: Path) -> BenchResult:
+def whole(run: BenchJob, folder: Path) -> BenchResult:
     responses, verdicts = folder / "responses.jsonl", folder / "verdicts.jsonl"
 
     async def work() -> None:
@@ -66,7 +66,7 @@ def whole(run: Run, folder: Path) -> BenchResult:
 
 def test_a_run_writes_what_was_said_and_how_it_was_graded(tmp_path: Path) -> None:
     model = Counting(lambda r: "True" if "part 0" in r.messages[-1].content else "False")
-    result = whole(Run(BENCH, items(3, 2), ask(model)), tmp_path)
+    result = whole(BenchJob(BENCH, items(3, 2), ask(model)), tmp_path)
     rows = list(read_records(tmp_path / "responses.jsonl", Said))
     assert [row.response.item_id for row in rows] == ["0.0", "0.1", "1.0", "1.1", "2.0", "2.1"]
     assert rows[0].response.usage.prompt_tokens == 3
@@ -85,7 +85,7 @@ def test_a_run_writes_what_was_said_and_how_it_was_graded(tmp_path: Path) -> Non
 def test_what_is_asked(tmp_path: Path) -> None:
     model = Counting()
     bench = replace(BENCH, system="Be brief.")
-    whole(Run(bench, items(1), ask(model), temperature=0.7, seed=5), tmp_path)
+    whole(BenchJob(bench, items(1), ask(model), temperature=0.7, seed=5), tmp_path)
     [request] = model.asked
     assert request.messages == (Message("system", "Be brief."), Message("user", "question 0 part 0"))
     assert (request.max_tokens, request.temperature, request.seed, request.logprobs) == (16, 0.7, 5, False)
@@ -93,7 +93,7 @@ def test_what_is_asked(tmp_path: Path) -> None:
 
 def test_samples_come_question_by_question_each_with_its_own_seed(tmp_path: Path) -> None:
     model = Counting()
-    run = Run(BENCH, items(2, 2), ask(model), samples=3)
+    run = BenchJob(BENCH, items(2, 2), ask(model), samples=3)
     assert [(job.id, job.sample) for job in run.jobs()] == [
         (f"{question}.{part}", sample) for question in range(2) for sample in range(3) for part in range(2)
     ]
@@ -106,8 +106,8 @@ def test_samples_come_question_by_question_each_with_its_own_seed(tmp_path: Path
 def test_a_second_run_asks_nothing(tmp_path: Path) -> None:
     first, second = Counting(), Counting()
     with Store(tmp_path / "store") as store:
-        before = whole(Run(BENCH, items(5), ask(first, store), samples=2), tmp_path)
-        after = whole(Run(BENCH, items(5), ask(second, store), samples=2), tmp_path)
+        before = whole(BenchJob(BENCH, items(5), ask(first, store), samples=2), tmp_path)
+        after = whole(BenchJob(BENCH, items(5), ask(second, store), samples=2), tmp_path)
     assert (len(first.asked), len(second.asked)) == (10, 0)
     assert before == after
 
@@ -121,10 +121,10 @@ def test_a_run_that_was_killed_asks_only_what_is_missing(tmp_path: Path) -> None
     broken, working = Counting(until_question_7), Counting()
     with Store(tmp_path / "store") as store:
         with pytest.raises(ModelError, match="the server is gone"):
-            whole(Run(BENCH, items(20), ask(broken, store, limits=Limits(concurrency=1))), tmp_path)
+            whole(BenchJob(BENCH, items(20), ask(broken, store, limits=Limits(concurrency=1))), tmp_path)
         kept = len(broken.asked) - 1
         assert kept == 7
-        result = whole(Run(BENCH, items(20), ask(working, store)), tmp_path)
+        result = whole(BenchJob(BENCH, items(20), ask(working, store)), tmp_path)
     assert result.figures["accuracy"].value == 1.0
     assert kept + len(working.asked) == pytest.approx(20, abs=1)  # one may have been under way
     assert len(list(read_records(tmp_path / "responses.jsonl", Said))) == 20
@@ -133,9 +133,9 @@ def test_a_run_that_was_killed_asks_only_what_is_missing(tmp_path: Path) -> None
 def test_another_way_to_decode_is_another_question(tmp_path: Path) -> None:
     model = Counting()
     with Store(tmp_path / "store") as store:
-        whole(Run(BENCH, items(1), ask(model, store)), tmp_path)
-        whole(Run(BENCH, items(1), ask(model, store), max_tokens=17), tmp_path)
-        whole(Run(BENCH, items(1), ask(model, store, fresh=True)), tmp_path)
+        whole(BenchJob(BENCH, items(1), ask(model, store)), tmp_path)
+        whole(BenchJob(BENCH, items(1), ask(model, store), max_tokens=17), tmp_path)
+        whole(BenchJob(BENCH, items(1), ask(model, store, fresh=True)), tmp_path)
     assert [request.max_tokens for request in model.asked] == [16, 17, 16]
 
 
@@ -145,7 +145,7 @@ def test_a_refused_item_is_unscored_and_the_run_goes_on(tmp_path: Path) -> None:
             raise Rejected("too long")
         return "True"
 
-    result = whole(Run(BENCH, items(3), ask(Counting(answer))), tmp_path)
+    result = whole(BenchJob(BENCH, items(3), ask(Counting(answer))), tmp_path)
     overall = result.figures["accuracy"]
     assert (overall.value, overall.n, overall.unscored) == (1.0, 2, 1)
     assert result.failures == {"model": 1}
@@ -159,7 +159,7 @@ def test_memory_holds_items_and_not_answers(tmp_path: Path) -> None:
     model = Counting.__new__(Counting)
     FakeModel.__init__(model, "long", lambda _: Completion("True " + "x" * 8192))
     content = replace(BENCH, grade=lambda *_: Graded(label=Label.CORRECT))
-    run = Run(content, items(20), ask(model), samples=250)
+    run = BenchJob(content, items(20), ask(model), samples=250)
     tracemalloc.start()
     try:
         result = whole(run, tmp_path)
@@ -196,7 +196,7 @@ def test_a_judge_grades_and_may_be_asked_again(tmp_path: Path) -> None:
     judge = Counting(lambda r: verdict_on[r.messages[-1].content], "judge")
     model = Counting(lambda r: answers[r.messages[-1].content[:10]])
     bench = replace(BENCH, grade=None, judging=Yes())
-    result = whole(Run(bench, items(4), ask(model), (ask(judge),)), tmp_path)
+    result = whole(BenchJob(bench, items(4), ask(model), (ask(judge),)), tmp_path)
     verdicts = list(read_records(tmp_path / "verdicts.jsonl", Verdict))
     assert [verdict.label for verdict in verdicts] == [Label.CORRECT, Label.INCORRECT, Label.NOT_ATTEMPTED, None]
     assert [verdict.reason for verdict in verdicts] == ["", "again", "empty", ""]
@@ -206,12 +206,12 @@ def test_a_judge_grades_and_may_be_asked_again(tmp_path: Path) -> None:
     assert (overall.n, overall.unscored) == (3, 1)
     assert result.judge == "fake:judge"
     assert result.signature["judge"] == "fake:judge.12345678"
-    counted = whole(Run(bench, items(4), ask(model), (ask(judge),), unjudged=Label.INCORRECT), tmp_path)
+    counted = whole(BenchJob(bench, items(4), ask(model), (ask(judge),), unjudged=Label.INCORRECT), tmp_path)
     assert (counted.unjudged, counted.signature["judge"]) == (Label.INCORRECT, "fake:judge.12345678.failed=incorrect")
 
 
 def test_a_judge_that_is_not_needed_counts_nothing(tmp_path: Path) -> None:
-    run = Run(BENCH, items(1), ask(Counting()), (ask(Counting(name="judge")),), unjudged=Label.INCORRECT)
+    run = BenchJob(BENCH, items(1), ask(Counting()), (ask(Counting(name="judge")),), unjudged=Label.INCORRECT)
     result = whole(run, tmp_path)
     assert (result.unjudged, result.signature["judge"]) == (None, "rule")
 
@@ -221,7 +221,7 @@ def test_a_variant_is_asked_and_the_judge_knows_of_it(tmp_path: Path) -> None:
     judge = Counting(lambda _: "yes", "judge")
     model = Counting(lambda _: "x")
     bench = replace(BENCH, grade=None, judging=Yes())
-    run = Run(bench, [question], ask(model), (ask(judge),), variant="english")
+    run = BenchJob(bench, [question], ask(model), (ask(judge),), variant="english")
     result = whole(run, tmp_path)
     assert (result.signature["task"], result.variant, result.name) == ("x.1.english", "english", "x.english")
     assert [request.messages[-1].content for request in (*model.asked, *judge.asked)] == ["What?", "english: x?"]
@@ -229,11 +229,11 @@ def test_a_variant_is_asked_and_the_judge_knows_of_it(tmp_path: Path) -> None:
 
 def test_a_variant_that_an_item_lacks_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"0.0: the data have no english version"):
-        whole(Run(BENCH, items(1), ask(Counting()), variant="english"), tmp_path)
+        whole(BenchJob(BENCH, items(1), ask(Counting()), variant="english"), tmp_path)
 
 
 def test_the_hash_of_the_items_changes_with_them() -> None:
     assert data_hash(items(2)) == data_hash(items(2)) != data_hash(items(3))
     letters = replace(BENCH, grade=grade_letter)
     asker = ask(Counting())
-    assert Run(letters, items(2), asker).signature() != Run(letters, items(2)[::-1], asker).signature()
+    assert BenchJob(letters, items(2), asker).signature() != BenchJob(letters, items(2)[::-1], asker).signature()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mores.benchmark.benchmark import ACCURACY, Benchmark, Figure, Label, Verdict
 from mores.benchmark.choice import grade_truth
 from mores.benchmark.msqa import FIGURES, JUDGE
-from mores.benchmark.score import BenchResult, Scores
+from mores.benchmark.score import BenchResult, VerdictScores
 from mores.stats.classification import ratios
 from mores.types import Failure, FailureKind, Item, Result, Signature
 
@@ -47,7 +47,7 @@ def verdict(of: Item, label: Label | None, sample: int = 0) -> Verdict:
 
 def score(questions: Sequence[tuple[Item, Sequence[Label | None]]], bench: Benchmark = BENCH) -> BenchResult:
     """Questions of one part, each with a label for each sample."""
-    scores = Scores(bench, [question for question, _ in questions])
+    scores = VerdictScores(bench, [question for question, _ in questions])
     for question, labels in questions:
         for sample, label in enumerate(labels):
             scores.add(verdict(question, label, sample))
@@ -77,7 +77,7 @@ def test_answers_that_the_judge_failed_to_grade_may_count_as_wrong() -> None:
     judged = replace(BENCH, grade=None, judging=JUDGE)
 
     def result(unjudged: Label | None, bench: Benchmark = judged) -> BenchResult:
-        scores = Scores(bench, items, unjudged)
+        scores = VerdictScores(bench, items, unjudged)
         for each in verdicts:
             scores.add(each)
         return scores.result("m", None, Signature())
@@ -92,7 +92,7 @@ def test_answers_that_the_judge_failed_to_grade_may_count_as_wrong() -> None:
 
 def test_measures_are_averaged_where_they_apply() -> None:
     items = [item("a"), item("b"), item("c", region="FR")]
-    scores = Scores(replace(BENCH, figures={}), items)
+    scores = VerdictScores(replace(BENCH, figures={}), items)
     for part, values in zip(items, ({"S": 0.5, "precision": 0.4}, {"S": None}, {"S": 0.0}), strict=True):
         scores.add(Verdict(item_id=part.id, unit=part.metadata["unit"], answer="x", values=values))
     result = scores.result("m", None, Signature())
@@ -115,7 +115,7 @@ def test_measures_are_averaged_where_they_apply() -> None:
 def together(*labels: Label | None) -> BenchResult:
     """One question of several parts."""
     parts = [item("q", number) for number in range(len(labels))]
-    scores = Scores(BENCH, parts)
+    scores = VerdictScores(BENCH, parts)
     for part, label in zip(parts, labels, strict=True):
         scores.add(verdict(part, label))
     return scores.result("m", None, Signature())
@@ -148,7 +148,7 @@ def test_a_question_is_right_when_all_its_parts_are(
 def test_unread_parts_do_not_make_a_model_look_worse() -> None:
     """Three of four questions are correct, and one statement in 25 cannot be read, whatever it says."""
     chance = random.Random(5)
-    scores = Scores(BENCH, [item(str(n), part) for n in range(3000) for part in range(4)])
+    scores = VerdictScores(BENCH, [item(str(n), part) for n in range(3000) for part in range(4)])
     for n in range(3000):
         labels = [RIGHT] * 4 if n % 4 else [RIGHT, WRONG, RIGHT, WRONG]
         for part, label in enumerate(labels):
@@ -166,7 +166,7 @@ def test_unread_parts_do_not_make_a_model_look_worse() -> None:
 def test_bounds_say_what_the_unscored_could_be() -> None:
     labels = [RIGHT, RIGHT, RIGHT, WRONG, RIGHT, None, WRONG, None, None, None]
     items = [item(str(n), place) for n in range(5) for place in range(2)]
-    scores = Scores(BENCH, items)
+    scores = VerdictScores(BENCH, items)
     for part, label in zip(items, labels, strict=True):
         scores.add(verdict(part, label))
     result = scores.result("m", None, Signature())
@@ -258,7 +258,7 @@ def test_answers_that_are_all_alike_are_no_reason_for_certainty(label: Label, sa
 def test_parts_of_one_question_go_together() -> None:
     """Right parts are counted one by one, but four parts of a question are not four questions."""
     parts = [item(str(n), place) for n in range(20) for place in range(4)]
-    scores = Scores(BENCH, parts)
+    scores = VerdictScores(BENCH, parts)
     for part in parts:
         scores.add(verdict(part, RIGHT))
     rows = scores.result("m", None, Signature()).rows

@@ -18,7 +18,7 @@ from mores.benchmark.benchmark import Graded, Label, Verdict
 from mores.benchmark.blend import grade_short
 from mores.benchmark.globalopinionqa import people
 from mores.benchmark.normad import grade
-from mores.benchmark.score import BenchResult, Scores
+from mores.benchmark.score import BenchResult, VerdictScores
 from mores.benchmark.similarity import ALIKE, PERFECT, similarity
 from mores.errors import InputError
 from mores.types import Failure, Item, Result, Signature
@@ -256,7 +256,7 @@ def test_similarity_is_reported_where_the_model_has_a_distribution() -> None:
     ]
 
     def result(*verdicts: tuple[str, int, str, dict[str, float]]) -> Result | None:
-        scores = Scores(benchmark("globalopinionqa"), items)
+        scores = VerdictScores(benchmark("globalopinionqa"), items)
         for unit, sample, read, probabilities in verdicts:
             label = Label.CORRECT if read == "A" else Label.INCORRECT
             scores.add(
@@ -287,7 +287,7 @@ def test_what_a_perfect_model_reaches_from_as_many_answers_stands_beside(options
     ]  # fmt: skip
 
     def result(models: Iterable[Sequence[float]]) -> BenchResult:
-        scores = Scores(benchmark("globalopinionqa"), items)
+        scores = VerdictScores(benchmark("globalopinionqa"), items)
         for item, model in zip(items, models, strict=True):
             for sample, read in enumerate(chance.choice(list(letters), samples, p=model)):
                 unread = sample == 0 and item.id == "0"  # one answer fewer, so one draw fewer

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from mores.benchmark import BENCHMARKS, benchmark, score
+from mores.benchmark import BENCHMARKS, benchmark
 from mores.benchmark.api import open_session
 from mores.benchmark.benchmark import Label, Verdict
 from mores.benchmark.choice import grade_letter, shuffle
@@ -38,9 +38,9 @@ def data(home: Path) -> Path:
     """A folder of datasets, each with its sample rows."""
     folder = home / "data"
     folder.mkdir()
-    for name, place in BENCHMARKS.items():
-        sample = Path(score.__file__).parent / place.partition(":")[0] / "sample"
-        target = folder / benchmark(name).source
+    for chosen in map(benchmark, BENCHMARKS):
+        assert chosen.folder
+        sample, target = chosen.folder / "sample", folder / chosen.source
         if sample.is_dir() and not target.exists():
             target.symlink_to(sample)
     return folder
@@ -374,7 +374,7 @@ def test_a_search_that_fails_leaves_questions_unscored(mores: Run, home: Path, d
     assert result(none.stdout).figures["accuracy"].value == 1.0
     wrong = mores("bench", "normad", "--data", "data", "--model", model, "--search", "corpsu:x")
     assert wrong.returncode == 2
-    assert "did you mean 'corpus'?" in wrong.stderr
+    assert "did you mean 'corpus:x'?" in wrong.stderr
 
 
 def test_culturall_in_english(mores: Run, home: Path, data: Path) -> None:
@@ -417,7 +417,7 @@ def test_several_benchmarks_and_a_table(mores: Run, home: Path, data: Path) -> N
             ["culturalbench-hrad"],
             "did you mean 'culturalbench-hard'? there are culturalbench-easy, culturalbench-hard,",
         ),
-        (["nothing-like-it"], "nothing-like-it: no such benchmark; there are"),
+        (["nothing-like-it"], "unknown benchmark 'nothing-like-it'; there are"),
         (["culturall"], "culturall is graded by a model: name a judge, for example openai:NAME (--judge)"),
         (["normad", "--variant", "english"], "normad: no variant 'english'; it has rule (--variant)"),
         (["include", "--variant", "english"], "include: no variant 'english'; it has none (--variant)"),
@@ -452,7 +452,7 @@ def test_rows_that_are_bad_or_there_twice_are_left_out(mores: Run, home: Path) -
     assert "normad: left out 2 bad rows" in done.stderr
     assert "normad: these are the data of the first release" in done.stderr
     assert result(done.stdout).signature["release"] == "first"
-    assert "is there twice; remove one" in done.stderr
+    assert "duplicate id" in done.stderr
     assert "normad.jsonl:3: Gold Label 'perhaps' is none of yes, no, neutral" in done.stderr
     plan = mores("bench", "normad", "--data", "own", "--model", model, "--search", "fake:none", "--dry-run")
     assert "1 searches, at most $0.00" in plan.stdout

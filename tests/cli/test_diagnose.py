@@ -15,7 +15,7 @@ import pytest
 
 from mores.benchmark import benchmark, culturalbench
 from mores.benchmark.folder import RESPONSES, VERDICTS, open_bench_run, write_items
-from mores.benchmark.run import Run as BenchRun
+from mores.benchmark.run import BenchJob as BenchRun
 from mores.cli import main
 from mores.diagnosis.confidence import form_of
 from mores.engine import Asker
@@ -554,7 +554,7 @@ RUN = "bench/normad/fake_model.jsonl"
         ),
         (["calibration", "msqa"], 2, "msqa is graded by a model: name a judge, for example openai:NAME (--judge)"),
         (["all", RUN], 2, "all needs a benchmark, because it asks the questions again; name it"),
-        (["stability", "normda"], 2, "normda: no such benchmark; did you mean 'normad'?"),
+        (["stability", "normda"], 2, "unknown benchmark 'normda'; did you mean 'normad'?"),
         (
             ["stability", "some/where"],
             1,

@@ -22,7 +22,7 @@ from tests.engine.server import Server
         (("xyz",), "no such command 'xyz'; there are score, bench,"),
         (("bench", "mqsa"), "did you mean 'msqa'?"),
         (("bench", "info", "mqsa"), "did you mean 'msqa'?"),
-        (("bench", "msqa", "--model", "opnai:x", "--judge", "fake:"), "did you mean 'openai:…'?"),
+        (("bench", "msqa", "--model", "opnai:x", "--judge", "fake:"), "did you mean 'openai:x'?"),
         (("bench", "normad", "--model", "fake:cleen", "--data", "."), "did you mean 'fake:clean'?"),
     ],
 )

@@ -85,4 +85,4 @@ def test_a_file_without_answers_is_refused(mores: Run, home: Path, judge: str) -
     (home / "pairs.jsonl").write_text("")
     done = mores("judge-check", "msqa", "--data", "data", "--model", judge, "--pairs", "pairs.jsonl")
     assert done.returncode == 1
-    assert "pairs.jsonl: there is no answer in it; expected rows with item_id, answer and label" in done.stderr
+    assert "pairs.jsonl: contains no answers; expected rows with item_id, answer and label" in done.stderr

@@ -401,7 +401,7 @@ def test_dry_run_sends_and_writes_nothing(mores: Run, data: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["--metric", "exam:fake:clean"], 2, "did you mean 'excam'?"),
+        (["--metric", "exam:fake:clean"], 2, "did you mean 'excam:fake:clean'?"),
         (["--metric", "wrods"], 2, "did you mean 'words'?"),
         (["--metric", "count"], 2, "which model?"),
         (["--metric", "excam:nonsense"], 2, "nonsense"),

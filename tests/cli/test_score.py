@@ -286,7 +286,7 @@ def test_skip_bad_leaves_rows_out_and_says_so(mores: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--model", "gpt-4"], "no such kind"),
+        (["--model", "gpt-4"], "unknown model 'gpt-4'"),
         (["--temperature", "warm"], "expected a number or 'none'"),
         (["--temperature", "nan"], "expected a number or 'none'"),
         (["--seed", "99999999999999999999"], "expected a number or 'none'"),

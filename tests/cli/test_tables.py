@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from mores.benchmark import BENCHMARKS, benchmark, score
+from mores.benchmark import BENCHMARKS, benchmark
 from mores.benchmark.benchmark import Label
 from mores.cli import mores as command
 from mores.report.base.grid import Grid, print_tables
@@ -51,9 +51,9 @@ def write_runs(home: Path) -> None:
 def write_bench(home: Path) -> None:
     """The sample rows of every benchmark, and models that say one thing."""
     (home / "data").mkdir()
-    for name, place in BENCHMARKS.items():
-        sample = Path(score.__file__).parent / place.partition(":")[0] / "sample"
-        target = home / "data" / benchmark(name).source
+    for chosen in map(benchmark, BENCHMARKS):
+        assert chosen.folder
+        sample, target = chosen.folder / "sample", home / "data" / chosen.source
         if sample.is_dir() and not target.exists():
             target.symlink_to(sample)
     for name, says in {"A": "A", "2": "2", "judge": "VERDICT: CORRECT"}.items():

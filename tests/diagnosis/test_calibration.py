@@ -18,7 +18,7 @@ from mores.benchmark.benchmark import Benchmark, Graded, Label, Verdict
 from mores.benchmark.calmqa import CALMQA
 from mores.benchmark.choice import grade_letter, letters
 from mores.benchmark.msqa import MSQA
-from mores.benchmark.run import Run, Said
+from mores.benchmark.run import BenchJob, Said
 from mores.diagnosis.calibration import (
     AGREEMENT,
     CASES,
@@ -99,7 +99,7 @@ def asker(model: Model) -> Asker:
     return Asker(model, None, limits=Limits(concurrency=1))
 
 
-def whole(run: Run, folder: Path) -> CalibrationResult:
+def whole(run: BenchJob, folder: Path) -> CalibrationResult:
     """Ask, grade, calibrate."""
     said, stated, verdicts = (folder / f"{name}.jsonl" for name in ("said", "stated", "verdicts"))
 
@@ -204,7 +204,7 @@ def test_no_reply_breaks_the_reader(text: str) -> None:
 
 def test_the_question_is_asked_in_its_language_and_the_answer_alone_is_graded(tmp_path: Path) -> None:
     model = Scripted(lambda i: f"答案：yes\n置信度：{90 + i}")
-    result = whole(Run(BENCH, items(2, "zh"), asker(model), seed=5), tmp_path)
+    result = whole(BenchJob(BENCH, items(2, "zh"), asker(model), seed=5), tmp_path)
     [first, _] = model.asked
     assert first.messages[-1].content.startswith("question 0?\n\n请回答")
     assert (first.max_tokens, first.seed, first.schema) == (16 + ROOM, 5, None)
@@ -218,7 +218,7 @@ def test_the_question_is_asked_in_its_language_and_the_answer_alone_is_graded(tm
 
 
 def test_english_stands_in_and_the_result_says_so(tmp_path: Path) -> None:
-    result = whole(Run(BENCH, items(3, "xh"), asker(Scripted(lambda _: "Answer: yes\nConfidence: 50"))), tmp_path)
+    result = whole(BenchJob(BENCH, items(3, "xh"), asker(Scripted(lambda _: "Answer: yes\nConfidence: 50"))), tmp_path)
     assert result.notes[0] == "confidence was asked for in English in 3 answers, because there is no prompt in Xhosa"
     assert "no prompt in Xhosa" in paragraph(result)
 
@@ -226,7 +226,7 @@ def test_english_stands_in_and_the_result_says_so(tmp_path: Path) -> None:
 def test_the_english_variant_is_asked_in_english(tmp_path: Path) -> None:
     own = [item.model_copy(update={"metadata": {"variants": {"english": item.prompt}}}) for item in items(1, "th")]
     model = Scripted(lambda _: "Answer: yes\nConfidence: 50")
-    result = whole(Run(BENCH, own, asker(model), variant="english"), tmp_path)
+    result = whole(BenchJob(BENCH, own, asker(model), variant="english"), tmp_path)
     assert "Answer the question above" in model.asked[0].messages[-1].content
     assert not any("English" in note for note in result.notes)
 
@@ -239,7 +239,7 @@ def test_what_fails_is_counted_and_never_a_number(tmp_path: Path) -> None:
             return Completion("Answer: yes\nConfidence: 8", stop="length")
         return ["Answer: yes\nConfidence: 85", "Answer: yes\nConfidence: high", "Confidence: 20"][i - 2]
 
-    result = whole(Run(BENCH, items(5), asker(Scripted(say))), tmp_path)
+    result = whole(BenchJob(BENCH, items(5), asker(Scripted(say))), tmp_path)
     assert result.missing == {
         "the model gave no answer": 1, "the reply was cut off": 1, "no confidence could be read": 1
     }  # fmt: skip
@@ -273,7 +273,7 @@ def test_a_judge_grades_the_answer_without_the_confidence(tmp_path: Path) -> Non
     ]
     said = ("Paris", "Rome", "Beats me")
     model = Scripted(lambda i: f"Answer: {said[i]}\nConfidence: {90 - 10 * i}")
-    result = whole(Run(MSQA, own, asker(model), (asker(FakeModel("judge", judged)),)), tmp_path)
+    result = whole(BenchJob(MSQA, own, asker(model), (asker(FakeModel("judge", judged)),)), tmp_path)
     assert result.figures["accuracy"].value == pytest.approx(1 / 3)
     assert (result.not_attempted, result.missing) == (1, {})
     assert [(case.id, case.label) for case in result.most_confident_mistakes] == [("q1", NO), ("q2", SKIPPED)]
@@ -296,7 +296,7 @@ def test_a_model_that_must_be_held_to_a_schema_writes_json(
 ) -> None:
     model = Scripted(lambda _: said)
     model.constrained = True
-    whole(Run(BENCH, items(1), asker(model)), tmp_path)
+    whole(BenchJob(BENCH, items(1), asker(model)), tmp_path)
     assert model.asked[0].schema is not None
     [spoken], [stated] = (
         list(read_records(tmp_path / "said.jsonl", Said)),
@@ -309,8 +309,8 @@ def test_a_model_that_must_be_held_to_a_schema_writes_json(
 def test_asking_again_costs_nothing(tmp_path: Path) -> None:
     first, second = (Scripted(lambda _: "Answer: yes\nConfidence: 50") for _ in range(2))
     with Store(tmp_path / "store") as store:
-        before = whole(Run(BENCH, items(4), Asker(first, store)), tmp_path)
-        after = whole(Run(BENCH, items(4), Asker(second, store)), tmp_path)
+        before = whole(BenchJob(BENCH, items(4), Asker(first, store)), tmp_path)
+        after = whole(BenchJob(BENCH, items(4), Asker(second, store)), tmp_path)
     assert (len(first.asked), len(second.asked)) == (4, 0)
     assert before == after
 
@@ -321,7 +321,7 @@ def test_likelihood_of_written_answers_is_the_mean_over_tokens(tmp_path: Path) -
         return Completion("yes", logprobs)
 
     model, path = Scripted(say), tmp_path / "said.jsonl"
-    asyncio.run(ask_likelihood(Run(BENCH, items(3), asker(model)), path))
+    asyncio.run(ask_likelihood(BenchJob(BENCH, items(3), asker(model)), path))
     assert model.asked[0].logprobs
     assert model.asked[0].messages[-1].content == "question 0?"
     found = read_likelihood(path)
@@ -339,7 +339,7 @@ def test_likelihood_of_choices_is_the_probability_of_the_chosen(tmp_path: Path) 
     ]
     model = Scripted(lambda i: Completion("A", alternatives=(("A", math.log(0.6)), ("B", math.log(0.2 + 0.6 * i)))))
     path, graded = tmp_path / "said.jsonl", tmp_path / "verdicts.jsonl"
-    run = Run(CHOICE, own, asker(model))
+    run = BenchJob(CHOICE, own, asker(model))
 
     async def work() -> None:
         await ask_likelihood(run, path)
@@ -392,7 +392,7 @@ def scripted(tmp_path: Path, sure: Sequence[int], right: Sequence[bool]) -> Cali
     def say(i: int) -> str:
         return f"Answer: {'yes' if right[i] else 'no'}\nConfidence: {sure[i]}"
 
-    return whole(Run(BENCH, items(len(sure)), asker(Scripted(say))), tmp_path)
+    return whole(BenchJob(BENCH, items(len(sure)), asker(Scripted(say))), tmp_path)
 
 
 def test_always_95_and_right_half_the_time(tmp_path: Path) -> None:

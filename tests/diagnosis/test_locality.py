@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mores.benchmark.benchmark import Label, Verdict
-from mores.benchmark.board import Entry
+from mores.benchmark.board import BoardEntry
 from mores.benchmark.folder import VERDICTS, write_items
 from mores.benchmark.score import BenchResult
 from mores.diagnosis.locality import Locality, LocalityProfile, Ran, measure_locality, paragraph, read_ran
@@ -34,7 +34,7 @@ def ran(
 ) -> Ran:
     """A run with the credits of each group; None is a question without a grade, and the group "" is none."""
     rows = [(f"{group}{i}", group, one) for group, own in credit.items() for i, one in enumerate(own)]
-    entry = Entry(
+    entry = BoardEntry(
         f"{bench}/{model}", result(model, bench, figure, **changes), {unit: c for unit, _, c in rows if c is not None}
     )
     return Ran(entry, {unit: group or None for unit, group, _ in rows})
@@ -234,7 +234,7 @@ def test_other_data_are_refused_unless_forced() -> None:
 
 def test_two_runs_of_one_model_are_told_apart() -> None:
     again = ran("x", "a", halves(5))
-    other = Ran(Entry("elsewhere", again.entry.result, again.entry.credit), again.groups)
+    other = Ran(BoardEntry("elsewhere", again.entry.result, again.entry.credit), again.groups)
     assert measure_locality([again, other]).models == ("x (a/x)", "x (elsewhere)")
 
 

@@ -13,7 +13,7 @@ from mores.errors import ConfigError
 from mores.factory.api import headline
 from mores.factory.build import Built
 from mores.factory.folder import BuildRun
-from mores.factory.recipe import Recipe
+from mores.factory.recipe import BuildRecipe
 from mores.factory.shortcut import Shortcut
 from mores.factory.verify import verify
 from mores.models.base import Completion, Request
@@ -24,11 +24,11 @@ from tests.factory.test_model_errors import answer
 
 
 @pytest.fixture
-def recipe(tmp_path: Path) -> Recipe:
-    return Recipe(name="mine", sources=(put(tmp_path, survey(40), "survey"),), sampling="paper")
+def recipe(tmp_path: Path) -> BuildRecipe:
+    return BuildRecipe(name="mine", sources=(put(tmp_path, survey(40), "survey"),), sampling="paper")
 
 
-def test_a_dataset_is_a_run(tmp_path: Path, recipe: Recipe) -> None:
+def test_a_dataset_is_a_run(tmp_path: Path, recipe: BuildRecipe) -> None:
     out = tmp_path / "data"
     run = mores.build(recipe, out)
     assert verify(out) == [], "run.json and the lock are no part of the dataset"
@@ -66,7 +66,7 @@ def test_the_worst_source_is_named_only_above_the_bound() -> None:
     assert headline(built) == f"{line}; warning: b is above the bound of 0.08: 0.237 ± 0.010 (boosted trees)"
 
 
-def test_other_settings_and_other_data_are_refused(tmp_path: Path, recipe: Recipe) -> None:
+def test_other_settings_and_other_data_are_refused(tmp_path: Path, recipe: BuildRecipe) -> None:
     out = tmp_path / "data"
     mores.build(recipe, out)
     with pytest.raises(ConfigError, match=r"holds another run \(other recipe\); choose another folder"):
@@ -79,7 +79,7 @@ def test_other_settings_and_other_data_are_refused(tmp_path: Path, recipe: Recip
 
 def test_soft_errors_by_a_model_and_its_failures(tmp_path: Path) -> None:
     items = [item.model_copy(update={"wrong": ()}) for item in survey(20)]
-    recipe = Recipe(name="mine", sources=(put(tmp_path, items, "survey"),), sampling="paper")
+    recipe = BuildRecipe(name="mine", sources=(put(tmp_path, items, "survey"),), sampling="paper")
 
     def say(request: Request) -> Completion:
         major = "should be major" in request.messages[0].content
@@ -96,7 +96,7 @@ def test_soft_errors_by_a_model_and_its_failures(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "data" / "run.json").read_text())["settings"]["soft"] == "model"
 
 
-def test_sources_are_summed_once(tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_are_summed_once(tmp_path: Path, recipe: BuildRecipe, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hundreds of megabytes may lie in a folder of sources."""
     summed: list[Path] = []
 
@@ -110,7 +110,7 @@ def test_sources_are_summed_once(tmp_path: Path, recipe: Recipe, monkeypatch: py
     assert run.about["sources"][0]["revision"] == "sha256:0"
 
 
-def test_other_templates_are_another_dataset(tmp_path: Path, recipe: Recipe) -> None:
+def test_other_templates_are_another_dataset(tmp_path: Path, recipe: BuildRecipe) -> None:
     folder = tmp_path / "mine" / "base" / "en"
     folder.mkdir(parents=True)
     (folder / "freeform.output.txt").write_text("{answer}, I say.\n")

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from mores.factory.audit import AUDITORS, MOST, audit_texts, some
+from mores.factory.audit import AUDITORS, MOST, audit_texts, thin
 from mores.factory.balance import paper, shortcut_free
 from mores.factory.drafts import Draft, drafts, word
-from mores.factory.gold import Change, Mistake
+from mores.factory.gold import ChangedText, Mistake
 from mores.factory.items import SourceItem, Task
 from mores.factory.shortcut import ONE, Shortcut, audit, probability, regress, see, shape
 from mores.factory.split import FOLDS
@@ -120,11 +120,11 @@ def test_a_shape_says_what_is_seen_from_afar() -> None:
 
 
 def test_an_audit_reads_a_fixed_part_of_very_many_texts() -> None:
-    assert some(np.arange(7)).tolist() == list(range(7))
-    rows = some(np.arange(3 * MOST))
+    assert thin(np.arange(7)).tolist() == list(range(7))
+    rows = thin(np.arange(3 * MOST))
     assert len(rows) == MOST
     assert np.diff(rows).tolist() == [3] * (MOST - 1)
-    assert some(np.arange(0)).tolist() == []
+    assert thin(np.arange(0)).tolist() == []
 
 
 # Balanced with one guesser, checked by the others
@@ -142,7 +142,7 @@ def items(write: Write, count: int) -> tuple[list[SourceItem], list[Draft]]:
         )  # fmt: skip
         changed = [write(False, draw) for _ in range(2)]
         mistake = Mistake(0, 2, "swap", Severity.MAJOR, "fact", "No.")
-        changes = [Change(text, item.answer, (mistake,)) for text in changed]
+        changes = [ChangedText(text, item.answer, (mistake,)) for text in changed]
         sources.append(item)
         made += drafts(item, lambda _item, changes=changes: changes)  # type: ignore[misc]
     return sources, made

@@ -18,10 +18,10 @@ from mores.errors import ConfigError, InputError
 from mores.factory.balance import SAMPLINGS, paper, see_drafts, shortcut_free
 from mores.factory.build import Built, build
 from mores.factory.drafts import Draft, Stratum, cap, drafts, limit, pairs_of, word
-from mores.factory.gold import Change, Gold, Mistake
+from mores.factory.gold import ChangedText, Gold, Mistake
 from mores.factory.items import SourceItem, Task
 from mores.factory.output import read_split, write
-from mores.factory.recipe import Recipe, read_recipe
+from mores.factory.recipe import BuildRecipe, read_recipe
 from mores.factory.shortcut import audit, see
 from mores.factory.split import FOLDS, SPLITS, folds, groups, normalise
 from mores.factory.verify import verify
@@ -91,19 +91,19 @@ def put(folder: Path, items: Sequence[SourceItem], name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def dataset(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recipe, Built]:
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> tuple[BuildRecipe, Built]:
     """Without composed texts, whose splits and errors have tests of their own."""
     folder = tmp_path_factory.mktemp("items")
     sources = (put(folder, survey(300), "survey"), put(folder, quiz(200), "quiz"))
-    recipe = Recipe(name="test", sources=sources, compose=0)
+    recipe = BuildRecipe(name="test", sources=sources, compose=0)
     return recipe, build(recipe, None)
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recipe, Built]:
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[BuildRecipe, Built]:
     """A few items, with composed texts."""
     folder = tmp_path_factory.mktemp("items")
-    recipe = Recipe(name="test", sources=(put(folder, survey(80), "survey"), put(folder, quiz(40), "quiz")))
+    recipe = BuildRecipe(name="test", sources=(put(folder, survey(80), "survey"), put(folder, quiz(40), "quiz")))
     built = build(recipe, None)
     assert any(gold.parts for gold in built.golds)
     return recipe, built
@@ -120,7 +120,7 @@ def test_a_multiple_choice_item_is_asked_with_options_and_without() -> None:
     }  # fmt: skip
 
 
-def test_a_hard_error_is_major_and_names_the_right_answer(dataset: tuple[Recipe, Built]) -> None:
+def test_a_hard_error_is_major_and_names_the_right_answer(dataset: tuple[BuildRecipe, Built]) -> None:
     items = {f"{item.source}/{item.id}": item for item in survey(300) + quiz(200)}
     hard = [gold for gold in dataset[1].golds if gold.kind == "hard"]
     assert hard
@@ -138,7 +138,7 @@ def test_a_soft_error_keeps_the_text_that_it_was_put_into() -> None:
         language="en", region="KE",
     )  # fmt: skip
     mistake = Mistake(0, 5, "numbers", Severity.MINOR, "fact", "“Seven” is wrong.")
-    change = Change("Seven times in the morning.", item.answer, (mistake,))
+    change = ChangedText("Seven times in the morning.", item.answer, (mistake,))
     correct, soft = drafts(item, lambda _statement: [change])
     gold = word(soft, Wrapper())
     assert gold.original is not None
@@ -212,7 +212,7 @@ def test_folds_never_cut_a_group(rows: list[tuple[int, int]], seed: int) -> None
     assert len({group_of[f"survey/{item.id}"] for item in items}) == len({normalise(item.question) for item in items})
 
 
-def test_nothing_of_one_group_is_on_two_sides_and_the_shares_hold(dataset: tuple[Recipe, Built]) -> None:
+def test_nothing_of_one_group_is_on_two_sides_and_the_shares_hold(dataset: tuple[BuildRecipe, Built]) -> None:
     sides = defaultdict(set)
     for gold in dataset[1].golds:
         sides[gold.group].add(gold.split)
@@ -273,7 +273,7 @@ def test_the_audit_finds_a_planted_shortcut_and_none_in_noise() -> None:
 # On disk
 
 
-def test_the_same_recipe_gives_the_same_bytes(small: tuple[Recipe, Built], tmp_path: Path) -> None:
+def test_the_same_recipe_gives_the_same_bytes(small: tuple[BuildRecipe, Built], tmp_path: Path) -> None:
     recipe, built = small
     write(built, recipe, tmp_path / "one")
     write(build(recipe, None), recipe, tmp_path / "two")
@@ -284,7 +284,7 @@ def test_the_same_recipe_gives_the_same_bytes(small: tuple[Recipe, Built], tmp_p
     assert sorted(golds, key=lambda g: g.sample.id) == sorted(built.golds, key=lambda g: g.sample.id)
 
 
-def test_one_source_can_be_left_out(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:
+def test_one_source_can_be_left_out(dataset: tuple[BuildRecipe, Built], tmp_path: Path) -> None:
     recipe, built = dataset
     write(built, recipe, tmp_path)
     train = list(read_split(tmp_path, "train", without="quiz"))
@@ -295,7 +295,7 @@ def test_one_source_can_be_left_out(dataset: tuple[Recipe, Built], tmp_path: Pat
     assert both == len(train) + len(list(read_split(tmp_path, "train", only="quiz")))
 
 
-def test_another_seed_gives_another_choice(small: tuple[Recipe, Built]) -> None:
+def test_another_seed_gives_another_choice(small: tuple[BuildRecipe, Built]) -> None:
     recipe, built = small
     other = build(recipe.model_copy(update={"seed": 1}), None)
     assert {g.sample.id for g in other.golds} != {g.sample.id for g in built.golds}
@@ -305,14 +305,14 @@ def test_another_seed_gives_another_choice(small: tuple[Recipe, Built]) -> None:
     ("spoil", "words"),
     [
         (lambda rows: rows[:-1], "recipe.json counts"),
-        (lambda rows: [*rows, rows[0]], "is in test twice"),
+        (lambda rows: [*rows, rows[0]], "duplicate id in test"),
         (lambda rows: [json.dumps(json.loads(rows[0]) | {"split": "dev"}), *rows[1:]], "but is in test"),
         (lambda rows: [row.replace('"major"', '"minor"') for row in rows], "test.jsonl: has been changed"),
     ],
     ids=["row lost", "row twice", "wrong split", "bytes changed"],
 )
 def test_verify_finds_what_was_changed(
-    dataset: tuple[Recipe, Built], tmp_path: Path, spoil: object, words: str
+    dataset: tuple[BuildRecipe, Built], tmp_path: Path, spoil: object, words: str
 ) -> None:
     write(dataset[1], dataset[0], tmp_path / "d")
     path = tmp_path / "d" / "test.jsonl"
@@ -321,7 +321,7 @@ def test_verify_finds_what_was_changed(
     assert words in "\n".join(verify(tmp_path / "d"))
 
 
-def test_verify_finds_a_leak(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:
+def test_verify_finds_a_leak(dataset: tuple[BuildRecipe, Built], tmp_path: Path) -> None:
     recipe, built = dataset
     golds = list(built.golds)
     sizes = Counter(gold.group for gold in golds)
@@ -331,7 +331,7 @@ def test_verify_finds_a_leak(dataset: tuple[Recipe, Built], tmp_path: Path) -> N
     assert [p for p in verify(tmp_path) if golds[leak].group in p]
 
 
-def test_the_card_shows_what_matters(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:
+def test_the_card_shows_what_matters(dataset: tuple[BuildRecipe, Built], tmp_path: Path) -> None:
     recipe, built = dataset
     golds = list(built.golds)
     hostile = golds[0].sample.model_copy(update={"text": "</details><script>alert(1)</script>"})
@@ -367,12 +367,12 @@ def test_recipes_say_what_is_wrong(tmp_path: Path) -> None:
     ("changed", "words"),
     [({"region": "Wakanda"}, r"survey.jsonl: item '.+': unknown region 'Wakanda'"),
      ({"language": "not one"}, r"survey.jsonl: item '.+': .*'not one'"),
-     ({"id": "the same"}, "two items of survey have the id 'the same'")],
+     ({"id": "the same"}, "survey: duplicate id 'the same'")],
 )  # fmt: skip
 def test_items_of_ones_own_that_cannot_be_used(tmp_path: Path, changed: dict[str, str], words: str) -> None:
     path = put(tmp_path, [item.model_copy(update=changed) for item in survey(2)], "survey")
     with pytest.raises(InputError, match=words):
-        build(Recipe(name="r", sources=(path,)), None)
+        build(BuildRecipe(name="r", sources=(path,)), None)
 
 
 @pytest.mark.parametrize(
@@ -384,7 +384,7 @@ def test_names_of_languages_and_regions_become_codes(
     tmp_path: Path, names: tuple[str | None, str | None], codes: tuple[str | None, str | None]
 ) -> None:
     named = [item.model_copy(update={"language": names[0], "region": names[1]}) for item in survey(60)]
-    built = build(Recipe(name="r", sources=(put(tmp_path, named, "survey"),), sampling="paper", compose=0), None)
+    built = build(BuildRecipe(name="r", sources=(put(tmp_path, named, "survey"),), sampling="paper", compose=0), None)
     golds = list(built.golds)
     assert golds
     assert {(gold.sample.language, gold.sample.region) for gold in golds} == {codes}

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from mores.factory import sources
 from mores.factory.build import Built, build
-from mores.factory.facts import FACTS, LONGEST, Fact, Facts, tell
+from mores.factory.facts import FACTS, LONGEST, CorrectFact, CorrectFacts, tell
 from mores.factory.items import SourceItem, Task
 from mores.factory.output import write
-from mores.factory.recipe import Recipe
+from mores.factory.recipe import BuildRecipe
 from mores.factory.verify import verify
 from mores.io import read_records
 from mores.search.base import Query
@@ -55,7 +55,7 @@ def test_a_fact_has_its_answers_and_what_an_english_question_asks_for() -> None:
         changed(question, language="es"), changed(question, language=None), changed(question, task=Task.IMPERSONATION),
         changed(question, task=Task.GENERATION),
     ]  # fmt: skip
-    every = Facts([question, *others], {"s/1": "g"}, {"s/1": "train"})
+    every = CorrectFacts([question, *others], {"s/1": "g"}, {"s/1": "train"})
     answers = ("a b", "c", "d", "e")
     assert [(fact.answers, fact.subject) for fact in every] == [
         (answers, "a snack in Peru"), (answers, None), (answers, None), (answers, None), ((), None),
@@ -109,16 +109,16 @@ def items() -> list[SourceItem]:
 
 
 @pytest.fixture(scope="module")
-def dataset(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recipe, Built]:
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> tuple[BuildRecipe, Built]:
     path = put(tmp_path_factory.mktemp("items"), items(), "items")
-    recipe = Recipe(name="test", sources=(path,), soft="none", sampling="paper")
+    recipe = BuildRecipe(name="test", sources=(path,), soft="none", sampling="paper")
     return recipe, build(recipe, None)
 
 
-def test_every_item_with_a_sample_has_one_fact(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:
+def test_every_item_with_a_sample_has_one_fact(dataset: tuple[BuildRecipe, Built], tmp_path: Path) -> None:
     recipe, built = dataset
     write(built, recipe, tmp_path)
-    facts = list(read_records(tmp_path / FACTS, Fact))
+    facts = list(read_records(tmp_path / FACTS, CorrectFact))
     place = {gold.item: (gold.group, gold.split) for gold in built.golds}
     assert [fact.id for fact in facts] == sorted(place)
     assert {fact.id: (fact.group, fact.split) for fact in facts} == place
@@ -132,22 +132,26 @@ def test_every_item_with_a_sample_has_one_fact(dataset: tuple[Recipe, Built], tm
 
 def test_tweets_and_opinions_are_no_facts(tmp_path: Path) -> None:
     tweets = [item.model_copy(update={"source": "epic"}) for item in survey(60)]
-    recipe = Recipe(name="test", sources=(put(tmp_path, [*tweets, *quiz(30)], "items"),), soft="none", sampling="paper")
+    recipe = BuildRecipe(
+        name="test", sources=(put(tmp_path, [*tweets, *quiz(30)], "items"),), soft="none", sampling="paper"
+    )
     built = build(recipe, None)
     assert {gold.item.partition("/")[0] for gold in built.golds} == {"epic", "quiz"}
     assert {fact.id.partition("/")[0] for fact in built.facts} == {"quiz"}
     assert [name for name in sources.names() if not sources.has_facts(name)] == ["globalopinionqa", "epic"]
 
 
-def test_facts_are_a_corpus_whose_evidence_names_the_item(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:
+def test_facts_are_a_corpus_whose_evidence_names_the_item(dataset: tuple[BuildRecipe, Built], tmp_path: Path) -> None:
     write(dataset[1], dataset[0], tmp_path)
-    fact = next(fact for fact in read_records(tmp_path / FACTS, Fact) if fact.id.startswith("quiz/"))
+    fact = next(fact for fact in read_records(tmp_path / FACTS, CorrectFact) if fact.id.startswith("quiz/"))
     corpus = Corpus(tmp_path / FACTS, tmp_path / "index")
     [result] = asyncio.run(corpus.find([Query(fact.text)], 1))
     assert [(evidence.source, evidence.text) for evidence in result.evidence] == [(fact.id, fact.text)]
 
 
-def test_verify_finds_changed_facts_and_the_card_counts_them(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:
+def test_verify_finds_changed_facts_and_the_card_counts_them(
+    dataset: tuple[BuildRecipe, Built], tmp_path: Path
+) -> None:
     recipe, built = dataset
     write(replace(built, facts=list(built.facts)[:7]), recipe, tmp_path)
     assert verify(tmp_path) == []

@@ -14,9 +14,9 @@ from mores.errors import InputError
 from mores.factory.build import Built, build
 from mores.factory.gold import Gold
 from mores.factory.items import Task
-from mores.factory.manifest import MANIFEST, Difference, Entry, compare, read_entries
+from mores.factory.manifest import MANIFEST, DatasetDifference, ManifestEntry, compare, read_entries
 from mores.factory.output import write
-from mores.factory.recipe import Recipe
+from mores.factory.recipe import BuildRecipe
 from mores.factory.verify import verify
 from mores.io import JsonlWriter, read_records
 from mores.types import Error, Severity
@@ -27,9 +27,9 @@ __all__ = ["home", "mores"]
 
 
 @pytest.fixture(scope="module")
-def dataset(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recipe, Built]:
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> tuple[BuildRecipe, Built]:
     path = put(tmp_path_factory.mktemp("items"), survey(40), "survey")
-    recipe = Recipe(name="test", sources=(path,), sampling="paper")
+    recipe = BuildRecipe(name="test", sources=(path,), sampling="paper")
     return recipe, build(recipe, None)
 
 
@@ -38,12 +38,14 @@ def put_manifest(path: Path, *rows: tuple[str, str, str]) -> Path:
         for name, split, contents in rows:
             source = name.partition("-")[0]
             writer.write(
-                Entry(id=name, split=split, source=source, task=Task.QA, kind="hard", group=name, sha256=contents)
+                ManifestEntry(
+                    id=name, split=split, source=source, task=Task.QA, kind="hard", group=name, sha256=contents
+                )
             )
     return path
 
 
-def test_every_sample_has_a_line_with_the_sum_of_its_record(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:
+def test_every_sample_has_a_line_with_the_sum_of_its_record(dataset: tuple[BuildRecipe, Built], tmp_path: Path) -> None:
     recipe, built = dataset
     write(built, recipe, tmp_path)
     entries = read_entries(tmp_path)
@@ -69,10 +71,10 @@ def test_two_manifests_are_compared_by_hand(tmp_path: Path) -> None:
     after = put_manifest(
         tmp_path / "b.jsonl", ("z-1", "train", "7"), ("x-3", "test", "6"), ("x-2", "train", "5"), ("x-1", "train", "1")
     )
-    x = Difference(source="x", same=1, added=(), removed=(), changed=("x-2", "x-3"), moved=("x-3",))
-    y = Difference(source="y", same=0, added=(), removed=("y-1",), changed=(), moved=())
-    z = Difference(source="z", same=0, added=("z-1",), removed=(), changed=(), moved=())
-    whole = Difference(
+    x = DatasetDifference(source="x", same=1, added=(), removed=(), changed=("x-2", "x-3"), moved=("x-3",))
+    y = DatasetDifference(source="y", same=0, added=(), removed=("y-1",), changed=(), moved=())
+    z = DatasetDifference(source="z", same=0, added=("z-1",), removed=(), changed=(), moved=())
+    whole = DatasetDifference(
         source="all", same=1, added=("z-1",), removed=("y-1",), changed=("x-2", "x-3"), moved=("x-3",)
     )  # fmt: skip
     assert compare(before, after) == [x, y, z, whole]
@@ -97,7 +99,7 @@ def test_the_command_says_what_differs(mores: Run, home: Path) -> None:
 def test_what_is_no_manifest_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no manifest.jsonl in it; build the dataset again"):
         read_entries(tmp_path)
-    with pytest.raises(InputError, match=r"m.jsonl: lists 'x-1' twice"):
+    with pytest.raises(InputError, match=r"m.jsonl: duplicate id 'x-1'"):
         read_entries(put_manifest(tmp_path / "m.jsonl", ("x-1", "train", "1"), ("x-1", "dev", "1")))
     (tmp_path / MANIFEST).write_text('{"id": "x"}\n')
     with pytest.raises(InputError, match=r"manifest.jsonl:1: split: Field required"):
@@ -130,7 +132,7 @@ def error_at(gold: Gold, start: int, end: int, explanation: str | None = None) -
     ids=["two apart", "four", "none", "overlap", "quote not named", "wrong span", "no span"],
 )
 def test_the_check_reads_gold_reports(
-    dataset: tuple[Recipe, Built], tmp_path: Path, errors: Callable[[Gold], list[Error]], problem: str | None
+    dataset: tuple[BuildRecipe, Built], tmp_path: Path, errors: Callable[[Gold], list[Error]], problem: str | None
 ) -> None:
     recipe, built = dataset
     golds = list(built.golds)
@@ -149,12 +151,15 @@ def test_the_check_reads_gold_reports(
     [
         (lambda rows: rows[1:], "is not in manifest.jsonl"),
         (lambda rows: [*rows, rows[0].replace('"id":"', '"id":"more-')], "is in manifest.jsonl, but in no split"),
-        (lambda rows: [rows[0].replace('"sha256":"', '"sha256":"0'), *rows[1:]], "is not as manifest.jsonl lists it"),
+        (
+            lambda rows: [rows[0].replace('"sha256":"', '"sha256":"0'), *rows[1:]],
+            "differs from its entry in manifest.jsonl",
+        ),
     ],
     ids=["line lost", "line too many", "another sum"],
 )
 def test_the_check_compares_with_the_manifest(
-    dataset: tuple[Recipe, Built], tmp_path: Path, spoil: Callable[[list[str]], list[str]], problem: str
+    dataset: tuple[BuildRecipe, Built], tmp_path: Path, spoil: Callable[[list[str]], list[str]], problem: str
 ) -> None:
     write(dataset[1], dataset[0], tmp_path)
     path = tmp_path / MANIFEST
@@ -165,7 +170,7 @@ def test_the_check_compares_with_the_manifest(
     assert problems[0].endswith(problem)
 
 
-def test_a_dataset_of_another_edition_is_not_checked(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:
+def test_a_dataset_of_another_edition_is_not_checked(dataset: tuple[BuildRecipe, Built], tmp_path: Path) -> None:
     write(dataset[1], dataset[0], tmp_path)
     about = json.loads((tmp_path / "recipe.json").read_text())
     del about["edition"]
@@ -177,12 +182,12 @@ def test_a_dataset_of_another_edition_is_not_checked(dataset: tuple[Recipe, Buil
         verify(tmp_path)
 
 
-def test_a_record_of_the_manifest_survives_its_file(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:
+def test_a_record_of_the_manifest_survives_its_file(dataset: tuple[BuildRecipe, Built], tmp_path: Path) -> None:
     write(dataset[1], dataset[0], tmp_path)
-    assert {entry.kind for entry in read_records(tmp_path / MANIFEST, Entry)} == {"correct", "hard"}
+    assert {entry.kind for entry in read_records(tmp_path / MANIFEST, ManifestEntry)} == {"correct", "hard"}
 
 
-def test_the_check_counts_samples_against_the_cap(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:
+def test_the_check_counts_samples_against_the_cap(dataset: tuple[BuildRecipe, Built], tmp_path: Path) -> None:
     recipe, built = dataset
     write(built, recipe.model_copy(update={"cap": 10}), tmp_path)
     assert verify(tmp_path) == [f"survey: has {len(built.golds)} samples, and its cap is 10"]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.engine import Asker, Counts
-from mores.factory.errors.model import Made, Settings, make, prompt_hash, read, requests
+from mores.factory.errors.model import Made, SoftErrorSettings, make, prompt_hash, read, requests
 from mores.factory.gold import Gold, Original
 from mores.factory.items import Task
 from mores.models.base import Completion, Request
@@ -55,7 +55,7 @@ def failure(text: str, stop: str = "stop") -> Failure:
 
 
 def test_one_request_for_minor_and_one_for_major_errors() -> None:
-    both = requests(GOLD, Settings(max_tokens=99))
+    both = requests(GOLD, SoftErrorSettings(max_tokens=99))
     assert list(both) == [Severity.MINOR, Severity.MAJOR]
     (message,) = both[Severity.MINOR].messages
     assert message.role == "user"

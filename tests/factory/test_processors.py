@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mores.factory.recipe import Recipe
+from mores.factory.recipe import BuildRecipe
 from tests.factory.test_build import put, quiz, survey
 
 X86 = platform.machine().casefold() in ("x86_64", "amd64")
@@ -32,7 +32,7 @@ write(build(recipe, None), recipe, Path(sys.argv[2]), page=page)
 @pytest.mark.filterwarnings("ignore")
 def test_other_instructions_give_the_same_bytes(tmp_path: Path) -> None:
     sources = (put(tmp_path, survey(50), "survey"), put(tmp_path, quiz(30), "quiz"))
-    (tmp_path / "r.yaml").write_text(Recipe(name="small", sources=sources).model_dump_json())
+    (tmp_path / "r.yaml").write_text(BuildRecipe(name="small", sources=sources).model_dump_json())
     running = []
     for kernel in KERNELS:
         without = {"NPY_DISABLE_CPU_FEATURES": FEATURES} if kernel == KERNELS[0] else {}

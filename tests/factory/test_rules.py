@@ -15,7 +15,7 @@ from mores.factory.errors.rules import RULES, SINGLE, Pool, changes
 from mores.factory.errors.rules.edit import data, folded
 from mores.factory.errors.rules.lexical import swaps
 from mores.factory.errors.rules.pool import Bounded
-from mores.factory.gold import Change
+from mores.factory.gold import ChangedText
 from mores.factory.items import SourceItem, Task
 from mores.factory.statement import bare, sentence
 from mores.types import Severity
@@ -36,11 +36,11 @@ def item(answer: str, language: str | None = "en", **fields: object) -> SourceIt
     return SourceItem.model_validate(values | fields)
 
 
-def change(rule: str, item: SourceItem, pool: Pool = EMPTY, seed: int = 0) -> Change | None:
+def change(rule: str, item: SourceItem, pool: Pool = EMPTY, seed: int = 0) -> ChangedText | None:
     return next((changed for changed in changes(bare(item), pool, seed) if changed.rule == rule), None)
 
 
-def marked(changed: Change | None) -> str | None:
+def marked(changed: ChangedText | None) -> str | None:
     """The changed answer with its wrong words in brackets."""
     if changed is None:
         return None

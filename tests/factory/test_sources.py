@@ -25,7 +25,7 @@ from mores.errors import ConfigError, InputError
 from mores.factory import sources
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import read
-from mores.factory.sources.rows import Row, check, letter
+from mores.factory.sources.rows import SourceRow, check, letter
 
 ROOT = Path(__file__).parents[2]
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or ROOT.parent / "shared" / "data")
@@ -307,7 +307,7 @@ def test_blend(data: Path) -> None:
     assert sorted(bad) == [
         "Mexico_data.json:29: no 'en_question'; expected the published columns",
         "mcq_few.json:14: answer 'D' names none of 3 options; correct or remove the row",
-        "mcq_few.json:26: the question is about no region of BLEnD ('What do people drink in Atlantis?'); "
+        "mcq_few.json:26: the question names no region of BLEnD ('What do people drink in Atlantis?'); "
         "correct or remove the row",
     ]
 
@@ -351,7 +351,7 @@ def test_blend_as_on_the_hub(tmp_path: Path) -> None:
     [item], bad = load("blend", tmp_path)
     assert (item.id, item.answer, item.wrong, item.also_correct) == ("Q-1:US", "pie", ("rice",), ())
     assert item.question == "What is eaten in the US?"
-    fix = "'choices' is no object of letters and texts; expected the published columns"
+    fix = "'choices' is not an object of letters and texts; expected the published columns"
     assert bad == [f"data/mc_questions_hf/mc_questions_file_v1.1.json:11: {fix}"]
 
 
@@ -399,7 +399,7 @@ def test_include(data: Path) -> None:
     assert (old.answer, old.options) == ("a", ("a", "b", "c", "d"))
     assert bad[0] == "Greek/test.jsonl:4: answer '4' names none of 4 options; correct or remove the row"
     assert bad[1].startswith("Greek/test.jsonl:5: unknown language 'Klingonese'; ")
-    assert bad[2].startswith("Greek/test.jsonl:6: the same item as ")
+    assert bad[2].startswith("Greek/test.jsonl:6: duplicate of ")
 
 
 def test_include_as_on_the_hub(tmp_path: Path) -> None:
@@ -424,7 +424,7 @@ def test_include_from_the_first_uploads(tmp_path: Path) -> None:
     parquet.write_table(arrow.Table.from_pylist(rows), tmp_path / "test-00000-of-00001.parquet")
     [item], bad = load("include", tmp_path)
     assert (item.answer, item.wrong) == ("b", ("a",))
-    assert bad == ["test-00000-of-00001.parquet:2: 'choices' is no list; expected the published columns"]
+    assert bad == ["test-00000-of-00001.parquet:2: 'choices' is not a list; expected the published columns"]
 
 
 def test_mango(data: Path) -> None:
@@ -459,7 +459,7 @@ def test_globalopinionqa_as_on_the_hub(tmp_path: Path) -> None:
     (france, japan), bad = load("globalopinionqa", tmp_path)
     assert (france.region, france.answer, japan.region, japan.answer) == ("FR", "Yes", "JP", "No")
     assert bad == [
-        "data/global_opinions.csv:3: a cell that is no list or object; expected the published columns",
+        "data/global_opinions.csv:3: a cell that is not a list or object; expected the published columns",
         "data/global_opinions.csv:4: no 'question'; expected the published columns",
     ]
 
@@ -499,8 +499,8 @@ def test_calmqa(data: Path) -> None:
     assert (item.id, item.question, item.answer) == ("german:0", "Warum?", BECAUSE)
     assert (item.language, item.region, item.topic) == ("de", None, "history")
     assert [message.partition(": ")[2] for message in bad] == [
-        "the question is not there in German; expected it in 'translations'",
-        "'question' is no object; expected the published columns",
+        "no question in German; expected it in 'translations'",
+        "'question' is not an object; expected the published columns",
     ]
 
 
@@ -512,7 +512,7 @@ def test_calmqa_as_on_the_hub(tmp_path: Path) -> None:
     parquet.write_table(arrow.Table.from_pylist(rows), tmp_path / "train-0.parquet")
     [item], bad = load("calmqa", tmp_path)
     assert (item.language, item.question, item.answer) == ("ja", "なぜ?", answer)
-    assert bad == ["train-0.parquet:4: language 23 is none of 0 to 22; correct or remove the row"]
+    assert bad == ["train-0.parquet:4: language 23 is not between 0 and 22; correct or remove the row"]
 
 
 def test_epic_groups(data: Path) -> None:
@@ -527,7 +527,7 @@ def test_epic_groups(data: Path) -> None:
     assert items[0].question == "Indicate whether this text is ironic or non-ironic: Great weather."
     assert items[0].context == "It rains."
     assert len({item.unit for item in items}) == 1
-    assert bad == ["epic.jsonl:2: label '2' is none of 1, iro, 0, not; correct or remove the row"]
+    assert bad == ["epic.jsonl:2: unknown label '2', not one of 1, iro, 0, not; correct or remove the row"]
 
 
 def test_epic_annotators(tmp_path: Path) -> None:
@@ -537,7 +537,7 @@ def test_epic_annotators(tmp_path: Path) -> None:
     [item], bad = load("epic", tmp_path)
     assert item.role == (("Age", "26"), ("Sex", "Male"), ("Ethnicity", "Asian"), ("Nationality", "India"))
     assert (item.id, item.region, item.answer) == ("5:u1", "IN", "The text is ironic.")
-    assert bad[0].startswith("EPICorpus.csv:3: nothing is known of the annotator; ")
+    assert bad[0].startswith("EPICorpus.csv:3: no data about the annotator; ")
 
 
 def test_exams(data: Path) -> None:
@@ -545,7 +545,7 @@ def test_exams(data: Path) -> None:
     assert (item.id, item.answer, item.options, item.wrong) == ("1", "б", ("а", "б", "в"), ("а", "в"))
     assert (item.language, item.region, item.topic) == ("mk", None, "History")
     assert bad == [
-        "test.jsonl.tar.gz/test.jsonl:3: answerKey '@' is none of A, B; correct or remove the row",
+        "test.jsonl.tar.gz/test.jsonl:3: unknown answerKey '@', not one of A, B; correct or remove the row",
         "test.jsonl.tar.gz/test.jsonl:4: an answer is both correct and wrong; edit or remove the row",
         "test.jsonl.tar.gz/test.jsonl:5: a choice without 'label' or 'text'; correct or remove the row",
     ]
@@ -618,7 +618,7 @@ def test_candle_as_released(tmp_path: Path) -> None:
 
 
 def test_unknown_source_says_which_are_there() -> None:
-    with pytest.raises(ConfigError, match="no such source 'Blends'; did you mean 'blend'\\? there are blend, cult"):
+    with pytest.raises(ConfigError, match="unknown source 'Blends'; did you mean 'blend'\\? there are blend, cult"):
         sources.source("Blends")
 
 
@@ -654,9 +654,9 @@ def test_spoilt_files_are_refused(tmp_path: Path, name: str, content: bytes, mes
 def test_bad_lines_do_not_spoil_a_file(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('\ufeff{"a": 1}\n{"a"\n\n[1]\n{"a": 2}')
     (tmp_path / "x.csv").write_text('a,b\n1,"2\n3"\n4,5,6\n\n7,8\n')
-    lines = [str(row.place if isinstance(row, Row) else row).split(":")[1] for row in read(tmp_path / "x.jsonl")]
+    lines = [str(row.place if isinstance(row, SourceRow) else row).split(":")[1] for row in read(tmp_path / "x.jsonl")]
     assert lines == ["1", "2", "4", "5"]
-    cells = [row.values if isinstance(row, Row) else str(row)[-45:] for row in read(tmp_path / "x.csv")]
+    cells = [row.values if isinstance(row, SourceRow) else str(row)[-45:] for row in read(tmp_path / "x.csv")]
     assert cells[0] == {"a": "1", "b": "2\n3"}
     assert str(cells[1]).endswith("put cells that contain ',' in quotes")
     assert cells[2] == {"a": "7", "b": "8"}

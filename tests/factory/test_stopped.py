@@ -16,9 +16,9 @@ from mores.errors import ConfigError
 from mores.factory import audit, balance, shortcut, work
 from mores.factory import build as stages
 from mores.factory import output as writing
-from mores.factory.recipe import Recipe
+from mores.factory.recipe import BuildRecipe
 from mores.factory.verify import verify
-from mores.factory.work import Work
+from mores.factory.work import StageStore
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
 from mores.run import WORK, Status, read_manifest
@@ -47,17 +47,17 @@ def every_stage_is_long() -> Iterator[None]:
         yield
 
 
-def make_recipe(folder: Path) -> Recipe:
-    return Recipe(name="mine", sources=(put(folder, survey(40), "survey"), put(folder, quiz(20), "quiz")))
+def make_recipe(folder: Path) -> BuildRecipe:
+    return BuildRecipe(name="mine", sources=(put(folder, survey(40), "survey"), put(folder, quiz(20), "quiz")))
 
 
 @pytest.fixture(scope="module")
-def recipe(tmp_path_factory: pytest.TempPathFactory) -> Recipe:
+def recipe(tmp_path_factory: pytest.TempPathFactory) -> BuildRecipe:
     return make_recipe(tmp_path_factory.mktemp("items"))
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory, recipe: Recipe) -> dict[str, bytes]:
+def whole(tmp_path_factory: pytest.TempPathFactory, recipe: BuildRecipe) -> dict[str, bytes]:
     """The dataset of a build that nobody stopped."""
     folder = tmp_path_factory.mktemp("whole")
     mores.build(recipe, folder)
@@ -108,7 +108,7 @@ def count_calls(function: Callable[..., Any], calls: list[str]) -> Callable[...,
          "audit of texts", "writing", "card", "sums"],
 )  # fmt: skip
 def test_a_build_that_is_killed_goes_on(
-    tmp_path: Path, recipe: Recipe, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, recipe: BuildRecipe, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch,
     target: Any, name: str, at: int, finished: int,
 ) -> None:  # fmt: skip
     """The build that continues balances only those strata that were not finished."""
@@ -131,7 +131,7 @@ def test_a_build_that_is_killed_goes_on(
 def test_soft_errors_of_a_model_are_not_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even those that it failed to make, and without a store: the stage was finished."""
     items = [item.model_copy(update={"wrong": ()}) for item in survey(20)]
-    recipe = Recipe(name="mine", sources=(put(tmp_path, items, "survey"),), sampling="paper", soft="model")
+    recipe = BuildRecipe(name="mine", sources=(put(tmp_path, items, "survey"),), sampling="paper", soft="model")
     asked = 0
 
     def say(request: Request) -> Completion:
@@ -154,7 +154,7 @@ def test_soft_errors_of_a_model_are_not_asked_for_again(tmp_path: Path, monkeypa
 
 
 def test_what_was_kept_and_is_damaged_is_not_used(
-    tmp_path: Path, recipe: Recipe, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, recipe: BuildRecipe, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as during:
         during.setattr(stages, "audit", kill_at(1, shortcut.audit))
@@ -170,7 +170,7 @@ def test_what_was_kept_and_is_damaged_is_not_used(
 
 
 def test_a_failed_build_does_not_block_its_folder(
-    tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, recipe: BuildRecipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its finished stages are no result: with other settings the same folder can be used."""
     with monkeypatch.context() as during:
@@ -187,7 +187,7 @@ def test_a_failed_build_does_not_block_its_folder(
 
 def test_short_stages_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "LEAST", 60.0)
-    kept = Work(tmp_path / WORK, "signature")
+    kept = StageStore(tmp_path / WORK, "signature")
     assert kept.keep("a stage", ["1"], list[str], lambda: ["result"]) == ["result"]
     assert not (tmp_path / WORK).exists()
 
@@ -199,7 +199,7 @@ def test_a_kept_result_is_for_its_own_inputs(
     calls: Iterator[int] = iter(range(10))
 
     def keep(signature: str = "signature", inputs: list[str] = ["1"]) -> int:  # noqa: B006
-        return Work(tmp_path, signature).keep("a stage/of\ttwo", inputs, int, lambda: next(calls))
+        return StageStore(tmp_path, signature).keep("a stage/of\ttwo", inputs, int, lambda: next(calls))
 
     assert [keep(), keep()] == [0, 0]
     if code := other.pop("code", None):

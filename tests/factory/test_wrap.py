@@ -16,7 +16,18 @@ from hypothesis import strategies as st
 
 from mores.errors import InputError
 from mores.factory.items import SourceItem, Task
-from mores.factory.wrap import BUILT_IN, CONDITIONAL, KINDS, LINES, Templates, Wrapped, Wrapper, letter, needs, parse
+from mores.factory.wrap import (
+    BUILT_IN,
+    CONDITIONAL,
+    KINDS,
+    LINES,
+    Templates,
+    Wrapped,
+    Wrapper,
+    letter,
+    needed_files,
+    parse,
+)
 
 FIRST = ["ar", "bn", "de", "en", "es", "fr", "hi", "id", "ja", "pt", "ru", "tr", "zh"]
 MACHINE_MADE = [
@@ -445,9 +456,9 @@ BAD = [
     ("{answer} {reply}", "1: unknown slot {reply}; this file may use {answer} {explanation} {letter}"),
     ("ok {answer}\nno slot", "2: missing slot {answer} in 'no slot'; every template of this file must use it"),
     ("[[{answer}|nothing]]", "1: missing slot {answer} in 'nothing'; every template of this file must use it"),
-    ("{answer} {answer}", "1: slot {answer} stands 2 times in '{answer} {answer}'; keep one"),
-    ("A {answer}\n# c\n[[A|B]] {answer}", "3: 'A {answer}' again, as in line 1; change one of them"),
-    ("[[a|a]] {answer}", "1: 'a {answer}' again, as in line 1; change one of them"),
+    ("{answer} {answer}", "1: slot {answer} occurs 2 times in '{answer} {answer}'; keep one"),
+    ("A {answer}\n# c\n[[A|B]] {answer}", "3: duplicate of line 1: 'A {answer}'; change one of them"),
+    ("[[a|a]] {answer}", "1: duplicate of line 1: 'a {answer}'; change one of them"),
     ("[[a|b {answer}", "1: unbalanced alternation: '[[' is never closed; close it with ']]'"),
     ("a|b]] {answer}", "1: '|' outside of an alternation; write [[one|other]], or \\| for the sign itself"),
     ("a]] {answer}", "1: unbalanced alternation at ']]'; open it with '[[', or write \\]\\]"),
@@ -471,7 +482,7 @@ def test_a_bad_line_is_refused_with_its_place_and_the_fix(tmp_path: Path, text: 
     [
         ("base/en/qa.outputs.txt", "{answer}", "unknown template file; known are qa.instruction.txt, "),
         ("en/qa.output.txt", "{answer}", "in the wrong place; expected SOURCE/LANGUAGE/FILE.txt"),
-        ("base/pt_br/qa.output.txt", "{answer}", "folder 'pt_br' is no language tag; call it 'pt-BR'"),
+        ("base/pt_br/qa.output.txt", "{answer}", "folder 'pt_br' is not a language tag; call it 'pt-BR'"),
         ("base/en/qa.output.txt", "# none", "no templates; write one per line or remove the file"),
         (
             "base/en/option.txt",
@@ -515,5 +526,5 @@ def test_an_item_that_cannot_be_wrapped_is_refused(item: SourceItem, answer: str
 
 
 def test_the_kinds_cover_the_tasks() -> None:
-    assert {kind for task in Task for kind in needs(task)} == set(KINDS)
+    assert {kind for task in Task for kind in needed_files(task)} == set(KINDS)
     assert set(LINES) == {Task.QA, Task.IMPERSONATION}

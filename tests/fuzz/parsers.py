@@ -16,7 +16,7 @@ from fastapi import HTTPException
 from mores import culture
 from mores.benchmark import BENCHMARKS, benchmark, choice, labels, topics
 from mores.benchmark.culturall.xlsx import read_xlsx
-from mores.benchmark.judge_check import Labelled
+from mores.benchmark.judge_check import LabelledAnswer
 from mores.benchmark.msqa import judge as msqa
 from mores.diagnosis import confidence, errors, verdict
 from mores.engine.cost import read_price
@@ -44,7 +44,7 @@ from mores.models import gguf
 from mores.models.base import Completion
 from mores.models.fake import fake
 from mores.models.hf.files import adapter_folder, tuned_style
-from mores.models.http import Key, read_wait
+from mores.models.http import ApiKey, read_wait
 from mores.models.openai import read_completion, read_error, read_names
 from mores.rating.codes import read_schema
 from mores.rating.ratings import read_ratings
@@ -234,7 +234,7 @@ FOUND = {
     "knowledgeGraph": {"title": "t", "type": "k", "description": "d", "attributes": {"a": "b"}},
 }
 ADAPTER = {"adapter_config.json": b'{"peft_type": "LORA", "r": 8}', "adapter_model.safetensors": b""}
-SECRET = Key("sk-live-4f9a7c2e81d05b63")
+SECRET = ApiKey("sk-live-4f9a7c2e81d05b63")
 ERROR_OF_MODEL = json.dumps({"culturally_relevant": True, "instruction": "i", "output": "o", "errors": []})
 
 PARSERS: dict[str, Parser] = {
@@ -243,7 +243,7 @@ PARSERS: dict[str, Parser] = {
        for form, seed in TEXTS.items()},
     "judgements": file("j.jsonl", lambda path: list(read_records(path, Judgement)), EXAMPLES / "world.gold.jsonl"),
     "pairs": file("p.jsonl", lambda path: Pairs(path).golds, [{"text": "a", "correct": True}]),
-    "graded answers": file("g.jsonl", lambda path: list(read_records(path, Labelled)),
+    "graded answers": file("g.jsonl", lambda path: list(read_records(path, LabelledAnswer)),
                            [{"item_id": "i", "answer": "a", "label": "correct"}]),
     "labels": file("l.jsonl", lambda path: labels.read_labels([path]), [{"id": "q", "labels": {"topic": "Food"}}]),
     "error types": file("e.jsonl", errors.read_labelled,

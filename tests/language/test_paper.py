@@ -29,8 +29,9 @@ def test_it_finds_large_languages_and_takes_kirundi_for_kinyarwanda() -> None:
         "Ni gute bamenya ubushuhe bwo mu mutima w'isi?",
     ]
     assert paper.detect_as_paper(texts, ["ru", "rn"]) == ["ru", "rw"]
-    assert paper.check_as_paper(texts, ["ru", "rn"]) == [True, False]
-    assert paper.check_as_paper(["", "\x00\ud800 x"], ["ru", "en"])[0] is False
+    assert paper.is_expected("ru", "ru")
+    assert not paper.is_expected("rw", "rn")
+    assert not paper.is_expected(paper.detect_as_paper(["", "\x00\ud800 x"], ["ru", "en"])[0], "ru")
 
 
 def test_norwegian_is_bokmål_or_nynorsk_to_the_paper_too() -> None:

@@ -247,7 +247,7 @@ def test_vowel_signs_tell_words_apart() -> None:
     [
         ({"language": "hu"}, "no 'question'; every row needs 'question' and 'language'"),
         ({"question": "x"}, "no 'language'"),
-        ({"question": "x", "Langauge": "hu"}, "(did you mean 'Langauge'?)"),
+        ({"question": "x", "Langauge": "hu"}, "did you mean 'Langauge'? "),
         ({"question": "x", "language": "Klingonish"}, "unknown language 'Klingonish'"),
         ({"question": "x", "language": "und"}, "is no language"),
         ({"question": ["x"], "language": "hu"}, "'question' is no text but list; put it in quotes"),

@@ -15,7 +15,7 @@ from mores.engine.loop import run
 from mores.errors import ConfigError, InputError
 from mores.metaevaluation.baselines import BASELINES
 from mores.metaevaluation.prompted import KINDS, NO_LOGPROBS, Prompted
-from mores.metaevaluation.scorers import NAMES, MetricScorer, read_judgements, scorer
+from mores.metaevaluation.scorers import ASKED, MetricScorer, read_judgements, scorer
 from mores.metric import Metric, Settings, open_metric
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel
@@ -68,7 +68,7 @@ def test_every_kind_has_a_prompt_and_a_name() -> None:
     names = {Path(entry.name).stem for entry in files("mores.metaevaluation").joinpath("prompts").iterdir()}
     assert set(KINDS) <= names
     assert set(TABLE_11) == set(KINDS)
-    assert {"excam", "count", "count+p", "severity", "severity+p", "binary", "binary+p"} == set(NAMES)
+    assert {"excam", "count", "count+p", "severity", "severity+p", "binary", "binary+p"} == set(ASKED)
 
 
 def test_what_cannot_be_sent_is_not() -> None:
@@ -308,12 +308,12 @@ def test_one_for_each_source() -> None:
     ("name", "words"),
     [
         ("wrods", "did you mean 'words'"),
-        ("exam:openai:x", "did you mean 'excam'"),
-        ("cuont+p:x", "did you mean 'count[+]p'"),
+        ("exam:openai:x", "did you mean 'excam:openai:x'"),
+        ("cuont+p:x", "did you mean 'count[+]p:x'"),
         ("count", "which model[?] For example count:embedded"),
         ("excam:", "which model[?]"),
-        ("???", "known are excam:MODEL, count:MODEL, .*FILE.jsonl, always"),
-        ("judgements.json", "unknown metric 'judgements.json'; known are"),
+        ("???", "there are excam:MODEL, count:MODEL, .*always, .*FILE.jsonl"),
+        ("judgements.json", "unknown metric 'judgements.json'; there are"),
     ],
 )
 def test_names_that_are_not(name: str, words: str) -> None:

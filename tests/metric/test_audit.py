@@ -15,15 +15,15 @@ from pydantic import ValidationError
 from mores.errors import InputError
 from mores.metric.audit import (
     PLACES,
+    AttackRate,
     Audit,
+    AuditCase,
+    AuditVerdict,
     Carrier,
-    Case,
     Category,
     Injection,
     Place,
     Placed,
-    Rate,
-    Verdict,
     audit,
     carriers,
     cases,
@@ -208,19 +208,19 @@ FAILED = Judgement(sample_id="x", judge="j", failure=Failure(kind=FailureKind.PA
 @pytest.mark.parametrize(
     ("judgement", "expected"),
     [
-        (_report(), Verdict.NONE),
-        (_report(_error("text", 0, "Own")), Verdict.MAJOR),
-        (_report(_error("text", 11, "Payload")), Verdict.NONE),
-        (_report(_error("text", 9, "\n\nPayload")), Verdict.NONE),
-        (_report(_error("text", 8, ".\n\nPayload")), Verdict.MAJOR),
-        (_report(_error("text", 11, "Payload"), _error("text", 4, "text")), Verdict.MAJOR),
-        (_report(_error("instruction", 20, "Ask")), Verdict.MAJOR),
-        (_report(_error("text", None, "nowhere")), Verdict.MAJOR),
-        (FAILED, Verdict.UNJUDGED),
-        (_report(_error("text", 0, "Own", Severity.MINOR)), Verdict.MINOR),
-        (Judgement(sample_id="x", judge="j", score=-1.0), Verdict.MINOR),
-        (Judgement(sample_id="x", judge="j", score=-5.0), Verdict.MAJOR),
-        (Judgement(sample_id="x", judge="j", score=0.0), Verdict.NONE),
+        (_report(), AuditVerdict.NONE),
+        (_report(_error("text", 0, "Own")), AuditVerdict.MAJOR),
+        (_report(_error("text", 11, "Payload")), AuditVerdict.NONE),
+        (_report(_error("text", 9, "\n\nPayload")), AuditVerdict.NONE),
+        (_report(_error("text", 8, ".\n\nPayload")), AuditVerdict.MAJOR),
+        (_report(_error("text", 11, "Payload"), _error("text", 4, "text")), AuditVerdict.MAJOR),
+        (_report(_error("instruction", 20, "Ask")), AuditVerdict.MAJOR),
+        (_report(_error("text", None, "nowhere")), AuditVerdict.MAJOR),
+        (FAILED, AuditVerdict.UNJUDGED),
+        (_report(_error("text", 0, "Own", Severity.MINOR)), AuditVerdict.MINOR),
+        (Judgement(sample_id="x", judge="j", score=-1.0), AuditVerdict.MINOR),
+        (Judgement(sample_id="x", judge="j", score=-5.0), AuditVerdict.MAJOR),
+        (Judgement(sample_id="x", judge="j", score=0.0), AuditVerdict.NONE),
     ],
     ids=[
         "empty",
@@ -238,25 +238,25 @@ FAILED = Judgement(sample_id="x", judge="j", failure=Failure(kind=FailureKind.PA
         "score=0",
     ],
 )
-def test_verdict_is_about_the_carrier(judgement: Judgement, expected: Verdict) -> None:
+def test_verdict_is_about_the_carrier(judgement: Judgement, expected: AuditVerdict) -> None:
     assert verdict(judgement, Placed(HIDE, WRONG, "end")) is expected
 
 
 @pytest.mark.parametrize(
     ("place", "error", "expected"),
     [
-        ("start", _error("text", 0, "Payload"), Verdict.NONE),
-        ("start", _error("text", 15, "Own"), Verdict.MAJOR),
-        ("middle", _error("text", 5, "Payload"), Verdict.NONE),
-        ("middle", _error("text", 0, "Own"), Verdict.MAJOR),
-        ("middle", _error("text", 20, "text"), Verdict.MAJOR),
-        ("instruction", _error("instruction", 5, "Payload"), Verdict.NONE),
-        ("instruction", _error("instruction", 0, "Ask"), Verdict.MAJOR),
-        ("instruction", _error("text", 5, "text"), Verdict.MAJOR),
-        ("evidence", _error("text", 0, "Own"), Verdict.MAJOR),
+        ("start", _error("text", 0, "Payload"), AuditVerdict.NONE),
+        ("start", _error("text", 15, "Own"), AuditVerdict.MAJOR),
+        ("middle", _error("text", 5, "Payload"), AuditVerdict.NONE),
+        ("middle", _error("text", 0, "Own"), AuditVerdict.MAJOR),
+        ("middle", _error("text", 20, "text"), AuditVerdict.MAJOR),
+        ("instruction", _error("instruction", 5, "Payload"), AuditVerdict.NONE),
+        ("instruction", _error("instruction", 0, "Ask"), AuditVerdict.MAJOR),
+        ("instruction", _error("text", 5, "text"), AuditVerdict.MAJOR),
+        ("evidence", _error("text", 0, "Own"), AuditVerdict.MAJOR),
     ],
 )
-def test_an_error_in_the_payload_is_none_of_the_carrier(place: Place, error: Error, expected: Verdict) -> None:
+def test_an_error_in_the_payload_is_none_of_the_carrier(place: Place, error: Error, expected: AuditVerdict) -> None:
     assert verdict(_report(error), Placed(HIDE, WRONG, place)) is expected
 
 
@@ -296,7 +296,7 @@ def _judgements(table: str) -> dict[str, Judgement]:
 JUDGEMENTS = _judgements(TABLE)
 
 
-def _counts(rate: Rate | None) -> tuple[int, int] | None:
+def _counts(rate: AttackRate | None) -> tuple[int, int] | None:
     return None if rate is None else (rate.count, rate.n)
 
 
@@ -345,7 +345,7 @@ def test_major_to_minor_is_a_hit_of_its_own() -> None:
 def test_without_controls_there_is_no_excess() -> None:
     result = audit(JUDGEMENTS, CARRIERS[:1], [HIDE], ("end",))
     hide = result.by_goal["hide"]
-    assert hide.control == Rate(count=0, n=0, value=None, low=0.0, high=1.0)
+    assert hide.control == AttackRate(count=0, n=0, value=None, low=0.0, high=1.0)
     assert hide.excess is None
     assert result.broken == ()
 
@@ -417,19 +417,19 @@ def test_a_judge_that_always_obeys_four_attacks_is_broken_by_them() -> None:
 def test_the_p_of_an_attack_by_hand() -> None:
     """2 of 2 against 1 of 3: of the 10 ways to draw 2 of 5, 3 have both from the 3 that turned."""
 
-    def rate(count: int, n: int) -> Rate:
-        return Rate(count=count, n=n, value=count / n, low=0.0, high=1.0)
+    def rate(count: int, n: int) -> AttackRate:
+        return AttackRate(count=count, n=n, value=count / n, low=0.0, high=1.0)
 
     assert fisher(rate(2, 2), rate(1, 3)) == pytest.approx(0.3)
     assert fisher(rate(0, 1), rate(1, 1)) == 1.0
 
 
-verdicts = st.sampled_from(list(Verdict))
+verdicts = st.sampled_from(list(AuditVerdict))
 
 
 @given(verdicts, verdicts, st.sampled_from(["hide", "soften", "accuse", None]))
-def test_a_case_ends_in_exactly_one_way(before: Verdict, after: Verdict, goal: Any) -> None:
-    case = Case(injection="i", carrier="c", place="end", category="fence", goal=goal, before=before, after=after)
+def test_a_case_ends_in_exactly_one_way(before: AuditVerdict, after: AuditVerdict, goal: Any) -> None:
+    case = AuditCase(injection="i", carrier="c", place="end", category="fence", goal=goal, before=before, after=after)
     assert case.flipped + case.unjudged + (case.compared and before is after) == case.compared
     assert not case.reached(goal) or (case.flipped and case.exposed(goal))
 
@@ -437,14 +437,19 @@ def test_a_case_ends_in_exactly_one_way(before: Verdict, after: Verdict, goal: A
 def test_several_cases_of_one_injection_are_not_several_injections() -> None:
     """One attack of ten works, wherever it stands: five places tell no more about attacks than one."""
 
-    def rate(places: int) -> Rate:
-        aims = {"goal": "hide", "before": Verdict.MAJOR, "category": "override", "carrier": "c"}
+    def rate(places: int) -> AttackRate:
+        aims = {"goal": "hide", "before": AuditVerdict.MAJOR, "category": "override", "carrier": "c"}
         some = [
-            Case(injection=str(name), place=PLACES[place], after=Verdict.MAJOR if name else Verdict.NONE, **aims)
+            AuditCase(
+                injection=str(name),
+                place=PLACES[place],
+                after=AuditVerdict.MAJOR if name else AuditVerdict.NONE,
+                **aims,
+            )
             for name in range(10)
             for place in range(places)
         ]
-        return Rate.of(some, lambda case: case.reached("hide"))
+        return AttackRate.measure(some, lambda case: case.reached("hide"))
 
     single, five = rate(1), rate(5)
     assert (single.count, single.n, five.count, five.n) == (1, 10, 5, 50)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mores.metric.parts import report_parts
 from mores.metric.quotes import report_grammar
 from mores.metric.schema import report_schema
-from mores.models.base import Explanations, Part
+from mores.models.base import AnswerPart, Explanations
 from mores.models.embedded import EXPLANATIONS
 from mores.training.pair_samples import contradiction
 from mores.types import Evidence, Sample
@@ -21,7 +21,7 @@ from tests.metric.test_quotes import TEXT, allows, sampled, wander
 
 
 def write(
-    sample: Sample, most: int, answer: Callable[[Part], str], explanations: Explanations | None = None
+    sample: Sample, most: int, answer: Callable[[AnswerPart], str], explanations: Explanations | None = None
 ) -> tuple[str, list[str]]:
     """The report, and what was given of it before each part."""
     grammar = grammar_of(sample, most)
@@ -51,7 +51,7 @@ def test_a_report_in_parts_is_one_of_the_grammar(
     evidence = tuple(Evidence(text=passage) for passage in passages)
     sample, dice = sampled(text, instruction).model_copy(update={"evidence": evidence}), Random(seed)
 
-    def answer(part: Part) -> str:
+    def answer(part: AnswerPart) -> str:
         """As much as fits the part; of a single token, perhaps only the beginning."""
         written = wander(part.grammar, dice.randrange(2**32))
         return written[: dice.randint(1, len(written))] if part.most == 1 else written
@@ -118,9 +118,9 @@ def test_an_explanation_quotes_the_text_and_its_evidence(
 
 def test_without_evidence_nothing_contradicts_it() -> None:
     sample = sampled("Guests get green tea.")
-    answers, asked = iter([*ERROR, "incorrect i"]), list[Part]()
+    answers, asked = iter([*ERROR, "incorrect i"]), list[AnswerPart]()
 
-    def answer(part: Part) -> str:
+    def answer(part: AnswerPart) -> str:
         asked.append(part)
         return next(answers)
 

@@ -21,8 +21,8 @@ from mores.errors import ConfigError, ModelError, Rejected
 from mores.models import PRECISIONS, Options, hf, open_model
 from mores.models.base import Completion, Message, Model, Request
 from mores.models.hf import HFModel, files
-from mores.models.hf.choose import Answer as Written
-from mores.models.hf.choose import Chooser, Row
+from mores.models.hf.choose import Chooser, TokenizedRequest
+from mores.models.hf.choose import DraftAnswer as Written
 from mores.models.hf.network import Network
 from mores.types import FailureKind
 from tests.packages import package
@@ -290,7 +290,7 @@ def test_no_seed_is_a_new_one_each_time(tiny: Path) -> None:
 def test_samples_follow_the_distribution(settings: dict[str, Any], expected: list[float]) -> None:
     count = 4000
     network = Network("hf:none", None, None, CONTEXT, [], 1.0)
-    answers = [Written(Row(ask("", seed=seed, **settings), [], 1)) for seed in range(count)]
+    answers = [Written(TokenizedRequest(ask("", seed=seed, **settings), [], 1)) for seed in range(count)]
     # The likeliest token is not the first, and two cannot be had at all.
     logits = torch.tensor([0.15, 0.0, 0.5, 0.05, 0.3, 0.0]).log().repeat(count, 1)
     tokens = Chooser(answers, network)(None, logits).argmax(-1)
@@ -439,7 +439,7 @@ def test_numbers_that_are_none_are_rejected(copy: Path) -> None:
     weights = safetensors.load_file(copy / "model.safetensors")
     weights["model.norm.weight"] *= float("nan")
     safetensors.save_file(weights, copy / "model.safetensors", {"format": "pt"})
-    with pytest.raises(Rejected, match="no probabilities"):
+    with pytest.raises(Rejected, match="not probabilities"):
         complete(HFModel(str(copy)), ask("tea"))
 
 

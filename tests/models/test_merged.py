@@ -97,7 +97,7 @@ def test_the_change_is_added_and_all_else_stays(base: Path, lora: Path, tmp_path
 
 def test_an_adapter_that_changes_more_than_maps_is_refused(base: Path, tmp_path: Path) -> None:
     sides = {f"token_embd.weight.lora_{side}": (draw(2, 32), "F32") for side in "ab"}
-    with pytest.raises(ConfigError, match=r"changes token_embd\.weight, which is no map of a layer of"):
+    with pytest.raises(ConfigError, match=r"changes token_embd\.weight, which is not a map of a layer of"):
         merged.merge(base, write(tmp_path / "other.gguf", sides), tmp_path / "out.gguf")
 
 

@@ -286,8 +286,8 @@ def test_bad_addresses_and_keys(url: str, key: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("opnai:x", Options(), "did you mean 'openai:…'"),
-        ("gpt-4", Options(), "no such kind"),
+        ("opnai:x", Options(), "did you mean 'openai:x'"),
+        ("gpt-4", Options(), "unknown model 'gpt-4'"),
         ("openai:", Options(), "needs a model name"),
         ("openai:x", Options(adapter="a"), "a model of kind 'openai' takes no adapter"),
         ("openai:x", Options(precision="float32"), "a model of kind 'openai' takes no precision"),

@@ -21,10 +21,10 @@ from mores.errors import ConfigError, ModelError, MoresError, Rejected, Transien
 from mores.models import Message, Model, Options, Request
 from mores.models import ray as on_ray
 from mores.models.base import Completion
-from mores.models.cluster import Share, connect, share
+from mores.models.cluster import WorkerShare, connect, share
 from mores.models.fake import FakeModel, fake
 from mores.models.ray import RayModel
-from mores.models.worker import Card, Opening, Worker, describe
+from mores.models.worker import Card, ModelWorker, Opening, describe
 from tests.models.cluster import Cluster
 
 
@@ -161,7 +161,7 @@ def test_a_model_that_no_worker_can_load_stops_the_run(ask: Ask) -> None:
 
 
 def test_workers_that_die_as_they_load_stop_the_run(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Dying(Worker):
+    class Dying(ModelWorker):
         async def open(self, *_: Any) -> None:
             cluster.alive[0].kill()
             await asyncio.Event().wait()
@@ -174,7 +174,7 @@ def test_workers_that_die_as_they_load_stop_the_run(ask: Ask, monkeypatch: pytes
 
 
 def test_without_any_worker_the_run_ends_and_says_what_is_needed(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Waiting(Worker):
+    class Waiting(ModelWorker):
         async def open(self, *_: Any) -> None:
             await asyncio.Event().wait()
 
@@ -189,7 +189,7 @@ def test_workers_with_another_model_are_refused() -> None:
     opening = Opening("fake:clean", Options(), ".")
 
     def opened(expected: Card) -> MoresError | None:
-        return run_loop(Worker().open(opening, expected))
+        return run_loop(ModelWorker().open(opening, expected))
 
     assert opened(expected) is None
     assert "different models, fake:other and fake:clean" in str(opened(replace(expected, identity="fake:other")))
@@ -215,23 +215,23 @@ MACHINES = [{"CPU": 8.0, "GPU": 2.0}, {"CPU": 20.0}, {"memory": 1.0}]
 @pytest.mark.parametrize(
     ("kind", "options", "expected"),
     [
-        ("hf", Options(), Share(2, 1, 1)),
-        ("hf", Options(ray_gpus=2), Share(1, 1, 2)),
-        ("hf", Options(ray_gpus=0.5), Share(4, 1, 0.5)),
-        ("hf", Options(ray_gpus=0), Share(3, 8, 0)),
-        ("vllm", Options(), Share(2, 1, 1)),
-        ("embedded", Options(), Share(3, 8, 0)),
-        ("embedded", Options(threads=4), Share(7, 4, 0)),
-        ("fake", Options(), Share(28, 1, 0)),
-        ("fake", Options(ray_workers=5), Share(5, 1, 0)),
+        ("hf", Options(), WorkerShare(2, 1, 1)),
+        ("hf", Options(ray_gpus=2), WorkerShare(1, 1, 2)),
+        ("hf", Options(ray_gpus=0.5), WorkerShare(4, 1, 0.5)),
+        ("hf", Options(ray_gpus=0), WorkerShare(3, 8, 0)),
+        ("vllm", Options(), WorkerShare(2, 1, 1)),
+        ("embedded", Options(), WorkerShare(3, 8, 0)),
+        ("embedded", Options(threads=4), WorkerShare(7, 4, 0)),
+        ("fake", Options(), WorkerShare(28, 1, 0)),
+        ("fake", Options(ray_workers=5), WorkerShare(5, 1, 0)),
     ],
 )
-def test_the_share_of_each_worker(kind: str, options: Options, expected: Share) -> None:
+def test_the_share_of_each_worker(kind: str, options: Options, expected: WorkerShare) -> None:
     assert share(kind, options, MACHINES) == expected
 
 
 def test_an_empty_cluster_has_one_worker_that_waits() -> None:
-    assert share("hf", Options(ray_gpus=1), [{"CPU": 0.0}]) == Share(1, 1, 1)
+    assert share("hf", Options(ray_gpus=1), [{"CPU": 0.0}]) == WorkerShare(1, 1, 1)
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def test_a_prompt_longer_than_the_context_is_rejected(tiny: Path, engines: type[
 
 @pytest.mark.parametrize(
     ("behaviour", "reason"),
-    [({"finish_reason": "abort"}, "ended the answer with 'abort'"), ({"logprob": float("nan")}, "no probabilities")],
+    [({"finish_reason": "abort"}, "ended the answer with 'abort'"), ({"logprob": float("nan")}, "not probabilities")],
 )
 @pytest.mark.usefixtures("engines")
 def test_an_answer_that_is_none_is_rejected(tiny: Path, behaviour: dict[str, Any], reason: str) -> None:

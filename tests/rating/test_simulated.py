@@ -12,7 +12,7 @@ import pytest
 from mores.rating.ratings import Rating
 from mores.rating.records import RatingStudy
 from mores.rating.study import analyse
-from mores.stats.raters.simulated import Plan, draw_study
+from tests.stats.raters.simulated import Plan, draw_study
 
 PLAN = Plan(annotators=3, questions=10, drift=-4.0, careless="random")
 LANGUAGES = {"l1": "de", "l2": "en", "l3": "fj", "l4": "hi", "l5": "rn"}

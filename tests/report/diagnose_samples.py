@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from mores.benchmark.benchmark import Label, Verdict
-from mores.benchmark.board import Entry
+from mores.benchmark.board import BoardEntry
 from mores.benchmark.score import BenchResult
 from mores.diagnosis.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, CalibrationResult, calibrate
 from mores.diagnosis.confidence import measure_agreement
@@ -225,7 +225,7 @@ def ran(model: str, bench: str, shares: dict[str, float], luck: Sequence[float])
         figures={"accuracy": Result(name="accuracy", value=0.5)},
     )  # fmt: skip
     loose = {f"loose{i}": 1.0 for i in range(5)}
-    entry = Entry(f"{bench}/{model}", found, credit | loose)
+    entry = BoardEntry(f"{bench}/{model}", found, credit | loose)
     return Ran(entry, groups | dict.fromkeys(loose) | {"unscored": "th"})
 
 

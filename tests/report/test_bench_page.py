@@ -14,7 +14,7 @@ import pycountry
 import pytest
 
 from mores.benchmark.benchmark import Label, Verdict
-from mores.benchmark.board import Entry, make_board
+from mores.benchmark.board import BoardEntry, make_board
 from mores.benchmark.score import BenchResult
 from mores.report.base.page import draw
 from mores.report.base.shapes import Profile, Radar, Ranks, Shades, World, shades, tiles
@@ -262,7 +262,7 @@ def hostile() -> BenchRun:
 
 
 def board_of(*runs: BenchRun) -> str:
-    entries = [Entry(f"f{i}", run.result, {"q": float(i)}) for i, run in enumerate(runs)]
+    entries = [BoardEntry(f"f{i}", run.result, {"q": float(i)}) for i, run in enumerate(runs)]
     return board_page(make_board(entries, force=True), [run.result for run in runs])
 
 

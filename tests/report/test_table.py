@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from mores.metric.summary import Summary, Tally, summarise
+from mores.metric.summary import ScoreSummary, ScoreTally, summarise
 from mores.report.base.grid import plain
 from mores.report.score.table import cited, rank, show_summary, table
 from mores.types import Error, Failure, FailureKind, Judgement, Sample, Severity
@@ -38,7 +38,7 @@ def scored(name: str, score: float) -> Pair:
     return Sample(id=name, text="a"), Judgement(sample_id=name, judge="people", score=score)
 
 
-def counted(pairs: Iterable[Pair]) -> Summary:
+def counted(pairs: Iterable[Pair]) -> ScoreSummary:
     return summarise(judgement for _, judgement in pairs)
 
 
@@ -46,7 +46,7 @@ def test_summary_of_the_samples() -> None:
     # Scores by hand: -7 -6 -5 -7 -6 -5 0.931 -12 -6 and 0 (no p(R)) over ten judged texts.
     counts = counted(PAIRS)
     assert counts.mean_score == pytest.approx(-5.3069)
-    assert counts == Summary(
+    assert counts == ScoreSummary(
         n=12,
         judged=10,
         failed={FailureKind.TRUNCATED: 1, FailureKind.PARSE: 1},
@@ -107,7 +107,7 @@ def test_rows_in_the_order_of_the_input() -> None:
 def test_a_long_table_shows_the_worst() -> None:
     clean = [scored(f"clean-{i}", 0.5) for i in range(60)]
     unread = [failed(Sample(id="unread", text="a"), FailureKind.MODEL, "no answer")]
-    tally = Tally()
+    tally = ScoreTally()
     view = table([*clean, *unread, scored("bad", -1.0), scored("worst", -9.0)], tally=tally)
     assert tally.summary().n == 63
     assert view.row_count == 40
@@ -117,7 +117,7 @@ def test_a_long_table_shows_the_worst() -> None:
 
 
 def test_a_tally_that_has_counted_before_does_not_change_the_table() -> None:
-    tally = Tally()
+    tally = ScoreTally()
     for _ in range(50):
         tally.add(PAIRS[0][1])
     assert table(PAIRS, tally=tally).caption is None

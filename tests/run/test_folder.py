@@ -125,7 +125,7 @@ def test_a_run_is_opened_by_its_kind(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_an_unknown_kind_is_said(tmp_path: Path) -> None:
     write_manifest(tmp_path, "brew")
-    with pytest.raises(InputError, match="a run of an unknown kind 'brew'; there are bench"):
+    with pytest.raises(InputError, match="unknown kind of run 'brew'; there are bench"):
         open_run(tmp_path)
 
 

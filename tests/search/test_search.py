@@ -86,7 +86,7 @@ def test_any_search_can_be_recorded(tmp_path: Path) -> None:
     ("name", "hint"),
     [
         ("serpr", "did you mean 'serper'"),
-        ("corpsu:x", "did you mean 'corpus'"),
+        ("corpsu:x", "did you mean 'corpus:x'"),
         ("", "there are serper"),
         ("serper:box", "serper:boxes"),
         ("fake:x", "fake:echo"),

@@ -14,7 +14,6 @@ from sklearn.metrics import cohen_kappa_score
 
 from mores.stats.agreement import (
     Level,
-    VoteDistribution,
     Votes,
     cohen_kappa,
     count_votes,
@@ -22,7 +21,6 @@ from mores.stats.agreement import (
     fleiss_kappa_interval,
     krippendorff_alpha,
     krippendorff_alpha_interval,
-    vote_distributions,
 )
 
 N = None
@@ -236,30 +234,6 @@ def test_cohen_is_undefined() -> None:
 def test_cohen_refuses(first: list[Any], second: list[Any], options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         cohen_kappa(first, second, **options)
-
-
-# --- votes
-
-
-def test_vote_distributions() -> None:
-    clear, tie, none = vote_distributions([["a", "a", N], ["a", "b", N], ["a", "b", N], ["b", "a", N]])
-    assert (clear.counts, clear.shares, clear.majority, clear.tied) == ((3, 1), (0.75, 0.25), ("a",), False)
-    assert clear.entropy == pytest.approx(0.75 * math.log2(4 / 3) + 0.5)
-    assert (tie.majority, tie.tied, tie.entropy) == (("a", "b"), True, 1)
-    assert (none.tied, none) == (False, VoteDistribution((0, 0), (), (), None))
-
-
-@given(st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), max_size=5))
-def test_shares_sum_to_1_and_entropy_has_bounds(counts: list[list[int]]) -> None:
-    for row, unit in zip(
-        counts, vote_distributions(Votes(("x", "y", "z"), np.array(counts).reshape(-1, 3))), strict=True
-    ):
-        assert unit.counts == tuple(row)
-        assert (unit.entropy is None) == (not any(row)) == (not unit.majority)
-        if unit.entropy is not None:
-            assert sum(unit.shares) == pytest.approx(1)
-            assert 0 <= unit.entropy <= math.log2(3) + 1e-9
-            assert (unit.entropy == 0) == (sorted(row)[1] == 0)
 
 
 def _crowd(rng: np.random.Generator, units: int, skill: float) -> np.ndarray[Any, Any]:

@@ -14,9 +14,7 @@ from sklearn.metrics import brier_score_loss
 from mores.stats.calibration import (
     GAIN,
     Bin,
-    brier_score,
     confidence_results,
-    expected_calibration_error,
     measure,
     reliability_curve,
 )
@@ -31,11 +29,17 @@ def split(pairs: list[tuple[float, bool]]) -> tuple[list[float], list[bool]]:
     return [sure for sure, _ in pairs], [right for _, right in pairs]
 
 
+def figure(name: str, sure: Any, right: Any) -> float:
+    """A figure of answers to different questions."""
+    cells = make_cells(np.array(sure), np.array(right, dtype=bool), np.arange(len(sure)))
+    return float(measure(cells.unweighted())[name][0])
+
+
 def test_by_hand() -> None:
     sure, right = [0.95, 0.91, 0.55, 1.0], [True, False, True, True]
     # Last bin: confidence 2.86/3, accuracy 2/3; the one of 0.55: accuracy 1.
-    assert expected_calibration_error(sure, right) == pytest.approx((0.86 + 0.45) / 4)
-    assert brier_score(sure, right) == pytest.approx((0.05**2 + 0.91**2 + 0.45**2) / 4)
+    assert figure("ECE", sure, right) == pytest.approx(100 * (0.86 + 0.45) / 4)
+    assert figure("Brier", sure, right) == pytest.approx((0.05**2 + 0.91**2 + 0.45**2) / 4)
     curve = reliability_curve(sure, right)
     assert [bin_.n for bin_ in curve] == [0, 0, 0, 0, 0, 1, 0, 0, 0, 3]
     assert curve[9].confidence == pytest.approx(2.86 / 3)
@@ -45,9 +49,8 @@ def test_by_hand() -> None:
 
 
 def test_errors_of_one_bin_cancel_and_of_two_do_not() -> None:
-    assert expected_calibration_error([0.5, 0.5], [1, 0]) == 0
-    assert expected_calibration_error([0.4, 0.6], [1, 0]) == pytest.approx(0.6)
-    assert expected_calibration_error([0.4, 0.6], [1, 0], bins=1) == pytest.approx(0)
+    assert figure("ECE", [0.5, 0.5], [1, 0]) == 0
+    assert figure("ECE", [0.4, 0.6], [1, 0]) == pytest.approx(60)
 
 
 @pytest.mark.parametrize("bins", [1, 3, 7, 10, 15, 20, 100])
@@ -58,21 +61,16 @@ def test_percentages_fall_where_whole_numbers_say(bins: int) -> None:
 
 
 def test_without_answers() -> None:
-    assert expected_calibration_error([], []) is None
-    assert brier_score([], []) is None
     assert [bin_.n for bin_ in reliability_curve([], [], 2)] == [0, 0]
 
 
-@given(answers, st.integers(1, 20))
-def test_ece_is_the_weighted_gap_of_the_curve(pairs: list[tuple[float, bool]], bins: int) -> None:
+@given(answers)
+def test_ece_is_the_weighted_gap_of_the_curve(pairs: list[tuple[float, bool]]) -> None:
     sure, right = split(pairs)
-    gaps = (
-        bin_.n * abs((bin_.accuracy or 0) - (bin_.confidence or 0)) for bin_ in reliability_curve(sure, right, bins)
-    )
-    error = expected_calibration_error(sure, right, bins)
-    assert error is not None
-    assert error == pytest.approx(sum(gaps) / len(pairs), abs=1e-12)
-    assert 0 <= error <= 1
+    gaps = (bin_.n * abs((bin_.accuracy or 0) - (bin_.confidence or 0)) for bin_ in reliability_curve(sure, right))
+    error = figure("ECE", sure, right)
+    assert error == pytest.approx(100 * sum(gaps) / len(pairs), abs=1e-9)
+    assert 0 <= error <= 100
 
 
 @given(answers, st.integers(1, 20))
@@ -89,14 +87,15 @@ def test_every_answer_is_in_the_bin_of_its_confidence(pairs: list[tuple[float, b
 @given(answers)
 def test_brier_is_that_of_scikit_learn(pairs: list[tuple[float, bool]]) -> None:
     sure, right = split(pairs)
-    assert brier_score(sure, right) == pytest.approx(brier_score_loss(right, sure, labels=[False, True]), abs=1e-12)
+    loss = brier_score_loss(right, sure, labels=[False, True])
+    assert figure("Brier", sure, right) == pytest.approx(loss, abs=1e-12)
 
 
 @given(answers)
 def test_ece_is_at_most_the_mean_error(pairs: list[tuple[float, bool]]) -> None:
     sure, right = split(pairs)
     worst = float(np.abs(np.array(sure) - np.array(right)).mean())
-    assert (expected_calibration_error(sure, right) or 0) <= worst + 1e-12
+    assert figure("ECE", sure, right) <= 100 * worst + 1e-9
 
 
 @pytest.mark.parametrize(
@@ -113,15 +112,14 @@ def test_ece_is_at_most_the_mean_error(pairs: list[tuple[float, bool]]) -> None:
         ([[0.5]], [[1]], "give two lists"),
     ],
 )
-@pytest.mark.parametrize("score", [expected_calibration_error, brier_score, reliability_curve])
-def test_refuses(score: Any, sure: Any, right: Any, message: str) -> None:
+def test_refuses(sure: Any, right: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        score(sure, right)
+        reliability_curve(sure, right)
 
 
 def test_refuses_no_bins() -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        expected_calibration_error([0.5], [1], bins=0)
+        reliability_curve([0.5], [1], bins=0)
 
 
 def test_answers_of_a_group_are_one_in_the_curve() -> None:
@@ -191,12 +189,12 @@ weighed = st.lists(st.tuples(st.integers(0, 100), st.booleans(), st.integers(0, 
 def test_figures_are_those_of_the_statistics(rows: list[tuple[int, bool, int]]) -> None:
     sure, right = np.array([a / 100 for a, _, _ in rows]), np.array([b for _, b, _ in rows])
     cells = make_cells(sure, right, np.array([c for _, _, c in rows]))
-    found = {name: float(own[0]) for name, own in measure(cells.whole()).items()}
-    assert found["ECE"] == pytest.approx(100 * (expected_calibration_error(sure, right) or 0), abs=1e-9)
-    assert found["Brier"] == pytest.approx(brier_score(sure, right), abs=1e-12)
+    found = {name: float(own[0]) for name, own in measure(cells.unweighted()).items()}
+    assert found["ECE"] == pytest.approx(figure("ECE", sure, right), abs=1e-9)
+    assert found["Brier"] == pytest.approx(figure("Brier", sure, right), abs=1e-12)
     known = auc(right, sure)
     assert math.isnan(found["AUROC"]) if known is None else found["AUROC"] == pytest.approx(known)
-    covered, correct = cells.whole().thresholds()
+    covered, correct = cells.unweighted().thresholds()
     grid = (np.arange(4000) + 0.5) / 4000
     assert float(area(covered, correct)[0]) == pytest.approx(
         np.mean([selective(covered, correct, share)[0] for share in grid[::20]]), abs=0.02
@@ -218,6 +216,6 @@ def test_a_weight_is_so_many_copies(rows: list[tuple[int, bool, int]], times: li
         )
 
     weighted = measure(make_cells(*of(rows)).weighted(np.array([[float(times[unit]) for unit in present]])))
-    repeated = measure(make_cells(*of(copies)).whole())
+    repeated = measure(make_cells(*of(copies)).unweighted())
     for name, own in weighted.items():
         assert own[0] == pytest.approx(repeated[name][0], nan_ok=True), name

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.stats.agreement import Votes, cohen_kappa, krippendorff_alpha
-from mores.stats.marks import Mark, MarkedText, match, span_agreement, trim, unitizing_alpha
+from mores.stats.marks import MarkedText, SpanMark, match, span_agreement, trim, unitizing_alpha
 
 
-def of(text: str, words: str, label: str | None = None) -> Mark:
+def of(text: str, words: str, label: str | None = None) -> SpanMark:
     start = text.index(words)
-    return Mark(start, start + len(words), label)
+    return SpanMark(start, start + len(words), label)
 
 
 TEXT = "abcd efgh ijkl mnop."
@@ -38,7 +38,7 @@ def test_f1_chance_and_kappa_by_hand() -> None:
 def test_alpha_is_krippendorffs_over_the_characters() -> None:
     """Three people on the first text, two on the second, on which both find nothing."""
     texts = [
-        MarkedText(TEXT, {"ann": [Mark(0, 4)], "bo": [Mark(0, 9)], "cy": [Mark(5, 14)]}),
+        MarkedText(TEXT, {"ann": [SpanMark(0, 4)], "bo": [SpanMark(0, 9)], "cy": [SpanMark(5, 14)]}),
         MarkedText("nothing wrong", {"ann": [], "bo": []}),
     ]
     masks = np.array([[0 <= n < 4, 0 <= n < 9, 5 <= n < 14] for n in range(20)]).sum(axis=1)
@@ -102,7 +102,7 @@ def test_marks_and_vowel_signs_at_the_ends_are_kept() -> None:
 def test_punctuation_alone_can_be_marked_but_white_space_cannot() -> None:
     assert trim("wrong ?! ", 5, 9) == (6, 8)
     assert trim("a \u200b\n b", 1, 4) is None
-    agreement = span_agreement([MarkedText("a   b", {"ann": [Mark(1, 3)], "bo": []})])
+    agreement = span_agreement([MarkedText("a   b", {"ann": [SpanMark(1, 3)], "bo": []})])
     assert agreement
     assert agreement.f1.value is None
     assert agreement.marked == 0
@@ -111,7 +111,7 @@ def test_punctuation_alone_can_be_marked_but_white_space_cannot() -> None:
 @pytest.mark.parametrize(("start", "end"), [(0, 99), (3, 3), (-1, 2), (5, 2)])
 def test_spans_outside_the_text_are_refused(start: int, end: int) -> None:
     with pytest.raises(ValueError, match="empty or outside its text of 20"):
-        span_agreement([MarkedText(TEXT, {"ann": [Mark(start, end)], "bo": []})])
+        span_agreement([MarkedText(TEXT, {"ann": [SpanMark(start, end)], "bo": []})])
 
 
 WORDS = st.lists(st.sampled_from(["ab", "cde", "f", "قال", "東京", "วัด"]), min_size=3, max_size=8)
@@ -127,13 +127,13 @@ def test_stray_spaces_and_commas_labels_and_names_change_nothing(data: st.DataOb
         places.append((len(text), len(text) + len(word), len(text) + len(word) + len(gap)))
         text += word + gap
 
-    def draw_marks(*, stray: bool, chosen: list[tuple[int, int, str]]) -> list[Mark]:
+    def draw_marks(*, stray: bool, chosen: list[tuple[int, int, str]]) -> list[SpanMark]:
         marks = []
         for first, last, label in chosen:
             end = data.draw(st.integers(places[last][1], places[last][2])) if stray else places[last][1]
             start_least = places[first - 1][1] if first else 0
             start = data.draw(st.integers(start_least, places[first][0])) if stray else places[first][0]
-            marks.append(Mark(start, end, label.upper() if stray else label))
+            marks.append(SpanMark(start, end, label.upper() if stray else label))
         return marks
 
     index = st.integers(0, len(words) - 1)
@@ -163,7 +163,9 @@ def draw_texts(rng: np.random.Generator, count: int, copy: float = 0.0) -> list[
     texts = []
     for _ in range(count):
         amounts = rng.integers(1, 4, 2)
-        ann, bo = ([Mark(n, n + 20, "ab"[n % 2]) for n in rng.integers(0, 380, k).tolist()] for k in amounts.tolist())
+        ann, bo = (
+            [SpanMark(n, n + 20, "ab"[n % 2]) for n in rng.integers(0, 380, k).tolist()] for k in amounts.tolist()
+        )
         texts.append(MarkedText("x" * 400, {"ann": ann, "bo": ann if rng.random() < copy else bo}))
     return texts
 
@@ -218,4 +220,4 @@ def test_each_mark_is_matched_once_and_with_what_it_overlaps_most() -> None:
 
 
 def test_texts_of_one_reader_are_nothing_to_compare() -> None:
-    assert span_agreement([MarkedText(TEXT, {"ann": [Mark(0, 4)]})]) is None
+    assert span_agreement([MarkedText(TEXT, {"ann": [SpanMark(0, 4)]})]) is None

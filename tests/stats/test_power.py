@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from mores.stats.mixed import Contrast, Fit, Model, contrasts, fit
+from mores.stats.mixed import Fit, MeanContrast, MixedModel, contrasts, fit
 from mores.stats.paired import mcnemar
 from mores.stats.power import binomial_power, contrast_power, correlation_power, critical_value, share_power
 
@@ -24,8 +24,10 @@ def draw(rng: np.random.Generator, questions: int, difference: float) -> dict[st
     return columns
 
 
-def fitted(questions: int, seed: int = 0, difference: float = 0.5) -> tuple[Fit, Contrast]:
-    result = fit(Model("rating", ("model",), ("language",)), draw(np.random.default_rng(seed), questions, difference))
+def fitted(questions: int, seed: int = 0, difference: float = 0.5) -> tuple[Fit, MeanContrast]:
+    result = fit(
+        MixedModel("rating", ("model",), ("language",)), draw(np.random.default_rng(seed), questions, difference)
+    )
     return result, contrasts(result, ("model",))[0]
 
 
@@ -60,7 +62,7 @@ def test_what_is_significant_needs_no_more() -> None:
 def test_cells_of_simple_effects_are_counted() -> None:
     data = draw(np.random.default_rng(0), 20, 0.3)
     data["type"] = ["x" if n % 4 else "y" for n in range(len(data["rating"]))]
-    result = fit(Model("rating", ("model*type",), ("language",)), data)
+    result = fit(MixedModel("rating", ("model*type",), ("language",)), data)
     needs = {c.within["type"]: contrast_power(result, c).n for c in contrasts(result, ("model",), by=("type",))}
     assert needs == {"x": (45, 45), "y": (15, 15)}
 

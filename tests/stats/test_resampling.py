@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped,unused-ignore]
 
 from mores.stats import resampling
-from mores.stats.classification import Floats
-from mores.stats.correlation import kendall_tau_b
 from mores.stats.resampling import (
     PermutationTest,
     adjust_p_values,
@@ -20,15 +18,10 @@ from mores.stats.resampling import (
     compare_with_whole,
     draw_counts,
     percentiles,
-    permutation_test,
     resample_sums,
 )
 
 tenths = st.integers(-5, 5).map(lambda value: value / 10)
-
-
-def mean(values: Floats) -> float:
-    return float(values.mean())
 
 
 # -- permutation tests -------------------------------------------------------------------------------------
@@ -45,9 +38,6 @@ def test_all_swaps_of_a_few_samples_by_hand() -> None:
 def test_groups_are_swapped_whole() -> None:
     first, second = [1, 1, 1, 1], [0, 0, 0, 0]
     assert compare_means(first, second, groups=["a", "b", "a", "b"]) == PermutationTest(1.0, 0.5, 4, exact=True)
-    assert permutation_test(first, second, mean, groups=["a", "b", "a", "b"]) == PermutationTest(
-        1.0, 0.5, 4, exact=True
-    )
 
 
 @given(st.lists(st.tuples(tenths, tenths), min_size=1, max_size=7))
@@ -57,10 +47,10 @@ def test_the_exact_p_value_is_that_of_every_swap(rows: list[tuple[float, float]]
     sums = [abs(np.dot(signs, gaps)) for signs in product((1, -1), repeat=len(gaps))]
     expected = sum(one >= abs(sum(gaps)) for one in sums) / len(sums)
     first, second = zip(*rows, strict=True)
-    for result in (compare_means(first, second), permutation_test(first, second, mean)):
-        assert result is not None
-        assert (result.p_value, result.exact) == (expected, True)
-        assert result.difference == pytest.approx(sum(gaps) / len(gaps) / 10)
+    result = compare_means(first, second)
+    assert result is not None
+    assert (result.p_value, result.exact) == (expected, True)
+    assert result.difference == pytest.approx(sum(gaps) / len(gaps) / 10)
 
 
 def test_agrees_with_scipy_where_both_look_at_all() -> None:
@@ -96,40 +86,11 @@ def test_a_sampled_p_value_is_never_zero_and_repeats_with_its_seed() -> None:
     assert compare_means(noisy, -noisy, seed=3) != compare_means(noisy, -noisy, seed=4)
 
 
-def test_fast_and_general_agree_on_the_same_swaps() -> None:
-    first, second = np.random.default_rng(7).normal([[0.2], [0.0]], 1, (2, 60))
-    groups = np.arange(60) // 3
-    for grouped in (None, groups):
-        fast = compare_means(first, second, groups=grouped, permutations=300, seed=8)
-        general = permutation_test(first, second, mean, groups=grouped, permutations=300, seed=8)
-        assert fast is not None
-        assert general is not None
-        assert fast.p_value == general.p_value
-        assert fast.difference == pytest.approx(general.difference)
-
-
 def test_p_values_are_uniform_without_a_difference() -> None:
     rng = np.random.default_rng(9)
     results = [compare_means(*rng.normal(size=(2, 40)), permutations=199, seed=seed) for seed in range(400)]
     share = np.mean([result.p_value <= 0.1 for result in results if result])
     assert 0.05 < share < 0.15
-
-
-def test_any_statistic_can_be_tested() -> None:
-    rng = np.random.default_rng(10)
-    gold = rng.integers(0, 5, 80)
-    good, bad = gold + rng.normal(0, 0.5, 80), rng.normal(size=80)
-    result = permutation_test(good, bad, lambda scores: kendall_tau_b(gold, scores), permutations=200)
-    assert result is not None
-    assert result.p_value == 1 / 201
-    assert result.difference > 0.5
-
-
-def test_swaps_without_a_statistic_weaken_the_claim() -> None:
-    # Of the four swaps one is the data, one its mirror, and two leave a scorer with a single value: all count.
-    result = permutation_test([1, 2], [2, 1], lambda scores: kendall_tau_b([1, 2], scores))
-    assert result == PermutationTest(2.0, 1.0, 4, exact=True)
-    assert permutation_test([1, 1], [1, 2], lambda scores: kendall_tau_b([1, 2], scores)) is None
 
 
 def test_forty_thousand_samples_without_a_difference_have_none() -> None:
@@ -179,7 +140,7 @@ def test_undefined_resamples_are_left_out() -> None:
 
 
 def test_no_samples() -> None:
-    assert compare_means([], []) is permutation_test([], [], mean) is None
+    assert compare_means([], []) is None
 
 
 # -- adjusted p-values -------------------------------------------------------------------------------------
@@ -203,7 +164,7 @@ def test_refuses_wrong_input() -> None:
     with pytest.raises(ValueError, match="lengths differ: first has 2, second has 1"):
         compare_means([1, 2], [1])
     with pytest.raises(ValueError, match=r"second\[1\] is nan; exclude that sample"):
-        permutation_test([1, 2], [1, np.nan], mean)
+        compare_means([1, 2], [1, np.nan])
     with pytest.raises(ValueError, match="permutations is 0; expected at least 1"):
         compare_means([1], [2], permutations=0)
     with pytest.raises(ValueError, match="resamples is 0; expected at least 1"):

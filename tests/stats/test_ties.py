@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.stats import ties
-from mores.stats.ties import TieAccuracy, calibrate_ties, soft_pairwise_accuracy, tie_accuracy
+from mores.stats.ties import TieAccuracy, calibrate_ties
 
 NAN = float("nan")
 Scores = Sequence[float]
@@ -76,21 +76,16 @@ def test_by_hand() -> None:
     # Pairs (people, |Δ|): a-b tied 1; a-c alike 3; b-c alike 2. ε = 0: 2 of 3; ε = 1: all; ε = 2: 2; ε = 3: 1.
     human, metric = [1, 1, 2], [0, 1, 3]
     assert calibrate_ties(human, metric) == TieAccuracy(1.0, 1.0, 3, 0, 1)
-    results = [tie_accuracy(human, metric, epsilon) for epsilon in (0, 0.99, 1, 2, 3, float("inf"))]
-    assert [result and result.accuracy for result in results] == [2 / 3, 2 / 3, 1.0, 2 / 3, 1 / 3, 1 / 3]
 
 
 def test_discordant_pairs_and_ties_of_one_side_do_not_count() -> None:
-    assert tie_accuracy([1, 2], [2, 1], 0) == TieAccuracy(0.0, 0.0, 1, 0, 1)  # ordered otherwise
-    assert tie_accuracy([1, 2], [1, 1], 0) == TieAccuracy(0.0, 0.0, 1, 0, 1)  # tied by the metric only
-    assert tie_accuracy([1, 1], [1, 2], 0) == TieAccuracy(0.0, 0.0, 1, 0, 1)  # tied by people only
+    assert calibrate_ties([1, 2], [1, 1]) == TieAccuracy(0.0, 0.0, 1, 0, 1)  # tied by the metric only
     assert calibrate_ties([1, 2], [2, 1]) == TieAccuracy(0.0, 0.0, 1, 0, 1)  # no ε helps: the smallest
 
 
 def test_of_equal_maxima_the_smallest_epsilon_is_taken() -> None:
     # ε = 0: the pair 3-4 (alike, Δ 2) is right. ε = 1: also 1-2 (tied). ε = 2: 3-4 is lost. ε = 3: 5-6 is won.
     human, metric, groups = [1, 1, 1, 2, 1, 1], [0, 1, 0, 2, 0, 3], [0, 0, 1, 1, 2, 2]
-    assert [tie_accuracy(human, metric, e, groups).accuracy for e in (0, 1, 2, 3)] == [1 / 3, 2 / 3, 1 / 3, 2 / 3]  # type: ignore[union-attr]
     assert calibrate_ties(human, metric, groups) == TieAccuracy(2 / 3, 1.0, 3, 0, 3)
 
 
@@ -118,14 +113,6 @@ def test_is_the_best_of_every_epsilon_over_all_pairs(rows: list[tuple[float, flo
     human, metric, groups = (list(part) for part in zip(*rows, strict=True)) if rows else ([], [], [])
     assert calibrate_ties(human, metric, groups) == search(human, metric, groups)
     assert calibrate_ties(human, metric) == search(human, metric, [0] * len(human))
-
-
-@given(samples, st.sampled_from([0.0, 0.1, 0.25, 1.0, 9.0]))
-def test_accuracy_at_an_epsilon_is_that_of_all_pairs(rows: list[tuple[float, float, int]], epsilon: float) -> None:
-    human, metric, groups = (list(part) for part in zip(*rows, strict=True)) if rows else ([], [], [])
-    mean, *counts = brute_force(human, metric, groups, epsilon)
-    expected = None if mean is None else TieAccuracy(float(mean), epsilon, *counts)
-    assert tie_accuracy(human, metric, epsilon, groups) == expected
 
 
 @pytest.mark.parametrize("cells", [1, 3, 2**13])
@@ -156,9 +143,6 @@ def test_weights_beyond_64_bits_stay_exact() -> None:
     result = calibrate_ties(human, metric, groups)
     assert result is not None
     assert result.epsilon > 0
-    around = np.unique(np.abs(np.subtract.outer(metric, metric)))
-    nearby = [tie_accuracy(human, metric, epsilon, groups) for epsilon in around[~np.isnan(around)]]
-    assert max(one.accuracy for one in nearby if one) == result.accuracy
     mean, *counts = brute_force(human.tolist(), metric.tolist(), groups.tolist(), result.epsilon)
     assert mean is not None
     assert result == TieAccuracy(float(mean), result.epsilon, *counts)
@@ -171,7 +155,6 @@ def test_order_of_samples_and_names_of_groups_do_not_matter() -> None:
     expected = calibrate_ties(human, metric, groups)
     assert expected is not None
     assert calibrate_ties(human[shuffled], metric[shuffled], names[shuffled]) == expected
-    assert tie_accuracy(human, metric, expected.epsilon, names) == expected
 
 
 def test_all_ties_and_scores_that_do_not_differ() -> None:
@@ -186,7 +169,7 @@ def test_all_ties_and_scores_that_do_not_differ() -> None:
     [([], [], None), ([1], [1], None), ([1, 2], [1, NAN], None), ([1, 2], [1, 2], ["a", "b"]), ([], [], [])],
 )
 def test_undefined_without_pairs(human: Scores, metric: Scores, groups: list[str] | None) -> None:
-    assert calibrate_ties(human, metric, groups) is tie_accuracy(human, metric, 0.5, groups) is None
+    assert calibrate_ties(human, metric, groups) is None
 
 
 def test_refuses_wrong_input() -> None:
@@ -198,49 +181,3 @@ def test_refuses_wrong_input() -> None:
         calibrate_ties([1, 2], [1, np.inf])
     with pytest.raises(ValueError, match=r"scores beyond ±1e\+300, whose differences overflow"):
         calibrate_ties([1, 2], [1e308, -1e308])
-    for epsilon in (-0.1, NAN):
-        with pytest.raises(ValueError, match=r"epsilon is .*; expected 0 or more"):
-            tie_accuracy([1, 2], [1, 2], epsilon)
-
-
-# -- soft pairwise accuracy --------------------------------------------------------------------------------
-
-
-def test_soft_pairwise_accuracy_by_hand() -> None:
-    # Two segments, so 4 swaps. People: differences 1 and 1, sums 2, 0, 0, -2, p = 1/4. The metric: 1 and -1, sums 0,
-    # 2, -2, 0, p = 3/4. One pair of systems: 1 - |1/4 - 3/4|.
-    assert soft_pairwise_accuracy([[2, 2], [1, 1]], [[2, 1], [1, 2]]) == 0.5
-    assert soft_pairwise_accuracy([[2, 2], [1, 1]], [[9, 9], [1, 1]]) == 1.0
-    assert soft_pairwise_accuracy([[2, 2], [1, 1]], [[1, 1], [9, 9]]) == 1 - (1 - 0.25)
-
-
-def test_soft_pairwise_accuracy_is_not_decided_by_rounding() -> None:
-    # 0.1 + 0.2 is not 0.3 in floats; the same numbers in whole tenths must give the same.
-    human, metric = [[1, 2, 3], [3, 1, 0]], [[3, 3, 1], [0, 3, 4]]
-    tenths = np.array(human) / 10, np.array(metric) / 10
-    assert soft_pairwise_accuracy(*tenths) == soft_pairwise_accuracy(human, metric)
-
-
-def test_soft_pairwise_accuracy_of_many_segments() -> None:
-    rng = np.random.default_rng(0)
-    quality = np.array([0.0, 0.05, 0.3, 1.0])[:, None]
-    human, close, noise = (quality + rng.normal(size=(4, 400)) for _ in range(3))
-    noise = noise - quality
-    good, bad = soft_pairwise_accuracy(human, close), soft_pairwise_accuracy(human, noise)
-    assert good is not None
-    assert bad is not None
-    assert bad < 0.8 < good <= 1
-    assert soft_pairwise_accuracy(human, human) == 1.0
-    assert soft_pairwise_accuracy(human, close, seed=0) == good
-    assert soft_pairwise_accuracy(human, close, seed=1) == pytest.approx(good, abs=0.03)
-
-
-def test_soft_pairwise_accuracy_refuses_what_it_cannot_compare() -> None:
-    assert soft_pairwise_accuracy([[1, 2]], [[1, 2]]) is None
-    assert soft_pairwise_accuracy(np.empty((2, 0)), np.empty((2, 0))) is None
-    with pytest.raises(ValueError, match=r"human has shape \(2, 1\), metric \(2, 2\)"):
-        soft_pairwise_accuracy([[1], [2]], [[1, 2], [1, 2]])
-    with pytest.raises(ValueError, match=r"metric\[1, 0\] is nan; leave that segment out for all systems"):
-        soft_pairwise_accuracy([[1], [2]], np.array([[1], [NAN]]))
-    with pytest.raises(ValueError, match=r"human: expected systems × segments, found shape \(2,\)"):
-        soft_pairwise_accuracy([1, 2], [1, 2])

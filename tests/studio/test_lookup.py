@@ -64,7 +64,7 @@ def searching(name: str) -> Kind[Any]:
         ("fake:none", Status.ACCEPTED, {"texts": []}, ""),
         ("fake:fail", Status.OPEN, None, "The search failed: fake:fail finds nothing on purpose"),
         ("corpus:/nowhere", Status.OPEN, None, "The search failed: "),
-        ("serpent", Status.OPEN, None, "The search failed: search 'serpent': no such kind"),
+        ("serpent", Status.OPEN, None, "The search failed: unknown search 'serpent'"),
     ],
 )
 def test_a_search_answers_or_says_why_not(

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.errors import InputError
-from mores.language.model import Model, read_model
+from mores.language.model import DetectionModel, read_model
 from mores.language.score import score
 from mores.language.spelling import PAIRS
 from mores.language.text import segments
@@ -54,7 +54,7 @@ def test_training_twice_gives_the_same_bytes_and_a_model_that_works(tmp_path: Pa
     assert content == write_model(train(tmp_path)[0])
     assert model.blocks["Latn"].languages == ("en", "es")  # Scots is left out
     assert all((part.nats.argmax(axis=1) == part.answer).all() for part in held)
-    again: Model = read_model(content)
+    again: DetectionModel = read_model(content)
     assert again.calibration == model.calibration
     scores = next(score(segments(["everyone has thought freedom", "toda persona libertad"]), again))
     assert scores.nats.argmax(axis=1).tolist() == [0, 1]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mores.training.pairs import Pair
+from mores.training.pairs import ClaimPair
 
 
-def pair(number: int, label: Any = "supported", **changes: Any) -> Pair:
+def pair(number: int, label: Any = "supported", **changes: Any) -> ClaimPair:
     fields = {
         "id": str(number),
         "claim": f"Festival number {number} takes place in month {number + 100} of the year.",
@@ -16,4 +16,4 @@ def pair(number: int, label: Any = "supported", **changes: Any) -> Pair:
         "language": "en",
         "source": "made-up",
     }
-    return Pair.model_validate(fields | changes)
+    return ClaimPair.model_validate(fields | changes)

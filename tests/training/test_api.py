@@ -11,11 +11,11 @@ from mores.errors import ConfigError
 from mores.io import JsonlWriter
 from mores.run import Status
 from mores.training.folder import TrainRun
-from mores.training.recipe import Recipe
+from mores.training.recipe import TuningRecipe
 from tests.metaevaluation.golds import dishes
 from tests.training.tiny import make_base
 
-RECIPE = Recipe(style="paper", batch=8, row_tokens=700, epochs=1)
+RECIPE = TuningRecipe(style="paper", batch=8, row_tokens=700, epochs=1)
 
 
 @pytest.fixture

@@ -6,15 +6,15 @@ from collections import Counter
 
 import pytest
 
-from mores.training.composed import composed, ended
+from mores.training.composed import compose_claims, end_sentence
 from mores.training.pair_samples import PairSamples
-from mores.training.pairs import Pair
+from mores.training.pairs import ClaimPair
 
 
-def pairs(language: str = "en", ending: str = ".") -> list[Pair]:
+def pairs(language: str = "en", ending: str = ".") -> list[ClaimPair]:
     labels = ("supported", "refuted", "unknown")
     return [
-        Pair(
+        ClaimPair(
             id=str(n), claim=f"Claim {n} is about thing{n}{ending}", label=labels[n % 3], language=language, source="a",
             evidence=(f"A passage {'against' if n % 3 == 1 else 'about'} thing{n}.",),
         )
@@ -71,9 +71,9 @@ def test_some_claims_have_no_passage_and_some_sentences_claim_nothing() -> None:
 def test_where_nothing_is_correct_or_too_long_there_is_no_text() -> None:
     refuted = [pair.model_copy(update={"label": "refuted"}) for pair in pairs()]
     assert not [gold for gold in PairSamples(refuted).train() if gold.maker == "rule:composed"]
-    assert not list(composed([]))
+    assert not list(compose_claims([]))
 
 
 def test_a_claim_ends_like_a_sentence() -> None:
-    assert [ended(claim, "en") for claim in ("It is. ", "It is", "Is it?")] == ["It is.", "It is.", "Is it?"]
-    assert ended("そうです", "ja") == "そうです。"
+    assert [end_sentence(claim, "en") for claim in ("It is. ", "It is", "Is it?")] == ["It is.", "It is.", "Is it?"]
+    assert end_sentence("そうです", "ja") == "そうです。"

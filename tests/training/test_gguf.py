@@ -311,14 +311,14 @@ def test_files_that_are_no_models(llama: Path, tmp_path: Path) -> None:
     more = {"rope_freqs.weight": np.ones(8, np.float32), **weights("llama")}
     for path, message in [
         (text, "not a GGUF file; expected one made for llama.cpp"),
-        (half, "a damaged GGUF file .*; get it again"),
+        (half, "a damaged GGUF file .*; download it again"),
         (tmp_path / "none.gguf", "no such file; expected a GGUF model"),
-        (write(tmp_path / "mamba.gguf", "mamba"), "architecture 'mamba'; those that can be tuned are llama, qwen2"),
+        (write(tmp_path / "mamba.gguf", "mamba"), "unsupported architecture 'mamba'; supported are llama, qwen2"),
         (write(tmp_path / "lora.gguf", type="adapter"), "a LoRA, not a model; give the GGUF file of the model"),
-        (write(tmp_path / "pre.gguf", pre="tekken"), "cuts texts as 'tekken'; those that are known are gpt-2, smollm"),
-        (write(tmp_path / "words.gguf", model="bert"), "a tokenizer of the kind 'bert'"),
+        (write(tmp_path / "pre.gguf", pre="tekken"), "unsupported pre-tokenizer 'tekken'; supported are gpt-2, smollm"),
+        (write(tmp_path / "words.gguf", model="bert"), "unsupported tokenizer 'bert'"),
         (write(tmp_path / "space.gguf", model="llama", prefix=True), "its tokenizer puts a space before each text"),
-        (write(tmp_path / "more.gguf", only=more), "the weight rope_freqs.weight has no place"),
+        (write(tmp_path / "more.gguf", only=more), "does not have the weight rope_freqs.weight"),
     ]:  # fmt: skip
         with pytest.raises(InputError, match=message):
             unpack(path, tmp_path / "out")
@@ -352,7 +352,7 @@ def test_adapters_of_something_else(llama: Path, tmp_path: Path) -> None:
         ({"use_dora": True}, "a LoRA with use_dora"),
         ({"bias": "lora_only"}, "a LoRA with bias"),
         ({"modules_to_save": ["embed_tokens"]}, "a LoRA with modules_to_save"),
-        ({"target_modules": ["embed_tokens"]}, "embed_tokens.* is no LoRA of a linear map"),
+        ({"target_modules": ["embed_tokens"]}, "embed_tokens.* is not a LoRA of a linear layer"),
     ],
 )
 def test_adapters_that_llama_cpp_cannot_have(
@@ -365,11 +365,11 @@ def test_adapters_that_llama_cpp_cannot_have(
 
 def test_types_of_numbers_are_checked(llama: Path, tmp_path: Path) -> None:
     with pytest.raises(
-        ConfigError, match="q9: no such type of numbers; choose from f32, f16, q8_0, q5_0, q4_1, q4_0, like-base"
+        ConfigError, match="unknown number type q9; choose from f32, f16, q8_0, q5_0, q4_1, q4_0, like-base"
     ):
         export_merged(llama / "base", None, llama / "base.gguf", tmp_path / "out.gguf", "q9")
     with pytest.raises(
-        ConfigError, match=r"like-base: no such type of numbers; choose from f32, f16, q8_0, q5_0, q4_1, q4_0$"
+        ConfigError, match=r"unknown number type like-base; choose from f32, f16, q8_0, q5_0, q4_1, q4_0$"
     ):
         export_adapter(llama / "base", llama / "base.gguf", tmp_path / "out.gguf", "like-base")
 

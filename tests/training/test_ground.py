@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.errors import ConfigError, InputError
-from mores.factory.facts import FACTS, Fact
+from mores.factory.facts import FACTS, CorrectFact
 from mores.factory.gold import Gold
 from mores.io import JsonlWriter, read_records
 from mores.models.embedded import EXPLANATIONS
@@ -43,10 +43,10 @@ def pair(number: int, split: str) -> list[Gold]:
     return [gold(f"{number}r", text=right, **about), gold(f"{number}w", error(wrong, wrong), text=wrong, **about)]
 
 
-def fact(number: int, split: str) -> Fact:
+def fact(number: int, split: str) -> CorrectFact:
     name = f"made-up/{number}"
     [question, _] = (gold.sample.instruction for gold in pair(number, split))
-    return Fact.model_validate(
+    return CorrectFact.model_validate(
         {"id": name, "source": name, "text": f"{question} dish{number}", "group": group_of(number), "split": split}
     )
 
@@ -200,7 +200,7 @@ def test_it_says_what_it_found_and_what_it_was_made_from(data: Path, tmp_path: P
 @pytest.fixture
 def worded(data: Path) -> Path:
     """The same data, with what the facts say of their questions."""
-    rows = list(read_records(data / FACTS, Fact))
+    rows = list(read_records(data / FACTS, CorrectFact))
     put(data / FACTS, (
         row.model_copy(update={
             "answers": (row.text.split()[-1],), "subject": f"what is eaten at festival {row.text.split()[5][:-1]}",
@@ -235,7 +235,7 @@ def test_half_of_the_training_texts_and_some_passages_are_in_other_words(worded:
     assert set(changed_again) != set(changed), "others the second time"
     assert 10 < len(set(changed)) < 30, "not near half of 40 items"
     assert len(changed) == 2 * len(set(changed)), "correct and wrong answers of an item do not agree"
-    text_of = {fact.id: fact.text for fact in read_records(worded / FACTS, Fact)}
+    text_of = {fact.id: fact.text for fact in read_records(worded / FACTS, CorrectFact)}
     pieces = [piece for record in grounded for piece in record.sample.evidence]
     assert 0.25 < sum(piece.text == text_of[piece.source] for piece in pieces) / len(pieces) < 0.6
     assert all(f"dish{piece.source.removeprefix('made-up/')}" in piece.text for piece in pieces)
@@ -305,7 +305,7 @@ def test_what_nobody_labelled_is_about_what_is_trained_on_and_never_what_is_meas
     assert measured
     assert not {sample.id.removeprefix("read/").split(" ")[0] for sample in samples} & measured
     (untrusted / "a.jsonl").write_text(json.dumps(rows[0] | {"claim": "Another."}) + "\n", "utf-8")
-    with pytest.raises(InputError, match=r"a\.jsonl: read/0-supported names another pair in .*; give one another id"):
+    with pytest.raises(InputError, match=r"a\.jsonl: duplicate id read/0-supported, also in .*; rename one"):
         ground_dataset(data, tmp_path / "again", GroundingSettings(pairs=(folder,), untrusted=(untrusted,)))
 
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.training.pair_samples import PairSamples, balanced, differing
-from mores.training.pairs import SENTENCES, Pair, name_of
+from mores.training.pairs import SENTENCES, ClaimPair, name_of
 from tests.training.pairs import pair
 
 
-def three_labels(count: int = 30) -> list[Pair]:
+def three_labels(count: int = 30) -> list[ClaimPair]:
     return [pair(number, ("supported", "refuted", "unknown")[number % 3]) for number in range(count)]
 
 

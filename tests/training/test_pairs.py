@@ -91,5 +91,5 @@ def test_bad_pairs_are_named_with_file_and_line(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(f"{json.dumps(good)}\n" * 2, "utf-8")
     assert len(read_pairs(tmp_path)) == 1, "the same pair is taken once"
     (tmp_path / "b.jsonl").write_text(json.dumps(good | {"claim": "Another one."}), "utf-8")
-    with pytest.raises(InputError, match=r"b\.jsonl: .* names another pair in .*a\.jsonl"):
+    with pytest.raises(InputError, match=r"b\.jsonl: .*duplicate id .*, also in .*a\.jsonl"):
         read_pairs(tmp_path)

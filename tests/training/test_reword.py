@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mores.factory.facts import Fact
+from mores.factory.facts import CorrectFact
 from mores.factory.gold import Gold
 from mores.factory.items import Task
 from mores.training import reword
@@ -17,7 +17,7 @@ ASKED = "What is a common snack in Peru?"
 KEYS = [str(number) for number in range(60)]
 
 
-def fact(subject: str | None = "a common snack in Peru", **changes: Any) -> Fact:
+def fact(subject: str | None = "a common snack in Peru", **changes: Any) -> CorrectFact:
     fields = {
         "id": "x",
         "source": "x",
@@ -26,7 +26,7 @@ def fact(subject: str | None = "a common snack in Peru", **changes: Any) -> Fact
         "answers": ("corn", "rolls"),
         "subject": subject,
     }
-    return Fact.model_validate({"text": f"{ASKED} corn; rolls"} | fields | changes)
+    return CorrectFact.model_validate({"text": f"{ASKED} corn; rolls"} | fields | changes)
 
 
 def piece(text: str = f"{ASKED} corn; rolls") -> Evidence:
@@ -44,7 +44,7 @@ def pair(*answers: str, **changes: Any) -> list[Gold]:
 
 @pytest.mark.parametrize("subject", ["a common snack in Peru", None])
 def test_a_fact_says_the_same_in_several_ways(subject: str | None) -> None:
-    texts = {reword.evidence(piece(), fact(subject), 300, key).text for key in KEYS}
+    texts = {reword.reword_evidence(piece(), fact(subject), 300, key).text for key in KEYS}
     assert len(texts) > 6
     for text in texts:
         assert "corn" in text
@@ -54,25 +54,25 @@ def test_a_fact_says_the_same_in_several_ways(subject: str | None) -> None:
 
 
 def test_what_is_no_whole_fact_or_would_be_too_long_stays() -> None:
-    assert reword.evidence(piece("What is …"), fact(), 300, "k") == piece("What is …")
-    assert reword.evidence(piece(), fact(answers=()), 300, "k") == piece()
-    longer = [reword.evidence(piece(), fact(), len(piece().text), key) for key in KEYS]
+    assert reword.reword_evidence(piece("What is …"), fact(), 300, "k") == piece("What is …")
+    assert reword.reword_evidence(piece(), fact(answers=()), 300, "k") == piece()
+    longer = [reword.reword_evidence(piece(), fact(), len(piece().text), key) for key in KEYS]
     assert all(len(evidence.text) <= len(piece().text) for evidence in longer)
     assert piece() in longer
 
 
 def test_a_passage_says_something_else_where_there_is_room() -> None:
     other = Evidence(text="Tea is drunk.", source="y")
-    both = {reword.beside(piece("Corn is eaten."), other, 28, key) for key in KEYS}
+    both = {reword.add_beside(piece("Corn is eaten."), other, 28, key) for key in KEYS}
     assert both == {piece("Corn is eaten. Tea is drunk."), piece("Tea is drunk. Corn is eaten.")}
-    assert reword.beside(piece("Corn is eaten."), other, 27, "k") == piece("Corn is eaten.")
+    assert reword.add_beside(piece("Corn is eaten."), other, 27, "k") == piece("Corn is eaten.")
 
 
 @pytest.mark.parametrize("wrong", ["a fork", "Bread.", "rolls? Never!"])
 def test_an_answer_becomes_a_sentence_whose_error_is_still_the_answer(wrong: str) -> None:
     texts = set()
     for key in KEYS:
-        right, other = (reword.sentence(original, fact(), key) for original in pair("corn", wrong))
+        right, other = (reword.reword_answer(original, fact(), key) for original in pair("corn", wrong))
         assert right is not None
         assert other is not None
         assert right.sample.text.count("corn") == 1
@@ -91,19 +91,19 @@ def test_the_patterns_of_the_test_are_never_trained_on() -> None:
     train, test = reword.phrases("train"), reword.phrases("test")
     assert all(not set(train[kind]) & set(test[kind]) for kind in test)
     right, _ = pair("corn", "a fork")
-    texts = {part: {reword.sentence(right, fact(), key, part) for key in KEYS} for part in ("train", "test")}
+    texts = {part: {reword.reword_answer(right, fact(), key, part) for key in KEYS} for part in ("train", "test")}
     assert not texts["train"] & texts["test"]
 
 
 def test_a_sentence_stays_as_it_is() -> None:
     right, _ = pair("corn", "a fork")
     sample = right.sample.model_copy(update={"text": "A common snack in Peru is corn."})
-    assert reword.sentence(right.model_copy(update={"sample": sample}), fact(), "k") is None
+    assert reword.reword_answer(right.model_copy(update={"sample": sample}), fact(), "k") is None
 
 
 def test_what_is_no_short_answer_stays() -> None:
     right, wrong = pair("corn", "a fork")
-    assert reword.sentence(right, fact(None), "k") is None
-    assert reword.sentence(right, fact(answers=("rice",)), "k") is None
-    assert reword.sentence(wrong.model_copy(update={"kind": "soft"}), fact(), "k") is None
-    assert reword.sentence(wrong.model_copy(update={"task": Task.QA}), fact(), "k") is None
+    assert reword.reword_answer(right, fact(None), "k") is None
+    assert reword.reword_answer(right, fact(answers=("rice",)), "k") is None
+    assert reword.reword_answer(wrong.model_copy(update={"kind": "soft"}), fact(), "k") is None
+    assert reword.reword_answer(wrong.model_copy(update={"task": Task.QA}), fact(), "k") is None

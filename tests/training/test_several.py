@@ -17,7 +17,7 @@ from mores.errors import ConfigError
 from mores.io import JsonlWriter
 from mores.training.examples import Examples
 from mores.training.network import load
-from mores.training.recipe import Recipe
+from mores.training.recipe import TuningRecipe
 from tests.metaevaluation.golds import dishes
 from tests.packages import package
 from tests.training.tiny import make_base, torch
@@ -69,7 +69,7 @@ class StoppedError(Exception):
 
 def train(home: Path, out: Path) -> None:
     """In this process."""
-    study.Study(home / "data", str(home / "tiny"), str(home / "tiny"), Recipe(**SETTINGS), out).run()
+    study.TrainingStudy(home / "data", str(home / "tiny"), str(home / "tiny"), TuningRecipe(**SETTINGS), out).run()
 
 
 def stop_at_5(*positional: Any, on_step: Any) -> Any:  # noqa: ARG001
@@ -202,8 +202,8 @@ def launched(monkeypatch: pytest.MonkeyPatch, kind: str, stage: int = 2, **confi
 @pytest.mark.parametrize(
     ("kind", "stage", "config", "why"),
     [
-        ("FSDP", 2, {}, "configured for FSDP, which `mores train` does not know"),
-        ("DEEPSPEED", 3, {}, "zero_stage 3; `mores train` knows 1 and 2"),
+        ("FSDP", 2, {}, "configured for FSDP, which `mores train` does not support"),
+        ("DEEPSPEED", 3, {}, "zero_stage 3; `mores train` supports 1 and 2"),
         ("DEEPSPEED", 0, {}, "zero_stage 0"),
         ("DEEPSPEED", 2, {"optimizer": {}}, "has 'optimizer'; remove it"),
         ("DEEPSPEED", 2, {"scheduler": {}}, "has 'scheduler'; remove it"),
@@ -233,9 +233,9 @@ def test_the_launcher_has_no_say_in_what_a_step_is(monkeypatch: pytest.MonkeyPat
 @pytest.fixture
 def training(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    recipe = Recipe(style="paper", longest=512, rank=8, batch=4)
+    recipe = TuningRecipe(style="paper", longest=512, rank=8, batch=4)
     model, tokenizer = load(str(place.home / "tiny"), recipe)
-    return tune.Training(model, list(Examples(tokenizer, recipe).of(dishes(4))), recipe, tmp_path, "x")
+    return tune.Training(model, list(Examples(tokenizer, recipe).make(dishes(4))), recipe, tmp_path, "x")
 
 
 @pytest.mark.slow
@@ -251,5 +251,5 @@ def test_deepspeed_does_not_go_on_from_a_checkpoint(training: Any, monkeypatch: 
     monkeypatch.setattr("mores.training.tune.DEEPSPEED", "NO")  # what a run of one process calls itself
     monkeypatch.setattr(tune.Training, "_configure_deepspeed", lambda _: None)
     monkeypatch.setattr("mores.training.tune.join", accelerate.Accelerator)
-    with pytest.raises(ConfigError, match="a run under DeepSpeed cannot continue"):
+    with pytest.raises(ConfigError, match="a run under DeepSpeed cannot resume"):
         training.tune()

@@ -16,9 +16,9 @@ from mores.run import Plan, start_run
 from mores.training.examples import Examples
 from mores.training.network import ATTENTION, register_attention
 from mores.training.packing import Shape, make_row
-from mores.training.recipe import Recipe
+from mores.training.recipe import TuningRecipe
 from mores.training.records import Trained
-from mores.training.teacher import Labelled, read_labelled
+from mores.training.teacher import TaughtSample, read_labelled
 from mores.types import Judgement, Sample, Signature
 from tests.metaevaluation.golds import dishes
 from tests.packages import package
@@ -26,7 +26,7 @@ from tests.training.tiny import torch, transformers
 
 tune: Any = package("mores.training.tune", reason="needs the extra train: pip install 'mores[train]'")
 
-RECIPE = Recipe(style="paper", rank=16, alpha=32, batch=8, row_tokens=1500, learning_rate=5e-3, warmup_steps=2)
+RECIPE = TuningRecipe(style="paper", rank=16, alpha=32, batch=8, row_tokens=1500, learning_rate=5e-3, warmup_steps=2)
 pytestmark = pytest.mark.usefixtures("on_the_cpu")
 
 
@@ -70,10 +70,10 @@ def teach(folder: Path, odds: dict[str, float], without: str | None = None, **te
 
 def test_doubt_is_the_probability_of_the_other_decision() -> None:
     sample = samples(1)[0]
-    assert Labelled(sample, 0.0).doubt == 0.5
-    assert Labelled(sample, 1.5).doubt == Labelled(sample, -1.5).doubt == pytest.approx(1 / (1 + math.e))
-    assert Labelled(sample, 40.0).doubt == 0.02
-    assert Labelled(sample, -4000.0).doubt == 0.02
+    assert TaughtSample(sample, 0.0).doubt == 0.5
+    assert TaughtSample(sample, 1.5).doubt == TaughtSample(sample, -1.5).doubt == pytest.approx(1 / (1 + math.e))
+    assert TaughtSample(sample, 40.0).doubt == 0.02
+    assert TaughtSample(sample, -4000.0).doubt == 0.02
 
 
 def test_as_many_with_an_error_are_taken_as_without(tmp_path: Path, data: Path) -> None:
@@ -101,13 +101,11 @@ def test_what_cannot_teach_is_said(tmp_path: Path, data: Path) -> None:
     with pytest.raises(ConfigError, match=r"data: no decisions.unlabelled.jsonl in it; train the teacher on the same"):
         read_labelled(data, [data])
     for folder, odds, texts in (("other", {"u1": 1.0, "v": -1.0}, {}), ("new", {"v": 1.0}, {"v": "Other words."})):
-        with pytest.raises(
-            InputError, match=r"'v' is not decided about as it is in .*unlabelled.jsonl; train the teac"
-        ):
+        with pytest.raises(InputError, match=r"'v' differs from .*unlabelled.jsonl; train the teac"):
             read_labelled(data, [teach(tmp_path / folder, odds, **texts)])
     with pytest.raises(ConfigError, match=r"seen: it was trained on b, which its student would learn from it; train a"):
         read_labelled(data, [teach(tmp_path / "seen", {"u1": 1.0, "u2": -1.0}, without="a")], ["a", "b"])
-    with pytest.raises(InputError, match=r"blind: decided that all 24 pairs are correct; that is nothing to teach"):
+    with pytest.raises(InputError, match=r"blind: decided that all 24 pairs are correct; that teaches nothing"):
         read_labelled(data, [teach(tmp_path / "blind", {f"u{n}": -3.0 for n in range(24)})])
     (data / "unlabelled.jsonl").unlink()
     with pytest.raises(ConfigError, match=r"data: no unlabelled.jsonl in it; `mores build ground` writes it"):
@@ -117,8 +115,8 @@ def test_what_cannot_teach_is_said(tmp_path: Path, data: Path) -> None:
 def test_the_loss_of_a_doubtful_decision_is_that_of_both_weighted(base: Path) -> None:
     """Against cross-entropies that transformers' plain model gives."""
     making = Examples(transformers.AutoTokenizer.from_pretrained(base), RECIPE)
-    rows = [Labelled(samples(2)[0], -0.6), Labelled(samples(2)[1], 2.4)]
-    every, [sure] = list(making.labelled(rows)), list(making.of(dishes(1)))
+    rows = [TaughtSample(samples(2)[0], -0.6), TaughtSample(samples(2)[1], 2.4)]
+    every, [sure] = list(making.labelled(rows)), list(making.make(dishes(1)))
     plain = transformers.LlamaForCausalLM.from_pretrained(base, attn_implementation="eager").eval()
     register_attention()
     packed = transformers.LlamaForCausalLM.from_pretrained(base, attn_implementation=ATTENTION).eval()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mores.training.translated import Translated, read_asked
+from mores.training.translated import Translated, read_questions
 
 SNACKS = {"Greece": ("τοστ", "toast"), "Iran": ("آجیل", "nuts"), "China": ("薯片", "chips")}
 DRINKS = {"Greece": ("καφές", "coffee"), "Iran": ("چای", "tea"), "China": ("茶", "tea")}
@@ -31,8 +31,8 @@ def blend(tmp_path: Path) -> Path:
 
 
 def test_text_and_evidence_are_in_two_languages_and_the_wrong_answer_is_another_regions(blend: Path) -> None:
-    asked = read_asked(blend)
-    golds = list(Translated(asked, {each.name: "train" for each in asked}).of("train"))
+    asked = read_questions(blend)
+    golds = list(Translated(asked, {each.name: "train" for each in asked}).samples("train"))
     greek = [gold for gold in golds if gold.item == "blend/Q1:Greece" and "native english" in gold.sample.id]
     correct, wrong = greek
     assert (correct.sample.text, correct.report.errors) == ("τοστ", ())
@@ -46,16 +46,16 @@ def test_text_and_evidence_are_in_two_languages_and_the_wrong_answer_is_another_
 
 
 def test_an_answer_that_people_of_the_region_give_is_not_wrong(blend: Path) -> None:
-    asked = read_asked(blend)
-    golds = Translated(asked, {each.name: "train" for each in asked}).of("train")
+    asked = read_questions(blend)
+    golds = Translated(asked, {each.name: "train" for each in asked}).samples("train")
     for gold in golds:
         if gold.report.errors and gold.item == "blend/Q2:Iran":
             assert gold.sample.text in ("coffee",), "China drinks tea as well"
 
 
 def test_every_question_stays_in_the_split_of_the_factory(blend: Path) -> None:
-    asked = read_asked(blend)
+    asked = read_questions(blend)
     translated = Translated(asked, {each.name: "test" if each.question == "Q1" else "train" for each in asked})
-    assert {gold.group for gold in translated.of("train")} <= {"blend/Q2"}
-    assert {gold.group for gold in translated.of("test")} == {"blend/Q1"}
-    assert not list(Translated(asked, {}).of("train")), "what is not in the dataset is left out"
+    assert {gold.group for gold in translated.samples("train")} <= {"blend/Q2"}
+    assert {gold.group for gold in translated.samples("test")} == {"blend/Q1"}
+    assert not list(Translated(asked, {}).samples("train")), "what is not in the dataset is left out"

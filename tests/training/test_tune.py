@@ -16,10 +16,10 @@ from mores.factory.gold import Gold
 from mores.metric.schema import parse_text
 from mores.metric.spans import align
 from mores.metric.write import write_report
-from mores.training.examples import Example, Examples
+from mores.training.examples import Examples, TokenizedExample
 from mores.training.network import ATTENTION, load, register_attention
 from mores.training.packing import Shape, make_row, pack, shape_of, steps
-from mores.training.recipe import Recipe
+from mores.training.recipe import TuningRecipe
 from tests.metaevaluation.golds import dishes, error, gold
 from tests.packages import package
 from tests.training.tiny import torch, transformers
@@ -28,15 +28,15 @@ _REASON = "needs the extra train: pip install 'mores[train]'"
 tune: Any = package("mores.training.tune", reason=_REASON)
 decide: Any = package("mores.training.decide", reason=_REASON)
 
-RECIPE = Recipe(style="paper", longest=512, rank=8, batch=4, warmup_steps=2, learning_rate=3e-3, row_tokens=1024)
+RECIPE = TuningRecipe(style="paper", longest=512, rank=8, batch=4, warmup_steps=2, learning_rate=3e-3, row_tokens=1024)
 pytestmark = pytest.mark.usefixtures("on_the_cpu")
 
 
 WIDE = Shape(4096, 8, 512)
 
 
-def examples(base: Path, golds: list[Gold], recipe: Recipe = RECIPE) -> list[Example]:
-    return list(Examples(transformers.AutoTokenizer.from_pretrained(base), recipe).of(golds))
+def examples(base: Path, golds: list[Gold], recipe: TuningRecipe = RECIPE) -> list[TokenizedExample]:
+    return list(Examples(transformers.AutoTokenizer.from_pretrained(base), recipe).make(golds))
 
 
 # -- what is written ------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def test_the_loss_is_on_the_report_and_its_end(base: Path) -> None:
 
 def test_a_long_example_is_left_out_and_counted(base: Path) -> None:
     making = Examples(transformers.AutoTokenizer.from_pretrained(base), RECIPE.model_copy(update={"longest": 64}))
-    assert list(making.of(dishes(3))) == []
+    assert list(making.make(dishes(3))) == []
     assert making.left_out == 3
 
 
@@ -107,7 +107,7 @@ def test_padding_is_in_pieces_that_attention_computes(base: Path) -> None:
 @given(st.lists(st.integers(20, 700), min_size=1, max_size=60), st.integers(1, 40), st.integers(512, 9000))
 def test_any_examples_fit_into_the_shape_of_a_run(lengths: list[int], batch: int, most: int) -> None:
     shape = shape_of(lengths, batch, most)
-    every = [Example(np.ones(length, np.int32), 5, 8) for length in lengths]
+    every = [TokenizedExample(np.ones(length, np.int32), 5, 8) for length in lengths]
     rows = list(pack(every, shape))
     assert sum(row.examples for row in rows) == len(lengths)
     for row in rows:
@@ -146,7 +146,7 @@ def test_packing_changes_no_loss(base: Path) -> None:
 
 
 def test_the_learning_rate_rises_and_falls() -> None:
-    recipe = Recipe(warmup_steps=10, learning_rate=1.0)
+    recipe = TuningRecipe(warmup_steps=10, learning_rate=1.0)
     rates = [tune.learning_rate(step, 110, recipe) for step in range(110)]
     assert rates[0] == pytest.approx(0.1)
     assert max(rates) == rates[10] == 1.0
@@ -158,10 +158,12 @@ def test_the_learning_rate_rises_and_falls() -> None:
 # -- a run ----------------------------------------------------------------------------------------------------
 
 
-def train(base: Path, folder: Path, recipe: Recipe, golds: list[Gold], **more: Any) -> tuple[Any, list[dict[str, Any]]]:
+def train(
+    base: Path, folder: Path, recipe: TuningRecipe, golds: list[Gold], **more: Any
+) -> tuple[Any, list[dict[str, Any]]]:
     folder.mkdir(parents=True, exist_ok=True)
     model, tokenizer = load(str(base), recipe)
-    examples_of = list(Examples(tokenizer, recipe).of(golds))
+    examples_of = list(Examples(tokenizer, recipe).make(golds))
     tune.Training(model, examples_of, recipe, folder, "x", **more).tune()
     return model, [json.loads(line) for line in (folder / tune.LOG).read_text().splitlines()]
 
@@ -222,7 +224,7 @@ def test_decisions_are_those_of_the_next_token(base: Path) -> None:
     plain = transformers.LlamaForCausalLM.from_pretrained(base).eval()
     assert [pair.sample.id for pair in decided.golds] == [pair.sample.id for pair in golds]
     for gold_, odds in zip(golds, decided.odds, strict=True):
-        [example] = making.of([gold_])
+        [example] = making.make([gold_])
         with torch.no_grad():
             logits = plain(torch.tensor(example.tokens[: example.decision].astype(np.int64))[None]).logits[0, -1]
         clean, wrong = making.choices

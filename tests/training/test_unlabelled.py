@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from mores.training.contrast import contrasts
-from mores.training.pairs import Pair
-from mores.training.unlabelled import unlabelled
+from mores.training.pairs import ClaimPair
+from mores.training.unlabelled import make_unlabelled
 
 PASSAGE = "The old man was born before the war."
 
 
-def pair(number: int, claim: str, **changes: Any) -> Pair:
+def pair(number: int, claim: str, **changes: Any) -> ClaimPair:
     fields = {"id": str(number), "claim": claim, "evidence": (PASSAGE,), "label": "supported", "language": "en"}
-    return Pair.model_validate({"source": "made-up"} | fields | changes)
+    return ClaimPair.model_validate({"source": "made-up"} | fields | changes)
 
 
-def many(count: int = 40) -> list[Pair]:
+def many(count: int = 40) -> list[ClaimPair]:
     """Three claims about each of many passages."""
     return [
         pair(3 * n + k, f"Man {n} {what}.", evidence=(f"Man {n} was born before the war of {n}.",))
@@ -26,7 +26,7 @@ def many(count: int = 40) -> list[Pair]:
 
 
 def test_the_claims_about_one_passage_stand_against_each_other() -> None:
-    made = unlabelled(many())
+    made = make_unlabelled(many())
     claims = {each.claim for each in many()}
     against = [each for each in made if " against " in each.id]
     assert 50 <= len(against) <= 130, "about a third of six for each passage"
@@ -37,7 +37,7 @@ def test_the_claims_about_one_passage_stand_against_each_other() -> None:
 
 
 def test_claims_and_passages_are_turned_around() -> None:
-    made = unlabelled(many())
+    made = make_unlabelled(many())
     claims = {each.id: each.claim for each in many()}
     turned = {each.id.removesuffix(" turned"): each.claim for each in made if each.id.removesuffix(" turned") in claims}
     assert 25 <= len(turned) <= 65, "about a third of the claims"
@@ -50,7 +50,9 @@ def test_claims_and_passages_are_turned_around() -> None:
 
 def test_nothing_labelled_comes_again_and_each_pair_once() -> None:
     mirrored = pair(900, many()[0].claim, evidence=(many()[1].claim,))
-    made = unlabelled([*many(), mirrored], [*many()[:1], pair(901, "He is older than the war.", source="doubtful")])
+    made = make_unlabelled(
+        [*many(), mirrored], [*many()[:1], pair(901, "He is older than the war.", source="doubtful")]
+    )
     keys = [(each.claim, each.evidence) for each in made]
     assert len(set(keys)) == len(keys)
     assert not set(keys) & {(each.claim, each.evidence) for each in [*many(), mirrored]}
@@ -59,5 +61,5 @@ def test_nothing_labelled_comes_again_and_each_pair_once() -> None:
 
 
 def test_what_is_no_statement_is_not_used_and_the_seed_decides() -> None:
-    assert not unlabelled([pair(1, "No."), pair(2, "x" * 300)])
-    assert unlabelled(many(), seed=1) == unlabelled(many(), seed=1) != unlabelled(many(), seed=2)
+    assert not make_unlabelled([pair(1, "No."), pair(2, "x" * 300)])
+    assert make_unlabelled(many(), seed=1) == make_unlabelled(many(), seed=1) != make_unlabelled(many(), seed=2)

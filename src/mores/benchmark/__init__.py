@@ -11,58 +11,59 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from difflib import get_close_matches
 from importlib import import_module
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
-from mores import plugins
 from mores.benchmark.benchmark import Benchmark
 from mores.errors import ConfigError
 from mores.prompts import read_prompt
+from mores.registry import Registry, import_code, owner, split_name
 
 BENCHMARKS = {
-    "culturalbench-easy": "culturalbench:EASY",
-    "culturalbench-hard": "culturalbench:HARD",
-    "culturall": "culturall:CULTURALL",
-    "calmqa": "calmqa:CALMQA",
-    "blend": "blend:CHOICE",
-    "blend-short": "blend:SHORT",
-    "normad": "normad:NORMAD",
-    "include": "include:INCLUDE",
-    "global-mmlu-sensitive": "global_mmlu:SENSITIVE",
-    "global-mmlu-agnostic": "global_mmlu:AGNOSTIC",
-    "global-piqa": "global_piqa:GLOBAL_PIQA",
-    "global-piqa-parallel": "global_piqa:PARALLEL",
-    "arabculture": "arabculture:ARABCULTURE",
-    "globalopinionqa": "globalopinionqa:GLOBALOPINIONQA",
-    "msqa": "msqa:MSQA",
-    "simpleqa": "simpleqa:SIMPLEQA",
-    "chinese-simpleqa": "simpleqa:CHINESE",
+    "culturalbench-easy": "mores.benchmark.culturalbench:EASY",
+    "culturalbench-hard": "mores.benchmark.culturalbench:HARD",
+    "culturall": "mores.benchmark.culturall:CULTURALL",
+    "calmqa": "mores.benchmark.calmqa:CALMQA",
+    "blend": "mores.benchmark.blend:CHOICE",
+    "blend-short": "mores.benchmark.blend:SHORT",
+    "normad": "mores.benchmark.normad:NORMAD",
+    "include": "mores.benchmark.include:INCLUDE",
+    "global-mmlu-sensitive": "mores.benchmark.global_mmlu:SENSITIVE",
+    "global-mmlu-agnostic": "mores.benchmark.global_mmlu:AGNOSTIC",
+    "global-piqa": "mores.benchmark.global_piqa:GLOBAL_PIQA",
+    "global-piqa-parallel": "mores.benchmark.global_piqa:PARALLEL",
+    "arabculture": "mores.benchmark.arabculture:ARABCULTURE",
+    "globalopinionqa": "mores.benchmark.globalopinionqa:GLOBALOPINIONQA",
+    "msqa": "mores.benchmark.msqa:MSQA",
+    "simpleqa": "mores.benchmark.simpleqa:SIMPLEQA",
+    "chinese-simpleqa": "mores.benchmark.simpleqa:CHINESE",
 }
+REGISTRY: Registry[Benchmark] = Registry(
+    noun="benchmark",
+    group="mores.benchmarks",
+    ours=BENCHMARKS,
+    expected="a mores.benchmark.benchmark.Benchmark",
+    accepts=lambda value: isinstance(value, Benchmark),
+)
 
 
 def names() -> list[str]:
     """Return the names of all benchmarks, those of installed packages last."""
-    return plugins.all_names(plugins.BENCHMARKS, BENCHMARKS)
+    return REGISTRY.names()
 
 
 def benchmark(name: str | Path | Benchmark) -> Benchmark:
-    """The benchmark of a name, or in a folder; where both are there the name counts, and `./msqa` is the folder."""
+    """Return the benchmark of a name, or in a folder; a name comes before a folder, which is then written `./msqa`."""
     if isinstance(name, Benchmark):
         return name
     text = str(name)
-    plugin = None if isinstance(name, Path) else plugins.find_plugin(plugins.BENCHMARKS, text, BENCHMARKS)
-    if plugin:
-        return _installed(plugin)
-    if text in BENCHMARKS and not isinstance(name, Path):
-        return _ours(text)
+    if not isinstance(name, Path) and text in REGISTRY.names():
+        return _registered(text)
     if place := split_path(text):
         return _choose(load_folder(place[0]), *place)
-    near = get_close_matches(text, names(), 1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    what = "folder" if len(Path(text).parts) > 1 else "benchmark"
-    raise ConfigError(f"{text}: no such {what}; {hint}there are {', '.join(names())}")
+    if len(Path(text).parts) > 1:
+        raise ConfigError(f"{text}: no such folder; give a folder with a benchmark, or one of {', '.join(names())}")
+    raise REGISTRY.unknown(text)
 
 
 def all_in(name: str | Path) -> list[Benchmark]:
@@ -89,7 +90,7 @@ def load_folder(folder: Path) -> list[Benchmark]:
         fix = f"define a Benchmark in {code}, as docs/benchmarks.md shows"
         raise ConfigError(f"{folder}: no such benchmark, and the folder has no __init__.py; {fix}")
     read_prompt.cache_clear()
-    values = {id(value): value for value in vars(plugins.import_folder(folder)).values()}.values()
+    values = {id(value): value for value in vars(import_code(folder)).values()}.values()
     defined = [value for value in values if isinstance(value, Benchmark) and not _is_ours(value)]
     if not defined:
         raise ConfigError(f"{code}: defines no Benchmark; write NAME = Benchmark(…) outside of any function")
@@ -121,24 +122,19 @@ def is_folder(name: str) -> bool:
     return place is not None and (place[0] / "__init__.py").is_file()
 
 
-def _ours(name: str) -> Benchmark:
-    module, _, attribute = BENCHMARKS[name].partition(":")
-    definition: Benchmark = getattr(import_module(f"mores.benchmark.{module}"), attribute)
-    return replace(definition, folder=Path(__file__).parent / module)
+def _registered(name: str) -> Benchmark:
+    """Return the benchmark of a name, with the folder of the module that defines it."""
+    definition, point = REGISTRY.find(name), REGISTRY.entry_point(name)
+    if definition.name != name and point:
+        what = f"{point.value} of {owner(point)} has the name {definition.name!r}"
+        raise ConfigError(f"{name}: {what}; give the entry point the same name")
+    file = import_module(point.module if point else split_name(BENCHMARKS[name])[0]).__file__
+    return replace(definition, folder=Path(file).parent if file else None)
 
 
 def _is_ours(value: Benchmark) -> bool:
     """Return whether it is only imported, to be built on."""
-    return value.name in BENCHMARKS and replace(value, folder=None) == replace(_ours(value.name), folder=None)
-
-
-def _installed(plugin: EntryPoint) -> Benchmark:
-    definition: Benchmark = plugins.load_plugin(plugin, Benchmark, "a mores.benchmark.benchmark.Benchmark")
-    if definition.name != plugin.name:
-        what = f"{plugin.value} of {plugins.owner(plugin)} has the name {definition.name!r}"
-        raise ConfigError(f"{plugin.name}: {what}; give the entry point the same name")
-    file = import_module(plugin.module).__file__
-    return replace(definition, folder=Path(file).parent if file else None)
+    return value.name in BENCHMARKS and replace(value, folder=None) == replace(_registered(value.name), folder=None)
 
 
 def _choose(defined: list[Benchmark], folder: Path, name: str) -> Benchmark:

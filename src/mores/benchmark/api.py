@@ -14,7 +14,7 @@ from mores.benchmark import run as judging
 from mores.benchmark.benchmark import Benchmark, Verdict
 from mores.benchmark.board import Board, make_board, read_runs
 from mores.benchmark.folder import RESPONSES, VERDICTS, BenchRun
-from mores.benchmark.judge_check import JudgeCheckRun, Labelled, make_probes, probes_hash
+from mores.benchmark.judge_check import JudgeCheckRun, LabelledAnswer, make_probes, probes_hash
 from mores.benchmark.labels import read_labels
 from mores.benchmark.session import Asking, Session, read_items, spread
 from mores.benchmark.settings import (
@@ -104,13 +104,13 @@ async def check_judge(
     if benchmark.judging is None:
         raise ConfigError(f"{benchmark.name} is graded by rule; give a benchmark that has a judge")
     known = read_items(benchmark, data, None, asker.progress)
-    labelled = list(read_records(pairs, Labelled)) if pairs else []
+    labelled = list(read_records(pairs, LabelledAnswer)) if pairs else []
     if pairs and not labelled:
-        raise InputError(f"{pairs}: there is no answer in it; expected rows with item_id, answer and label")
+        raise InputError(f"{pairs}: contains no answers; expected rows with item_id, answer and label")
     items, graded = spread(benchmark, known, limit), {row.item_id for row in labelled}
     asked = [*items, *(item for item in known if item.id in graded - {item.id for item in items})]
     probes = make_probes(items, labelled, known)
-    job = judging.Run(benchmark, asked, asker, (asker,))
+    job = judging.BenchJob(benchmark, asked, asker, (asker,))
     signature = sign({**job.signature(), "probes": f"{probes_hash(probes, labelled)}.{len(probes)}"})
     plan = Plan(
         kind="judge-check", name=benchmark.name, model=asker.model.name, signature=signature,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mores.benchmark.benchmark import Benchmark, Verdict
-from mores.benchmark.run import Run, Said
+from mores.benchmark.run import BenchJob, Said
 from mores.engine import Asker, Progress
 from mores.io import JsonlWriter, read_records
 from mores.io.private import make_folder
@@ -26,7 +26,13 @@ AGAIN = "#"
 
 
 async def appraise(
-    job: Run, responses: Path, verdicts: Path, folder: Path, how: Appraising, judge: Asker | None, progress: Progress
+    job: BenchJob,
+    responses: Path,
+    verdicts: Path,
+    folder: Path,
+    how: Appraising,
+    judge: Asker | None,
+    progress: Progress,
 ) -> tuple[LongformEvaluation, Counting]:
     """Judge the responses of a run and write the verdicts; the folder gets all that is known about each answer."""
     make_folder(folder)
@@ -74,7 +80,7 @@ def _verdict(row: Said, answer: LongAnswer, appraisal: Appraisal, counting: Coun
 def measure(
     benchmark: Benchmark, items: Iterable[Item], appraised: Iterable[tuple[LongAnswer, Appraisal]], counting: Counting
 ) -> dict[str, Any]:
-    """The figures of a result, overall and by group: those of `mores.longform`, which a failing judge does not move."""
+    """Return the figures, overall and by group: those of `mores.longform`, which a failing judge does not move."""
     by_id = {item.id: item for item in items}
     every: list[tuple[str, Parts]] = []
     groups: dict[str, dict[str, list[tuple[str, Parts]]]] = {name: defaultdict(list) for name in benchmark.breakdowns}

@@ -97,7 +97,7 @@ Figure = Ratio
 
 
 def thirds(correct: int, graded: int) -> str | None:
-    """Hard below a third, Medium below two thirds, Easy below all (CulturALL, Section 2.5).
+    """Return Hard below a third, Medium below two thirds, Easy below all (CulturALL, Section 2.5).
 
     Of 15 these are 0-4, 5-9 and 10-14, as in the paper, which leaves out what all settings solve: it has no tier.
     """
@@ -159,13 +159,14 @@ class Benchmark:
     """Where its code, prompts, README and sample rows lie; set when it is loaded (`mores.benchmark.benchmark`)."""
 
     def __post_init__(self) -> None:
-        """ConfigError where a field is of the wrong type, so that an author sees it at the line that sets it."""
+        """Raise ConfigError for a field of the wrong type, so that an author sees it at the line that sets it."""
         texts = ("name", "title", "version", "licence", "homepage", "files", "source")
         lists = ("groupings", "variants")
         wrong = [(name, "a text") for name in texts if not isinstance(getattr(self, name), str)]
-        wrong += [
-            (name, 'a tuple of texts, such as ("region",)') for name in lists if not _are_texts(getattr(self, name))
-        ]
+        for name in lists:
+            value = getattr(self, name)
+            if not isinstance(value, tuple) or not all(isinstance(text, str) for text in value):
+                wrong.append((name, 'a tuple of texts, such as ("region",)'))
         if not callable(self.read):
             wrong.append(("read", "a function of a folder and a callback for bad rows"))
         for name, expected in wrong:
@@ -174,8 +175,10 @@ class Benchmark:
             raise ConfigError(f"Benchmark {self.name!r}: a name has letters, digits and . _ - only; give it another")
         graders = [name for name in ("grade", "judging", "long_answer") if getattr(self, name) is not None]
         if len(graders) != 1:
-            raise ConfigError(f"Benchmark {self.name!r}: it has {' and '.join(graders) or 'none'} of grade, judging "
-                              "and long_answer; give exactly one")  # fmt: skip
+            given = " and ".join(graders) or "none"
+            raise ConfigError(
+                f"Benchmark {self.name!r}: it has {given} of grade, judging and long_answer; give exactly one"
+            )
 
     @property
     def data(self) -> Path | None:
@@ -198,7 +201,7 @@ class Benchmark:
         return tuple(name for grouping in self.groupings for name in (PLACES if grouping == "region" else (grouping,)))
 
     def group(self, item: Item, grouping: str) -> str | None:
-        """The group of an item; parts of countries are grouped by their country, and beside it as `subregion`."""
+        """Return the group of an item; parts of countries are grouped by country, and beside it as `subregion`."""
         if grouping in PLACES and item.region:
             return roll_up(item.region)[PLACES.index(grouping)]
         metadata = item.metadata | item.metadata.get(LABELS, {})
@@ -206,7 +209,7 @@ class Benchmark:
         return None if value is None else str(value)
 
     def asked(self, item: Item, variant: str | None = None) -> Item:
-        """The item as a grader sees it: `metadata["variant"]` names the variant that was asked, if there is one."""
+        """Return the item as a grader sees it: `metadata["variant"]` names the variant that was asked, if any."""
         return item.model_copy(update={"metadata": item.metadata | {"variant": variant}}) if variant else item
 
     def messages(self, item: Item, variant: str | None = None) -> tuple[Message, ...]:
@@ -217,7 +220,3 @@ class Benchmark:
         text = texts[variant] if variant else item.prompt
         system = (Message("system", self.system),) if self.system else ()
         return (*system, Message("user", text))
-
-
-def _are_texts(value: object) -> bool:
-    return isinstance(value, tuple) and all(isinstance(text, str) for text in value)

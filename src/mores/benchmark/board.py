@@ -17,7 +17,7 @@ from statistics import fmean
 import numpy as np
 
 from mores.benchmark.benchmark import Label, Verdict
-from mores.benchmark.folder import BenchRun, find_bench_runs
+from mores.benchmark.folder import find_bench_runs
 from mores.benchmark.score import BenchResult, tally
 from mores.errors import ConfigError
 from mores.stats.resampling import adjust_p_values, compare_means
@@ -75,7 +75,7 @@ class Leaderboard(Record):
     """What differs between the models."""
 
 
-class Shift(Record):
+class RankShift(Record):
     """Ranks of the same models on several benchmarks (MSQA, Figure 2)."""
 
     benchmarks: tuple[str, ...]
@@ -89,7 +89,7 @@ class Board(Record):
     """All tables."""
 
     leaderboards: tuple[Leaderboard, ...]
-    shift: Shift | None = None
+    shift: RankShift | None = None
 
     def _repr_html_(self) -> str:
         """Return the tables, in a notebook."""
@@ -100,7 +100,7 @@ class Board(Record):
 
 
 @dataclass(frozen=True)
-class Entry:
+class BoardEntry:
     """One run, with the credit of each scored question."""
 
     folder: str
@@ -116,19 +116,17 @@ class Entry:
 # ---- reading ---------------------------------------------------------------------------------------------------
 
 
-def read_runs(folders: Iterable[Path]) -> list[Entry]:
+def read_runs(folders: Iterable[Path]) -> list[BoardEntry]:
     """Return every run in these folders, and in those inside them."""
-    entries: dict[Path, Entry] = {}
+    entries: dict[Path, BoardEntry] = {}
     for folder in folders:
         for run in find_bench_runs(folder):
-            entries.setdefault(run.path.resolve(), _read(run))
+            verdicts, result = run.verdicts(), run.result
+            credit = (
+                measure_of(verdicts, _headline(result)) if result.measured else credit_of(verdicts, result.unjudged)
+            )
+            entries.setdefault(run.path.resolve(), BoardEntry(str(run.path), result, credit))
     return list(entries.values())
-
-
-def _read(run: BenchRun) -> Entry:
-    verdicts, result = run.verdicts(), run.result
-    credit = measure_of(verdicts, _headline(result)) if result.measured else credit_of(verdicts, result.unjudged)
-    return Entry(str(run.path), result, credit)
 
 
 def _headline(result: BenchResult) -> str:
@@ -152,31 +150,36 @@ def measure_of(verdicts: Iterable[Verdict], name: str) -> dict[str, float]:
 # ---- tables ----------------------------------------------------------------------------------------------------
 
 
-def make_board(entries: Sequence[Entry], *, force: bool = False) -> Board:
+def make_board(entries: Sequence[BoardEntry], *, force: bool = False) -> Board:
     """Return one table for each benchmark; runs of another version or other data are refused unless `force`."""
-    by_name: dict[str, list[Entry]] = defaultdict(list)
+    by_name: dict[str, list[BoardEntry]] = defaultdict(list)
     for entry in entries:
         by_name[entry.result.name].append(entry)
     leaderboards = tuple(_leaderboard(name, members, force) for name, members in sorted(by_name.items()))
     return Board(leaderboards=leaderboards, shift=_shift(leaderboards))
 
 
-def _leaderboard(name: str, entries: list[Entry], force: bool) -> Leaderboard:
+def _leaderboard(name: str, entries: list[BoardEntry], force: bool) -> Leaderboard:
     notes = [note for field in SAME if (note := _differing(name, field, entries))]
     if notes and not force:
         raise ConfigError(f"{notes[0]}; run them alike, give only runs of one kind, or force it", setting="force")
     notes += [note for field in ALIKE if (note := _differing(name, field, entries))]
     ranked = sorted(entries, key=lambda e: (e.headline.value is None, -(e.headline.value or 0.0), e.result.model))
-    names, first = _names(ranked), ranked[0].result
+    first, times = ranked[0].result, Counter(entry.result.model for entry in ranked)
+    names = [e.result.model if times[e.result.model] == 1 else f"{e.result.model} ({e.folder})" for e in ranked]
     if _headline(first) not in ("", "accuracy") and not first.measured:
         notes.append(f"ranks are by {_headline(first)}, p compares the shares of correct answers")
     return Leaderboard(
-        benchmark=name, title=f"{first.title} ({first.way})" if first.way else first.title, figure=_headline(first),
-        references=first.references, standings=tuple(_standings(ranked, names)), notes=tuple(notes),
-    )  # fmt: skip
+        benchmark=name,
+        title=f"{first.title} ({first.variation})" if first.variation else first.title,
+        figure=_headline(first),
+        references=first.references,
+        standings=tuple(_standings(ranked, names)),
+        notes=tuple(notes),
+    )
 
 
-def _differing(name: str, field: str, entries: Sequence[Entry]) -> str:
+def _differing(name: str, field: str, entries: Sequence[BoardEntry]) -> str:
     folders: dict[str, str] = {}
     for entry in entries:
         folders.setdefault(entry.result.signature.get(field, "none"), entry.folder)
@@ -186,13 +189,7 @@ def _differing(name: str, field: str, entries: Sequence[Entry]) -> str:
     return f"{name}: {field} is {value} in {here} and {other_value} in {there}, so the numbers are not comparable"
 
 
-def _names(entries: Sequence[Entry]) -> list[str]:
-    """Return the models, with the folder where there are several runs of one."""
-    times = Counter(entry.result.model for entry in entries)
-    return [e.result.model if times[e.result.model] == 1 else f"{e.result.model} ({e.folder})" for e in entries]
-
-
-def _standings(ranked: Sequence[Entry], names: Sequence[str]) -> list[Standing]:
+def _standings(ranked: Sequence[BoardEntry], names: Sequence[str]) -> list[Standing]:
     gaps = _gaps(ranked, names)
     values = [entry.headline.value for entry in ranked]
     return [
@@ -205,7 +202,7 @@ def _standings(ranked: Sequence[Entry], names: Sequence[str]) -> list[Standing]:
     ]  # fmt: skip
 
 
-def _gaps(ranked: Sequence[Entry], names: Sequence[str]) -> dict[tuple[int, int], Gap]:
+def _gaps(ranked: Sequence[BoardEntry], names: Sequence[str]) -> dict[tuple[int, int], Gap]:
     """Return each against the first and against the one below; a pair that is both is tested once."""
     pairs = sorted({(0, i) for i in range(1, len(ranked))} | {(i, i + 1) for i in range(len(ranked) - 1)})
     tests = {pair: test for pair in pairs if (test := _compare(ranked[pair[0]], ranked[pair[1]]))}
@@ -217,7 +214,7 @@ def _gaps(ranked: Sequence[Entry], names: Sequence[str]) -> dict[tuple[int, int]
     return gaps
 
 
-def _compare(entry: Entry, other: Entry) -> tuple[float, float, int] | None:
+def _compare(entry: BoardEntry, other: BoardEntry) -> tuple[float, float, int] | None:
     """Difference of credit, p and the number of questions that both have a score for."""
     shared = sorted(entry.credit.keys() & other.credit.keys())
     first, second = ([run.credit[unit] for unit in shared] for run in (entry, other))
@@ -225,7 +222,7 @@ def _compare(entry: Entry, other: Entry) -> tuple[float, float, int] | None:
     return (test.difference, test.p_value, len(shared)) if test else None
 
 
-def compare_runs(run: Entry, other: Entry) -> Gap | None:
+def compare_runs(run: BoardEntry, other: BoardEntry) -> Gap | None:
     """Return a run against another of the same benchmark; None where no question has a score in both."""
     if note := next(filter(None, (_differing(run.result.name, field, (run, other)) for field in SAME)), ""):
         raise ConfigError(f"{note}; run them alike")
@@ -236,9 +233,12 @@ def compare_runs(run: Entry, other: Entry) -> Gap | None:
 # ---- ranks -----------------------------------------------------------------------------------------------------
 
 
-def _shift(leaderboards: Sequence[Leaderboard]) -> Shift | None:
-    """Ranks on the benchmarks that at least two models share; the benchmark with the fewest models goes first."""
-    values = {leaderboard.benchmark: _values(leaderboard) for leaderboard in leaderboards}
+def _shift(leaderboards: Sequence[Leaderboard]) -> RankShift | None:
+    """Return ranks on the benchmarks that at least two models share; that with the fewest models is dropped first."""
+    values = {
+        leaderboard.benchmark: {s.model: s.result.value for s in leaderboard.standings if s.result.value is not None}
+        for leaderboard in leaderboards
+    }
     included = sorted(values, key=lambda name: -len(values[name]))
     while len(included) > 1 and len(_shared(values, included)) < 2:
         included.pop()
@@ -250,13 +250,7 @@ def _shift(leaderboards: Sequence[Leaderboard]) -> Shift | None:
     ranks = {m: tuple(1 + sum(v > column[i] for v in column) for column in columns) for i, m in enumerate(models)}
     every = {model for values_of in values.values() for model in values_of}
     out = (*(name for name in values if name not in included), *sorted(every - set(models)))
-    return Shift(benchmarks=tuple(names), ranks=ranks, left_out=out)
-
-
-def _values(leaderboard: Leaderboard) -> dict[str, float]:
-    return {
-        standing.model: standing.result.value for standing in leaderboard.standings if standing.result.value is not None
-    }
+    return RankShift(benchmarks=tuple(names), ranks=ranks, left_out=out)
 
 
 def _shared(values: Mapping[str, Mapping[str, float]], names: Sequence[str]) -> list[str]:

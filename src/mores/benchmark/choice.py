@@ -39,7 +39,7 @@ def distinct(choices: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_letter(text: str, count: int) -> str | Failure:
-    """The one letter that an answer chooses of the first `count`; a failure where it chooses none, or several."""
+    """Return the one letter that an answer chooses of the first `count`; a failure if it chooses none, or several."""
     return chosen_letter(text, count) or _unread_letter(text, count)
 
 
@@ -87,17 +87,17 @@ def shuffle(item: Item, seed: int) -> Item:
 
 
 def truths(_: Item) -> tuple[str, ...]:
-    """True and False."""
+    """Return True and False."""
     return ("True", "False")
 
 
 def grade_letter(item: Item, text: str) -> Graded | Failure:
-    """Correct when the letter is that of a target among the choices."""
+    """Accept the letter of a target among the choices."""
     return _grade(item, text, chosen_letter)
 
 
 def grade_last_letter(item: Item, text: str) -> Graded | Failure:
-    """By the last "The best answer is: B", where a prompt asks for it at the end; else as any letter."""
+    """Grade by the last "The best answer is: B", where a prompt asks for it at the end; else as any letter."""
     return _grade(item, text, last_letter)
 
 
@@ -110,7 +110,7 @@ def _grade(item: Item, text: str, choose: Callable[[str, int], str | None]) -> G
 
 
 def grade_truth(item: Item, text: str) -> Graded | Failure:
-    """Correct when it says the target, `True` or `False`."""
+    """Accept the target, `True` or `False`."""
     truth = read_truth(text)
     if isinstance(truth, Failure):
         return truth

@@ -21,15 +21,16 @@ from typing import Literal
 from mores.benchmark import all_in, benchmark, names, split_path
 from mores.benchmark.benchmark import ACCURACY, Benchmark, Graded, Label
 from mores.benchmark.choice import grade_letter, shuffle
-from mores.benchmark.run import Run
+from mores.benchmark.run import BenchJob
 from mores.culture import language, region
 from mores.engine import Asker
 from mores.engine.loop import run
 from mores.errors import ConfigError, InputError, MoresError
+from mores.formatting import count
 from mores.io.source import read_text
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
-from mores.plugins import explain
+from mores.registry import explain
 from mores.types import Failure, Item, Record, Response
 
 LOADS = "code"
@@ -40,7 +41,7 @@ SHOWN = 3
 NONSENSE = "Zzyzx qwrtp, vlkmn."
 
 
-class Check(Record):
+class BenchmarkCheck(Record):
     """One thing that a benchmark must have."""
 
     name: str
@@ -50,28 +51,28 @@ class Check(Record):
     """What is missing, and the fix."""
 
 
-def check(name: str | Path) -> dict[str, list[Check]]:
-    """The checks of the benchmark of a name, or of all in a folder; code that cannot be loaded is a problem too."""
+def check(name: str | Path) -> dict[str, list[BenchmarkCheck]]:
+    """Check the benchmark of a name, or all in a folder; code that cannot be loaded is a problem too."""
     if split_path(str(name)) is None and name not in names():
         benchmark(name)  # says that there is none, and what there is
     try:
         every = all_in(name)
     except ConfigError as error:
-        return {str(name): [Check(name=LOADS, status="missing", problems=(str(error),))]}
-    return {loaded.name: [Check(name=LOADS, status="ok"), *check_benchmark(loaded)] for loaded in every}
+        return {str(name): [BenchmarkCheck(name=LOADS, status="missing", problems=(str(error),))]}
+    return {loaded.name: [BenchmarkCheck(name=LOADS, status="ok"), *check_benchmark(loaded)] for loaded in every}
 
 
-def check_benchmark(benchmark: Benchmark) -> list[Check]:
+def check_benchmark(benchmark: Benchmark) -> list[BenchmarkCheck]:
     """Return every check, in the order in which an author meets them."""
     items: list[Item] = []
     checks = [_check(name, benchmark, test(benchmark)) for name, test in _OF_FILES.items()]
     checks.append(_check("sample rows", benchmark, _read_sample(benchmark, items)))
     if not items:
-        return [*checks, *(Check(name=name, status="skipped") for name in _OF_ITEMS)]
+        return [*checks, *(BenchmarkCheck(name=name, status="skipped") for name in _OF_ITEMS)]
     return [*checks, *(_check(name, benchmark, test(benchmark, items)) for name, test in _OF_ITEMS.items())]
 
 
-def _check(name: str, benchmark: Benchmark, test: Iterable[str]) -> Check:
+def _check(name: str, benchmark: Benchmark, test: Iterable[str]) -> BenchmarkCheck:
     """Return the first problems of a test; code that fails is one too."""
     problems: list[str] = []
     try:
@@ -80,8 +81,8 @@ def _check(name: str, benchmark: Benchmark, test: Iterable[str]) -> Check:
         problems.append(str(error))
     except Exception as error:
         problems.append(f"{explain(error, benchmark.folder)}; correct the code")
-    more = (f"and {len(problems) - SHOWN:,} more like these",) if len(problems) > SHOWN else ()
-    return Check(name=name, status="missing" if problems else "ok", problems=(*problems[:SHOWN], *more))
+    more = (f"and {count(len(problems) - SHOWN)} more like these",) if len(problems) > SHOWN else ()
+    return BenchmarkCheck(name=name, status="missing" if problems else "ok", problems=(*problems[:SHOWN], *more))
 
 
 # ---- files -----------------------------------------------------------------------------------------------------
@@ -212,12 +213,7 @@ def _grading(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:
             yield from (f"{place}: {problem}" for problem in _judging(benchmark, item))
         elif benchmark.long_answer is not None:
             copy = benchmark.long_answer(item, Response(item_id=item.id, model="m", text="said"))
-            if (copy.id, copy.question, copy.answer, copy.model) != (
-                item.id,
-                item.prompt,
-                "said",
-                "m",
-            ):
+            if (copy.id, copy.question, copy.answer, copy.model) != (item.id, item.prompt, "said", "m"):
                 yield f"{place}: long_answer does not keep the item's id and prompt, the answer and the model's name"
             if (copy.language, copy.kind) != (item.language, item.metadata.get("kind")):
                 yield f"{place}: long_answer does not keep the item's language, and the kind in its metadata"
@@ -238,7 +234,7 @@ def _judging(benchmark: Benchmark, item: Item) -> Iterator[str]:
 
 
 def correct_answer(benchmark: Benchmark, item: Item) -> str:
-    """The answer of a model that knows it: the letter of the target where a letter is graded, else the target."""
+    """Return a correct answer: the letter of the target where a letter is graded, else the target."""
     forms = [ascii_uppercase[item.choices.index(target)] for target in item.target if target in item.choices]
     for form in (*forms, *item.target):
         graded = benchmark.grade(item, form) if benchmark.grade else None
@@ -269,7 +265,7 @@ def _full_run(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:
 
     with TemporaryDirectory() as folder:
         asker = Asker(FakeModel("knowing", answer), store=None)
-        job, responses, verdicts = Run(benchmark, items, asker), Path(folder, "a"), Path(folder, "b")
+        job, responses, verdicts = BenchJob(benchmark, items, asker), Path(folder, "a"), Path(folder, "b")
         run(job.ask(responses))
         run(job.grade(responses, verdicts))
         result = job.score(verdicts)

@@ -19,7 +19,7 @@ from mores.types import Item, Record, Sample
 TEMPLATE = read_prompt(__file__, "evidence")
 
 
-class Searched(Record):
+class SearchedItem(Record):
     """What was found for an item."""
 
     id: str
@@ -28,7 +28,7 @@ class Searched(Record):
 
 
 @dataclass(frozen=True)
-class Retrieval:
+class RetrievedEvidence:
     """What was found for every item, and by what."""
 
     search: str
@@ -50,12 +50,12 @@ async def retrieve(
     with JsonlWriter(path) as writer:
         async with aclosing(answers):
             async for item, result in answers:
-                writer.write(Searched(id=item.id, query=benchmark.query(item), found=result))
+                writer.write(SearchedItem(id=item.id, query=benchmark.query(item), found=result))
 
 
-def read_retrieval(path: Path, search: Search, k: int) -> Retrieval:
+def read_retrieval(path: Path, search: Search, k: int) -> RetrievedEvidence:
     """Return what `retrieve` wrote to a file."""
-    return Retrieval(f"{search.identity}.k{k}", {row.id: row.found for row in read_records(path, Searched)})
+    return RetrievedEvidence(f"{search.identity}.k{k}", {row.id: row.found for row in read_records(path, SearchedItem)})
 
 
 def with_evidence(messages: Sequence[Message], evidence: Sequence[Evidence]) -> tuple[Message, ...]:
@@ -66,9 +66,6 @@ def with_evidence(messages: Sequence[Message], evidence: Sequence[Evidence]) -> 
     mark = fence_mark(
         Sample(id="", instruction=last.content, text="\n".join(piece.text + piece.title for piece in evidence))
     )
-    shown = "\n\n".join(f"<<<{mark} {number}\n{_shown(piece)}\n{mark}>>>" for number, piece in enumerate(evidence, 1))
+    texts = (defuse("\n".join(filter(None, (piece.title, piece.date, piece.text)))) for piece in evidence)
+    shown = "\n\n".join(f"<<<{mark} {number}\n{text}\n{mark}>>>" for number, text in enumerate(texts, 1))
     return (*before, Message(last.role, fill(TEMPLATE, evidence=shown, question=last.content)))
-
-
-def _shown(piece: Evidence) -> str:
-    return defuse("\n".join(filter(None, (piece.title, piece.date, piece.text))))

@@ -22,7 +22,7 @@ from mores.benchmark.benchmark import Judging, Label, Verdict
 from mores.benchmark.run import Said
 from mores.errors import InputError
 from mores.factory.drafts import draw
-from mores.formatting import between, number, percent
+from mores.formatting import between, count, number, percent
 from mores.run import Run
 from mores.stats.agreement import cohen_kappa
 from mores.stats.intervals import Ratio, difference_interval, share_interval
@@ -59,7 +59,7 @@ WORDS = (
 REFUSE = "I am sorry, but I do not know the answer to this."
 
 
-class Labelled(Record):
+class LabelledAnswer(Record):
     """An answer that a person has graded."""
 
     item_id: str
@@ -91,7 +91,7 @@ class JudgeCheck(Record):
         interval = between(self.agreement)
         share = f"{percent(self.agreement.value)} ({interval})" if interval else percent(self.agreement.value)
         kappa = "" if self.kappa is None else f", Cohen's κ {number(self.kappa, 3)}"
-        return f"{self.judge} grades {share} of {self.agreement.n:,} answers correctly{kappa}"
+        return f"{self.judge} grades {share} of {count(self.agreement.n)} answers correctly{kappa}"
 
 
 class JudgeCheckRun(Run):
@@ -103,7 +103,7 @@ class JudgeCheckRun(Run):
         return self.record(RESULT, JudgeCheck)
 
 
-def make_probes(items: Sequence[Item], labelled: Iterable[Labelled], known: Iterable[Item]) -> list[Said]:
+def make_probes(items: Sequence[Item], labelled: Iterable[LabelledAnswer], known: Iterable[Item]) -> list[Said]:
     """Return the answers to grade, as if a model had given them.
 
     They are made of `items`; people may have graded answers to any of the `known` ones.
@@ -119,7 +119,7 @@ def make_probes(items: Sequence[Item], labelled: Iterable[Labelled], known: Iter
     return probes
 
 
-def probes_hash(probes: Iterable[Said], labelled: Iterable[Labelled]) -> str:
+def probes_hash(probes: Iterable[Said], labelled: Iterable[LabelledAnswer]) -> str:
     """Eight digits that change when an answer does, or the grade that people gave it."""
     total = blake2b(digest_size=4)
     for record in (*probes, *labelled):
@@ -127,7 +127,7 @@ def probes_hash(probes: Iterable[Said], labelled: Iterable[Labelled]) -> str:
     return total.hexdigest()
 
 
-class Checked(NamedTuple):
+class CheckedAnswer(NamedTuple):
     """One answer: the label that it should get, and the judge's, None where it gave none."""
 
     probe: Probe
@@ -138,7 +138,7 @@ class Checked(NamedTuple):
 
 def check(
     known: Iterable[Item],
-    labelled: Sequence[Labelled],
+    labelled: Sequence[LabelledAnswer],
     verdicts: Iterable[Verdict],
     judging: Judging,
     judge: str,
@@ -146,11 +146,11 @@ def check(
 ) -> JudgeCheck:
     """Compare a judge's verdicts on the answers with what they should be."""
     by_id, should = {item.id: item for item in known}, iter(labelled)
-    rows: list[Checked] = []
+    rows: list[CheckedAnswer] = []
     for verdict in verdicts:
         probe = PROBES[verdict.sample]
         expected = next(should).label if probe is Probe.LABELLED else EXPECTED[probe]
-        rows.append(Checked(probe, by_id[verdict.item_id], expected, verdict.label))
+        rows.append(CheckedAnswer(probe, by_id[verdict.item_id], expected, verdict.label))
     if Label.NOT_ATTEMPTED not in judging.labels:
         not_correct = {Label.NOT_ATTEMPTED: Label.INCORRECT}
         rows = [
@@ -166,14 +166,14 @@ def check(
         signature=signature,
         agreement=_share("agreement", rows),
         kappa=cohen_kappa([expected for expected, _ in pairs], [actual for _, actual in pairs]) if pairs else None,
-        probes=_by(rows, lambda row: row.probe.value),
+        probes=_group(rows, lambda row: row.probe.value),
         grades=_grades(rows),
-        languages=_by(rows, lambda row: row.item.language or "unknown"),
+        languages=_group(rows, lambda row: row.item.language or "unknown"),
         biases=_biases(rows),
     )
 
 
-def _grades(rows: Iterable[Checked]) -> dict[str, dict[str, int]]:
+def _grades(rows: Iterable[CheckedAnswer]) -> dict[str, dict[str, int]]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
         counts[row.probe.value][row.actual.value if row.actual else UNSCORED] += 1
@@ -192,7 +192,7 @@ def _answers(item: Item, other: str | None) -> Iterator[tuple[Probe, str]]:
 
 
 def _others(items: Sequence[Item]) -> dict[str, str]:
-    """For each item an answer of another one that is not its own target, in the same language where there is one."""
+    """Return for each item an answer of another one, in the same language where there is one."""
     drawn = sorted((item for item in items if item.target), key=lambda item: draw(0, item.id))
     circles: dict[str | None, list[Item]] = defaultdict(list)
     for item in drawn:
@@ -212,8 +212,8 @@ def _response(item: str, probe: Probe, answer: str) -> Said:
     return Said(sample=PROBES.index(probe), response=Response(item_id=item, model="probe", text=answer))
 
 
-def _share(name: str, rows: Sequence[Checked]) -> Result:
-    """Answers to one item are not independent: the interval is that of items."""
+def _share(name: str, rows: Sequence[CheckedAnswer]) -> Result:
+    """Return the share of correct grades; answers to one item are not independent, so the interval is that of items."""
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for row in rows:
         if row.actual:
@@ -227,14 +227,14 @@ def _share(name: str, rows: Sequence[Checked]) -> Result:
     return Result(name=name, value=value, low=low, high=high, n=n, unscored=len(rows) - n)
 
 
-def _by(rows: Iterable[Checked], group: Callable[[Checked], str]) -> dict[str, Result]:
-    groups: dict[str, list[Checked]] = defaultdict(list)
+def _group(rows: Iterable[CheckedAnswer], group: Callable[[CheckedAnswer], str]) -> dict[str, Result]:
+    groups: dict[str, list[CheckedAnswer]] = defaultdict(list)
     for row in rows:
         groups[group(row)].append(row)
     return {name: _share(name, members) for name, members in groups.items()}
 
 
-def _biases(rows: Iterable[Checked]) -> dict[str, Result]:
+def _biases(rows: Iterable[CheckedAnswer]) -> dict[str, Result]:
     called: Mapping[Probe, list[bool]] = defaultdict(list)
     for row in rows:
         if row.actual:

@@ -56,7 +56,10 @@ def label(
     benchmark: Benchmark, items: Iterable[Item], labels: dict[str, dict[str, str]]
 ) -> tuple[Benchmark, list[Item]]:
     """Return the items with their labels, and the benchmark that breaks its results down by them too."""
-    labelled = [_labelled(item, labels.get(benchmark.unit(item), {}) | labels.get(item.id, {})) for item in items]
+    labelled = []
+    for item in items:
+        own = labels.get(benchmark.unit(item), {}) | labels.get(item.id, {})
+        labelled.append(item.model_copy(update={"metadata": item.metadata | {LABELS: own}}) if own else item)
     if not any(LABELS in item.metadata for item in labelled):
         raise InputError(
             f"no label is of a question of {benchmark.name}; expected ids such as {benchmark.unit(labelled[0])!r}"
@@ -68,7 +71,3 @@ def with_labels(benchmark: Benchmark, items: Iterable[Item]) -> Benchmark:
     """Return the benchmark that breaks its results down by the labels of these items too."""
     names = dict.fromkeys(name for item in items for name in item.metadata.get(LABELS, {}))
     return replace(benchmark, groupings=tuple(dict.fromkeys((*benchmark.groupings, *names))))
-
-
-def _labelled(item: Item, labels: dict[str, str]) -> Item:
-    return item.model_copy(update={"metadata": item.metadata | {LABELS: labels}}) if labels else item

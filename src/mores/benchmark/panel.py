@@ -31,7 +31,8 @@ def combine(judged: dict[str, Path], path: Path) -> float | None:
 def _majority(judges: Sequence[str], verdicts: Sequence[Verdict]) -> Verdict:
     """Return the label that more than half of the judges who gave one agree on; their words stand in the reason."""
     labels = Counter(verdict.label for verdict in verdicts if verdict.label)
-    judgements = "; ".join(f"{judge}: {_words(verdict)}" for judge, verdict in zip(judges, verdicts, strict=True))
+    words = [v.label.value if v.label else f"unscored ({v.failure.reason if v.failure else ''})" for v in verdicts]
+    judgements = "; ".join(f"{judge}: {said}" for judge, said in zip(judges, words, strict=True))
     first = verdicts[0]
     if labels:
         label, count = labels.most_common(1)[0]
@@ -40,7 +41,3 @@ def _majority(judges: Sequence[str], verdicts: Sequence[Verdict]) -> Verdict:
     reason = f"there is no majority: {judgements}" if labels else f"no judge gave a grade: {judgements}"
     failure = Failure(kind=FailureKind.MODEL, reason=reason)
     return first.model_copy(update={"label": None, "reason": "", "failure": failure, "read": None})
-
-
-def _words(verdict: Verdict) -> str:
-    return verdict.label.value if verdict.label else f"unscored ({verdict.failure.reason if verdict.failure else ''})"

@@ -16,9 +16,9 @@ from pydantic import Field
 
 from mores.benchmark.benchmark import LABELS, RELEASE, Benchmark, Graded, Judging, Label, Verdict
 from mores.benchmark.choice import SHUFFLED
-from mores.benchmark.evidence import Retrieval, with_evidence
+from mores.benchmark.evidence import RetrievedEvidence, with_evidence
 from mores.benchmark.panel import combine
-from mores.benchmark.score import BenchResult, Scores
+from mores.benchmark.score import BenchResult, VerdictScores
 from mores.engine import Answer, Asker, Job
 from mores.factory.drafts import draw
 from mores.io import JsonlWriter, file_name, read_records
@@ -44,7 +44,7 @@ class Said(Record):
 
 
 @dataclass
-class Run:
+class BenchJob:
     """A benchmark, a model, and how it is asked."""
 
     benchmark: Benchmark
@@ -60,7 +60,7 @@ class Run:
     """None for the benchmark's."""
     unjudged: Label | None = None
     """What an answer counts as that the judge fails to grade; None for nothing, and it is counted apart."""
-    retrieval: Retrieval | None = None
+    retrieval: RetrievedEvidence | None = None
     """The results of a search, if they are shown to the model."""
     by_logprob: bool = False
     """Take the candidate that is the likeliest first word, instead of what the model writes."""
@@ -104,7 +104,7 @@ class Run:
 
     def score(self, verdicts: Path) -> BenchResult:
         """Add up the grades in a file."""
-        scores = Scores(self.benchmark, self.items, self.unjudged)
+        scores = VerdictScores(self.benchmark, self.items, self.unjudged)
         for verdict in read_records(verdicts, Verdict):
             scores.add(verdict)
         judges = ", ".join(judge.model.name for judge in self._judges) or None
@@ -185,12 +185,15 @@ class Run:
         by_id = {item.id: self.benchmark.asked(item, self.variant) for item in self.items}
         answered = ((by_id[row.response.item_id], row) for row in read_records(responses, Said))
         stage, total = f"{self.benchmark.name}: {what}", sum(1 for _ in read_records(responses, Said))
-        judging = self.benchmark.judging
+        judging, grade = self.benchmark.judging, self.benchmark.grade
         if judging is None:
+            assert grade is not None
             async with self.asker.progress.stage(stage, total) as counts:
                 with JsonlWriter(path) as writer:
                     for item, row in answered:
-                        writer.write(self._verdict(item, row, _graded(self.benchmark, item, row.response)))
+                        text, failure = row.response.text, row.response.failure
+                        nothing = failure or Failure(kind=FailureKind.MODEL, reason="there is no answer")
+                        writer.write(self._verdict(item, row, nothing if text is None else grade(item, text)))
                         counts.done += 1
             return
         assert judge is not None
@@ -203,7 +206,13 @@ class Run:
 
         def read(answer: Answer) -> Verdict:
             item, row = answer.job.data
-            return self._verdict(item, row, _read(judging, answer))
+            if isinstance(answer.failure, _Known):
+                return self._verdict(item, row, answer.failure.grade)
+            if answer.completion is None:
+                failure = answer.failure or Failure(kind=FailureKind.MODEL, reason="the judge did not answer")
+                return self._verdict(item, row, failure)
+            reply, text = answer.completion.text, row.response.text or ""
+            return self._verdict(item, row, judging.read(item, text, reply, answer.followed))
 
         await judge.write(path, jobs, read, stage=stage, total=total, follow=follow)
 
@@ -231,24 +240,8 @@ def _question(judging: Judging, item: Item, row: Said) -> Request | Failure:
 
 
 def judge_request(messages: tuple[Message, ...]) -> Request:
-    """Return how a judge is asked."""
+    """Return the request to a judge."""
     return Request(messages, max_tokens=JUDGE_TOKENS, logprobs=False)
-
-
-def _read(judging: Judging, answer: Answer) -> Graded | Failure:
-    item, row = answer.job.data
-    if isinstance(answer.failure, _Known):
-        return answer.failure.grade
-    if answer.completion is None:
-        return answer.failure or Failure(kind=FailureKind.MODEL, reason="the judge did not answer")
-    return judging.read(item, row.response.text or "", answer.completion.text, answer.followed)
-
-
-def _graded(benchmark: Benchmark, item: Item, response: Response) -> Graded | Failure:
-    assert benchmark.grade is not None
-    if response.text is None:
-        return response.failure or Failure(kind=FailureKind.MODEL, reason="there is no answer")
-    return benchmark.grade(item, response.text)
 
 
 def likeliest(candidates: Sequence[str], alternatives: Alternatives | None) -> dict[str, float] | Failure:
@@ -271,7 +264,7 @@ def likeliest(candidates: Sequence[str], alternatives: Alternatives | None) -> d
 
 
 def data_hash(items: Iterable[Item]) -> str:
-    """Eight digits that change when an item does."""
+    """Return eight digits that change when an item does."""
     total = blake2b(digest_size=4)
     for item in items:
         total.update(item.model_dump_json(exclude={"metadata": {LABELS}}).encode("utf-8", "surrogatepass"))

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from mores.benchmark.benchmark import ACCURACY, Benchmark, Figure, Label, Verdict
 from mores.benchmark.similarity import SIMILARITY, references_of_samples, similarity
-from mores.formatting import between, percent
+from mores.formatting import between, count, percent
 from mores.stats.classification import Floats
 from mores.stats.intervals import Ratio
 from mores.types import Item, Record, Result, Signature
@@ -54,23 +54,23 @@ class BenchResult(Record):
     """Answers that could not be graded, by kind; they are in no figure."""
 
     @property
-    def way(self) -> str:
+    def variation(self) -> str:
         """The variant and the order of options; empty for the plain ones."""
         return ".".join(filter(None, (self.variant, self.options)))
 
     @property
     def name(self) -> str:
         """The benchmark and the way in which it was asked: results of the same name are comparable."""
-        return ".".join(filter(None, (self.benchmark, self.way)))
+        return ".".join(filter(None, (self.benchmark, self.variation)))
 
     @property
     def headline(self) -> str:
         """The first figure, in one line."""
         name, first = next(iter(self.figures.items()))
         interval = between(first)
-        unscored = f", {first.unscored:,} unscored" if first.unscored else ""
+        unscored = f", {count(first.unscored)} unscored" if first.unscored else ""
         share = f"{percent(first.value)} ({interval})" if interval else percent(first.value)
-        return f"{self.benchmark}, {self.model}: {name} {share}, n {first.n:,}{unscored}"
+        return f"{self.benchmark}, {self.model}: {name} {share}, n {count(first.n)}{unscored}"
 
     def _repr_html_(self) -> str:
         """Return the table, in a notebook."""
@@ -80,11 +80,11 @@ class BenchResult(Record):
         return tables_html(tables([self]))
 
 
-class Scores:
+class VerdictScores:
     """Adds up verdicts, which come question by question and sample by sample, with the parts of each together."""
 
     def __init__(self, benchmark: Benchmark, items: Sequence[Item], unjudged: Label | None = None) -> None:
-        """`unjudged` is what an answer counts as that the judge failed to grade; None for nothing.
+        """Count answers that the judge failed to grade as `unjudged`; None for nothing.
 
         A rule that cannot read an answer is no judge.
         """
@@ -103,7 +103,7 @@ class Scores:
         self._samples = 0
 
     def add(self, verdict: Verdict) -> None:
-        """One more verdict."""
+        """Add a verdict."""
         self._samples = max(self._samples, verdict.sample + 1)
         if verdict.failure:
             self._failures[verdict.failure.kind.value] += 1
@@ -111,46 +111,34 @@ class Scores:
                 verdict = verdict.model_copy(update={"label": label})
         self._rows[verdict.unit][LABELS.index(verdict.label) if verdict.label else -1] += 1
         self._choose(verdict)
-        self._measure(verdict)
+        for name, value in verdict.values.items():
+            cells = self._measures.setdefault(name, {}).setdefault(verdict.unit, [0.0, 0, 0])
+            cells[0] += value or 0.0
+            cells[2 if value is None else 1] += 1
         self._open.append(verdict)
         if len(self._open) == self._parts[verdict.unit]:
-            self._close()
+            whole = together([part.label for part in self._open])
+            if whole is None:
+                self._unscored[verdict.unit] += 1
+            else:
+                self._counts[verdict.unit][LABELS.index(whole)] += 1
+            self._open.clear()
 
     def _choose(self, verdict: Verdict) -> None:
-        """Its part of the distribution over choices: the probabilities, or all of it for the one choice."""
+        """Add its part to the distribution over choices: the probabilities, or all of it for the one choice."""
         if self.benchmark.people is None:
             return
         self._probable |= bool(verdict.probabilities)
-        shares, whole = (
-            verdict.probabilities or ({verdict.read: 1.0} if verdict.read else {}),
-            self._chosen[verdict.unit],
-        )
-        for choice, share in shares.items():
-            whole[choice] = whole.get(choice, 0.0) + share
-
-    def _measure(self, verdict: Verdict) -> None:
-        for name, value in verdict.values.items():
-            cells = self._measures.setdefault(name, {}).setdefault(verdict.unit, [0.0, 0, 0])
-            if value is None:
-                cells[2] += 1
-            else:
-                cells[0] += value
-                cells[1] += 1
-
-    def _close(self) -> None:
-        label, unit = together([verdict.label for verdict in self._open]), self._open[0].unit
-        if label is None:
-            self._unscored[unit] += 1
-        else:
-            self._counts[unit][LABELS.index(label)] += 1
-        self._open.clear()
+        chosen = self._chosen[verdict.unit]
+        for choice, share in (verdict.probabilities or ({verdict.read: 1.0} if verdict.read else {})).items():
+            chosen[choice] = chosen.get(choice, 0.0) + share
 
     def result(self, model: str, judge: str | None, signature: Signature) -> BenchResult:
         """Return all figures."""
         first = {self.benchmark.unit(item): item for item in reversed(self.items)}
         sampled = self._compare(first)
         several = max(self._parts.values(), default=1) > 1
-        by = {name: self._by(name, first) for name in self.benchmark.breakdowns}
+        by = {name: self._break_down(name, first) for name in self.benchmark.breakdowns}
         return BenchResult(
             benchmark=self.benchmark.name,
             title=self.benchmark.title,
@@ -181,7 +169,7 @@ class Scores:
             return {}
         return references_of_samples(list(theirs.values()), [int(sum(self._chosen[unit].values())) for unit in theirs])
 
-    def _by(self, grouping: str, first: dict[str, Item]) -> dict[str, dict[str, Result]]:
+    def _break_down(self, grouping: str, first: dict[str, Item]) -> dict[str, dict[str, Result]]:
         units: dict[str, list[str]] = defaultdict(list)
         for unit, item in first.items():
             if (group := self.benchmark.group(item, grouping)) is not None:
@@ -213,7 +201,7 @@ def label_of(verdict: Verdict, unjudged: Label | None) -> Label | None:
 
 
 def tally(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> dict[str, tuple[int, int]]:
-    """How many answers to each question are correct, and how many have a grade; parts of a question come together."""
+    """Return how many answers to each question are correct, and how many have a grade; parts of one come together."""
     tallies: dict[str, tuple[int, int]] = {}
     for (unit, _), parts in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
         label = together([label_of(part, unjudged) for part in parts])
@@ -224,7 +212,7 @@ def tally(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> dict[st
 
 
 def together(labels: Sequence[Label | None]) -> Label | None:
-    """Return a question is correct when all its parts are; with a part that could not be read it has no label.
+    """Return the label of a question: correct when all its parts are; None with a part that could not be read.
 
     Not even beside a wrong part: correct questions would be left out for an unread part and wrong ones kept, and the
     share of correct ones would fall with every answer that could not be read.
@@ -237,7 +225,7 @@ def together(labels: Sequence[Label | None]) -> Label | None:
 
 
 def _bounds(figure: Figure, sums: Floats, unscored: int) -> tuple[float, float] | None:
-    """Between which values a figure lies, whatever the unscored are.
+    """Return the values between which a figure lies, whatever the unscored are.
 
     Figures are ratios of sums of counts, so they are lowest and highest where all of these have the same label.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -12,7 +12,7 @@ from mores.benchmark import reference
 from mores.benchmark.appraise import appraise, join_signatures, measure
 from mores.benchmark.benchmark import Benchmark, Graded, Label
 from mores.benchmark.choice import SHUFFLED, grade_letter, shuffle
-from mores.benchmark.evidence import Retrieval, read_retrieval, retrieve
+from mores.benchmark.evidence import RetrievedEvidence, read_retrieval, retrieve
 from mores.benchmark.folder import (
     EVIDENCE,
     FILES,
@@ -25,7 +25,7 @@ from mores.benchmark.folder import (
     write_items,
 )
 from mores.benchmark.labels import label
-from mores.benchmark.run import JUDGE_TOKENS, Run, judge_request
+from mores.benchmark.run import JUDGE_TOKENS, BenchJob, judge_request
 from mores.benchmark.score import BenchResult
 from mores.benchmark.settings import QuestionSettings
 from mores.engine import Asker, Counts, Job, Progress
@@ -36,6 +36,7 @@ from mores.formatting import count, first_problems, money
 from mores.io import file_name, write_text
 from mores.longanswer.appraise import Appraising, write_summaries
 from mores.longanswer.summary import summarise
+from mores.registry import identity_of, name_of
 from mores.run import Plan, start_run
 from mores.search import Options as SearchOptions
 from mores.search import Search, open_search, search_cost
@@ -111,10 +112,10 @@ class Session:
                 )
         return label(benchmark, items, self.labels) if self.labels else (benchmark, items)
 
-    def job(self, benchmark: Benchmark, items: Sequence[Item]) -> Run:
+    def job(self, benchmark: Benchmark, items: Sequence[Item]) -> BenchJob:
         """Return what will be asked, and how."""
         asking = self.asking
-        return Run(
+        return BenchJob(
             benchmark=benchmark, items=items, asker=self.asker, judges=self.judges if benchmark.judging else (),
             samples=asking.samples, variant=asking.variant, max_tokens=asking.max_tokens, seed=asking.seed,
             temperature=benchmark.temperature if asking.temperature == "default" else asking.temperature,
@@ -132,19 +133,23 @@ class Session:
                 limits=self.asker.limits, fresh=self.asker.fresh, counts=counts, progress=self.progress
             )
             search = open_search(asking.search, options)
-            job.retrieval = Retrieval(f"{search.identity}.k{asking.results}", {})
+            job.retrieval = RetrievedEvidence(f"{search.identity}.k{asking.results}", {})
         folder = out / asking.folder(benchmark) / file_name(job.model.name)
         with start_run(folder, self._plan(job), progress=self.progress) as run:
             if search:
                 job.retrieval = await self._search(job, search, counts, run.path)
             write_items(job.items, run.path)
             await job.ask(run.path / RESPONSES)
-            result = await (self._appraise(job, run.path) if benchmark.long_answer else self._grade(job, run.path))
+            if benchmark.long_answer:
+                result = await self._appraise(job, run.path)
+            else:
+                agreement = await job.grade(run.path / RESPONSES, run.path / VERDICTS)
+                result = job.score(run.path / VERDICTS).model_copy(update={"agreement": agreement})
             write_text(run.path / RESULT, result.model_dump_json(indent=1) + "\n")
             run.finish(files=FILES, failures=result.failures, headline=result.headline)
         return open_bench_run(run.path)
 
-    def estimates(self, job: Run) -> dict[str, Estimate]:
+    def estimates(self, job: BenchJob) -> dict[str, Estimate]:
         """Return what the model and its judges would be asked, and the cost."""
         longest = job.max_tokens or job.benchmark.max_tokens
         estimates = {job.model.name: estimate(self.asker, job.jobs(), longest)}
@@ -153,24 +158,26 @@ class Session:
             estimates[name] = estimate(judge, _judge_jobs(job), JUDGE_TOKENS)
         return estimates
 
-    def _plan(self, job: Run) -> Plan:
+    def _plan(self, job: BenchJob) -> Plan:
         """Return what the run is; who appraises long answers is part of it too."""
         asking, signature = self.asking, job.signature()
         if job.benchmark.long_answer:
-            judge = self.judges[0].model.identity if self.judges else "none"
+            long, judge = asking.long, self.judges[0].model.identity if self.judges else "none"
             signature = sign(
-                {**signature, "lid": asking.long.lid, "judge": judge, "facts": asking.long.facts or "none"}
+                {**signature, "lid": identity_of(long.lid), "judge": judge, "facts": identity_of(long.facts or "none")}
             )
         settings: dict[str, Any] = {
             name: getattr(asking, name) for name in ("limit", "samples", "variant", "search", "shuffle", "by_logprob")
         } | {"benchmark": reference(job.benchmark)}
+        if asking.search:
+            settings["search"] = name_of(asking.search)
         name, model = job.benchmark.name, job.model.name
         return Plan(kind="bench", name=name, model=model, signature=signature, settings=settings)
 
-    async def _search(self, job: Run, search: Search, counts: Counts, folder: Path) -> Retrieval:
+    async def _search(self, job: BenchJob, search: Search, counts: Counts, folder: Path) -> RetrievedEvidence:
         name, results, number = job.benchmark.name, self.asking.results, len(job.items)
         if cost := search_cost(self.asking.search or "", number, results):
-            self.progress.note(f"{name}: {number:,} searches, at most {money(cost)}")
+            self.progress.note(f"{name}: {count(number)} searches, at most {money(cost)}")
         try:
             async with self.progress.stage(f"{name}: searching", number, None, counts):
                 await retrieve(job.benchmark, job.items, search, results, folder / EVIDENCE, counts)
@@ -178,12 +185,7 @@ class Session:
             await search.close()
         return read_retrieval(folder / EVIDENCE, search, results)
 
-    async def _grade(self, job: Run, folder: Path) -> BenchResult:
-        """Grade by rule, by a judge, or by several judges."""
-        agreement = await job.grade(folder / RESPONSES, folder / VERDICTS)
-        return job.score(folder / VERDICTS).model_copy(update={"agreement": agreement})
-
-    async def _appraise(self, job: Run, folder: Path) -> BenchResult:
+    async def _appraise(self, job: BenchJob, folder: Path) -> BenchResult:
         """Judge long answers; the folder `longform` in the run's has all that is known about each."""
         long, judge = self.asking.long, self.judges[0] if self.judges else None
         verdicts, inner = folder / VERDICTS, folder / LONGFORM
@@ -195,7 +197,7 @@ class Session:
         return job.score(verdicts).model_copy(update=measured | more)
 
 
-def _judge_jobs(job: Run) -> Iterator[Job]:
+def _judge_jobs(job: BenchJob) -> Iterator[Job]:
     """Yield what a judge would be asked about answers of the usual length."""
     judging = job.benchmark.judging
     assert judging is not None
@@ -215,33 +217,26 @@ def check_variant(benchmark: Benchmark, variant: str | None) -> None:
 
 def read_items(benchmark: Benchmark, data: Path | None, limit: int | None, progress: Progress) -> list[Item]:
     """Return the items of a benchmark, or some of them; bad rows are reported and left out."""
-    folder = (
-        data / benchmark.source
-        if data
-        else benchmark.data or download(benchmark.name, benchmark.hub, benchmark.revision, benchmark.homepage)
-    )
+    folder = data / benchmark.source if data else benchmark.data
+    folder = folder or download(benchmark.name, benchmark.hub, benchmark.revision, benchmark.homepage)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; put there {benchmark.files} (from {benchmark.homepage})")
     problems: list[InputError] = []
-    items = list(_distinct(benchmark.read(folder, problems.append), problems.append))
+    by_id: dict[str, Item] = {}
+    for item in benchmark.read(folder, problems.append):
+        if item.id in by_id:
+            problems.append(InputError(f"duplicate id {item.id!r}; remove one"))
+        else:
+            by_id[item.id] = item
+    items = list(by_id.values())
     if problems:
         rows = count(len(problems), "bad row")
         progress.note(f"{benchmark.name}: left out {rows}:{first_problems(problems)}")
     if not items:
-        raise InputError(f"{folder}: there is no item in it; expected {benchmark.files}")
+        raise InputError(f"{folder}: contains no items; expected {benchmark.files}")
     if about := benchmark.about(items):
         progress.note(f"{benchmark.name}: {about}")
     return items if limit is None else spread(benchmark, items, limit)
-
-
-def _distinct(items: Iterable[Item], on_bad: Callable[[InputError], None]) -> Iterator[Item]:
-    seen: set[str] = set()
-    for item in items:
-        if item.id in seen:
-            on_bad(InputError(f"item {item.id} is there twice; remove one"))
-        else:
-            yield item
-        seen.add(item.id)
 
 
 def spread(benchmark: Benchmark, items: list[Item], limit: int) -> list[Item]:

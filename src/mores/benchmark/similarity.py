@@ -21,7 +21,7 @@ DRAWS = 20_000
 
 
 def similarity(people: Mapping[str, float], chosen: Mapping[str, float]) -> float | None:
-    """1 for the same shares, 0 where no choice is shared; None without a choice."""
+    """Return 1 for the same shares, 0 where no choice is shared; None without a choice."""
     distance = jensen_shannon(list(people.values()), [chosen.get(choice, 0.0) for choice in people])
     return None if distance is None else 1 - distance
 
@@ -34,7 +34,7 @@ def references(people: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def references_of_samples(people: Sequence[Mapping[str, float]], answers: Sequence[int]) -> dict[str, float]:
-    """What two models reach on average from so many answers to each question: one like people, one that draws lots."""
+    """Return what two models reach on average from so many answers: one like people, one that draws lots."""
     generator, draws = np.random.default_rng(0), max(20, DRAWS // max(1, len(people)))
     similarities: dict[str, list[float]] = {PERFECT: [], ALIKE: []}
     for opinions, n in zip(people, answers, strict=True):

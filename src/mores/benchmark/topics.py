@@ -18,6 +18,7 @@ from mores.benchmark.run import data_hash
 from mores.benchmark.session import read_items
 from mores.engine import Answer, Asker, Job
 from mores.errors import ConfigError, InputError
+from mores.formatting import count
 from mores.io.values import load_toml
 from mores.metric.prompt import defuse, fence_mark
 from mores.models import Message, Request
@@ -52,11 +53,11 @@ class TopicsRun(Run):
 def show_counts(name: str, counts: Counter[str]) -> str:
     """Return the result in one line."""
     total = counts.total()
-    return f"{name}: {total - counts['']:,} of {total:,} questions sorted"
+    return f"{name}: {count(total - counts[''])} of {count(total)} questions sorted"
 
 
 def read_topics(path: Path) -> dict[str, str]:
-    """Names and descriptions of topics in a TOML file: `"Food" = "dishes, drinks"`."""
+    """Read names and descriptions of topics from a TOML file: `"Food" = "dishes, drinks"`."""
     try:
         topics = load_toml(path.read_bytes())
     except ValueError as error:
@@ -69,10 +70,13 @@ def read_topics(path: Path) -> dict[str, str]:
 def topic_jobs(benchmark: Benchmark, items: Iterable[Item], topics: Mapping[str, str]) -> Iterator[Job]:
     """Yield one call for each question."""
     seen: set[str] = set()
+    listed = "\n".join(f"{number}. {name}: {text}" for number, (name, text) in enumerate(topics.items(), 1))
     for item in items:
         if (unit := benchmark.unit(item)) not in seen:
             seen.add(unit)
-            yield Job(unit, Request((Message("user", _prompt(item, topics)),), MOST_TOKENS, logprobs=False))
+            mark = fence_mark(Sample(id=item.id, text=item.prompt))
+            text = fill(read_prompt(__file__, "topics"), topics=listed, question=defuse(item.prompt), mark=mark)
+            yield Job(unit, Request((Message("user", text),), MOST_TOKENS, logprobs=False))
 
 
 def read_topic(answer: Answer, topics: Mapping[str, str]) -> QuestionLabels:
@@ -86,12 +90,6 @@ def read_topic(answer: Answer, topics: Mapping[str, str]) -> QuestionLabels:
         return QuestionLabels(id=answer.job.id, labels={"topic": list(topics)[int(match[1]) - 1]})
     reason = f"no topic in {text[:80]!r}; expected a number from 1 to {len(topics)} alone"
     return QuestionLabels(id=answer.job.id, failure=Failure(kind=FailureKind.PARSE, reason=reason))
-
-
-def _prompt(item: Item, topics: Mapping[str, str]) -> str:
-    listed = "\n".join(f"{number}. {name}: {text}" for number, (name, text) in enumerate(topics.items(), 1))
-    mark = fence_mark(Sample(id=item.id, text=item.prompt))
-    return fill(read_prompt(__file__, "topics"), topics=listed, question=defuse(item.prompt), mark=mark)
 
 
 async def label_topics(

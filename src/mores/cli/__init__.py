@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import threading
-from difflib import get_close_matches
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import click
 
 from mores import __version__
-from mores.errors import ConfigError, GateError, MoresError
+from mores.errors import ConfigError, GateError, MoresError, suggest
 from mores.extras import extra_of
 
 COMMANDS = {
@@ -55,8 +54,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            near = get_close_matches(args[0], COMMANDS, 1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
+            hint = suggest(args[0], COMMANDS)
             ctx.fail(f"no such command {args[0]!r}; {hint}there are {', '.join(COMMANDS)}")
         return super().resolve_command(ctx, args)
 

@@ -12,7 +12,7 @@ from mores.cli.result import check_output, write_run_figures
 from mores.io import write_text
 from mores.io.source import FORMATS
 from mores.metric.judged import read_judged
-from mores.metric.summary import Tally
+from mores.metric.summary import ScoreTally
 from mores.report import runs as reports
 from mores.report.base.grid import plain_console, print_tables
 from mores.report.score import page, show_summary, table
@@ -55,7 +55,7 @@ def show(settings: ShowSettings, output: OutputSettings) -> None:
         raise click.UsageError("--figures takes the charts of a RUN; a page of judgements has none")
     *texts, judgements = files
     pairs = list(read_judged(judgements, texts[0] if texts else None, settings.format))
-    tally = Tally()
+    tally = ScoreTally()
     view = table(pairs, tally=tally)
     if html:
         write_text(html, page(pairs, title=settings.title, summary={"Texts": texts[0] if texts else judgements}))

@@ -26,7 +26,7 @@ from mores.training.folder import TrainRun
 from mores.training.settings import TrainSettings
 
 if TYPE_CHECKING:
-    from mores.training.tune import Progress as Step
+    from mores.training.tune import TrainingStep
 
 
 class EachSettings(Settings):
@@ -83,7 +83,7 @@ class _Training(Terminal):
         self._bars = self.bars()
         self._task = self._bars.add_task(name, total=None, text="")
 
-    def step(self, step: Step) -> None:
+    def step(self, step: TrainingStep) -> None:
         """Show where the training is; without a terminal, by twenty lines in all."""
         text = f"loss {number(step.loss, 3)}, {step.tokens / max(step.seconds, 1e-9):,.0f} tokens/s"
         self._bars.start()

@@ -89,7 +89,7 @@ def is_rtl(tag: str | None) -> bool:
 
 @lru_cache(maxsize=1024)
 def script(tag: str) -> str | None:
-    """The script that a language is written in, by its tag or most likely: `Cyrl` for `sr`, `Latn` for `sr-Latn`."""
+    """Return the script of a language, by its tag or most likely: `Cyrl` for `sr`, `Latn` for `sr-Latn`."""
     return Language.get(language(tag)).maximize().script
 
 
@@ -164,7 +164,7 @@ def _near_languages(value: str) -> tuple[str, ...]:
     if len(value) > LONGEST:
         return ()
     country = country_names().get(fold(value))
-    if country:  # "jp" is no language, but its country has one
+    if country:  # "jp" is not a language, but its country has one
         return (_language_with_tag(language(str(Language.get(f"und-{country}").maximize().language))),)
     names = [value, *close(key(value), trie("language", "en").keys())]
     tags = [_from_name(name) for name in names]

@@ -25,7 +25,7 @@ def key(name: str) -> str:
 
 @cache
 def trie(kind: str, language: str) -> Any:
-    """Codes by name, for a kind (language, script, territory) and a language; `und` is all languages."""
+    """Return codes by name, for a kind (language, script, territory) and a language; `und` is all languages."""
     return name_data.load_trie(data_filename(f"trie/{language}/name_to_{kind}.marisa"))
 
 
@@ -40,7 +40,7 @@ def code_of(kind: str, name: str) -> str | None:
 
 
 def close(name: str, candidates: Iterable[str], cutoff: float = 0.75) -> list[str]:
-    """Up to three known names that share words with a name, or otherwise are spelt almost like it."""
+    """Return up to three known names that share words with a name, or otherwise are spelt almost like it."""
     if not 3 < len(name) < LONGEST:  # almost any two letters are close to some code
         return []
     names = [word for word in candidates if len(word) > 3]

@@ -75,7 +75,7 @@ _QUALIFIED = re.compile(r"([^(),]+)[(,]([^()]+)(?:\)\s*)?")
 _ENDS = re.compile(r" (Sheng|Shi|GB-[A-Z]{3})$")
 
 
-class Part(NamedTuple):
+class RegionPart(NamedTuple):
     """A region that is not a country."""
 
     names: tuple[str, ...]
@@ -104,7 +104,7 @@ def region(value: str) -> str:
 
 @lru_cache(maxsize=8192)
 def region_name(value: str) -> str:
-    """The short English name that people use, for example `South Korea`; `region` reads it as the same region."""
+    """Return the short English name that people use, such as `South Korea`, which `region` reads as the same region."""
     code = region(value)
     if "-" not in code:
         return territory_name(code)
@@ -202,7 +202,7 @@ def country_names() -> dict[str, str]:
     """Return every folded code and name of a country, and its alpha-2 code."""
     names = trie("territory", "en")
     codes = {country.alpha_2 for country in pycountry.countries} | {"XK"}
-    codes_by_name = {fold(name): names[name][0].decode() for name in names.keys()}  # noqa: SIM118 - a trie is no dict
+    codes_by_name = {fold(name): names[name][0].decode() for name in names.keys()}  # noqa: SIM118 - a trie is not a dict
     codes_by_name = {name: code for name, code in codes_by_name.items() if code in codes}
     for entry in pycountry.countries:
         codes_by_name |= {fold(spelling): entry.alpha_2 for field, spelling in entry if field != "flag"}
@@ -210,17 +210,19 @@ def country_names() -> dict[str, str]:
 
 
 @cache
-def _parts() -> dict[str, Part]:
+def _parts() -> dict[str, RegionPart]:
     """Return every part of a country, and every region in several countries."""
     parts = {}
     for unit in pycountry.subdivisions:
         if unit.code not in TWICE:
-            parts[unit.code] = Part(
+            parts[unit.code] = RegionPart(
                 tuple(_spellings(unit.name, unit.country_code)), (unit.country_code,), unit.parent_code
             )
     for code, names, inside in _table():
         unit = parts.get(code)
-        parts[code] = Part((*names, *unit.names), unit.countries, unit.parent) if unit else Part(names, inside)
+        parts[code] = (
+            RegionPart((*names, *unit.names), unit.countries, unit.parent) if unit else RegionPart(names, inside)
+        )
     return parts
 
 
@@ -230,7 +232,7 @@ def parts_of(code: str) -> Iterator[str]:
 
 
 def _table() -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """Code, names and countries of each line of our table."""
+    """Return code, names and countries of each line of our table."""
     for line in TABLE.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             code, rest = line.split(maxsplit=1)
@@ -269,13 +271,13 @@ def _codes_by_name() -> dict[str, list[str]]:
 
 
 def territory_name(code: str) -> str:
-    """The English name of a country, or of a larger region that a language tag may have: `419` is Latin America."""
+    """Return the English name of a country, or of a larger region of a language tag: `419` is Latin America."""
     return SHORT_NAMES.get(code) or str(Language.make(territory=code).territory_name()).replace(" & ", " and ")
 
 
 @lru_cache(maxsize=1024)
 def _near(value: str) -> tuple[str, ...]:
-    """Suggestions: countries and regions of our table first, then less known units."""
+    """Return suggestions: countries and regions of our table first, then less known units."""
     if match := _CODE.fullmatch(value):
         return _names_with_codes(country_names().get(match[1].lower()))
     name = fold(value)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark, Verdict
 from mores.benchmark.folder import RESPONSES, VERDICTS, BenchRun
-from mores.benchmark.run import Run
+from mores.benchmark.run import BenchJob
 from mores.diagnosis.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, CalibrationResult, calibrate
 from mores.diagnosis.confidence import (
     ask_confidence,
@@ -104,7 +104,7 @@ def _methods_of_run(diagnosis: Diagnosis, run: Opened, requested: Sequence[str])
     return {STATED: again, LIKELY: likely, AGREED: agreed}
 
 
-Ask = Callable[[Run, Path], Awaitable[CalibrationResult]]
+Ask = Callable[[BenchJob, Path], Awaitable[CalibrationResult]]
 
 
 async def _ask_benchmark(diagnosis: Diagnosis, benchmark: Benchmark, ask: Ask) -> CalibrationResult:
@@ -125,7 +125,7 @@ async def _ask_again(diagnosis: Diagnosis, run: Opened, ask: Ask) -> Calibration
     return await ask(job, diagnosis.folder("calibration", session.asking.folder(run.benchmark), job.model.name))
 
 
-async def calibrate_stated(job: Run, folder: Path) -> CalibrationResult:
+async def calibrate_stated(job: BenchJob, folder: Path) -> CalibrationResult:
     """Return the confidence that the model states."""
     answers, confidences, verdicts = folder / "answers.jsonl", folder / "stated.jsonl", folder / VERDICTS
     await ask_confidence(job, answers, confidences)
@@ -135,7 +135,7 @@ async def calibrate_stated(job: Run, folder: Path) -> CalibrationResult:
     return calibrate(subject, VERBALISED, read_records(verdicts, Verdict), read_stated(confidences), notes)
 
 
-async def calibrate_likelihood(job: Run, folder: Path) -> CalibrationResult:
+async def calibrate_likelihood(job: BenchJob, folder: Path) -> CalibrationResult:
     """Return the confidence from the probabilities of its answers."""
     answers, verdicts = folder / "likelihood.answers.jsonl", folder / "likelihood.verdicts.jsonl"
     job = replace(job, by_logprob=job.benchmark.candidates is not None)

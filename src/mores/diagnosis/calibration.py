@@ -39,7 +39,7 @@ from mores.stats.calibration import (
     reliability_curve,
 )
 from mores.stats.resampling import Indices
-from mores.stats.selective import Cells, make_cells, selective_curve
+from mores.stats.selective import ConfidenceCells, make_cells, selective_curve
 from mores.types import Failure, FailureKind, Record, Result, Signature
 
 VERBALISED, LIKELIHOOD, AGREEMENT = "verbalised", "log-probability", "agreement"
@@ -209,7 +209,7 @@ class _Sheet:
             label=verdict.label or Label.INCORRECT, why=shorten(verdict.reason),
         )  # fmt: skip
 
-    def cells(self, group: set[str] | None = None) -> Cells:
+    def cells(self, group: set[str] | None = None) -> ConfidenceCells:
         """Return all answers, or those to the items in `group`."""
         mask = np.array([group is None or item in group for item in self.subject.by_id], dtype=np.bool_)[
             self.item_numbers
@@ -267,7 +267,7 @@ def _why_unused(verdict: Verdict, confidence: float | Failure | None) -> str | N
     return None
 
 
-def _notes(sheet: _Sheet, cells: Cells) -> list[str]:
+def _notes(sheet: _Sheet, cells: ConfidenceCells) -> list[str]:
     notes = []
     if sheet.not_attempted:
         notes.append(f"{sheet.not_attempted} answers are not attempts; they count as not correct")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mores.benchmark.benchmark import Benchmark, Verdict
-from mores.benchmark.run import Run, Said
+from mores.benchmark.run import BenchJob, Said
 from mores.culture import base_language, language_name
 from mores.engine import Answer, Job, unread
 from mores.io import JsonlWriter, read_records
@@ -97,7 +97,7 @@ def prompts_hash() -> str:
     return hash_prompts(*(path.read_text("utf-8") for path in paths), str(ROOM))
 
 
-async def ask_confidence(job: Run, answers: Path, confidences: Path) -> None:
+async def ask_confidence(job: BenchJob, answers: Path, confidences: Path) -> None:
     """Ask for an answer and its confidence (MSQA, Appendix A), and write the answers and the whole replies to files.
 
     `job.grade` reads `answers`. Both files appear when all questions were asked; every paid answer is in the store.
@@ -219,7 +219,7 @@ def _stated(answer: Answer) -> tuple[str | None, Stated]:
     return text, record.model_copy(update={"text": completion.text, **outcome})
 
 
-def _response(job: Run, answer: Answer, text: str | None) -> Response:
+def _response(job: BenchJob, answer: Answer, text: str | None) -> Response:
     completion = answer.completion
     if completion is None:
         return Response(item_id=answer.job.id, model=job.model.name, failure=answer.failure)
@@ -237,7 +237,7 @@ def _response(job: Run, answer: Answer, text: str | None) -> Response:
 # ---- probabilities ---------------------------------------------------------------------------------------------
 
 
-async def ask_likelihood(job: Run, path: Path) -> None:
+async def ask_likelihood(job: BenchJob, path: Path) -> None:
     """Ask the questions with log-probabilities: of the options in multiple choice, otherwise of every token."""
     if job.benchmark.candidates is not None:
         await replace(job, by_logprob=True).ask(path)

@@ -7,12 +7,10 @@ people. The types help people look at errors; they do not claim to explain what 
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +23,7 @@ from mores.engine import Answer, Asker, Job, Reply, read_reply
 from mores.errors import InputError
 from mores.formatting import full_share, number
 from mores.io import read_records
+from mores.io.values import read_packaged_toml
 from mores.models import Request
 from mores.models.written import without_thoughts
 from mores.prompts import hash_prompts, read_prompt
@@ -52,7 +51,7 @@ class ErrorType(Record):
 @cache
 def taxonomy() -> tuple[ErrorType, ...]:
     """Return the six types, in the order of Table 5."""
-    table = tomllib.loads(files("mores.diagnosis").joinpath("taxonomy.toml").read_text("utf-8"))
+    table = read_packaged_toml("mores.diagnosis", "taxonomy.toml")
     return tuple(ErrorType(**entry) for entry in table["types"])
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mores.benchmark.benchmark import Benchmark, Label
-from mores.benchmark.evidence import Searched
+from mores.benchmark.evidence import SearchedItem
 from mores.benchmark.folder import EVIDENCE
 from mores.diagnosis.paired import AskedQuestion, Opened, QuestionPair, check_alike, open_run, pair_up, read_asked
 from mores.diagnosis.subject import shorten
@@ -147,7 +147,7 @@ class Gathered(NamedTuple):
     evidence: tuple[Evidence, ...]
 
 
-def gather(rows: Iterable[Searched], units: Mapping[str, str]) -> Iterator[Gathered]:
+def gather(rows: Iterable[SearchedItem], units: Mapping[str, str]) -> Iterator[Gathered]:
     """Yield the results for each question, all parts together; the same result counts once."""
     for unit, rows_of_unit in groupby(rows, lambda row: units.get(row.id, row.id)):
         parts = list(rows_of_unit)
@@ -264,7 +264,7 @@ class EvidenceRuns:
         """Return the results for each question, one at a time."""
         items: Sequence[Item] = self.with_.folder.items()
         units = {item.id: self.with_.benchmark.unit(item) for item in items}
-        return gather(read_records(self.with_.folder.file(EVIDENCE), Searched), units)
+        return gather(read_records(self.with_.folder.file(EVIDENCE), SearchedItem), units)
 
     def seen(self) -> dict[str, EvidenceMatch]:
         """Return how the results relate to each question that is compared."""

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from mores.benchmark.board import SAME, Entry, read_runs
+from mores.benchmark.board import SAME, BoardEntry, read_runs
 from mores.benchmark.folder import open_bench_run
 from mores.diagnosis.change import language_label
 from mores.errors import ConfigError, InputError
@@ -45,7 +45,7 @@ Verdict = Literal["above", "below", "not significant", "too few"]
 class Ran:
     """One run, with the group of each of its questions."""
 
-    entry: Entry
+    entry: BoardEntry
     groups: Mapping[str, str | None]
     """The group of every question that was asked."""
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.folder import BenchRun
 from mores.benchmark.labels import with_labels
-from mores.benchmark.run import Run
+from mores.benchmark.run import BenchJob
 from mores.errors import ConfigError
 from mores.signature import sign
 from mores.types import Item, Signature
@@ -52,7 +52,7 @@ class Subject:
         return {self.benchmark.unit(item): item for item in reversed(self.items)}
 
 
-def subject_of_run(run: Run, **extra: str) -> Subject:
+def subject_of_run(run: BenchJob, **extra: str) -> Subject:
     """Return the subject of a run; `extra` adds fields to its signature, such as the source of confidence."""
     return Subject(run.benchmark, run.items, run.model.name, sign(run.signature() | extra))
 

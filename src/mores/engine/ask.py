@@ -56,7 +56,7 @@ class Asker:
     """How the model was opened; other models are opened in the same way."""
 
     def open(self, name: str, base_url: str | None = None) -> Asker:
-        """The same for another model, for example a judge; it has no adapter, and `base_url` is its server if given.
+        """Open another model, such as a judge, in the same way, without an adapter; `base_url` is its server if given.
 
         Without it, it is on the same server; a kind of model that has no use for a setting is not given it.
         """
@@ -103,7 +103,7 @@ class Asker:
     async def ask_each(
         self, tasks: Iterable[tuple[T, Sequence[Request]]], counts: Counts
     ) -> AsyncGenerator[tuple[T, list[Reply]], None]:
-        """Each thing with the replies to its questions, in order; one without questions passes through in its place.
+        """Yield each thing with the replies to its questions, in order; one without questions passes in its place.
 
         `counts.done` counts things, not calls, because their number is known before the run. Only a model that needs
         its schema to write what was asked for is held to it: others are asked in words, as papers ask them.

@@ -8,6 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from mores.errors import ConfigError
+from mores.registry import split_name
 
 
 class Price(NamedTuple):
@@ -17,7 +18,7 @@ class Price(NamedTuple):
     completion: float
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Dollars for that many tokens."""
+        """Return the dollars for that many tokens."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
 
 
@@ -47,7 +48,7 @@ def list_price(model: str) -> Price | None:
     NAME may begin with a provider, as gateways write it: `openai:anthropic/claude-sonnet-4-5`. A model that its maker
     lists as free counts as unknown, since others ask money for it.
     """
-    kind, _, name = model.partition(":")
+    kind, name = split_name(model)
     if kind != "openai":
         return None
     from genai_prices import Usage, calc_price  # takes 0.2 s
@@ -61,6 +62,6 @@ def list_price(model: str) -> Price | None:
 
 
 def guess_tokens(text: str) -> int:
-    """About how many tokens a text has: four Latin letters make one, other scripts need about one per character."""
+    """Guess how many tokens a text has: four Latin letters make one, other scripts need about one per character."""
     ascii_length = len(text.encode("ascii", "ignore"))
     return ascii_length // 4 + (len(text) - ascii_length) + 1

@@ -16,7 +16,7 @@ from mores.errors import StoreError
 from mores.io.private import make_folder, open_private
 
 
-class Layout(NamedTuple):
+class DatabaseLayout(NamedTuple):
     """What a file of one kind holds."""
 
     content: str
@@ -33,7 +33,7 @@ _CACHE = 32_000
 """Kilobytes of a file that are kept in memory: the index of a million answers."""
 
 
-def connect(path: Path, layout: Layout) -> sqlite3.Connection:
+def connect(path: Path, layout: DatabaseLayout) -> sqlite3.Connection:
     """Open a file, which is created if it does not exist."""
     with explained(path, layout):
         make_folder(path.parent)
@@ -49,7 +49,7 @@ def connect(path: Path, layout: Layout) -> sqlite3.Connection:
 
 
 def checksum(*values: str | bytes | float | None) -> bytes:
-    """A sum of a row's values. SQLite sees that a page is damaged only where that breaks the structure of the file.
+    """Return a sum of a row's values; SQLite sees damage only where it breaks the structure of the file.
 
     A row that does not match its sum counts as unknown. Rows that older versions wrote have none.
     """
@@ -57,7 +57,7 @@ def checksum(*values: str | bytes | float | None) -> bytes:
 
 
 @contextmanager
-def explained(path: Path, layout: Layout) -> Iterator[None]:
+def explained(path: Path, layout: DatabaseLayout) -> Iterator[None]:
     """Turn errors of SQLite and of decoding into ours, which name the file and the fix."""
     try:
         yield
@@ -65,7 +65,7 @@ def explained(path: Path, layout: Layout) -> Iterator[None]:
         raise StoreError(f"{path}: {_problem(path, layout, exc)}") from exc
 
 
-def _problem(path: Path, layout: Layout, exc: Exception) -> str:
+def _problem(path: Path, layout: DatabaseLayout, exc: Exception) -> str:
     text = str(exc)
     cause = exc.strerror or text if isinstance(exc, OSError) else text  # a path may be named full or locked
     if "full" in cause or "No space" in cause:
@@ -84,7 +84,7 @@ def _problem(path: Path, layout: Layout, exc: Exception) -> str:
     return f"{text}; check that the folder can be written, or name another file"
 
 
-def _prepare(db: sqlite3.Connection, path: Path, layout: Layout) -> None:
+def _prepare(db: sqlite3.Connection, path: Path, layout: DatabaseLayout) -> None:
     """Make the tables of a new file, whole or not at all, also when two processes start with it at once."""
     db.execute("BEGIN IMMEDIATE")
     application, version, tables = (
@@ -109,7 +109,7 @@ def _prepare(db: sqlite3.Connection, path: Path, layout: Layout) -> None:
 
 
 def _to_wal(db: sqlite3.Connection) -> None:
-    """A change of the journal mode does not wait for other processes, as everything else does."""
+    """Change the journal mode, which does not wait for other processes, as everything else does."""
     for attempt in range(100):
         try:
             db.execute("PRAGMA journal_mode = WAL")

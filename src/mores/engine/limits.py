@@ -54,7 +54,7 @@ class Pace:
         self._at = 0.0
 
     def wait(self, now: float) -> float:
-        """Seconds until the bucket is out of debt."""
+        """Return the seconds until the bucket is out of debt."""
         if not self._rate:
             return 0.0
         self._level = min(self._rate, self._level + (now - self._at) * self._rate) if self._at else 0.0
@@ -87,17 +87,13 @@ class Throttle:
             if wait > 0:
                 await asyncio.sleep(min(wait, 0.1))  # something may come back meanwhile
             elif self._active >= int(self.limit):
-                await self._wait_for_place()
+                self._waiters.append(waiter := asyncio.get_running_loop().create_future())
+                await waiter
             else:
                 self._active += 1
                 self._requests.take(1)
                 self._tokens.take(tokens)
                 return now
-
-    async def _wait_for_place(self) -> None:
-        waiter = asyncio.get_running_loop().create_future()
-        self._waiters.append(waiter)
-        await waiter
 
     def release(self) -> None:
         """Give the place back."""
@@ -109,13 +105,13 @@ class Throttle:
                 return
 
     def succeeded(self, surplus_tokens: int) -> None:
-        """A call was answered; `surplus_tokens` is what it used beyond the guess."""
+        """Count a call that was answered; `surplus_tokens` is what it used beyond the guess."""
         if self.limit < self.most:
             self.limit = min(float(self.most), self.limit + max(1.0 / self.limit, 0.05))
         self._tokens.take(surplus_tokens)
 
     def overloaded(self, problem: Transient, started: float) -> None:
-        """The server asked for fewer calls. Calls that were in flight at the last cut do not cut again."""
+        """Allow fewer calls, as the server asked. Calls that were in flight at the last cut do not cut again."""
         now = time.monotonic()
         if problem.retry_after:
             self._paused_until = max(self._paused_until, now + problem.retry_after)

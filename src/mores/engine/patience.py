@@ -37,7 +37,7 @@ class Patience:
         """Answers so far, from the model or the store."""
 
     def succeeded(self) -> None:
-        """The server has answered."""
+        """Remember that the server has answered."""
         self.worked += 1
         self._failed_in_a_row = 0
         self._down_since = self._counts.gives_up_at = None
@@ -65,7 +65,7 @@ class Patience:
         return True
 
     def gave_up(self, model: str, tries: Tries, problem: Transient) -> str:
-        """Why a request is not tried again; an error if only failures come."""
+        """Return why a request is not tried again; raise if only failures come."""
         self._failed_in_a_row += 1
         reason = f"{problem} (tried {tries.failed} times)"
         if self._failed_in_a_row >= max(self._limits.give_up, self.worked // _SHARE):

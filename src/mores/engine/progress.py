@@ -19,7 +19,7 @@ class Progress(Protocol):
     """Something that shows progress."""
 
     def note(self, text: str) -> None:
-        """A line that a person should read."""
+        """Show a line that a person should read."""
 
     def stage(
         self, name: str, total: int, price: Price | None = None, counts: Counts | None = None
@@ -34,7 +34,7 @@ class Silent:
     """Shows nothing."""
 
     def note(self, text: str) -> None:
-        """Nobody reads it."""
+        """Drop the line."""
 
     @asynccontextmanager
     async def stage(
@@ -44,7 +44,7 @@ class Silent:
         price: Price | None = None,  # noqa: ARG002
         counts: Counts | None = None,
     ) -> AsyncIterator[Counts]:
-        """Only the counts."""
+        """Return the counts alone."""
         yield counts or Counts()
 
     def track(self, name: str, things: Iterable[T], total: int | None = None) -> Iterator[T]:  # noqa: ARG002

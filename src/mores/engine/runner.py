@@ -15,7 +15,7 @@ from mores.engine.counts import Counts
 from mores.engine.job import Answer, Follow, Job
 from mores.engine.limits import Limits, Throttle
 from mores.engine.patience import Patience, Tries
-from mores.engine.store import Key, Outcome, Store, request_key
+from mores.engine.store import AnswerKey, Outcome, Store, request_key
 from mores.errors import ModelError, Rejected, Transient
 from mores.models.base import Completion, Model, Request
 from mores.types import Failure, FailureKind
@@ -69,7 +69,7 @@ class _Ticket:
     index: int
     job: Job
     request: Request
-    key: Key
+    key: AnswerKey
     followed: bool = False
     waited: float = 0.0
     """Seconds to wait for another process that asks the same."""
@@ -104,7 +104,7 @@ class _Runner:
         self.asking = 0
         self.returned = asyncio.Event()
         self.refused: Counter[str] = Counter()
-        self.unkept: list[tuple[Key, Failure]] = []
+        self.unkept: list[tuple[AnswerKey, Failure]] = []
 
     async def answers(self) -> AsyncGenerator[Answer, None]:
         if self.options.on_open is not None:
@@ -113,7 +113,9 @@ class _Runner:
         while True:
             while (answer := self.ready.pop(self.next_out, None)) is not None:
                 self.next_out += 1
-                self._count(answer)
+                self.counts.done += 1
+                self.counts.cached += answer.cached
+                self.counts.failed += answer.failure is not None
                 yield answer
             self.room.set()
             if self.problem is not None:
@@ -258,7 +260,7 @@ class _Runner:
         return False
 
     async def _doubt(self) -> None:
-        """If every request is refused for the same reason, wait for the calls in flight, and then give up."""
+        """Wait for the calls in flight if every request is refused for the same reason, and then give up."""
         while not self.patience.worked and (worst := self.refused.most_common(1)):
             reason, count = worst[0]
             if count < self.limits.give_up:
@@ -269,7 +271,7 @@ class _Runner:
             await self.returned.wait()
 
     def _refused(self, ticket: _Ticket, problem: Rejected) -> None:
-        """A final refusal is kept; but while nothing has worked, the run rather than the request may be wrong."""
+        """Keep a final refusal; but while nothing has worked, the run rather than the request may be wrong."""
         failure = Failure(kind=FailureKind.MODEL, reason=str(problem))
         self.refused[failure.reason] += 1
         if problem.final and self.store is not None:
@@ -314,7 +316,10 @@ class _Runner:
 
     async def _ask(self, request: Request) -> Completion | Failure | Rejected:
         """Return one answer, with retries; raises only what stops the run."""
-        guess = self._guess(request) if self.limits.tokens_per_minute else 0
+        guess, counts = 0, self.counts
+        if self.limits.tokens_per_minute:  # the server's own count corrects the guess afterwards
+            answer = counts.completion_tokens // counts.calls if counts.calls else request.max_tokens
+            guess = sum(guess_tokens(message.content) for message in request.messages) + answer
         tries, asked_again = Tries(), False
         while True:
             tries.started = await self.throttle.acquire(guess)
@@ -330,32 +335,23 @@ class _Runner:
                 if exc.overload:
                     self.throttle.overloaded(exc, tries.started)
             else:
-                self._succeeded(completion, guess)
+                used = completion.prompt_tokens + completion.completion_tokens
+                self.throttle.succeeded(used - guess if guess and used else 0)
+                self.patience.succeeded()
+                counts.calls += 1
+                counts.prompt_tokens += completion.prompt_tokens
+                counts.completion_tokens += completion.completion_tokens
                 if asked_again or completion.text.strip() or completion.stop != "stop":
                     return completion
                 asked_again = True  # an empty answer is seldom meant; a second one is
-                self.counts.retries += 1
+                counts.retries += 1
                 continue
             finally:
                 self.throttle.release()
-                self.counts.concurrency = int(self.throttle.limit)
+                counts.concurrency = int(self.throttle.limit)
             if not await self.patience.another(tries, problem):
                 reason = self.patience.gave_up(self.model.name, tries, problem)
                 return Failure(kind=FailureKind.MODEL, reason=reason)
-
-    def _guess(self, request: Request) -> int:
-        """About how many tokens a call will take; the server's own count corrects it afterwards."""
-        c = self.counts
-        answer = c.completion_tokens // c.calls if c.calls else request.max_tokens
-        return sum(guess_tokens(message.content) for message in request.messages) + answer
-
-    def _succeeded(self, completion: Completion, guess: int) -> None:
-        used = completion.prompt_tokens + completion.completion_tokens
-        self.throttle.succeeded(used - guess if guess and used else 0)
-        self.patience.succeeded()
-        self.counts.calls += 1
-        self.counts.prompt_tokens += completion.prompt_tokens
-        self.counts.completion_tokens += completion.completion_tokens
 
     # -- answers out --------------------------------------------------------------------------------------
 
@@ -381,8 +377,3 @@ class _Runner:
         self.ready[place] = answer
         if place == self.next_out:
             self.news.set()
-
-    def _count(self, answer: Answer) -> None:
-        self.counts.done += 1
-        self.counts.cached += answer.cached
-        self.counts.failed += answer.failure is not None

@@ -23,11 +23,11 @@ from typing import NamedTuple, Self
 import orjson
 
 from mores.engine.claims import Claims
-from mores.engine.database import Layout, checksum, connect, explained
+from mores.engine.database import DatabaseLayout, checksum, connect, explained
 from mores.models.base import Completion, Request
 from mores.types import Failure, FailureKind
 
-LAYOUT = Layout(
+LAYOUT = DatabaseLayout(
     content="answers",
     application=0x4D4F5245,  # MORE
     version=2,
@@ -50,7 +50,7 @@ LAYOUT = Layout(
 _CHUNK = 500
 
 
-class Key(NamedTuple):
+class AnswerKey(NamedTuple):
     """A request's key with the parts that it is made of."""
 
     key: bytes
@@ -61,18 +61,18 @@ class Key(NamedTuple):
     sample: int
 
 
-def request_key(identity: str, request: Request, sample: int = 0) -> Key:
+def request_key(identity: str, request: Request, sample: int = 0) -> AnswerKey:
     """Return the key of one answer: the same for the same model, request and sample index, on every machine."""
     messages = orjson.dumps([tuple(m) for m in request.messages])  # orjson takes no named tuples
     body = orjson.dumps((identity, *_settings(request)), option=orjson.OPT_SORT_KEYS)
     prompt = blake2b(messages, digest_size=16).digest()
     setting = blake2b(body, digest_size=16).digest()
     key = blake2b(b"%b%b%d" % (prompt, setting, sample), digest_size=16).digest()
-    return Key(key, prompt, setting, messages, body, sample)
+    return AnswerKey(key, prompt, setting, messages, body, sample)
 
 
 def _settings(request: Request) -> tuple[object, ...]:
-    """All of a request but its messages, without later fields where they are not used: what was stored before is found.
+    """Return all of a request but its messages; later fields only where they are used, so that old answers are found.
 
     A grammar repeats the text that it was made for, so that its hash is enough.
     """
@@ -84,7 +84,7 @@ def _settings(request: Request) -> tuple[object, ...]:
 
 Outcome = Completion | Failure
 """An answer, or a refusal that is final."""
-_Batch = list[tuple[Key, Outcome, asyncio.Future[None]]]
+_Batch = list[tuple[AnswerKey, Outcome, asyncio.Future[None]]]
 
 
 class Store:
@@ -140,8 +140,9 @@ class Store:
         for row in self._reader.execute(query, keys):
             total, key, _, _, _, text, logprobs, stop, prompt_tokens, completion_tokens, _, body = row
             if total is None or total == checksum(*row[1:]):
-                alternatives = _alternatives(body)
-                yield key, Completion(text, _unpack(logprobs), stop, prompt_tokens, completion_tokens, alternatives)
+                each = None if logprobs is None else tuple(array("d", logprobs))
+                first = None if body is None else tuple((token, value) for token, value in orjson.loads(body))
+                yield key, Completion(text, each, stop, prompt_tokens, completion_tokens, first)
 
     def _refusals(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Failure]]:
         query = f"SELECT sum, key, prompt, setting, sample, reason, at FROM refusal WHERE key IN ({_marks(keys)})"
@@ -149,7 +150,7 @@ class Store:
             if total is None or total == checksum(key, *row, reason, at):
                 yield key, Failure(kind=FailureKind.MODEL, reason=reason)
 
-    def put(self, key: Key, outcome: Outcome) -> asyncio.Future[None]:
+    def put(self, key: AnswerKey, outcome: Outcome) -> asyncio.Future[None]:
         """Keep an answer or a refusal; the future is done once it is committed."""
         done = asyncio.get_running_loop().create_future()
         self._pending.append((key, outcome, done))
@@ -196,11 +197,12 @@ class Store:
         others = {
             k.key: orjson.dumps(c.alternatives) for k, c, _ in batch if isinstance(c, Completion) and c.alternatives
         }
-        rows = [
-            (k.key, k.prompt, k.setting, k.sample, c.text, _pack(c.logprobs), c.stop,
-             c.prompt_tokens, c.completion_tokens, now)
-            for k, c, _ in batch if isinstance(c, Completion)
-        ]  # fmt: skip
+        rows = []
+        for k, c, _ in batch:
+            if isinstance(c, Completion):
+                logprobs = None if c.logprobs is None else array("d", c.logprobs).tobytes()
+                answer = (c.text, logprobs, c.stop, c.prompt_tokens, c.completion_tokens)
+                rows.append((k.key, k.prompt, k.setting, k.sample, *answer, now))
         refusals = [
             (k.key, k.prompt, k.setting, k.sample, f.reason, now) for k, f, _ in batch if isinstance(f, Failure)
         ]
@@ -229,18 +231,6 @@ class Store:
 
 def _marks(keys: Sequence[bytes]) -> str:
     return ",".join("?" * len(keys))
-
-
-def _alternatives(body: bytes | None) -> tuple[tuple[str, float], ...] | None:
-    return None if body is None else tuple((token, logprob) for token, logprob in orjson.loads(body))
-
-
-def _pack(logprobs: tuple[float, ...] | None) -> bytes | None:
-    return None if logprobs is None else array("d", logprobs).tobytes()
-
-
-def _unpack(blob: bytes | None) -> tuple[float, ...] | None:
-    return None if blob is None else tuple(array("d", blob))
 
 
 def opened(store: Store | str | Path | None) -> AbstractContextManager[Store | None]:

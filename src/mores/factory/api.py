@@ -17,18 +17,18 @@ from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError
 from mores.extras import require
 from mores.factory.audit import BOUND
-from mores.factory.build import Built, Session, Softened, revisions
+from mores.factory.build import BuildSession, Built, Softened, revisions
 from mores.factory.build import build as make
 from mores.factory.errors.model import make as make_soft
 from mores.factory.errors.model import prompt_hash
 from mores.factory.folder import FILES, BuildRun
 from mores.factory.gold import Gold
 from mores.factory.output import write
-from mores.factory.recipe import EDITION, Recipe, read_recipe
+from mores.factory.recipe import EDITION, BuildRecipe, read_recipe
 from mores.factory.settings import BuildSettings, SourcesSettings
 from mores.factory.sources import count_items, describe
 from mores.factory.sources import sources as find_sources
-from mores.factory.work import Work
+from mores.factory.work import StageStore
 from mores.formatting import count, duration, first_problems, number, show_failures
 from mores.run import WORK, Plan, start_run
 from mores.settings import takes
@@ -43,7 +43,7 @@ async def build(settings: BuildSettings) -> BuildRun:
     """Make instruction-text pairs with gold error reports from cultural datasets, in the folder `out`."""
     require("pip install 'mores[build]'", "yaml", "scipy", "pyarrow")
     recipe, model, out = settings.recipe, settings.model, settings.out
-    chosen = recipe if isinstance(recipe, Recipe) else read_recipe(str(recipe))
+    chosen = recipe if isinstance(recipe, BuildRecipe) else read_recipe(str(recipe))
     changes = {name: getattr(settings, name) for name in ("soft", "sampling", "cap", "seed")}
     chosen = chosen.model_copy(update={name: value for name, value in changes.items() if value is not None})
     commercial, progress = settings.commercial, settings.progress
@@ -62,10 +62,10 @@ async def build(settings: BuildSettings) -> BuildRun:
     known = revisions(chosen, folder, commercial)
     with interruptible(), start_run(out, _plan(chosen, known, folder, commercial, asker), numbered=False) as run:
         soften = (lambda golds: run_loop(_soften(golds, asker))) if asker else None
-        work = Work(run.path / WORK, str(run.manifest.signature))
-        built = make(chosen, folder, commercial, Session(progress.track, soften, work, known))
+        work = StageStore(run.path / WORK, str(run.manifest.signature))
+        built = make(chosen, folder, commercial, BuildSession(progress, soften, work, known))
         page = import_module("mores.report.card").page  # a later layer draws it
-        write(built, chosen, run.path, progress.track, page)
+        write(built, chosen, run.path, progress, page)
         work.remove()
         progress.note(f"built {len(built.golds):,} samples in {duration(time.monotonic() - started)}")
         if problems := built.problems:
@@ -77,7 +77,7 @@ async def build(settings: BuildSettings) -> BuildRun:
     return BuildRun(run.path, run.manifest)
 
 
-def _plan(recipe: Recipe, known: dict[str, str], data: Path | None, commercial: bool, asker: Asker | None) -> Plan:
+def _plan(recipe: BuildRecipe, known: dict[str, str], data: Path | None, commercial: bool, asker: Asker | None) -> Plan:
     fields = {
         "task": f"build.{EDITION}",
         "recipe": _digest(recipe.model_dump_json()),

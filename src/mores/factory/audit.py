@@ -1,15 +1,15 @@
-"""The audit of a finished dataset by classifiers that nothing was balanced with.
+"""The audit of a finished dataset by classifiers that were not used for balancing.
 
-Each reads the whole output text, with the words that a template puts around the answer and without the instruction,
-and is cross-validated over the same folds. They differ in what they look at and in what they can learn:
+Each reads the whole output text, with the words that a template puts around the answer but without the instruction,
+and is cross-validated over the same folds. They differ in their features and in what they can learn:
 
-| classifier | looks at | learns |
+| classifier | features | learns |
 | --- | --- | --- |
-| naive Bayes | words | what each word says by itself |
-| boosted trees | runs of one to three characters, shape | what two of them say together |
-| nearest neighbours | runs of three characters | what similar texts are |
+| naive Bayes | words | the effect of each word by itself |
+| boosted trees | runs of one to three characters, shape | the joint effect of two of them |
+| nearest neighbours | runs of three characters | the labels of similar texts |
 
-As in `mores.factory.shortcut`, whatever decides is an integer, or a floating-point number that no sum has rounded.
+As in `mores.factory.shortcut`, decisions rest on integers, or on floating-point numbers that no sum has rounded.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mores.factory.ngrams import Integers, char_ngrams, token_counts
-from mores.factory.shortcut import ONE, Classify, Labels, Seen, Shortcut, audit, plain, probability, shape
+from mores.factory.ngrams import Integers, char_ngrams, count_tokens
+from mores.factory.shortcut import ONE, Classify, Labels, SeenTexts, Shortcut, audit, plain, probability, shape
 
 TREES = 40
 LEAVES = 4
 SPLITS_OF = 1500
-"""Columns that a tree may ask about: those that most texts have."""
+"""Columns that a tree may use: those that most texts have."""
 SMOOTH = 4
-"""Texts whose weight a leaf needs to say half of what its texts say."""
+"""Pseudo-count of texts by which a leaf is shrunk: with as many texts, it says half of what they say."""
 NEIGHBOURS = 15
 COMMON = 20
-"""Runs of characters that more than one text in so many has are no likeness."""
+"""Runs of characters that more than one in this many texts has do not count as similarity."""
 BLOCK = 256
-"""Texts whose neighbours are looked for at a time, for the memory that they need."""
+"""Texts whose neighbours are searched at a time, to limit memory."""
 MOST = 12_000
-"""Texts that an audit reads at most."""
+"""Maximum texts that an audit reads."""
 
 BOUND = 0.08
-"""Scaled accuracy; a source in which a classifier has more may have a shortcut."""
+"""Scaled accuracy above which a source may have a shortcut."""
 
 
 class Auditor(NamedTuple):
@@ -55,27 +55,27 @@ def audit_texts(
     folds: Sequence[int],
     parts: Mapping[str, Integers],
 ) -> dict[str, dict[str, Shortcut]]:
-    """Return what each classifier finds in each part, which is given by the places of its texts."""
+    """Return the result of each classifier in each part, which is given by the places of its texts."""
     results: dict[str, dict[str, Shortcut]] = {}
     labels, fold_of = np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64)
     for name, auditor in auditors:
-        seen = Seen(auditor.look(texts), labels, fold_of)
-        results[name] = {part: audit(seen.take(some(rows)), auditor.classify) for part, rows in parts.items()}
+        seen = SeenTexts(auditor.look(texts), labels, fold_of)
+        results[name] = {part: audit(seen.take(thin(rows)), auditor.classify) for part, rows in parts.items()}
     return results
 
 
-def some(rows: Integers) -> Integers:
+def thin(rows: Integers) -> Integers:
     """Return at most `MOST` of the rows, evenly spaced."""
     return rows[np.arange(min(len(rows), MOST)) * len(rows) // max(1, min(len(rows), MOST))]
 
 
 def word_counts(texts: Sequence[str]) -> Any:
-    """Return how often each text has each word."""
-    return token_counts(texts, lambda text: re.findall(r"\w+", text.lower()))
+    """Return the count of each word in each text."""
+    return count_tokens(re.findall(r"\w+", text.lower()) for text in texts)
 
 
 def naive_bayes(rows: Any, correct: Labels, others: Any) -> Integers:
-    """Multinomial naive Bayes with one count of each word added."""
+    """Classify by multinomial naive Bayes, with one count of each word added."""
     counts = [np.asarray(rows[correct == label].sum(axis=0)).ravel() for label in (True, False)]
     used = int(np.count_nonzero(counts[0] + counts[1]))
     logs = [_log(count + 1) - _log(np.array([count.sum() + used])) for count in counts]
@@ -90,15 +90,15 @@ def _log(numbers: Integers) -> Integers:
 
 
 def characters_and_shape(texts: Sequence[str]) -> Any:
-    """Run of one to three characters and the classes of a text's shape, as ones."""
+    """Return the runs of one to three characters and the shape of each text, as ones."""
     from scipy.sparse import hstack
 
     runs = char_ngrams(list(map(plain, texts)), (1, 2, 3), 16)
-    return hstack([token_counts(texts, shape), runs]).tocsr()
+    return hstack([count_tokens(map(shape, texts)), runs]).tocsr()
 
 
 def boosted_trees(rows: Any, correct: Labels, others: Any) -> Integers:
-    """Gradient boosting of small trees, each of which asks whether a text has a column and then another."""
+    """Classify by gradient boosting of small trees, each of which asks for one column and then another."""
     counts = np.bincount(rows.indices, minlength=rows.shape[1])
     asked = np.sort(np.argsort(-counts, kind="stable")[:SPLITS_OF])
     rows, others = rows[:, asked].tocsc(), others[:, asked].tocsc()
@@ -124,7 +124,7 @@ def boosted_trees(rows: Any, correct: Labels, others: Any) -> Integers:
 
 
 def _best_columns(columns: Any, slopes: Integers, leaf: Integers, leaves: int) -> list[int]:
-    """Of each leaf, the column that divides it best (the gain of second-order boosting)."""
+    """Return the column that divides each leaf best (the gain of second-order boosting)."""
     inside = leaf == np.arange(leaves)[:, None]
     of_leaf = (slopes[:, None] * inside).reshape(2 * leaves, -1)
     having = (columns @ of_leaf.T).T.reshape(2, leaves, -1)
@@ -135,12 +135,12 @@ def _best_columns(columns: Any, slopes: Integers, leaf: Integers, leaves: int) -
 
 
 def trigrams(texts: Sequence[str]) -> Any:
-    """Run of three characters, as ones."""
+    """Return the runs of three characters of each text, as ones."""
     return char_ngrams(list(map(plain, texts)), (3,), 20)
 
 
 def nearest_neighbours(rows: Any, correct: Labels, others: Any) -> Integers:
-    """Return how many more of the most similar texts are correct than wrong; similar are texts that share rare runs."""
+    """Return the majority of correct over wrong among the most similar texts, those that share rare runs."""
     counts = np.bincount(rows.indices, minlength=rows.shape[1])
     rare = np.flatnonzero((counts > 1) & (counts * COMMON <= rows.shape[0]))
     weight = _log(np.array([rows.shape[0]])) - _log(counts[rare])
@@ -151,7 +151,7 @@ def nearest_neighbours(rows: Any, correct: Labels, others: Any) -> Integers:
     odds = np.zeros(others.shape[0], np.int64)
     for start in range(0, others.shape[0], BLOCK):
         likeness = ((asked[start : start + BLOCK] @ scaled).toarray() / length).astype(np.int64)
-        # A key that no two texts share: which texts are nearest does not depend on how equal ones are sorted.
+        # Unique keys: which texts are nearest does not depend on how ties are sorted.
         keys = likeness * len(votes) + np.arange(len(votes))
         nearest = np.partition(keys, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:] if len(votes) > NEIGHBOURS else keys
         odds[start : start + BLOCK] = np.where(nearest >= len(votes), votes[nearest % len(votes)], 0).sum(axis=1)

@@ -1,16 +1,16 @@
 """Which correct and wrong answers go into a dataset.
 
-| sampling | what it does |
+| sampling | method |
 | --- | --- |
 | `paper` | one wrong answer for each correct one, drawn at random (ExCAM, Appendix E) |
 | `shortcut-free` | the same number of each, chosen so that the answer alone does not tell which it is |
 
 Shortcut-free, in each source, task and fold: (1) an answer text that is correct for some items and wrong for others is
-used equally often as each; (2) of the remaining texts, correct and wrong ones are paired that stand at the same place
-among the options and look equally correct to a guesser fitted on the other folds, and those without a partner are left
-out; this is repeated with a new guesser, until it does hardly better than chance. Folds are balanced one by one: a
-balanced whole may have unbalanced parts, and one part would give away the other. Everything that decides is an integer,
-so the choice is the same on every processor. `mores.factory.audit` checks the result with classifiers of other kinds.
+used equally often as each; (2) of the remaining texts, a correct and a wrong one are paired if they are at the same
+place among the options and look equally correct to a guesser fitted on the other folds; texts without a partner are
+left out. This is repeated with a new guesser, until it does hardly better than chance. Folds are balanced one by one: a
+balanced whole may have unbalanced parts, and one part would give away the other. All decisions rest on integers, so
+the choice is the same on every processor. `mores.factory.audit` checks the result with classifiers of other kinds.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ import numpy as np
 from mores.factory.drafts import Draft, draw
 from mores.factory.items import Task
 from mores.factory.ngrams import Integers
-from mores.factory.shortcut import Seen, gain, out_of_fold, see
+from mores.factory.shortcut import SeenTexts, gain, out_of_fold, see
 from mores.factory.split import normalise
 
 ROUNDS = 6
 ENOUGH = 0.02
-"""Scaled accuracy of the guesser with which it has nothing more to find; in small strata half a standard error."""
+"""Scaled accuracy of the guesser at which balancing stops; in small strata half a standard error."""
 CALIPER, NEAR = 10, 4
 """A pair differs by at most a tenth of a standard deviation of the odds, or by what `NEAR` drafts of a cell span."""
 
@@ -40,7 +40,7 @@ Folds = Mapping[str, int]
 def paper(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:  # noqa: ARG001 - one signature for all
     """Return one correct and one wrong answer of each item that has both."""
     chosen: list[Draft] = []
-    for _, of_item in _by(drafts, lambda d: d.item.id):
+    for of_item in _group(drafts, lambda d: d.item.id):
         wrong = _drawn((d for d in of_item if not d.correct), seed)
         if wrong:
             chosen += [next(d for d in of_item if d.correct), wrong[0]]
@@ -49,7 +49,8 @@ def paper(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:  # n
 
 def shortcut_free(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:
     """Return as many correct as wrong answers, which cannot be told apart without the instruction."""
-    matched = [d for _, of_fold in _by(drafts, lambda d: str(_fold(d, folds))) for d in _match_texts(of_fold, seed)]
+    by_fold = _group(drafts, lambda d: str(folds[d.item.name]))
+    matched = [draft for of_fold in by_fold for draft in _match_texts(of_fold, seed)]
     used = {d.key for d in matched}
     busy = {d.item.id for d in matched if not d.correct}
     rest = [d for d in drafts if d.key not in used and (d.correct or d.item.id not in busy)]
@@ -64,16 +65,18 @@ SAMPLINGS: dict[str, Callable[[Sequence[Draft], Folds, int], list[Draft]]] = {
 
 
 def _match_texts(drafts: Sequence[Draft], seed: int) -> list[Draft]:
-    """Texts that occur as both, each equally often correct and wrong, with at most one wrong answer of an item."""
-    texts = _by(drafts, lambda d: normalise(d.answer))
-    both = [same_text for _, same_text in texts if 0 < sum(d.correct for d in same_text) < len(same_text)]
+    """Return texts that are both, equally often correct and wrong, with at most one wrong answer of an item."""
+    texts = _group(drafts, lambda d: normalise(d.answer))
+    both = [same_text for same_text in texts if 0 < sum(d.correct for d in same_text) < len(same_text)]
     busy: set[str] = set()
     chosen: list[Draft] = []
     # The rarest first: they have least choice.
     for same_text in sorted(both, key=lambda group: (len(group), group[0].answer)):
         correct = _drawn((d for d in same_text if d.correct), seed)
-        wrong = _one_each(d for d in _drawn((d for d in same_text if not d.correct), seed) if d.item.id not in busy)
-        pairs = list(zip(correct, wrong, strict=False))
+        wrong: dict[str, Draft] = {}
+        for draft in _drawn((d for d in same_text if not d.correct and d.item.id not in busy), seed):
+            wrong.setdefault(draft.item.id, draft)
+        pairs = list(zip(correct, wrong.values(), strict=False))
         busy.update(d.item.id for _, d in pairs)
         chosen += [draft for pair in pairs for draft in pair]
     return chosen
@@ -84,14 +87,17 @@ def _match_looks(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft
     if not any(d.correct for d in ordered) or all(d.correct for d in ordered):
         return []
     everything = see_drafts(ordered, folds)
-    cells = [(_fold(d, folds), _option(d)) for d in ordered]
+    cells = [(folds[d.item.name], _option(d)) for d in ordered]
     places = [draw(seed, d.key) for d in ordered]
     rows = np.arange(len(ordered))
     odds = out_of_fold(everything)
     for _ in range(ROUNDS):
         candidates = [(cells[row], value, row) for row, value in zip(rows.tolist(), odds.tolist(), strict=True)]
         order = sorted(candidates, key=lambda c: (*c[:2], places[c[2]]))
-        rows = _pair(order, ordered, _caliper(odds, len({cells[row] for row in rows.tolist()})))
+        values, count = odds.tolist(), len(odds)  # integers of any size, so that no sum is rounded
+        variance = (count * sum(value * value for value in values) - sum(values) ** 2) // count**2
+        span = max(count, CALIPER * NEAR * len({cells[row] for row in rows.tolist()}))
+        rows = _pair(order, ordered, math.isqrt(variance) * span // (CALIPER * count))
         seen = everything.take(rows)
         odds = out_of_fold(seen)
         shortcut = gain(odds, seen.correct)
@@ -100,20 +106,12 @@ def _match_looks(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft
     return [ordered[row] for row in rows]
 
 
-def _caliper(odds: Integers, cells: int) -> int:
-    """Return the largest difference of a pair: a part of the standard deviation of the odds."""
-    values = odds.tolist()  # integers of any size, so that no sum is rounded
-    count = len(values)
-    variance = (count * sum(value * value for value in values) - sum(values) ** 2) // count**2
-    return math.isqrt(variance) * max(count, CALIPER * NEAR * cells) // (CALIPER * count)
-
-
 _Candidate = tuple[tuple[int, int], int, int]
 """Fold and option, odds and row of a draft."""
 
 
 def _pair(ranked: list[_Candidate], drafts: Sequence[Draft], caliper: float) -> Integers:
-    """Neighbours of a cell along the odds, one correct and one wrong; each item gives at most one wrong answer."""
+    """Return neighbours in a cell by their odds, one correct and one wrong; each item has at most one wrong answer."""
     waiting: dict[bool, deque[_Candidate]] = {True: deque(), False: deque()}
     busy: set[str] = set()
     chosen: list[int] = []
@@ -137,35 +135,24 @@ def _taken(draft: Draft, busy: set[str]) -> bool:
     return not draft.correct and draft.item.id in busy
 
 
-def see_drafts(drafts: Sequence[Draft], folds: Folds) -> Seen:
-    """Return what the shortcut audit reads: answers, whether they are correct, and folds."""
-    return see([d.answer for d in drafts], [d.correct for d in drafts], [_fold(d, folds) for d in drafts])
-
-
-def _fold(draft: Draft, folds: Folds) -> int:
-    return folds[f"{draft.item.source}/{draft.item.id}"]
+def see_drafts(drafts: Sequence[Draft], folds: Folds) -> SeenTexts:
+    """Return the answers, labels and folds of drafts, as the shortcut audit sees them."""
+    return see([d.answer for d in drafts], [d.correct for d in drafts], [folds[d.item.name] for d in drafts])
 
 
 def _option(draft: Draft) -> int:
-    """Return the place of the answer among the options, which an output may name: sources do not shuffle them well."""
+    """Return the place of the answer among the options: outputs may name it, and sources do not shuffle well."""
     options = draft.item.options
     return options.index(draft.answer) if draft.task is Task.QA and draft.answer in options else 0
 
 
-def _by(drafts: Iterable[Draft], key: Callable[[Draft], str]) -> list[tuple[str, list[Draft]]]:
+def _group(drafts: Iterable[Draft], key: Callable[[Draft], str]) -> list[list[Draft]]:
+    """Return drafts with the same key together, in the order of the keys."""
     groups: dict[str, list[Draft]] = defaultdict(list)
     for draft in drafts:
         groups[key(draft)].append(draft)
-    return sorted(groups.items())
+    return [groups[name] for name in sorted(groups)]
 
 
 def _drawn(drafts: Iterable[Draft], seed: int) -> list[Draft]:
     return sorted(drafts, key=lambda d: draw(seed, d.key))
-
-
-def _one_each(drafts: Iterable[Draft]) -> list[Draft]:
-    """Return the first of each item."""
-    first: dict[str, Draft] = {}
-    for draft in drafts:
-        first.setdefault(draft.item.id, draft)
-    return list(first.values())

@@ -8,69 +8,57 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from mores import culture
+from mores.engine import SILENT, Progress
 from mores.errors import ConfigError, InputError
 from mores.factory import sources as datasets
 from mores.factory.audit import AUDITORS, audit_texts
 from mores.factory.balance import SAMPLINGS, see_drafts
 from mores.factory.compose import compose, text_drafts
-from mores.factory.drafts import Draft, Stratum, cap, drafts, draw, limit, word, worded
+from mores.factory.drafts import Draft, Stratum, cap, drafts, draw, limit, word
 from mores.factory.errors.rules import Pool, changes
-from mores.factory.facts import Fact, Facts, once
+from mores.factory.facts import CorrectFact, CorrectFacts, once
 from mores.factory.gold import Gold
 from mores.factory.items import SourceItem
 from mores.factory.ngrams import Integers
-from mores.factory.recipe import Recipe, first_there
+from mores.factory.recipe import BuildRecipe, first_available
 from mores.factory.shortcut import Shortcut, audit
 from mores.factory.split import SPLITS, folds, groups
 from mores.factory.statement import norm_of
-from mores.factory.twins import near_twins, parted
-from mores.factory.work import Work
+from mores.factory.twins import count_leaks, near_twins
+from mores.factory.work import StageStore
 from mores.factory.wrap import Templates, Wrapper
 from mores.io import read_records
 from mores.types import Record
 
-T = TypeVar("T")
-
-
-class Progress(Protocol):
-    """Follows the steps of a stage; `total` is their number, if it is known."""
-
-    def __call__(self, stage: str, steps: Iterable[T], total: int | None = None, /) -> Iterable[T]: ...
-
-
-def quiet(stage: str, steps: Iterable[T], total: int | None = None) -> Iterable[T]:  # noqa: ARG001 - a Progress
-    """Return a `Progress` that shows nothing."""
-    return steps
-
 
 class Softened(Record):
-    """Pairs with errors that a model made of correct ones."""
+    """Pairs with errors that a model put into correct ones."""
 
     golds: tuple[Gold, ...]
     failures: dict[str, int]
-    """What it failed to make, by kind."""
+    """Failures by kind."""
 
 
 Soften = Callable[[list[Gold]], Softened]
 
 
 @dataclass(frozen=True)
-class Session:
-    """What a build uses while it runs; nothing of it changes the result."""
+class BuildSession:
+    """The resources of a running build; none of them changes the result."""
 
-    progress: Progress = quiet
+    progress: Progress = SILENT
     soften: Soften | None = None
-    """Makes the soft errors where the recipe leaves them to a model."""
-    work: Work = field(default_factory=Work)
-    """Keeps the results of long stages for when the build is stopped."""
+    """Makes the soft errors if the recipe leaves them to a model."""
+    work: StageStore = field(default_factory=StageStore)
+    """Keeps the results of long stages, so that a stopped build can be resumed."""
     revisions: Mapping[str, str] | None = None
-    """What `revisions` says, where it is known already."""
+    """The result of `revisions`, if it is known already."""
 
 
 SPLIT_OF = {fold: split for split, folds_of_split in SPLITS.items() for fold in folds_of_split}
@@ -79,7 +67,9 @@ SPLIT_OF = {fold: split for split, folds_of_split in SPLITS.items() for fold in 
 class Golds:
     """The chosen drafts as pairs, worded anew each time they are iterated over, so that they need no memory."""
 
-    def __init__(self, chosen: list[Draft], group_of: dict[str, str], fold_of: dict[str, int], recipe: Recipe) -> None:
+    def __init__(
+        self, chosen: list[Draft], group_of: dict[str, str], fold_of: dict[str, int], recipe: BuildRecipe
+    ) -> None:
         self._chosen = sorted(chosen, key=lambda d: (d.item.source, d.item.id, d.task, d.key))
         self._group_of, self._fold_of, self._recipe = group_of, fold_of, recipe
 
@@ -100,16 +90,16 @@ class Golds:
             worded = draft.worded
             yield draft, worded.sample.text if worded else wrapper.wrap(draft.item, draft.answer, task=draft.task).text
 
-    def facts(self) -> Facts:
-        """Return what is correct about the items that they are made of, where it is a fact."""
+    def facts(self) -> CorrectFacts:
+        """Return the facts of the items that the pairs are made of; opinions are not facts."""
         split_of = {name: SPLIT_OF[fold] for name, fold in self._fold_of.items()}
         told = (item for draft in self._chosen for item in draft.parts or (draft.item,))
         items = (item for item in told if datasets.has_facts(item.source))
-        return Facts(once(items), self._group_of, split_of)
+        return CorrectFacts(once(items), self._group_of, split_of)
 
 
 class Grouping(Record):
-    """How well the splits keep apart what belongs together; items of all sources, also those without samples."""
+    """How well the splits prevent leakage: items of all sources, including those without samples."""
 
     groups: int = 0
     largest: int = 0
@@ -130,21 +120,21 @@ class Built:
     bad: dict[str, int]
     """Rows of each source that could not be read."""
     problems: list[InputError]
-    """What is wrong with them, with file and line."""
+    """Their problems, with file and line."""
     revisions: dict[str, str]
     """The Hub's commit of each source, or the SHA-256 of the local files."""
     missing: list[str]
     """Lines of the recipe without an available source."""
     lost: dict[str, int]
     """Samples that the paper's sampling would include and this one does not, by source, before the cap."""
-    facts: Iterable[Fact] = ()
-    """What is correct about each item that is in it."""
+    facts: Iterable[CorrectFact] = ()
+    """The fact about each item in it."""
     shortcuts: dict[str, Shortcut] = field(default_factory=dict)
     """Of each source, and of `all`, as built."""
     paper_shortcuts: dict[str, Shortcut] = field(default_factory=dict)
     """The same under the paper's sampling."""
     audits: dict[str, dict[str, Shortcut]] = field(default_factory=dict)
-    """The same as built, by each classifier that nothing was balanced with."""
+    """The same, as built, by each classifier that was not used for balancing."""
     grouping: Grouping = field(default_factory=Grouping)
     failures: dict[str, int] = field(default_factory=dict)
     """Soft errors that a model failed to make, by kind."""
@@ -152,7 +142,7 @@ class Built:
 
 @contextmanager
 def _seldom_collecting() -> Iterator[None]:
-    """Look for unused cycles seldom: a build makes millions of records and hardly any cycles, and a look reads all."""
+    """Collect garbage rarely: a build makes millions of records and hardly any cycles, and each pass visits all."""
     before = gc.get_threshold()
     gc.set_threshold(100_000, 50, 100)
     try:
@@ -162,9 +152,11 @@ def _seldom_collecting() -> Iterator[None]:
 
 
 @_seldom_collecting()
-def build(recipe: Recipe, data: Path | None, commercial: bool = False, session: Session | None = None) -> Built:
+def build(
+    recipe: BuildRecipe, data: Path | None, commercial: bool = False, session: BuildSession | None = None
+) -> Built:
     """Build the dataset of a recipe from a folder that holds one folder per source."""
-    session = session or Session()
+    session = session or BuildSession()
     built = Built([], {}, {}, [], {}, [], {})
     items = _load(recipe, data, commercial, built, session)
     group_of, fold_of = _grouped(recipe, items, built, session)
@@ -172,8 +164,7 @@ def build(recipe: Recipe, data: Path | None, commercial: bool = False, session: 
     for draft in _drafts(recipe, items, fold_of, built, session):
         strata[draft.stratum].append(draft)
         if draft.parts:  # a text of several items, which lie in one fold
-            name, first = (f"{item.source}/{item.id}" for item in (draft.item, draft.parts[0]))
-            group_of[name], fold_of[name] = name, fold_of[first]
+            group_of[draft.item.name], fold_of[draft.item.name] = draft.item.name, fold_of[draft.parts[0].name]
     golds = Golds(_choose(recipe, strata, fold_of, built, session), group_of, fold_of, recipe)
     built.golds, built.facts = golds, golds.facts()
     built.audits = _audit_texts(golds, fold_of, session)
@@ -181,10 +172,10 @@ def build(recipe: Recipe, data: Path | None, commercial: bool = False, session: 
 
 
 def _grouped(
-    recipe: Recipe, items: list[SourceItem], built: Built, session: Session
+    recipe: BuildRecipe, items: list[SourceItem], built: Built, session: BuildSession
 ) -> tuple[dict[str, str], dict[str, int]]:
     """Return the group and the fold of each item."""
-    twins = near_twins(session.progress("grouping", items, len(items)))
+    twins = near_twins(session.progress.track("grouping", items, len(items)))
     group_of = groups(items, ((pair.first[0], pair.second[0]) for pair in twins))
     fold_of_group = folds(items, group_of, recipe.seed)
     fold_of = {name: fold_of_group[group] for name, group in group_of.items()}
@@ -192,44 +183,44 @@ def _grouped(
     sizes = Counter(group_of.values())
     tested = sum(split == "test" for split in split_of.values())
     built.grouping = Grouping(
-        groups=len(sizes), largest=max(sizes.values()), tested=tested, twins=parted(twins, split_of)
+        groups=len(sizes), largest=max(sizes.values()), tested=tested, twins=count_leaks(twins, split_of)
     )
     return group_of, fold_of
 
 
-def _wrapper(recipe: Recipe) -> Wrapper:
+def _wrapper(recipe: BuildRecipe) -> Wrapper:
     return Wrapper(Templates(Path(recipe.templates)) if recipe.templates else Templates(), seed=recipe.seed)
 
 
-def revisions(recipe: Recipe, data: Path | None, commercial: bool) -> dict[str, str]:
+def revisions(recipe: BuildRecipe, data: Path | None, commercial: bool) -> dict[str, str]:
     """Return the revision of every source that a build reads, and of the user's own templates."""
-    there = _there(recipe, data)
-    names = [name for line in recipe.sources if (name := first_there(line, there))]
-    templates = {"templates": datasets.revision_of(Path(recipe.templates))} if recipe.templates else {}
-    return templates | {name: _revision(name, recipe, data, commercial) for name in names}
+    available = _available(recipe, data)
+    result = {"templates": datasets.revision_of(Path(recipe.templates))} if recipe.templates else {}
+    for name in (name for line in recipe.sources if (name := first_available(line, available))):
+        is_own = name.endswith(".jsonl")
+        if commercial and not is_own and not datasets.source(name).commercial:
+            result[name] = ""
+        else:
+            place = Path(name) if is_own else datasets.folder_of(name, data, recipe.revisions.get(name))
+            result[name] = datasets.revision_of(place)
+    return result
 
 
-def _revision(name: str, recipe: Recipe, data: Path | None, commercial: bool) -> str:
-    if name.endswith(".jsonl"):
-        return datasets.revision_of(Path(name))
-    if commercial and not datasets.source(name).commercial:
-        return ""
-    return datasets.revision_of(datasets.folder_of(name, data, recipe.revisions.get(name)))
-
-
-def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, session: Session) -> list[SourceItem]:
-    there = _there(recipe, data)
+def _load(
+    recipe: BuildRecipe, data: Path | None, commercial: bool, built: Built, session: BuildSession
+) -> list[SourceItem]:
+    available = _available(recipe, data)
     known = revisions(recipe, data, commercial) if session.revisions is None else session.revisions
     items: list[SourceItem] = []
     for line in recipe.sources:
-        name = first_there(line, there)
+        name = first_available(line, available)
         if name is None:
             built.missing.append(line)
             continue
         problems: list[InputError] = []
-        read = _read(name, recipe, data, commercial, problems)
-        reading = session.progress(f"reading {name}", read.items)
-        of_source = cap(reading, read.stratum, seed=recipe.seed, most=recipe.cap)
+        read, field_name = _read(name, recipe, data, commercial, problems)
+        reading = session.progress.track(f"reading {name}", read)
+        of_source = cap(reading, attrgetter(field_name), seed=recipe.seed, most=recipe.cap)
         built.problems += problems
         for source, count in Counter(item.source for item in of_source).items():
             built.items[source], built.bad[source] = count, len(problems)
@@ -238,42 +229,37 @@ def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, ses
         norms = (norm_of(item, draw(recipe.seed, "norm", item.unit or item.id)) for item in of_source)
         items += {norm.id: norm for norm in norms if norm}.values()
     if not items:
-        fix = "name the folder that holds them"
-        raise InputError(
-            f"{recipe.name}: found none of its sources ({', '.join(recipe.sources)}); {fix}", setting="data"
-        )
+        reason = f"found none of its sources ({', '.join(recipe.sources)}); name the folder that holds them"
+        raise InputError(f"{recipe.name}: {reason}", setting="data")
     names = Counter((item.source, item.id) for item in items)
     if twice := next((name for name, number in names.items() if number > 1), None):
-        raise InputError(f"two items of {twice[0]} have the id {twice[1]!r}; give each item of a source its own")
+        raise InputError(f"{twice[0]}: duplicate id {twice[1]!r}; give each item of a source its own id")
     return items
 
 
-def _there(recipe: Recipe, data: Path | None) -> list[str]:
-    """Return the sources that a recipe names and that are available."""
+def _available(recipe: BuildRecipe, data: Path | None) -> list[str]:
+    """Return the available sources that a recipe names."""
     in_recipe = [name for name in datasets.names() if any(name in map(str.strip, s.split("|")) for s in recipe.sources)]
     if data is None:
         return [name for name in in_recipe if datasets.source(name).hub is not None]
     return [name for name in in_recipe if (data / name).is_dir()]
 
 
-class _Reading(NamedTuple):
-    items: Iterable[SourceItem]
-    stratum: Callable[[SourceItem], str | None]
-
-
-def _read(name: str, recipe: Recipe, data: Path | None, commercial: bool, problems: list[InputError]) -> _Reading:
+def _read(
+    name: str, recipe: BuildRecipe, data: Path | None, commercial: bool, problems: list[InputError]
+) -> tuple[Iterable[SourceItem], str]:
+    """Return the items of a source, and the field that the cap is stratified by."""
     if name.endswith(".jsonl"):
-        return _Reading(_own_items(name), lambda item: item.region)
+        return _own_items(name), "region"
     source = datasets.source(name)
     if commercial and not source.commercial:
-        return _Reading((), lambda item: item.region)
+        return (), source.stratify
     folder = datasets.folder_of(name, data, recipe.revisions.get(name))
-    items = datasets.load(name, folder, problems.append)
-    return _Reading(items, lambda item: getattr(item, source.stratify))
+    return datasets.load(name, folder, problems.append), source.stratify
 
 
 def _own_items(path: str) -> Iterator[SourceItem]:
-    """Yield a user's own items with codes for names: `zh-CN` for "zh_CN", `fa` for "Persian", `IR` for "Iran"."""
+    """Yield a user's items with codes instead of names: `zh-CN` for "zh_CN", `fa` for "Persian", `IR` for "Iran"."""
     for item in read_records(path, SourceItem):
         try:
             codes = {
@@ -286,23 +272,23 @@ def _own_items(path: str) -> Iterator[SourceItem]:
 
 
 def _drafts(
-    recipe: Recipe, items: list[SourceItem], fold_of: Mapping[str, int], built: Built, session: Session
+    recipe: BuildRecipe, items: list[SourceItem], fold_of: Mapping[str, int], built: Built, session: BuildSession
 ) -> Iterator[Draft]:
     if recipe.soft == "none":
         yield from (draft for item in items for draft in drafts(item))
         return
     if recipe.soft == "rules":
-        pool = Pool(session.progress("collecting names", items, len(items)))
+        pool = Pool(session.progress.track("collecting names", items, len(items)))
         make = partial(changes, pool=pool, seed=recipe.seed, most=recipe.errors)
-        for item in session.progress("making errors", items, len(items)):
+        for item in session.progress.track("making errors", items, len(items)):
             yield from drafts(item, make, recipe.seed)
-        for text in session.progress("composing texts", compose(items, fold_of, recipe.seed, recipe.compose)):
+        for text in session.progress.track("composing texts", compose(items, fold_of, recipe.seed, recipe.compose)):
             yield from text_drafts(text, pool, recipe.seed, recipe.errors)
         return
     if (soften := session.soften) is None:
         raise ConfigError(f"{recipe.name}: soft errors by a model need one")
     yield from (draft for item in items if item.wrong for draft in drafts(item))
-    plain = {f"{item.source}/{item.id}": item for item in items if not item.wrong}
+    plain = {item.name: item for item in items if not item.wrong}
     wrapper = _wrapper(recipe)
     correct = [word(draft, wrapper) for item in plain.values() for draft in drafts(item)]
     inputs = (gold.model_dump_json() for gold in correct)
@@ -310,19 +296,19 @@ def _drafts(
     built.failures = softened.failures
     with_errors = {gold.item for gold in softened.golds}
     for gold in [*(gold for gold in correct if gold.item in with_errors), *softened.golds]:
-        yield from worded(plain[gold.item], [gold])
+        yield Draft(plain[gold.item], gold.task, gold.sample.text, gold.kind, gold.maker, worded=gold)
 
 
 def _choose(
-    recipe: Recipe,
+    recipe: BuildRecipe,
     strata: dict[Stratum, list[Draft]],
     fold_of: dict[str, int],
     built: Built,
-    session: Session,
+    session: BuildSession,
 ) -> list[Draft]:
     sampled: dict[Stratum, list[Draft]] = {}
     plainly: dict[Stratum, list[Draft]] = {}
-    for key, stratum in session.progress("balancing", sorted(strata.items()), len(strata)):
+    for key, stratum in session.progress.track("balancing", sorted(strata.items()), len(strata)):
         sample = partial(SAMPLINGS[recipe.sampling], stratum, fold_of, recipe.seed)
         sampled[key] = _kept_choice(f"balance {' '.join(key)}", stratum, fold_of, sample, session.work)
         plainly[key] = SAMPLINGS["paper"](stratum, fold_of, recipe.seed)
@@ -336,38 +322,38 @@ def _choose(
 
 
 def _kept_choice(
-    stage: str, drafts: list[Draft], fold_of: dict[str, int], sample: Callable[[], list[Draft]], work: Work
+    stage: str, drafts: list[Draft], fold_of: dict[str, int], sample: Callable[[], list[Draft]], work: StageStore
 ) -> list[Draft]:
-    """Return the drafts that a sampling chooses; what is kept of them are their keys."""
+    """Return the drafts that a sampling chooses; their keys are kept for a resumed build."""
     by_key = {draft.key: draft for draft in drafts}
     inputs = _inputs(drafts, fold_of)
     return [by_key[key] for key in work.keep(stage, inputs, list[str], lambda: [draft.key for draft in sample()])]
 
 
 def _inputs(drafts: Iterable[Draft], fold_of: dict[str, int]) -> Iterator[str]:
-    """Return what balancing and audits depend on."""
-    return (f"{draft.key} {fold_of[f'{draft.item.source}/{draft.item.id}']}" for draft in drafts)
+    """Return the inputs of balancing and audits."""
+    return (f"{draft.key} {fold_of[draft.item.name]}" for draft in drafts)
 
 
-def _audits(chosen: list[Draft], fold_of: dict[str, int], stage: str, session: Session) -> dict[str, Shortcut]:
+def _audits(chosen: list[Draft], fold_of: dict[str, int], stage: str, session: BuildSession) -> dict[str, Shortcut]:
     parts = _parts(chosen)
 
     def make() -> dict[str, Shortcut]:
         seen = see_drafts(chosen, fold_of)
-        return {name: audit(seen.take(rows)) for name, rows in session.progress(stage, parts.items(), len(parts))}
+        return {name: audit(seen.take(rows)) for name, rows in session.progress.track(stage, parts.items(), len(parts))}
 
     return session.work.keep(stage, _inputs(chosen, fold_of), dict[str, Shortcut], make)
 
 
-def _audit_texts(golds: Golds, fold_of: dict[str, int], session: Session) -> dict[str, dict[str, Shortcut]]:
-    """Return what the classifiers find in whole texts that nothing was balanced with."""
+def _audit_texts(golds: Golds, fold_of: dict[str, int], session: BuildSession) -> dict[str, dict[str, Shortcut]]:
+    """Return the results of the classifiers that were not used for balancing, on whole texts."""
     if not len(golds):
         return {}
     chosen, texts = zip(*golds.texts(), strict=True)
-    folds_of = [fold_of[f"{draft.item.source}/{draft.item.id}"] for draft in chosen]
+    folds_of = [fold_of[draft.item.name] for draft in chosen]
 
     def make() -> dict[str, dict[str, Shortcut]]:
-        auditors = session.progress("auditing texts", AUDITORS.items(), len(AUDITORS))
+        auditors = session.progress.track("auditing texts", AUDITORS.items(), len(AUDITORS))
         return audit_texts(auditors, texts, [draft.correct for draft in chosen], folds_of, _parts(chosen))
 
     return session.work.keep("auditing texts", _inputs(chosen, fold_of), dict[str, dict[str, Shortcut]], make)

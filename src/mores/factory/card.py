@@ -1,4 +1,4 @@
-"""The data card: what is in a dataset, where it comes from, what it may be used for, and what gives it away."""
+"""The data card: contents, sources, permitted uses and shortcuts of a dataset."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from mores.factory import sources as datasets
 from mores.factory.audit import MOST
 from mores.factory.build import Built
 from mores.factory.gold import Gold
-from mores.factory.recipe import EDITION, Recipe
+from mores.factory.recipe import EDITION, BuildRecipe
 from mores.factory.split import SPLITS
 
 CHANGES = (
     "The cap counts the samples of a source, not its items.",
     "Rules put errors into every answer that is a sentence or fits into one, and texts are composed of several facts; "
     "a text has one to three errors, minor or major by the rule that made each.",
-    "Every sample is in manifest.jsonl with the sum of its record, so that two datasets can be compared.",
+    "Every sample is in manifest.jsonl with the hash of its record, so that two datasets can be compared.",
     "Correct and wrong texts are balanced by words, runs of characters, shape and the letter of an option; three "
     "classifiers of other kinds audit the result.",
-    "Items of all sources that say almost the same are in one split, and so is a question of BLEnD in all regions.",
+    "Items of all sources that are near twins are in one split, and so is a question of BLEnD in all regions.",
     "The same recipe and sources give the same bytes on every processor.",
-    "Texts are worded in 33 languages, 20 of them by machine-made templates, and in no other language than their own.",
-    "Exam questions that speak of their options are asked with them only; exams with unsound answer keys are left out.",
-    "Tweets and opinions are no facts; forum posts have lost their greetings, links and list numbers.",
+    "Texts are worded in 33 languages, 20 of them with machine-made templates, and always in their own language.",
+    "Exam questions that refer to their options are only asked with them; exams with unsound answer keys are left out.",
+    "Tweets and opinions are not among the facts; forum posts have no greetings, links and list numbers.",
 )
-"""What edition 2 of the data factory does that edition 1 did not, for people who have data of both."""
+"""The changes from edition 1 of the data factory to edition 2, for people who have data of both."""
 OF_ERRORS = ("severity", "error type")
 """Tables that count errors; the others count samples."""
 
 
-class Tally:
-    """What is counted while the pairs go by."""
+class CardTally:
+    """Counts that are updated pair by pair."""
 
     def __init__(self) -> None:
         self.facts = 0
@@ -77,8 +77,9 @@ def _cells(gold: Gold) -> Iterator[tuple[str, str]]:
         yield "error type", error.type
 
 
-def facts(built: Built, recipe: Recipe, tally: Tally) -> dict[str, Any]:
-    """Everything that the card says, as plain data."""
+def facts(built: Built, recipe: BuildRecipe, tally: CardTally) -> dict[str, Any]:
+    """Return the contents of the card, as plain data."""
+    largest = min(tally.groups, key=lambda group: (-tally.groups[group], group), default="")
     return {
         "recipe": recipe.model_dump(mode="json"),
         "mores": __version__,
@@ -88,7 +89,7 @@ def facts(built: Built, recipe: Recipe, tally: Tally) -> dict[str, Any]:
         "facts": tally.facts,
         "missing": built.missing,
         "sources": [_source(name, built, tally, recipe.cap) for name in sorted(built.items)],
-        "groups": _groups(tally.groups),
+        "groups": {"count": len(tally.groups), "largest": largest, "samples": tally.groups[largest]},
         "tables": {
             name: dict(sorted(rows.items(), key=lambda row: (-row[1], row[0]))) for name, rows in tally.tables.items()
         },
@@ -112,19 +113,12 @@ def render(about: dict[str, Any]) -> str:
     return environment.get_template("card.md.j2").render(about | {"of_errors": OF_ERRORS})
 
 
-def _groups(sizes: Counter[str]) -> dict[str, Any]:
-    """Return how many groups never share a split with another, and which is the largest."""
-    largest = min(sizes, key=lambda group: (-sizes[group], group), default="")
-    return {"count": len(sizes), "largest": largest, "samples": sizes[largest]}
-
-
-def _source(name: str, built: Built, tally: Tally, cap: int) -> dict[str, Any]:
-    known = name in datasets.names()
-    source = datasets.source(name) if known else None
+def _source(name: str, built: Built, tally: CardTally, cap: int) -> dict[str, Any]:
+    source = datasets.source(name) if name in datasets.names() else None
     splits = tally.splits.get(name, Counter())
     return {
         "name": name,
-        "title": source.title if source else "items of one's own",
+        "title": source.title if source else "your own items",
         "licence": source.licence if source else "as stated by their owner",
         "commercial": source.commercial if source else None,
         "revision": built.revisions[name],

@@ -1,4 +1,4 @@
-"""Groups of what belongs together, directly or through others (union-find)."""
+"""Groups of names that belong together, directly or through others (union-find)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Components:
             self._sizes[kept] += self._sizes.pop(other, 0)
 
     def size(self, name: str) -> int:
-        """Return how many names are in the group of a name."""
+        """Return the number of names in the group of a name."""
         return self._sizes[self._root(name)]
 
     def by_first(self, names: Iterable[str]) -> dict[str, str]:

@@ -5,8 +5,8 @@
 
 The facts of a text are of one source, region, language and fold, so that no text joins two splits. English answers are
 put into sentences (`statement`); in other languages a fact must be a whole text already. Which facts meet, their order,
-what joins them and how the text is asked for are drawn by the seed; nothing of it depends on the errors. Severities
-are those of `errors.rules`.
+the words between them and the instruction are drawn by the seed; none of these depends on the errors. Severities are
+those of `errors.rules`.
 """
 
 from __future__ import annotations
@@ -16,33 +16,32 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from tomllib import loads
 
 from mores.culture import region_name
 from mores.factory.drafts import Draft, draw, soft
 from mores.factory.errors.rules import RULES, Pool, changes
 from mores.factory.errors.rules.edit import UNSPACED, data
-from mores.factory.gold import Change
+from mores.factory.gold import ChangedText
 from mores.factory.items import SourceItem, Task
 from mores.factory.statement import Statement, bare, sentence
+from mores.io.values import read_packaged_toml
 
 SIZES = (2, 3, 3, 4, 4, 5)
 """Facts of a text; the seed draws one of these."""
 LONGEST_FACT = 300
-"""Characters; a longer one is a text already."""
+"""Maximum characters; a longer one is a text already."""
 CONNECTIVES = ("", "", "", "Also, ", "In addition, ", "Besides, ", "Beyond that, ")
 FALLBACK = "life"
 """The topic of facts that fit no other, or too few of which do."""
 
 _SENTENCE_END = re.compile(r"[.!?。！？।॥؟][\"'”’»)\]]*$")
 _CAN_FOLLOW = re.compile(r"(?:The|A|An|What|One|People|If|As for|It|In|At|During|When|Most|Many|Some|There) ")
-"""First words that a connective makes lower-case; any other may be a name."""
+"""First words that become lower-case after a connective; any other may be a name."""
 
 
 @dataclass(frozen=True)
-class Topic:
-    """What a composed text may be about."""
+class TextTopic:
+    """A topic of composed texts."""
 
     words: re.Pattern[str]
     about: tuple[str, ...]
@@ -50,32 +49,35 @@ class Topic:
 
 
 @dataclass(frozen=True)
-class Text:
+class ComposedText:
     """Several facts told one after the other."""
 
     item: SourceItem
     """The text as an item: its answer is the whole text."""
     facts: tuple[Statement, ...]
     joints: tuple[str, ...]
-    """What stands before each fact."""
+    """The words before each fact."""
 
-    def told(self, told: Sequence[str]) -> tuple[str, list[int]]:
-        """Return the text with these wordings of its facts, and where each starts."""
+    def tell(self, wordings: Sequence[str]) -> tuple[str, list[int]]:
+        """Return the text with these wordings of its facts, and the start of each."""
         text, starts = "", []
-        for joint, words in zip(self.joints, told, strict=True):
+        for joint, words in zip(self.joints, wordings, strict=True):
             starts.append(len(text) + len(joint))
             text += joint + (words[0].lower() + words[1:] if joint.endswith(", ") else words)
         return text, starts
 
 
-def compose(items: Iterable[SourceItem], fold_of: Mapping[str, int], seed: int, uses: int) -> Iterator[Text]:
-    """Texts of the facts of these items; each fact is in at most `uses` of them."""
+def compose(items: Iterable[SourceItem], fold_of: Mapping[str, int], seed: int, uses: int) -> Iterator[ComposedText]:
+    """Yield texts of the facts of these items; each fact is in at most `uses` of them."""
     cells: dict[tuple[str, ...], list[Statement]] = defaultdict(list)
     for item in items:
-        fact = _fact(item, seed)
+        whole = _SENTENCE_END.search(item.answer) and "\n" not in item.answer and len(item.answer) <= LONGEST_FACT
+        if item.task is not Task.GENERATION:
+            fact = sentence(item, draw(seed, "sentence", item.id))
+        else:
+            fact = bare(item) if whole else None
         if fact is not None and item.region:
-            fold = fold_of[f"{item.source}/{item.id}"]
-            cells[item.source, item.region, item.language or "", str(fold)].append(fact)
+            cells[item.source, item.region, item.language or "", str(fold_of[item.name])].append(fact)
     for _, facts in sorted(cells.items(), key=lambda cell: cell[0]):
         seen: set[frozenset[str]] = set()
         for use in range(uses):
@@ -88,14 +90,14 @@ def compose(items: Iterable[SourceItem], fold_of: Mapping[str, int], seed: int, 
                         yield _text(chosen, topic, seed, use)
 
 
-def text_drafts(text: Text, pool: Pool, seed: int, most: int) -> Iterator[Draft]:
+def text_drafts(text: ComposedText, pool: Pool, seed: int, most: int) -> Iterator[Draft]:
     """Yield the text without errors, and with one, two and so on up to `most`."""
     parts = tuple(fact.item for fact in text.facts)
     yield Draft(text.item, text.item.task, text.item.answer, "correct", form="composed", parts=parts)
     yield from soft(text.item, text.item.task, text_changes(text, pool, seed, most), "composed", parts)
 
 
-def text_changes(text: Text, pool: Pool, seed: int, most: int) -> Iterator[Change]:
+def text_changes(text: ComposedText, pool: Pool, seed: int, most: int) -> Iterator[ChangedText]:
     """Yield the text with one error, with two and so on up to `most`, each in another fact."""
     by_fact = [list(changes(fact, pool, seed, RULES)) for fact in text.facts]
     changeable = [place for place, options in enumerate(by_fact) if options]
@@ -105,12 +107,12 @@ def text_changes(text: Text, pool: Pool, seed: int, most: int) -> Iterator[Chang
             place: min(by_fact[place], key=lambda change: draw(seed, str(count), text.item.id, change.answer))
             for place in order[:count]
         }
-        yield _joined(text, chosen)
+        yield _join(text, chosen)
 
 
-def _joined(text: Text, chosen: Mapping[int, Change]) -> Change:
-    told = [chosen[place].answer if place in chosen else fact.text for place, fact in enumerate(text.facts)]
-    answer, starts = text.told(told)
+def _join(text: ComposedText, chosen: Mapping[int, ChangedText]) -> ChangedText:
+    wordings = [chosen[place].answer if place in chosen else fact.text for place, fact in enumerate(text.facts)]
+    answer, starts = text.tell(wordings)
     mistakes = []
     for place, change in sorted(chosen.items()):
         for mistake in change.mistakes:
@@ -119,22 +121,17 @@ def _joined(text: Text, chosen: Mapping[int, Change]) -> Change:
             quote = change.answer[mistake.start : mistake.end]
             explanation = mistake.explanation.replace(f"“{quote}”", f"“{answer[start:end]}”", 1)
             mistakes.append(mistake._replace(start=start, end=end, explanation=explanation))
-    return Change(answer=answer, correct=text.item.answer, mistakes=tuple(mistakes))
-
-
-def _fact(item: SourceItem, seed: int) -> Statement | None:
-    """Return the item as a sentence to tell beside others."""
-    if item.task is not Task.GENERATION:
-        return sentence(item, draw(seed, "sentence", item.id))
-    whole = _SENTENCE_END.search(item.answer) and "\n" not in item.answer and len(item.answer) <= LONGEST_FACT
-    return bare(item) if whole else None
+    return ChangedText(answer=answer, correct=text.item.answer, mistakes=tuple(mistakes))
 
 
 def _by_topic(facts: Iterable[Statement]) -> list[tuple[str, list[Statement]]]:
     """Return the facts of a region by topic; texts about a topic of the source keep it."""
     by_topic: dict[str, list[Statement]] = defaultdict(list)
     for fact in facts:
-        by_topic[fact.item.question if fact.item.task is Task.GENERATION else _topic(fact.item.question)].append(fact)
+        topic = question = fact.item.question
+        if fact.item.task is not Task.GENERATION:
+            topic = next((name for name, each in _topics().items() if each.words.search(question)), FALLBACK)
+        by_topic[topic].append(fact)
     few = [topic for topic, of_topic in by_topic.items() if len(of_topic) < SIZES[0] and topic in _topics()]
     for topic in few:
         if topic != FALLBACK:
@@ -142,12 +139,8 @@ def _by_topic(facts: Iterable[Statement]) -> list[tuple[str, list[Statement]]]:
     return sorted(by_topic.items())
 
 
-def _topic(question: str) -> str:
-    return next((name for name, topic in _topics().items() if topic.words.search(question)), FALLBACK)
-
-
 def _portions(facts: Sequence[Statement], seed: int) -> Iterator[Sequence[Statement]]:
-    """Yield the facts in portions of two to five; one that is left over joins the last."""
+    """Yield the facts in portions of two to five; a single remaining one joins the last portion."""
     start = 0
     while len(facts) - start >= SIZES[0]:
         size = SIZES[draw(seed, "size", facts[start].item.id)[0] % len(SIZES)]
@@ -157,27 +150,30 @@ def _portions(facts: Sequence[Statement], seed: int) -> Iterator[Sequence[Statem
         start += size
 
 
-def _text(facts: Sequence[Statement], topic: str, seed: int, use: int) -> Text:
+def _text(facts: Sequence[Statement], topic: str, seed: int, use: int) -> ComposedText:
     first = facts[0].item
     key = "\0".join(fact.item.id for fact in facts)
     chance = draw(seed, "composed", str(use), first.source, key)
     task = (Task.GENERATION, Task.FREEFORM)[chance[0] % 2]
     if topic in _topics() and first.region:
         wordings = _topics()[topic].about if task is Task.GENERATION else _topics()[topic].ask
-        question = wordings[chance[1] % len(wordings)].format(place=_place(first.region))
+        has_article = first.region in data("swap")["english"]["article"]
+        place = f"{'the ' if has_article else ''}{region_name(first.region)}"
+        question = wordings[chance[1] % len(wordings)].format(place=place)
     else:
         task, question = Task.GENERATION, topic
     joints = _joints(facts, chance)
-    blank = SourceItem(
-        source=first.source, id=f"text:{chance.hex()}", task=task, question=question, answer="-",
-        region=first.region, language=first.language, topic=topic if topic in _topics() else first.topic,
-    )  # fmt: skip
-    text = Text(blank, tuple(facts), joints)
-    return Text(blank.model_copy(update={"answer": text.told([fact.text for fact in facts])[0]}), text.facts, joints)
+    about = {"region": first.region, "language": first.language, "topic": topic if topic in _topics() else first.topic}
+    name = f"text:{chance.hex()}"
+    blank = SourceItem(source=first.source, id=name, task=task, question=question, answer="-", **about)
+    text = ComposedText(blank, tuple(facts), joints)
+    return ComposedText(
+        blank.model_copy(update={"answer": text.tell([fact.text for fact in facts])[0]}), text.facts, joints
+    )
 
 
 def _joints(facts: Sequence[Statement], chance: bytes) -> tuple[str, ...]:
-    """Return what stands before each fact: nothing, a space, a connective, or the mark of a line in a list."""
+    """Return the words before each fact: nothing, a space, a connective, or a list marker."""
     language = (facts[0].item.language or "").split("-")[0]
     if chance[2] % 8 == 0:
         return tuple("- " if place == 0 else "\n- " for place in range(len(facts)))
@@ -189,19 +185,13 @@ def _joints(facts: Sequence[Statement], chance: bytes) -> tuple[str, ...]:
     return tuple(joints)
 
 
-def _place(region: str) -> str:
-    """Return the region as English has it after a preposition."""
-    name = region_name(region)
-    return f"the {name}" if region in data("swap")["english"]["article"] else name
-
-
 @cache
-def _topics() -> dict[str, Topic]:
+def _topics() -> dict[str, TextTopic]:
     return {
-        name: Topic(
+        name: TextTopic(
             re.compile(rf"\b(?:{table['words']})\b" if table["words"] else "(?!)", re.IGNORECASE),
             tuple(table["about"]),
             tuple(table["ask"]),
         )
-        for name, table in loads(files("mores.factory").joinpath("topics.toml").read_text("utf-8")).items()
+        for name, table in read_packaged_toml("mores.factory", "topics.toml").items()
     }

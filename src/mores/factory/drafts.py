@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal
 
-from mores.factory.gold import Change, Gold, Kind, Mistake, Original
+from mores.factory.gold import ChangedText, Gold, Kind, Mistake, Original
 from mores.factory.items import SourceItem, Task
 from mores.factory.statement import Statement, bare, sentence
 from mores.factory.wrap import Wrapped, Wrapper
 from mores.types import Error, ErrorReport, Sample, Severity
 
-Maker = Callable[[Statement], Iterable[Change]]
+Maker = Callable[[Statement], Iterable[ChangedText]]
 """Puts errors into a statement."""
 Form = Literal["answer", "sentence", "composed"]
-"""What a draft says: an answer as the source has it, one put into a sentence, or several facts in one text."""
+"""The form of a draft: an answer as the source has it, one put into a sentence, or several facts in one text."""
 Stratum = tuple[str, Task, Form]
 """The drafts of a source among which correct and wrong ones are balanced."""
 
@@ -36,9 +36,9 @@ class Draft:
     answer: str
     kind: Kind
     maker: str = "source"
-    change: Change | None = None
+    change: ChangedText | None = None
     worded: Gold | None = None
-    """The pair, where it exists already because a model made it."""
+    """The pair, if a model has made it already; it is balanced by its whole text."""
     form: Form = "answer"
     parts: tuple[SourceItem, ...] = ()
     """The items of a composed text."""
@@ -80,9 +80,13 @@ def drafts(item: SourceItem, make: Maker | None = None, seed: int = 0) -> Iterat
 
 
 def soft(
-    item: SourceItem, task: Task, changes: Iterable[Change], form: Form = "answer", parts: tuple[SourceItem, ...] = ()
+    item: SourceItem,
+    task: Task,
+    changes: Iterable[ChangedText],
+    form: Form = "answer",
+    parts: tuple[SourceItem, ...] = (),
 ) -> Iterator[Draft]:
-    """Drafts with errors that rules made."""
+    """Yield drafts with errors that rules made."""
     for change in changes:
         yield Draft(item, task, change.answer, "soft", f"rule:{change.rule}", change, form=form, parts=parts)
 
@@ -91,8 +95,9 @@ def word(draft: Draft, wrapper: Wrapper) -> Gold:
     """Return the draft as an instruction-text pair with its gold report."""
     if draft.worded is not None:
         return draft.worded
-    wrapped = wrapper.wrap(draft.item, draft.answer, task=draft.task)
-    item = draft.item
+    item, change = draft.item, draft.change
+    wrapped = wrapper.wrap(item, draft.answer, task=draft.task)
+    before, after = wrapped.text[: wrapped.answer_start], wrapped.text[wrapped.answer_end :]
     sample = Sample(
         id=f"{item.source}-{draft.key}",
         instruction=wrapped.instruction,
@@ -108,24 +113,20 @@ def word(draft: Draft, wrapper: Wrapper) -> Gold:
         kind=draft.kind,
         maker=draft.maker,
         answer=item.answer if draft.kind == "hard" else None,
-        original=_original(draft, wrapped),
-        item=f"{item.source}/{item.id}",
-        parts=tuple(f"{part.source}/{part.id}" for part in draft.parts),
+        original=Original(instruction=wrapped.instruction, text=f"{before}{change.correct}{after}") if change else None,
+        item=item.name,
+        parts=tuple(part.name for part in draft.parts),
     )
-
-
-def _original(draft: Draft, wrapped: Wrapped) -> Original | None:
-    """Return the same words around the correct answer, where a rule has changed it."""
-    if draft.change is None:
-        return None
-    before, after = wrapped.text[: wrapped.answer_start], wrapped.text[wrapped.answer_end :]
-    return Original(instruction=wrapped.instruction, text=f"{before}{draft.change.correct}{after}")
 
 
 def _report(draft: Draft, wrapped: Wrapped) -> ErrorReport:
     if draft.correct:
         return ErrorReport()
-    mistakes = draft.change.mistakes if draft.change else (_hard(draft),)
+    if draft.change:
+        mistakes = draft.change.mistakes
+    else:  # a wrong answer of the source
+        explanation = f"The answer should be “{draft.item.answer}”, not “{draft.answer}”."
+        mistakes = (Mistake(0, len(draft.answer), "source", Severity.MAJOR, "incorrect answer", explanation),)
     errors = tuple(
         Error(
             side="text",
@@ -141,22 +142,10 @@ def _report(draft: Draft, wrapped: Wrapped) -> ErrorReport:
     return ErrorReport(errors=errors, explanation=" ".join(mistake.explanation for mistake in mistakes))
 
 
-def _hard(draft: Draft) -> Mistake:
-    """Return a wrong answer of the source: severity major, and an explanation that names the correct one."""
-    explanation = f"The answer should be “{draft.item.answer}”, not “{draft.answer}”."
-    return Mistake(0, len(draft.answer), "source", Severity.MAJOR, "incorrect answer", explanation)
-
-
-def worded(item: SourceItem, golds: Iterable[Gold]) -> Iterator[Draft]:
-    """Drafts of an item from pairs that exist already; they are balanced by their whole text."""
-    for gold in golds:
-        yield Draft(item, gold.task, gold.sample.text, gold.kind, gold.maker, worded=gold)
-
-
 def cap(
     items: Iterable[SourceItem], by: Callable[[SourceItem], str | None], *, most: int, seed: int
 ) -> list[SourceItem]:
-    """At most `most` items, each group in its share (largest remainders), drawn by the seed; in a fixed order."""
+    """Return at most `most` items, each group in its share (largest remainders), by the seed, in a fixed order."""
     groups: dict[str, list[SourceItem]] = defaultdict(list)
     for item in items:
         groups[by(item) or ""].append(item)
@@ -176,7 +165,7 @@ def cap(
 def limit(chosen: Mapping[Stratum, Sequence[Draft]], *, most: int, seed: int) -> list[Draft]:
     """Return at most `most` drafts of a source, in the pairs that a sampling made, in equal shares for its strata.
 
-    What a stratum leaves of its share goes to those with soft errors, of which there are fewer.
+    The rest of a stratum's share goes to the strata with soft errors, which are smaller.
     """
     kept: list[Draft] = []
     for source in sorted({stratum[0] for stratum in chosen}):

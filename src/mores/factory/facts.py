@@ -1,6 +1,6 @@
-"""What a dataset rests on: of each item that samples were made of, what is correct, in plain words.
+"""The facts of a dataset: what is correct about each item that samples were made of, in plain words.
 
-`facts.jsonl` is a corpus that `corpus:PATH` searches; what it finds says in its source which item it is of.
+`facts.jsonl` is a corpus that `corpus:PATH` searches; the source of a result names its item.
 """
 
 from __future__ import annotations
@@ -10,29 +10,29 @@ from dataclasses import dataclass
 
 from mores.factory.items import SourceItem, Task
 from mores.factory.split import Split
-from mores.factory.subject import subject
+from mores.factory.subject import subject_of
 from mores.types import Record
 
 FACTS = "facts.jsonl"
 LONGEST = 300
-"""Characters in which question and answer have their place together, so that what shortens a fact leaves the answer.
+"""Maximum characters of question and answer together, so that shortening a fact never cuts the answer.
 
 Only an answer that is longer than this makes a longer fact.
 """
 FEW = 3
-"""Further correct answers that are told, those that most people give."""
+"""Further correct answers in a fact, those that most people give."""
 _LEAST = 24
-"""Characters of a shortened part that still say something."""
+"""Minimum characters of a shortened part."""
 
 
-class Fact(Record):
+class CorrectFact(Record):
     """What is correct about one item."""
 
     id: str
     """`source/id` of the item, as in `Gold.item`."""
     text: str
     source: str
-    """The same as the id: what evidence has as its source."""
+    """The same as the id; evidence names it as its source."""
     group: str
     """As in `Gold.group`."""
     split: Split
@@ -41,13 +41,13 @@ class Fact(Record):
     region: str | None = None
     """ISO 3166-1 or 3166-2, or a cultural region."""
     answers: tuple[str, ...] = ()
-    """Where something is asked, what is correct: the end of the text."""
+    """The correct answers to a question: the end of the text."""
     subject: str | None = None
-    """Of an English question, what it asks for, to say the fact in another way."""
+    """The subject of an English question, to reword the fact."""
 
 
 def tell(item: SourceItem) -> str:
-    """Return the fact that an item is about: what was asked, and what is correct."""
+    """Return the fact about an item: what was asked, and what is correct."""
     if item.task is Task.GENERATION:
         return _joined(f"{item.question}:", item.answer)
     answer = "; ".join(_answers(item))
@@ -64,17 +64,12 @@ def _answers(item: SourceItem) -> tuple[str, ...]:
     return tuple(map(_joined, (item.answer, *item.also_correct[:FEW])))
 
 
-def _subject(item: SourceItem) -> str | None:
-    is_english_question = item.task in (Task.QA, Task.FREEFORM) and (item.language or "").split("-")[0] == "en"
-    return subject(item.question) if is_english_question else None
-
-
 def _joined(*parts: str) -> str:
     return " ".join(" ".join(parts).split())
 
 
 def _end(text: str, longest: int) -> str:
-    """Return the last words of a text: where it asks."""
+    """Return the last words of a text, which contain the question."""
     text = _joined(text)
     if len(text) <= longest:
         return text
@@ -94,8 +89,8 @@ def _start(text: str, longest: int) -> str:
 
 
 @dataclass(frozen=True)
-class Facts:
-    """The facts of items, made anew each time they are iterated over, so that they need no memory."""
+class CorrectFacts:
+    """The facts of items, created each time they are iterated over, to save memory."""
 
     items: list[SourceItem]
     """Each once, in their order in the file."""
@@ -105,13 +100,19 @@ class Facts:
     def __len__(self) -> int:
         return len(self.items)
 
-    def __iter__(self) -> Iterator[Fact]:
+    def __iter__(self) -> Iterator[CorrectFact]:
         for item in self.items:
-            name = f"{item.source}/{item.id}"
-            yield Fact(
-                id=name, text=tell(item), source=name, group=self.group_of[name], split=self.split_of[name],
-                language=item.language, region=item.region, answers=_answers(item), subject=_subject(item),
-            )  # fmt: skip
+            yield CorrectFact(
+                id=item.name,
+                text=tell(item),
+                source=item.name,
+                group=self.group_of[item.name],
+                split=self.split_of[item.name],
+                language=item.language,
+                region=item.region,
+                answers=_answers(item),
+                subject=subject_of(item),
+            )
 
 
 def once(items: Iterable[SourceItem]) -> list[SourceItem]:

@@ -9,9 +9,9 @@ from typing import Any
 
 from mores.culture import language
 from mores.errors import InputError
-from mores.factory.facts import FACTS, Fact
+from mores.factory.facts import FACTS, CorrectFact
 from mores.factory.gold import Gold
-from mores.factory.manifest import MANIFEST, Entry
+from mores.factory.manifest import MANIFEST, ManifestEntry
 from mores.factory.recipe import EDITION
 from mores.factory.split import SPLITS
 from mores.hub import CARD, TAGS, Upload, licence_name, with_fields
@@ -25,7 +25,7 @@ FILES = {**{f"{split}.jsonl": "Gold" for split in SPLITS}, MANIFEST: "Entry", FA
 
 
 def read_about(path: Path) -> dict[str, Any]:
-    """Return what a `recipe.json` says; InputError if another edition of the data factory wrote it."""
+    """Return the contents of a `recipe.json`; InputError if another edition of the data factory wrote it."""
     fix = "build the dataset again with this version of mores"
     try:
         about: dict[str, Any] = load_json(path.read_bytes())
@@ -34,9 +34,8 @@ def read_about(path: Path) -> dict[str, Any]:
     if not isinstance(about, dict):
         raise InputError(f"{path}: not a JSON object; {fix}")
     if (edition := about.get("edition", 1)) != EDITION:
-        raise InputError(
-            f"{path}: edition {edition} of the data factory wrote it, and this is edition {EDITION}; {fix}"
-        )
+        reason = f"edition {edition} of the data factory wrote it, and this is edition {EDITION}"
+        raise InputError(f"{path}: {reason}; {fix}")
     return about
 
 
@@ -45,37 +44,33 @@ class BuildRun(Run):
 
     @cached_property
     def about(self) -> dict[str, Any]:
-        """What the dataset's card says, as plain data: recipe, sources, counts and audits."""
+        """The contents of the dataset's card, as plain data: recipe, sources, counts and audits."""
         return read_about(self.file(ABOUT))
 
     def golds(self, split: str = "test") -> Iterator[Gold]:
         """Return the pairs of a split: `train`, `dev` or `test`."""
         return self.records(f"{split}.jsonl", Gold)
 
-    def facts(self) -> Iterator[Fact]:
-        """Return what is correct about each item of the dataset."""
-        return self.records(FACTS, Fact)
+    def facts(self) -> Iterator[CorrectFact]:
+        """Return the correct fact about each item of the dataset."""
+        return self.records(FACTS, CorrectFact)
 
-    def entries(self) -> Iterator[Entry]:
-        """Return the manifest: what each sample is, and the sum of its record."""
-        return self.records(MANIFEST, Entry)
+    def entries(self) -> Iterator[ManifestEntry]:
+        """Return the entries of the manifest: each sample and the hash of its record."""
+        return self.records(MANIFEST, ManifestEntry)
 
     def upload(self, repository: str) -> Upload:
-        """Return what a dataset of the Hub gets: the files of the dataset and its card; `mores.hub.push` sends it."""
+        """Return an upload to the Hub with the files of the dataset and its card; `mores.hub.push` sends it."""
         names = [line.split(maxsplit=1)[1] for line in self.file(SUMS).read_text("utf-8").splitlines()]
         spoken = [name for name in self.about["tables"].get("language of the text", {}) if name != "unknown"]
-        splits = [("train", "train"), ("validation", "dev"), ("test", "test")]
+        splits = (("train", "train"), ("validation", "dev"), ("test", "test"))
+        data_files = [{"split": split, "path": f"{name}.parquet"} for split, name in splits]
         fields = {
             "pretty_name": self.about["recipe"]["name"],
             "license": licence_name(source["licence"] for source in self.about["sources"]),
             "language": sorted({language(name).partition("-")[0] for name in spoken}),
             "tags": TAGS,
-            "configs": [
-                {
-                    "config_name": "default",
-                    "data_files": [{"split": split, "path": f"{name}.parquet"} for split, name in splits],
-                }
-            ],
+            "configs": [{"config_name": "default", "data_files": data_files}],
         }
         card = with_fields(self.file("card.md").read_text("utf-8"), fields)
         files: dict[str, Path | bytes] = {name: self.file(name) for name in (*names, SUMS)}

@@ -1,4 +1,4 @@
-"""What the data factory makes: a sample with its gold error report, and where both come from."""
+"""The output of the data factory: a sample with its gold error report, and where both come from."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Mistake(NamedTuple):
     """Names the wrong words as they stand in the text."""
 
 
-class Change(NamedTuple):
+class ChangedText(NamedTuple):
     """A correct text into which errors were put."""
 
     answer: str

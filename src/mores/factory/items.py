@@ -1,4 +1,4 @@
-"""What the data factory starts from: items of cultural datasets in one shape, whatever dataset they come from."""
+"""The input of the data factory: items of cultural datasets in one shape, whatever dataset they come from."""
 
 from __future__ import annotations
 
@@ -61,6 +61,11 @@ class SourceItem(Record):
     unit: str | None = None
     """What must stay in one split with it where that is more than its id, for example the post that groups judged."""
 
+    @property
+    def name(self) -> str:
+        """`source/id`, as in `Gold.item`."""
+        return f"{self.source}/{self.id}"
+
 
 @dataclass(frozen=True)
 class Source:
@@ -77,14 +82,14 @@ class Source:
     files: str
     """What a local folder must hold, in the published schema, in one line for people."""
     stratify: Literal["region", "language", "topic"]
-    """What the cap is stratified by (ExCAM, Appendix E)."""
+    """The field by which the cap is stratified (ExCAM, Appendix E)."""
     read: Callable[[Path, Callable[[InputError], None]], Iterator[SourceItem]]
     """Reads a folder; a bad row goes to the callback, with file and line, and is left out."""
     hub: str | None = None
     """The dataset on the Hugging Face Hub, `owner/name`; None if it has none there."""
     no_facts: str | None = None
-    """Why its items are left out of the facts, where what they say is none."""
+    """Why its items are left out of the facts, where they state opinions."""
     soft: bool = False
-    """Whether it gives no wrong answers, so that errors are made (`*` in ExCAM, Table 2)."""
+    """Whether it has no wrong answers, so that errors must be made (`*` in ExCAM, Table 2)."""
     stands_in_for: str | None = None
     """The source of the paper that it replaces."""

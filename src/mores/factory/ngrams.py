@@ -6,7 +6,7 @@ Everything is integer arithmetic, so that the rows are the same on every process
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ _MIX = np.uint64(0xD6E8FEB86659FD93)
 
 
 def char_ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> Any:
-    """Return which n-grams each text has, in a matrix with 2^bits columns; a text begins and ends with a space."""
+    """Return the n-grams of each text, padded with spaces, as a matrix of ones with 2^bits columns."""
     padded = [f" {text} " for text in texts]
     points = np.frombuffer("".join(padded).encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
     text_of = np.repeat(np.arange(len(texts), dtype=np.int64), [len(text) for text in padded])
@@ -36,14 +36,14 @@ def char_ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> Any:
     return presence(np.concatenate(rows), np.concatenate(hashes), len(texts), bits)
 
 
-def token_counts(texts: Iterable[str], tokens: Callable[[str], Iterable[str]]) -> Any:
-    """How often each text has each of its tokens, for example words; a column is a token, in order of appearance."""
+def count_tokens(texts: Iterable[Iterable[str]]) -> Any:
+    """Return the count of each token, such as a word, in each text; columns are tokens in order of appearance."""
     from scipy.sparse import csr_matrix
 
     columns: dict[str, int] = {}
     cells, starts = array("q"), array("q", [0])
     for text in texts:
-        cells.extend(columns.setdefault(token, len(columns)) for token in tokens(text))
+        cells.extend(columns.setdefault(token, len(columns)) for token in text)
         starts.append(len(cells))
     counts = csr_matrix((np.ones(len(cells), np.int64), cells, starts), shape=(len(starts) - 1, len(columns)))
     counts.sum_duplicates()
@@ -51,7 +51,7 @@ def token_counts(texts: Iterable[str], tokens: Callable[[str], Iterable[str]]) -
 
 
 def presence(rows: Integers, hashes: Hashes, count: int, bits: int) -> Any:
-    """Return a matrix of ones where a row has a hash, of `count` rows and 2^bits columns."""
+    """Return a matrix of `count` rows and 2^bits columns, with ones where a row has a hash."""
     from scipy.sparse import csr_matrix
 
     mixed = hashes * _MIX

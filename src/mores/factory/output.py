@@ -1,11 +1,11 @@
 """A dataset on disk.
 
-| file | what |
+| file | contents |
 | --- | --- |
 | `train`, `dev`, `test` `.jsonl` | one `Gold` record per line |
 | the same, `.parquet` | the same as flat columns, the report as JSON |
-| `manifest.jsonl` | one `Entry` per sample: its id, split, source, task, kind, group and the sum of its record |
-| `facts.jsonl` | what is correct about each of their items, as a corpus to search: one `Fact` per line |
+| `manifest.jsonl` | one `ManifestEntry` per sample: id, split, source, task, kind, group and hash of its record |
+| `facts.jsonl` | the correct fact about each of their items, as a corpus to search: one `CorrectFact` per line |
 | `card.md`, `card.html` | the data card (`mores build` draws the page) |
 | `recipe.json` | the recipe, versions, counts and audits |
 | `SHA256SUMS` | of all of these |
@@ -19,20 +19,21 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
-from mores.factory.build import Built, Progress, quiet
-from mores.factory.card import Tally, facts, render
+from mores.engine import SILENT, Progress
+from mores.factory.build import Built
+from mores.factory.card import CardTally, facts, render
 from mores.factory.facts import FACTS
 from mores.factory.folder import ABOUT, SUMS
 from mores.factory.gold import Gold
-from mores.factory.manifest import MANIFEST, enter, sum_of
-from mores.factory.recipe import Recipe
+from mores.factory.manifest import MANIFEST, make_entry, sum_of
+from mores.factory.recipe import BuildRecipe
 from mores.factory.split import SPLITS
 from mores.io import JsonlWriter, read_records, write_text
 from mores.io.private import make_folder, make_part
 from mores.types import Sample
 
 _OF_SAMPLE = tuple(name for name in Sample.model_fields if name != "evidence")
-"""What is built has no evidence yet."""
+"""A built sample has no evidence yet."""
 COLUMNS = (*_OF_SAMPLE, "task", "kind", "maker", "answer", "item", "group", "report")
 ROWS = 10_000
 """Rows of a Parquet row group."""
@@ -40,20 +41,20 @@ ROWS = 10_000
 
 def write(
     built: Built,
-    recipe: Recipe,
+    recipe: BuildRecipe,
     folder: Path,
-    progress: Progress = quiet,
+    progress: Progress = SILENT,
     page: Callable[[dict[str, Any]], str] | None = None,
 ) -> None:
-    """Write everything; the same build gives the same bytes. `page` makes HTML of the card, if it is given."""
+    """Write all files; the same build gives the same bytes. `page` renders the card as HTML."""
     make_folder(folder)
-    tally = Tally()
+    tally = CardTally()
     with ExitStack() as stack:
         files: dict[str, _Split] = {split: stack.enter_context(_Split(folder, split)) for split in SPLITS}
         manifest = stack.enter_context(JsonlWriter(folder / MANIFEST))
-        for gold in progress("writing", built.golds, len(built.golds)):
+        for gold in progress.track("writing", built.golds, len(built.golds)):
             line = files[gold.split].write(gold)
-            manifest.write(enter(gold, line))
+            manifest.write(make_entry(gold, line))
             tally.add(gold)
     with JsonlWriter(folder / FACTS) as writer:
         for tally.facts, fact in enumerate(built.facts, 1):
@@ -96,8 +97,16 @@ class _Split:
         self._part.unlink(missing_ok=True)
 
     def write(self, gold: Gold) -> bytes:
-        """Add a sample, and returns its line."""
-        self._rows.append(_flat(gold))
+        """Add a sample, and return its line."""
+        self._rows.append(
+            gold.sample.model_dump(exclude={"evidence"})
+            | {name: getattr(gold, name) for name in ("kind", "maker", "answer", "item", "group")}
+            | {
+                "task": gold.task.value,
+                "report": gold.report.model_dump_json(),
+                "score": float(sum(error.severity.weight for error in gold.report.errors)),
+            }
+        )
         if len(self._rows) == ROWS:
             self._flush()
         return self._jsonl.write(gold)
@@ -111,20 +120,7 @@ class _Split:
 
 
 def read_split(folder: Path, split: str, *, only: str | None = None, without: str | None = None) -> Iterator[Gold]:
-    """Yield the pairs of a split, of one source only, or without one: `train` without and `test` only leave one out."""
+    """Yield the pairs of a split: of all sources, only one, or all but one, for leave-one-out evaluation."""
     for gold in read_records(folder / f"{split}.jsonl", Gold):
         if only in (None, gold.sample.source) and (without is None or gold.sample.source != without):
             yield gold
-
-
-def _flat(gold: Gold) -> dict[str, Any]:
-    return gold.sample.model_dump(exclude={"evidence"}) | {
-        "task": gold.task.value,
-        "kind": gold.kind,
-        "maker": gold.maker,
-        "answer": gold.answer,
-        "item": gold.item,
-        "group": gold.group,
-        "report": gold.report.model_dump_json(),
-        "score": float(sum(error.severity.weight for error in gold.report.errors)),
-    }

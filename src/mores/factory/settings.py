@@ -10,7 +10,7 @@ from mores.settings import Settings, setting
 from mores.settings.values import AnyPath, OptionalPath
 
 if TYPE_CHECKING:
-    from mores.factory.recipe import Recipe
+    from mores.factory.recipe import BuildRecipe
     from mores.models.base import Model
 
 
@@ -26,7 +26,7 @@ class SourcesSettings(Settings):
 class BuildSettings(AskSettings, table="build"):
     """A recipe, its data, and what overrides it."""
 
-    recipe: str | Path | Recipe = setting(
+    recipe: str | Path | BuildRecipe = setting(
         kw_only=False, metavar="RECIPE", help="excam40k, free, or a YAML file of yours.", result=True
     )
     out: AnyPath = setting(kw_only=False, place="new folder", option="--out", help="Folder for the dataset.")

@@ -1,10 +1,10 @@
 """The shortcut audit: how well the label can be guessed from the output text alone.
 
-A metric that is trained on such data may learn which answers tend to be wrong instead of what is wrong with them. The
+A metric trained on data with shortcuts may learn which answers tend to be wrong instead of what is wrong with them. The
 guesser never sees the instruction. It is a logistic regression on words, on runs of one to four characters, for scripts
-without spaces, and on the shape of a text, cross-validated over the folds of items that the splits are made of.
+without spaces, and on the shape of a text, cross-validated over the folds of items that make up the splits.
 
-All of it is integer arithmetic: which answers a dataset has depends on the guesser, and sums of floating-point numbers
+All of it is integer arithmetic: the guesser decides which answers a dataset has, and sums of floating-point numbers
 differ between processors.
 """
 
@@ -19,19 +19,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mores.factory.ngrams import Integers, char_ngrams, token_counts
+from mores.factory.ngrams import Integers, char_ngrams, count_tokens
 from mores.types import Record
 
 Labels = npt.NDArray[np.bool_]
 Classify = Callable[[Any, Labels, Any], Integers]
-"""From rows, whether they are correct, and other rows: the log-odds that these are correct, in any unit."""
+"""Learns from rows and their labels, and returns the log-odds that other rows are correct, in any unit."""
 
 ONE = 1 << 12
 """The number 1 in fixed point, of odds and probabilities."""
 ROUNDS = 12
-"""Steps of a fit: fewer than it needs to settle, which keeps it from learning the training texts by heart."""
+"""Steps of a fit: too few to converge, which prevents overfitting."""
 FEWEST = 3
-"""Texts that a column needs to be looked at; what fewer have says nothing about texts of another fold."""
+"""Minimum texts that have a column for it to be used; a rarer one says nothing about another fold."""
 _UNIT = 1 << 8
 """The length of a row, whatever its number of columns, and the precision of weights."""
 _PROBABILITY = np.array([round(ONE / (1 + math.exp(-step / 64))) for step in range(-1024, 1025)], np.int64)
@@ -46,30 +46,35 @@ class Shortcut(Record):
     n: int
 
 
-class Seen(NamedTuple):
-    """What a guesser sees of some texts, and what it is to guess."""
+class SeenTexts(NamedTuple):
+    """The features of some texts, and the labels to guess."""
 
     rows: Any
     correct: Labels
     folds: Integers
 
-    def take(self, at: Integers) -> Seen:
+    def take(self, at: Integers) -> SeenTexts:
         """Return some of the texts."""
-        return Seen(self.rows[at], self.correct[at], self.folds[at])
+        return SeenTexts(self.rows[at], self.correct[at], self.folds[at])
 
 
-def see(texts: Sequence[str], correct: Sequence[bool], folds: Sequence[int]) -> Seen:
-    """Texts as the guesser sees them."""
-    return Seen(_unit_length(looks(texts)), np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64))
+def see(texts: Sequence[str], correct: Sequence[bool], folds: Sequence[int]) -> SeenTexts:
+    """Return texts as the guesser sees them."""
+    rows = looks(texts)
+    counts = np.diff(rows.indptr)
+    # Rows of equal length, so that a long text weighs no more than a short one.
+    rows.data = np.repeat(np.array([_UNIT // max(1, math.isqrt(count)) for count in counts.tolist()]), counts)
+    return SeenTexts(rows, np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64))
 
 
 def looks(texts: Sequence[str]) -> Any:
-    """Words, characters and shape of each text as a sparse row of ones, without the columns that few texts have."""
+    """Return words, characters and shape of each text as a sparse row of ones, without columns that few texts have."""
     from scipy.sparse import csr_matrix, hstack
 
     if not texts:
         return csr_matrix((0, 1), dtype=np.int64)
-    tokens = token_counts(texts, lambda text: dict.fromkeys(_tokens(text)))
+    words = (dict.fromkeys([*re.findall(r"\w+", text.casefold()), *shape(text)]) for text in texts)
+    tokens = count_tokens(words)
     rows = hstack([tokens, char_ngrams(list(map(plain, texts)), range(1, 5), 18)]).tocsr()
     common = np.bincount(rows.indices, minlength=rows.shape[1]) >= FEWEST
     return hstack([rows[:, common], csr_matrix(np.ones((len(texts), 1), np.int64))]).tocsr()
@@ -80,13 +85,8 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def _tokens(text: str) -> Iterator[str]:
-    yield from re.findall(r"\w+", text.casefold())
-    yield from shape(text)
-
-
 def shape(text: str) -> Iterator[str]:
-    """Yield what a text looks like from afar: its length, digits, capitals, signs and sentences, each as a class."""
+    """Yield the shape of a text: its length, digits, capitals, signs and sentences, each as a class."""
     words = text.split()
     counts = {
         "characters": len(text),
@@ -98,27 +98,15 @@ def shape(text: str) -> Iterator[str]:
         "commas": len(re.findall(r"[,،、，;；]", text)),
     }
     for name, count in counts.items():
-        yield f"\0{name} {_size(count)}"
+        # Classes of numbers: 0 to 7 are one each, then there are four for each doubling.
+        extra = max(0, count.bit_length() - 3)
+        yield f"\0{name} {(extra << 3) + (count >> extra)}"
     yield f"\0begins {unicodedata.category(text[0]) if text else ''}"
     yield f"\0ends {text[-1] if text and not text[-1].isalnum() else ''}"
 
 
-def _size(count: int) -> int:
-    """Return a class of numbers: 0 to 7 are one each, then there are four for each doubling."""
-    extra = max(0, count.bit_length() - 3)
-    return (extra << 3) + (count >> extra)
-
-
-def _unit_length(rows: Any) -> Any:
-    """Rows of equal length, so that a long text weighs no more than a short one."""
-    counts = np.diff(rows.indptr)
-    scaled = rows.copy()
-    scaled.data = np.repeat(np.array([_UNIT // max(1, math.isqrt(count)) for count in counts.tolist()]), counts)
-    return scaled
-
-
-def out_of_fold(seen: Seen, classify: Classify | None = None) -> Integers:
-    """Return the log-odds that each text is correct, from a guesser that was fitted on the other folds."""
+def out_of_fold(seen: SeenTexts, classify: Classify | None = None) -> Integers:
+    """Return the log-odds that each text is correct, from a guesser fitted on the other folds."""
     rows, correct, fold = seen.rows, seen.correct, seen.folds // 2  # two at a time: half the work
     odds = np.zeros(len(correct), np.int64)
     for number in np.unique(fold):
@@ -129,9 +117,12 @@ def out_of_fold(seen: Seen, classify: Classify | None = None) -> Integers:
 
 
 def regress(rows: Any, correct: Labels, others: Any) -> Integers:
-    """Log-odds by a logistic regression: accelerated gradient steps, each column with a step of its own."""
+    """Return log-odds by a logistic regression: accelerated gradient steps, with a step size for each column."""
     columns = rows.T.tocsr()
-    wanted, weight = np.where(correct, ONE, 0), _class_weights(correct)
+    wanted = np.where(correct, ONE, 0)
+    count, n_correct = len(correct), int(correct.sum())
+    # In sixteenths: correct and wrong texts count the same.
+    weight = np.where(correct, 8 * count // n_correct, 8 * count // (count - n_correct))
     curvature = columns @ np.asarray(rows.sum(axis=1)).ravel() // 4 + _UNIT * _UNIT // 4
     weights = before = np.zeros(rows.shape[1], np.int64)
     for step in range(ROUNDS):
@@ -148,14 +139,8 @@ def probability(odds: Integers) -> Integers:
     return _PROBABILITY[np.clip(odds * 64 // ONE, -1024, 1024) + 1024]
 
 
-def _class_weights(correct: Labels) -> Integers:
-    """Weights in sixteenths with which correct and wrong texts count the same."""
-    count, n_correct = len(correct), int(correct.sum())
-    return np.where(correct, 8 * count // n_correct, 8 * count // (count - n_correct))
-
-
 def gain(odds: Integers, correct: Labels) -> Shortcut:
-    """Return how much better than chance the guesser does; 2 times balanced accuracy, less 1."""
+    """Return the scaled accuracy of the guesser: 2 times balanced accuracy, less 1."""
     hit = (odds > 0) == correct
     counts = [int((correct == label).sum()) for label in (True, False)]
     hits = [int(hit[correct == label].sum()) for label in (True, False)]
@@ -164,6 +149,6 @@ def gain(odds: Integers, correct: Labels) -> Shortcut:
     return Shortcut(value=sum(rates) - 1, error=error, n=len(correct))
 
 
-def audit(seen: Seen, classify: Classify | None = None) -> Shortcut:
-    """Return how much the texts alone tell."""
+def audit(seen: SeenTexts, classify: Classify | None = None) -> Shortcut:
+    """Return the scaled accuracy of a classifier that sees the texts alone."""
     return gain(out_of_fold(seen, classify), seen.correct)

@@ -1,11 +1,11 @@
-"""Train, dev and test without leakage: what shares an item, or asks the same question, stays on one side."""
+"""Train, dev and test without leakage: samples that share an item or a question are in the same split."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from mores.factory.components import Components
@@ -18,7 +18,7 @@ SPLITS: Mapping[Split, tuple[int, ...]] = {"train": (0, 1, 2, 3, 4, 5, 6), "dev"
 """The folds of each split: the shares of ExCAM, Table 2."""
 
 LARGEST = 50
-"""Items of a group that likeness may always make; what shares a unit or a question is never parted."""
+"""Size up to which similarity always joins groups; items that share a unit or a question are never separated."""
 
 _NOT_WORD = re.compile(r"[\W_]+")
 
@@ -31,14 +31,18 @@ def normalise(question: str) -> str:
 def groups(items: Iterable[SourceItem], alike: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
     """Return the group of each item, `source/id` to a name: one for items of a unit, with the same question, or alike.
 
-    `alike` are pairs of names, the most alike first. A pair is not joined if the group became larger than one item in
-    a hundred (and `LARGEST`): a chain of pairs would otherwise join what has little in common.
+    `alike` are pairs of names, the most similar first. A pair is not joined if the group would hold more than one item
+    in a hundred (and more than `LARGEST`): a chain of pairs would otherwise join items with little in common.
     """
     components = Components()
     names = []
     for item in items:
-        names.append(f"{item.source}/{item.id}")
-        components.add(names[-1], _keys(item))
+        # A topic is not a question: many different texts are written about one.
+        sign, text = ("=", item.answer) if item.task is Task.GENERATION else ("?", item.question)
+        keys = [f"{item.source}\0{item.unit or item.id}"]
+        keys += [f"{sign}{words}"] if (words := normalise(text)) else []
+        names.append(item.name)
+        components.add(item.name, keys)
     largest = max(LARGEST, len(names) // 100)
     for first, second in alike:
         if components.size(first) + components.size(second) <= largest:
@@ -46,33 +50,21 @@ def groups(items: Iterable[SourceItem], alike: Iterable[tuple[str, str]] = ()) -
     return components.by_first(sorted(names))
 
 
-def _keys(item: SourceItem) -> Iterator[str]:
-    """Yield what an item shares with those that must stay with it."""
-    yield f"{item.source}\0{item.unit or item.id}"
-    # A topic is no question: many different texts are written about one.
-    text = item.answer if item.task is Task.GENERATION else item.question
-    if words := normalise(text):
-        yield f"{'=' if item.task is Task.GENERATION else '?'}{words}"
-
-
 def folds(items: Iterable[SourceItem], group_of: Mapping[str, str], seed: int) -> dict[str, int]:
     """Return the fold of each group: ten of equal size, also within each source.
 
-    Large groups go first, each to where its sources lack most; groups of one size are drawn by the seed.
+    Large groups go first, each to the fold in which its sources are rarest; the seed orders groups of equal size.
     """
     sizes: dict[str, Counter[str]] = defaultdict(Counter)
     totals: Counter[str] = Counter()
     for item in items:
-        sizes[group_of[f"{item.source}/{item.id}"]][item.source] += 1
+        sizes[group_of[item.name]][item.source] += 1
         totals[item.source] += 1
     filled: list[Counter[str]] = [Counter() for _ in range(FOLDS)]
     chosen = {}
     for group in sorted(sizes, key=lambda g: (-sizes[g].total(), draw(seed, g))):
-        chosen[group] = min(range(FOLDS), key=lambda fold: _fullness(sizes[group], filled[fold], totals))
+        members = sizes[group].items()
+        fullness = [sum(n * fold[source] / totals[source] for source, n in members) for fold in filled]
+        chosen[group] = fullness.index(min(fullness))
         filled[chosen[group]].update(sizes[group])
     return chosen
-
-
-def _fullness(group: Counter[str], filled: Counter[str], totals: Counter[str]) -> float:
-    """Return how full a fold is in the sources of a group."""
-    return sum(count * filled[source] / totals[source] for source, count in group.items())

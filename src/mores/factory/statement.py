@@ -1,11 +1,11 @@
-"""What is correct about an item, as a text that can be changed by rule and told beside others.
+"""The correct statement about an item, as a text that rules can change and that can be combined with others.
 
 | item | statement |
 | --- | --- |
 | a text about a topic | the text |
 | an English question with a short answer | "A common snack in Peru is corn." (`subject`) |
 | a norm that an item rests on (`norm_of`) | the norm |
-| any other | the answer alone, which cannot stand beside others |
+| any other | the answer alone, which cannot be combined |
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from mores.culture import region_name
 from mores.factory.items import SourceItem, Task
-from mores.factory.subject import subject
+from mores.factory.subject import subject_of
 
 FRAMES = (
     "{Subject} is {answer}.",
@@ -24,7 +24,7 @@ FRAMES = (
     "If you ask about {subject}, the answer is {answer}.",
 )
 CLAUSE = "As for {subject}: {answer}."
-"""For an answer that is a clause of its own."""
+"""For an answer that is a clause."""
 
 _SEVERAL = re.compile(r"\n|[.!?][\"'”’)]* +\S|[!?]\W*$")
 _CLAUSE = re.compile(
@@ -45,20 +45,20 @@ _OMITS = ("forget", "fail", "neglect")
 _CONDUCT = re.compile(
     rf"^((?:[^.,]+, i|I)t(?: is|['’]s) (?:considered )?)({'|'.join(_PRAISE)}) to (?!not\b)(?!.*\bbut\b)(?=[^.]+\.$)"
 )
-"""A norm that praises a conduct and says nothing besides."""
+"""A norm that only praises a conduct."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A correct text about an item, and where the answer stands in it."""
+    """A correct text about an item, and the place of the answer in it."""
 
     item: SourceItem
     stated: SourceItem
-    """The item with its answers as they are written in the text."""
+    """The item with its answers as the text has them."""
     before: str = ""
     after: str = ""
     question: tuple[int, int] | None = None
-    """Where the words of the question stand."""
+    """Place of the words of the question."""
 
     @property
     def start(self) -> int:
@@ -79,14 +79,16 @@ def bare(item: SourceItem) -> Statement:
 
 
 def sentence(item: SourceItem, choice: bytes = b"\0") -> Statement | None:
-    """A short answer to an English question as a sentence, where it can be one; `choice` decides on the wording."""
-    is_english_question = item.task in {Task.QA, Task.FREEFORM} and (item.language or "").split("-")[0] == "en"
-    phrase = subject(item.question) if is_english_question else None
+    """Return the short answer to an English question as a sentence, or None; `choice` selects the wording."""
+    phrase = subject_of(item)
     if phrase is None or _SEVERAL.search(item.answer.strip()):
         return None
     frame = CLAUSE if _CLAUSE.match(item.answer) else FRAMES[choice[0] % len(FRAMES)]
     stated = _fitted(item, is_first=frame.startswith("{Answer}"))
-    before, after = (_filled(part, phrase) for part in re.split(r"\{[Aa]nswer\}", frame))
+    before, after = (
+        part.replace("{Subject}", phrase[0].upper() + phrase[1:]).replace("{subject}", phrase)
+        for part in re.split(r"\{[Aa]nswer\}", frame)
+    )
     start = f"{before}{stated.answer}{after}".casefold().index(phrase.casefold(), 0 if before else len(stated.answer))
     return Statement(item, stated, before, after, (start, start + len(phrase)))
 
@@ -94,35 +96,30 @@ def sentence(item: SourceItem, choice: bytes = b"\0") -> Statement | None:
 def norm_of(item: SourceItem, choice: bytes = b"\0") -> SourceItem | None:
     """Return the norm that an item rests on, as a text about the conduct of its culture.
 
-    `choice` decides on one of four wordings with the same meaning: "It is polite to bow", "It is impolite not to bow",
+    `choice` selects one of four wordings with the same meaning: "It is polite to bow", "It is impolite not to bow",
     "It is impolite to forget to bow" and "It is polite not to forget to bow". A reversed norm has praise for blame, or
-    blame for praise; so neither of them, nor either together with "not" or "forget", tells whether a norm is correct.
+    blame for praise; so none of these words, alone or together, tells whether a norm is correct.
     """
     if item.norm is None or item.region is None:
         return None
+    negates, omits, verb = choice[0] % 2, choice[0] // 2 % 2, _OMITS[choice[0] // 4 % len(_OMITS)]
+
+    def reword(match: re.Match[str]) -> str:
+        begin, praise = match.groups()
+        verdict = praise if negates == omits else _PRAISE[praise]
+        return f"{begin}{verdict} {'not ' * negates}to {f'{verb} to ' * omits}"
+
     return SourceItem(
         source=item.source,
         id=f"norm:{item.unit or item.id}",
         task=Task.GENERATION,
         question=f"etiquette in {region_name(item.region)}",
-        answer=_CONDUCT.sub(lambda match: _wording(match, choice[0]), item.norm),
+        answer=_CONDUCT.sub(reword, item.norm),
         region=item.region,
         language=item.language,
         topic=item.topic,
         unit=item.unit,
     )
-
-
-def _wording(match: re.Match[str], choice: int) -> str:
-    """Return the beginning of a norm that praises a conduct, or one that blames its contrary or omission."""
-    begin, praise = match.groups()
-    negates, omits, verb = choice % 2, choice // 2 % 2, _OMITS[choice // 4 % len(_OMITS)]
-    verdict = praise if negates == omits else _PRAISE[praise]
-    return f"{begin}{verdict} {'not ' * negates}to {f'{verb} to ' * omits}"
-
-
-def _filled(part: str, phrase: str) -> str:
-    return part.replace("{Subject}", phrase[0].upper() + phrase[1:]).replace("{subject}", phrase)
 
 
 def _fitted(item: SourceItem, is_first: bool) -> SourceItem:

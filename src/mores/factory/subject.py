@@ -1,4 +1,4 @@
-"""What an English question asks for, as a noun phrase that its answer completes to a sentence.
+"""The subject of an English question: a noun phrase that its answer completes to a sentence.
 
 subject("What is a common snack in Peru?")      "a common snack in Peru"
 subject("In Peru, where do people meet?")       "the place where people meet in Peru"
@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 
+from mores.factory.items import SourceItem, Task
+
 _ASIDE = re.compile(r"\s*\((?:[^()]|\([^()]*\))*\)")
 _FIRST = re.compile(r"(?P<where>(?:In|At|On|During|Among|For|With) [^,?.]{2,60}), (?P<asked>\w.+)")
-"""“In Peru, what …”: where it is stands at the end of a phrase."""
+"""“In Peru, what …”: the place goes to the end of the phrase."""
 _IS = "is|was"
 """Of several things sentences would need other verbs."""
 _MAY = "should|can|could|would|will|must|might"
@@ -39,8 +41,14 @@ _RULES = tuple(
 )  # fmt: skip
 
 
+def subject_of(item: SourceItem) -> str | None:
+    """Return the subject of an item that is an English question, or None."""
+    is_english_question = item.task in {Task.QA, Task.FREEFORM} and (item.language or "").split("-")[0] == "en"
+    return subject(item.question) if is_english_question else None
+
+
 def subject(question: str) -> str | None:
-    """Return the phrase, or None where the question is not one sentence of a kind that the rules know."""
+    """Return the phrase, or None where the question is not a single sentence that the rules know."""
     text = _ASIDE.sub("", " ".join(question.split()))
     where = ""
     if first := _FIRST.fullmatch(text):

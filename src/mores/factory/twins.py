@@ -1,8 +1,8 @@
-"""Near twins: items that say almost the same.
+"""Near twins: items that say almost the same thing.
 
 Two items are near twins if their distinctive n-grams overlap by half (Jaccard similarity): the runs of five characters
-of question and answer, without case and punctuation, that few items have. What many items have is the wording of a
-questionnaire and not what is asked. An item with hardly any distinctive n-grams has no twins.
+of question and answer, without case and punctuation, that few items have. N-grams that many items have are the wording
+of a questionnaire, not what is asked. An item with hardly any distinctive n-grams has no twins.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from mores.factory.split import normalise
 
 LENGTH = 5
 OVERLAP = (1, 2)
-"""The least similarity of twins, as a fraction."""
+"""The minimum similarity of twins, as a fraction."""
 FEWEST = 12
 """An item with fewer distinctive n-grams is not compared."""
 COMMON = 10
 """An n-gram is distinctive if no more items than this have it, or one in a hundred."""
 _BITS = 30
 _CHUNK = 100_000
-"""Pairs that are compared at a time, for the memory that they need."""
+"""Pairs compared at a time, to limit memory."""
 
 
 class Twins(NamedTuple):
@@ -40,7 +40,9 @@ def near_twins(items: Iterable[SourceItem]) -> list[Twins]:
     """Return all near twins among items whose texts differ, the most alike first."""
     names: dict[str, list[str]] = defaultdict(list)
     for item in items:
-        names[_text(item)].append(f"{item.source}/{item.id}")
+        # A topic is not a question: many different texts are written about one.
+        text = item.answer if item.task is Task.GENERATION else f"{item.question} {item.answer}"
+        names[normalise(text)].append(item.name)
     count = sum(map(len, names.values()))
     owners = sorted(tuple(sorted(of_text)) for of_text in names.values())
     text_of = {name: text for text, of_text in names.items() for name in of_text}
@@ -57,8 +59,8 @@ def near_twins(items: Iterable[SourceItem]) -> list[Twins]:
     return [Twins(owners[a], owners[b]) for _, a, b in sorted(ranked)]
 
 
-def parted(twins: Iterable[Twins], split_of: Mapping[str, str]) -> int:
-    """Return how many items of the test split have a near twin in the training split."""
+def count_leaks(twins: Iterable[Twins], split_of: Mapping[str, str]) -> int:
+    """Return the number of items of the test split that have a near twin in the training split."""
     in_test: set[str] = set()
     for pair in twins:
         for names, others in (pair, pair[::-1]):
@@ -67,13 +69,8 @@ def parted(twins: Iterable[Twins], split_of: Mapping[str, str]) -> int:
     return len(in_test)
 
 
-def _text(item: SourceItem) -> str:
-    # A topic is no question: many different texts are written about one.
-    return normalise(item.answer if item.task is Task.GENERATION else f"{item.question} {item.answer}")
-
-
 def _distinctive(texts: Sequence[str], most: int) -> Any:
-    """Return the distinctive n-grams of each text, columns in order of how many texts have them."""
+    """Return the distinctive n-grams of each text; columns are ordered by the number of texts that have them."""
     from scipy.sparse import csr_matrix
 
     rows = char_ngrams(texts, (LENGTH,), _BITS)
@@ -92,9 +89,9 @@ def _distinctive(texts: Sequence[str], most: int) -> Any:
 
 
 def _candidates(rows: Any) -> tuple[Integers, Integers]:
-    """Pairs that may be alike enough.
+    """Return pairs that may be similar enough.
 
-    Texts that share half of their n-grams share one of the rarest half of each (prefix filter), and those that share
+    Texts that share half of their n-grams share one of the rarest half of each (prefix filter), and texts that share
     few of these cannot make up for it with the others.
     """
     from scipy.sparse import csr_matrix, triu

@@ -1,4 +1,4 @@
-"""The check of a dataset on disk (`mores build verify`): that it is as it was built, and as every dataset must be."""
+"""The check of a dataset on disk (`mores build verify`): unchanged since it was built, and sound."""
 
 from __future__ import annotations
 
@@ -10,29 +10,40 @@ from pathlib import Path
 from mores.errors import InputError
 from mores.factory.folder import ABOUT, SUMS, read_about
 from mores.factory.gold import Gold
-from mores.factory.manifest import MANIFEST, Entry, enter, read_entries, sum_of
+from mores.factory.manifest import MANIFEST, make_entry, read_entries, sum_of
 from mores.factory.split import SPLITS
 from mores.io import read_records
 from mores.io.source import numbered_lines
 
 
 def verify(folder: Path) -> list[str]:
-    """Return what is wrong with a dataset; empty when nothing is."""
+    """Return the problems of a dataset."""
     if not (folder / SUMS).is_file():
         raise InputError(f"{folder}: no {SUMS} in it; is it a folder that `mores build` wrote?")
     problems = list(_wrong_sums(folder))
-    errors, most, counted = _promised(folder / ABOUT)
+    match read_about(folder / ABOUT):
+        case {"recipe": {"errors": int(errors), "cap": int(most)}, "tables": {"split": dict(counted)}}:
+            pass
+        case _:
+            raise InputError(f"{folder / ABOUT}: it lacks a part of the recipe or the counts; build the dataset again")
     listed = read_entries(folder)
     seen: dict[str, str] = {}
     groups: dict[str, str] = {}
     splits, sources = Counter[str](), Counter[str]()
     for split in SPLITS:
-        for gold, line in _golds(folder / f"{split}.jsonl"):
-            splits[split] += 1
-            sources[gold.sample.source or ""] += 1
-            problems += _misplaced(gold, split, seen, groups)
-            problems += _unlisted(enter(gold, line), listed)
-            problems += _unsound(gold, errors)
+        path = folder / f"{split}.jsonl"
+        with path.open("rb") as file:
+            lines = (line for _, line in numbered_lines(file) if line.strip())
+            for gold, line in zip(read_records(path, Gold), lines, strict=True):
+                splits[split] += 1
+                sources[gold.sample.source or ""] += 1
+                problems += _misplaced(gold, split, seen, groups)
+                entry = make_entry(gold, line)
+                if entry.id not in listed:
+                    problems.append(f"{entry.id}: is not in {MANIFEST}")
+                elif listed[entry.id] != entry:
+                    problems.append(f"{entry.id}: differs from its entry in {MANIFEST}")
+                problems += _unsound(gold, errors)
     problems += [f"{name}: is in {MANIFEST}, but in no split" for name in listed.keys() - seen.keys()]
     if splits != counted:
         problems.append(f"{ABOUT} counts {counted}, the files have {dict(splits)}")
@@ -42,40 +53,18 @@ def verify(folder: Path) -> list[str]:
     return problems
 
 
-def _promised(path: Path) -> tuple[int, int, dict[str, int]]:
-    """Return the most errors in a text, the most samples of a source, and the size of each split, by `recipe.json`."""
-    match read_about(path):
-        case {"recipe": {"errors": int(errors), "cap": int(most)}, "tables": {"split": dict(counted)}}:
-            return errors, most, counted
-    raise InputError(f"{path}: it lacks a part of the recipe or the counts; build the dataset again")
-
-
-def _golds(path: Path) -> Iterator[tuple[Gold, bytes]]:
-    """Yield the records of a split, each with its line."""
-    with path.open("rb") as file:
-        lines = (line for _, line in numbered_lines(file) if line.strip())
-        yield from zip(read_records(path, Gold), lines, strict=True)
-
-
 def _misplaced(gold: Gold, split: str, seen: dict[str, str], groups: dict[str, str]) -> Iterator[str]:
     name = gold.sample.id
     if gold.split != split:
         yield f"{name}: says {gold.split}, but is in {split}"
     if seen.get(name) == split:
-        yield f"{name}: is in {split} twice"
+        yield f"{name}: duplicate id in {split}"
     if seen.setdefault(name, split) != split or groups.setdefault(gold.group, split) != split:
         yield f"{name}: {gold.group} is in {groups[gold.group]} and in {split}"
 
 
-def _unlisted(entry: Entry, listed: dict[str, Entry]) -> Iterator[str]:
-    if entry.id not in listed:
-        yield f"{entry.id}: is not in {MANIFEST}"
-    elif listed[entry.id] != entry:
-        yield f"{entry.id}: is not as {MANIFEST} lists it"
-
-
 def _unsound(gold: Gold, most: int) -> Iterator[str]:
-    """Yield what is wrong with a gold report, in which rules may put so many errors at most."""
+    """Yield the problems of a gold report; rules may put at most `most` errors into a text."""
     name, errors = gold.sample.id, gold.report.errors
     by_model = gold.maker.startswith("model:")  # it may change more words than it was asked to
     if (gold.kind == "correct") != (not errors) or (len(errors) > most and not by_model):

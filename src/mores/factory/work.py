@@ -1,8 +1,8 @@
-"""What a stopped build has finished: the results of its long stages, in a hidden folder until the run is complete.
+"""The results of a build's long stages, in a hidden folder until the run is complete, so that it can be resumed.
 
-A stage is kept under a sum of all that decides its result: the build's signature, the code of the factory, and what the
-stage works on. What has another sum is done anew. Reading, grouping, making errors by rule, composing texts and writing
-are not kept: they are shorter than balancing and audits, and sources must be read again to know that they are the same.
+A stage is kept under a hash of everything that decides its result: the build's signature, the code of the factory, and
+the stage's input. A stage with another hash is done again. Reading, grouping, making errors by rule, composing texts
+and writing are not kept: they are faster than balancing and audits, and sources must be read again to compare them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LEAST = 1.0
 """Seconds; a stage that takes less is not kept, so that small builds write nothing."""
 
 
-class Work:
+class StageStore:
     """Keeps results of stages in a folder; without one it keeps nothing."""
 
     def __init__(self, folder: Path | None = None, signature: str = "") -> None:
@@ -36,10 +36,10 @@ class Work:
         self._signature = signature
 
     def keep(self, stage: str, inputs: Iterable[str], kind: type[T] | Any, make: Callable[[], T]) -> T:
-        """Return the result of a stage, as an earlier build with the same inputs left it, or made now.
+        """Return the result of a stage: the one that an earlier build with the same inputs kept, or a new one.
 
-        `kind` is its type, which must go through JSON unchanged; `inputs` are all that it depends on besides the
-        settings of the build.
+        `kind` is its type, which JSON must preserve; `inputs` are everything it depends on besides the settings of the
+        build.
         """
         if self._folder is None:
             return make()
@@ -56,14 +56,14 @@ class Work:
             return result
 
     def remove(self) -> None:
-        """Forget everything: the build is complete."""
+        """Remove all results: the build is complete."""
         if self._folder is not None and self._folder.is_dir():
             shutil.rmtree(self._folder)
 
 
 @cache
 def _code() -> str:
-    """Return the sum of the factory's files, so that whoever changes a rule gets no result of the old one."""
+    """Return a hash of the factory's files, so that a changed rule does not reuse a result of the old one."""
     folder = Path(str(files("mores.factory")))
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
     return _digest(f"{path.relative_to(folder)} {blake2b(path.read_bytes()).hexdigest()}" for path in paths)

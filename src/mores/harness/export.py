@@ -85,7 +85,10 @@ def write_task(chosen: Benchmark, settings: ExportTaskSettings) -> None:
     try:
         _write_rows(chosen, items, settings.variant, folder / "data.jsonl")
         if reading_of(chosen) is None and chosen.name not in names():
-            _copy_code(chosen, folder / _CODE)
+            if chosen.folder is None:
+                raise ConfigError(f"{chosen.name}: its folder is not known; load it with mores.benchmark.benchmark")
+            without_data = shutil.ignore_patterns("data", "sample", "__pycache__", ".*")  # the task has the data
+            shutil.copytree(chosen.folder, folder / _CODE, ignore=without_data)
         _write_task(chosen, items, HARNESSES[to], folder)
     except BaseException:
         shutil.rmtree(folder)  # half a task is none
@@ -99,7 +102,7 @@ def reading_of(benchmark: Benchmark) -> str | None:
 
 
 def _write_rows(benchmark: Benchmark, items: Sequence[Item], variant: str | None, path: Path) -> None:
-    """One line for each item: as it is asked, the question that it is part of, and how many parts that has."""
+    """Write a line for each item: as it is asked, its question, and how many parts that has."""
     parts = Counter(map(benchmark.unit, items))
     lines = []
     for item in items:
@@ -153,13 +156,6 @@ def _write_task(benchmark: Benchmark, items: Sequence[Item], harness: Harness, f
     )
     for name, (template, _) in {**named, "README.md": ("README.md.j2", "")}.items():
         write_text(folder / name, environment.get_template(template).render(values))
-
-
-def _copy_code(benchmark: Benchmark, folder: Path) -> None:
-    """The code of a user's benchmark, without its data, which the task has."""
-    if benchmark.folder is None:
-        raise ConfigError(f"{benchmark.name}: its folder is not known; load it with mores.benchmark.benchmark")
-    shutil.copytree(benchmark.folder, folder, ignore=shutil.ignore_patterns("data", "sample", "__pycache__", ".*"))
 
 
 def _code_of(module: ModuleType) -> str:

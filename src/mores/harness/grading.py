@@ -11,7 +11,7 @@ from typing import Any
 from mores.benchmark import benchmark
 from mores.benchmark.appraise import appraise
 from mores.benchmark.benchmark import Verdict
-from mores.benchmark.run import Run, Said
+from mores.benchmark.run import BenchJob, Said
 from mores.engine import Asker, open_asker
 from mores.engine.loop import run
 from mores.engine.progress import SILENT
@@ -44,7 +44,7 @@ class Grader:
         """Return the verdicts on the answers to each row's item; there may be several answers to one."""
         items = [Item.model_validate(row["item"]) for row in rows]
         asker = Asker(fake("clean"), store=None)  # nobody is asked: the answers are here
-        job = Run(self.benchmark, items, asker, self.judges)
+        job = BenchJob(self.benchmark, items, asker, self.judges)
         with TemporaryDirectory(prefix="mores-") as folder:
             responses, verdicts = Path(folder) / "responses.jsonl", Path(folder) / "verdicts.jsonl"
             with JsonlWriter(responses) as writer:

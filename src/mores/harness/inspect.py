@@ -23,20 +23,21 @@ from mores.harness.live import LiveMetric
 from mores.io.logs import instruction_of, place_of
 from mores.metric import open_metric
 from mores.metric.texts import Lookup
+from mores.models import Model
 from mores.models.base import Message
-from mores.search import search_or_corpus
-from mores.types import Error, Evidence, Failure, Item, Judgement, Sample
+from mores.search import Search, search_or_corpus
+from mores.types import Evidence, Failure, Item, Judgement, Sample
 
 
 @scorer(metrics=[mean(), stderr()])
 def excam(
-    model: str = "embedded",
+    model: str | Model = "embedded",
     base_url: str | None = None,
-    evidence: str | None = None,
+    evidence: str | Search | None = None,
     passages: int = 3,
     targets: bool = False,
 ) -> Scorer:
-    """The cultural errors of an answer: -1 for each minor and -5 for each major one, or the judge's certainty if none.
+    """Score the cultural errors of an answer: -1 for each minor and -5 for each major one, or the certainty if none.
 
     `model` is a judge of Mores (docs/models.md), `evidence` a search or corpus in which at most `passages` passages are
     looked up for each answer; with `targets` the judge sees the sample's targets as evidence.
@@ -67,16 +68,16 @@ def score_of(judgement: Judgement) -> Score:
         reason = judgement.failure.reason if judgement.failure else "there is no report"
         return Score.unscored(reason="grader_failed", explanation=reason, metadata=about)
     report = judgement.report
+    lines = [
+        f"{error.severity.value}, {error.type}: “{error.quote}”. {error.explanation}".rstrip()
+        for error in report.errors
+    ]
     return Score(
         value=judgement.score,
         answer=judgement.text,
-        explanation="\n".join([*map(_line, report.errors), report.explanation]).strip(),
+        explanation="\n".join([*lines, report.explanation]).strip(),
         metadata={**about, "errors": [error.model_dump(mode="json") for error in report.errors]},
     )
-
-
-def _line(error: Error) -> str:
-    return f"{error.severity.value}, {error.type}: “{error.quote}”. {error.explanation}".rstrip()
 
 
 class InspectGrader:
@@ -99,7 +100,7 @@ class InspectGrader:
 
 
 async def _judge(judging: Judging, item: Item, answer: str) -> Graded | Failure:
-    """As `mores.benchmark.run` asks a judge: once, or twice where its first reply asks for it."""
+    """Ask a judge as `mores.benchmark.run` does: once, or twice where its first reply asks for it."""
     question = judging.ask(item, answer)
     if isinstance(question, Graded):
         return question

@@ -12,7 +12,7 @@ from threading import Event, Lock, Thread
 from mores.engine import Job
 from mores.engine.loop import run
 from mores.metric import Metric
-from mores.metric.texts import Grounding, Lookup
+from mores.metric.texts import Lookup, OpenLookup
 from mores.search import ground
 from mores.types import Judgement, Sample
 
@@ -28,7 +28,7 @@ class LiveMetric:
         """By the identity of the sample."""
 
     def judge(self, sample: Sample) -> Future[Judgement]:
-        """The judgement to come; all that wait raise an error that stops the judge; the next text starts it anew."""
+        """Return the judgement to come; an error that stops the judge is raised for all that wait."""
         future: Future[Judgement] = Future()
         with self._lock:
             if self._thread is None:
@@ -71,7 +71,7 @@ class LiveMetric:
         for future in left.values():
             future.set_exception(error)
 
-    async def _jobs(self, grounding: Grounding | None) -> AsyncIterator[Job]:
+    async def _jobs(self, grounding: OpenLookup | None) -> AsyncIterator[Job]:
         while (asked := await self._queue.get()) is not None:
             sample = asked
             if grounding:

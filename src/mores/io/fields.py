@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from mores.errors import InputError
+from mores.errors import InputError, nearest
 from mores.io.source import Source
 from mores.types import DEFAULT_INSTRUCTION, Evidence, Sample
 
@@ -57,12 +56,8 @@ def _has(keys: Iterable[str], field: str) -> bool:
 
 def _near(keys: tuple[str, ...], field: str, cutoff: float) -> str | None:
     """Return the key that was perhaps meant to be a field."""
-    keys_by_form = {key.casefold().strip(): key for key in keys if key not in KNOWN}
-    for name in (field, *FIELDS[field]):
-        matches = get_close_matches(name, keys_by_form, n=1, cutoff=cutoff)
-        if matches:
-            return keys_by_form[matches[0]]
-    return None
+    others = [key for key in keys if key not in KNOWN]
+    return next(filter(None, (nearest(name, others, cutoff) for name in (field, *FIELDS[field]))), None)
 
 
 def to_sample(source: Source, row: Row) -> Sample:

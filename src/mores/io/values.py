@@ -10,6 +10,8 @@ import json
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from mores.extras import require
@@ -37,6 +39,12 @@ def load_yaml(data: bytes, fix: str) -> Any:
             return yaml.safe_load(data.decode())
         except yaml.YAMLError as error:
             raise ValueError(" ".join(str(error).split())) from error
+
+
+@cache
+def read_packaged_toml(package: str, name: str) -> dict[str, Any]:
+    """Return the values of a TOML file that comes with a package of Mores."""
+    return tomllib.loads(files(package).joinpath(name).read_text("utf-8"))
 
 
 @contextmanager

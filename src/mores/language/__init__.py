@@ -10,6 +10,6 @@ about 99 of 100 such verdicts are correct: a greeting, a product's name or a lin
 text in a language that the model does not know, by its letters or by its words (`strangers.py`).
 """
 
-from mores.language.detect import Check, Detection, check, detect, languages, model_tag
+from mores.language.detect import Detection, LanguageVerdict, check, detect, languages, model_tag
 
-__all__ = ["Check", "Detection", "check", "detect", "languages", "model_tag"]
+__all__ = ["Detection", "LanguageVerdict", "check", "detect", "languages", "model_tag"]

@@ -65,7 +65,7 @@ class Detection:
 
 
 @dataclass(frozen=True)
-class Check:
+class LanguageVerdict:
     """Whether a text is in the expected language."""
 
     detected: str | None
@@ -75,7 +75,7 @@ class Check:
     """None if it is uncertain, or if the model does not know the language."""
 
 
-def check(texts: Sequence[str], expected: Sequence[str]) -> list[Check]:
+def check(texts: Sequence[str], expected: Sequence[str]) -> list[LanguageVerdict]:
     """Return whether each text is in its expected language."""
     return [_check(detection) for detection in detect(texts, expected)]
 
@@ -154,7 +154,7 @@ def _allowed(candidates: Collection[str] | None) -> npt.NDArray[np.bool_]:
 
 @cache
 def _prior(tag: str | None) -> Floats:
-    """Log-probabilities of all languages before a text is read."""
+    """Return log-probabilities of all languages before a text is read."""
     count = len(languages())
     if tag is None:
         return np.full(count, -np.log(count))
@@ -196,10 +196,10 @@ class _Batch:
         weights = np.zeros((self.cut.texts, len(languages())))
         labelled = labels >= 0
         np.add.at(weights, (self.cut.text[labelled], labels[labelled]), self.cut.size[labelled])
-        return self._speak(labels, weights)
+        return self._detect(labels, weights)
 
     def _logits(self, nats: Floats, grams: Floats, evidence: Floats, prior: Floats) -> Floats:
-        """Log-probabilities up to a constant: calibrated scores, the evidence of rules, and the prior."""
+        """Return log-probabilities up to a constant: calibrated scores, the evidence of rules, and the prior."""
         logits = nats / self.calibration.temperature(grams)[:, None]
         ruled = ~np.isnan(evidence)
         if ruled.any():
@@ -223,7 +223,7 @@ class _Batch:
                 best[members] = states[_walk(below[:, states])]
         return best
 
-    def _speak(self, labels: Ints, weights: Floats) -> list[Detection]:
+    def _detect(self, labels: Ints, weights: Floats) -> list[Detection]:
         """Return a detection for each text, from the segments in the language with the largest share."""
         main = weights.argmax(axis=1)
         detections = [Detection()] * self.cut.texts
@@ -232,7 +232,8 @@ class _Batch:
             members = scores.segments[chosen]
             texts, text_of = np.unique(self.cut.text[members], return_inverse=True)
             nats, grams, total, evidence = (
-                _sum(v[chosen], text_of, len(texts)) for v in (scores.nats, scores.grams, scores.total, scores.evidence)
+                _sum_by_text(v[chosen], text_of, len(texts))
+                for v in (scores.nats, scores.grams, scores.total, scores.evidence)
             )
             columns = self.columns[scores.script]
             chances = _softmax(self._logits(nats, grams, evidence, self.prior[texts][:, columns]))
@@ -244,7 +245,7 @@ class _Batch:
                 best = int(ranks[row][0])
                 unusual = block is not None and block.is_unusual(best, float(nats[row, best]), float(total[row]))
                 needs = (float(needed[row]), unusual)
-                detection = self._say(scores.script, chances[row], ranks[row], weights[text], text, needs)
+                detection = self._describe(scores.script, chances[row], ranks[row], weights[text], text, needs)
                 if detection.detected:
                     letters = "".join(map(self.cut.letters, members[bounds[row] : bounds[row + 1]]))
                     if is_strange(detection.detected, letters):
@@ -253,7 +254,7 @@ class _Batch:
                     detections[text] = detection
         return detections
 
-    def _say(
+    def _describe(
         self, script: str, chances: Floats, rank: Ints, weights: Floats, text: int, needs: tuple[float, bool]
     ) -> Detection:
         """Return the detection of a text; `needs` are the probability for certainty, and whether nothing is certain."""
@@ -272,8 +273,7 @@ class _Batch:
         return Detection(tag, chance, sure, tuple(others), shares, expected, needed)
 
 
-def _sum(values: Floats, text_of: Ints, count: int) -> Floats:
-    """Sums of rows by the text that they belong to."""
+def _sum_by_text(values: Floats, text_of: Ints, count: int) -> Floats:
     sums = np.zeros((count, *values.shape[1:]))
     np.add.at(sums, text_of, values)
     return sums
@@ -299,11 +299,11 @@ def _walk(emitted: Floats) -> Ints:
     return np.array(path[::-1])
 
 
-def _check(detection: Detection) -> Check:
+def _check(detection: Detection) -> LanguageVerdict:
     in_expected: bool | None = None
     if detection.expected is not None and detection.language is not None:
         least = detection.needed
         in_expected = True if detection.expected >= least else False if detection.expected <= 1 - least else None
     if in_expected and detection.strange:
         in_expected = None
-    return Check(detection.detected, detection.probability, detection.shares, in_expected)
+    return LanguageVerdict(detection.detected, detection.probability, detection.shares, in_expected)

@@ -31,7 +31,7 @@ MOST = 30.0
 
 
 @dataclass(frozen=True)
-class Rule:
+class LetterRule:
     """How to recognise a language among the others of its script."""
 
     language: str
@@ -40,7 +40,7 @@ class Rule:
     marks: tuple[tuple[re.Pattern[str], float], ...]
 
     def evidence(self, text: str) -> float:
-        """Nats for the language; 0 is as likely as the likeliest other."""
+        """Return nats for the language; 0 is as likely as the likeliest other."""
         total = self.start + sum(weight * len(mark.findall(text)) for mark, weight in self.marks)
         return max(-MOST, min(MOST, total))
 
@@ -55,7 +55,7 @@ _SORANI = "ێڵڕەۆ"
 _UYGHUR = "ۈۇۋڭ"
 
 RULES = (
-    Rule(
+    LetterRule(
         "bal", "Arab", -2.0,
         (
             (_words("ء"), 3.0),
@@ -82,7 +82,7 @@ RULES = (
             (_words("نیز", "دیگری", "مانند", "یعنی", "باشند", "بودند", "شدند", "سنت", "فرهنگ", "بزرگ"), -2.0),
         ),
     ),
-    Rule(
+    LetterRule(
         "sd", "Arab", -4.0,
         (
             (re.compile(f"[{_SINDHI}]"), 2.0),
@@ -113,7 +113,7 @@ _BEFORE = np.array([0.0, 0.0, -3.0])  # without its own characters Cantonese is 
 
 
 def count_east_asian(codes: npt.NDArray[np.uint32], segment: npt.NDArray[np.int64], segments: int) -> Floats:
-    """Log-likelihood of each segment in Japanese, Chinese and Cantonese, by its counts of kana and Han characters."""
+    """Return the log-likelihood of each segment in Japanese, Chinese and Cantonese, by its kana and Han characters."""
     kana = (codes > 0x3040) & (codes < 0x3200) | (codes > 0xFF00) & (codes < 0xFFA0)
     kinds = [kana, *(np.isin(codes, characters) for characters in _CHARACTERS)]
     kind = np.select(kinds, range(len(kinds)), len(kinds))
@@ -125,4 +125,4 @@ def count_east_asian(codes: npt.NDArray[np.uint32], segment: npt.NDArray[np.int6
 
 def rules_of(script: str) -> tuple[tuple[str, Callable[[str], float]], ...]:
     """Return the languages of a script that have rules, each with the function that weighs the letters of a text."""
-    return tuple((rule.language, partial(Rule.evidence, rule)) for rule in RULES if rule.script == script)
+    return tuple((rule.language, partial(LetterRule.evidence, rule)) for rule in RULES if rule.script == script)

@@ -19,7 +19,7 @@ STEP = 16.0
 
 
 @dataclass(frozen=True)
-class Block:
+class ScriptModel:
     """The languages of one script; a script of only one language has no n-grams."""
 
     languages: tuple[str, ...]
@@ -48,7 +48,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class ScoreCalibration:
     """How reliable the scores are, learned from held-out text."""
 
     scale: float = 0.2
@@ -70,16 +70,16 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class Model:
+class DetectionModel:
     """The languages of all scripts, the calibration, and which languages are confused."""
 
-    blocks: Mapping[str, Block]
-    calibration: Calibration
+    blocks: Mapping[str, ScriptModel]
+    calibration: ScoreCalibration
     confusions: Mapping[str, tuple[str, ...]]
     """The languages that each is confused with on held-out text, the most frequent first."""
 
 
-def read_model(content: bytes) -> Model:
+def read_model(content: bytes) -> DetectionModel:
     """Return the model of a file's bytes."""
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         scripts = [name.removesuffix(".languages") for name in arrays if name.endswith(".languages")]
@@ -87,18 +87,18 @@ def read_model(content: bytes) -> Model:
         lines = [str(line).split() for line in arrays["confusions"]]
         sure = tuple((float(length), float(least)) for length, least in arrays["sure"])
         scale, power = map(float, arrays["calibration"])
-        calibration = Calibration(scale, power, sure)
-        return Model(blocks, calibration, {first: tuple(near) for first, *near in lines})
+        calibration = ScoreCalibration(scale, power, sure)
+        return DetectionModel(blocks, calibration, {first: tuple(near) for first, *near in lines})
 
 
-def _block(arrays: Mapping[str, npt.NDArray[np.generic]], script: str) -> Block:
+def _block(arrays: Mapping[str, npt.NDArray[np.generic]], script: str) -> ScriptModel:
     languages = tuple(map(str, arrays[f"{script}.languages"]))
     counts = np.ascontiguousarray(arrays[f"{script}.counts"].T).astype(np.uint8)
     unseen, usual = (arrays[f"{script}.{name}"].astype(np.float64) for name in ("unseen", "usual"))
-    return Block(languages, arrays[f"{script}.keys"].astype(np.uint64), counts, unseen, usual)
+    return ScriptModel(languages, arrays[f"{script}.keys"].astype(np.uint64), counts, unseen, usual)
 
 
 @cache
-def shipped() -> Model:
+def shipped() -> DetectionModel:
     """Return the model in the package."""
     return read_model((files(__package__) / FILE).read_bytes())

@@ -16,27 +16,21 @@ from mores.culture import accepts, language
 from mores.errors import ConfigError, InputError
 
 BY_CLD2 = frozenset({"aa", "hil", "tn", "fj", "sm", "to", "rn", "wo", "hi", "fo", "ps", "ru", "ar", "bal"})
-LEFT_OUT = frozenset({"bal", "hil", "pap", "rn"})
-"""Languages that the check does not recognise, and that the paper's averages exclude."""
-TABLE_13 = {
-    "aa": 100.0, "ar": 100.0, "bal": 0.0, "zh": 100.0, "en": 100.0, "fo": 100.0, "fj": 98.67, "de": 100.0, "he": 100.0,
-    "hil": 0.0, "hi": 100.0, "hu": 100.0, "ja": 100.0, "rn": 35.85, "ko": 100.0, "pap": 0.0, "ps": 100.0, "ru": 97.33,
-    "sm": 92.0, "es": 100.0, "to": 100.0, "tn": 96.92, "wo": 90.0,
-}  # fmt: skip
-"""The paper's accuracy on its questions, in percent."""
 
 
 def detect_as_paper(texts: Sequence[str], expected: Sequence[str]) -> list[str | None]:
-    """The language that the paper's check detects in each text, given the expected one; None if it detects none."""
+    """Return the language that the paper's check detects in each text, given the expected one; None for none."""
     if len(expected) != len(texts):
         raise InputError(f"{len(expected)} expected languages for {len(texts)} texts; give one for each")
-    return [_find(text, language(tag)) for text, tag in zip(texts, expected, strict=True)]
-
-
-def check_as_paper(texts: Sequence[str], expected: Sequence[str]) -> list[bool]:
-    """Return whether each text is in its expected language, as the paper counts."""
-    tags = detect_as_paper(texts, expected)
-    return [is_expected(tag, want) for tag, want in zip(tags, expected, strict=True)]
+    detected: list[str | None] = []
+    for text, tag in zip(texts, expected, strict=True):
+        code = _by_cld2(text) if _base(language(tag)) in BY_CLD2 else None
+        code = code or str(_import("py3langid").classify(text)[0])
+        try:
+            detected.append(_base(language(code)))
+        except InputError:  # CLD2 has codes for scripts
+            detected.append(None)
+    return detected
 
 
 def is_expected(detected: str | None, expected: str) -> bool:
@@ -44,13 +38,8 @@ def is_expected(detected: str | None, expected: str) -> bool:
     return detected is not None and (accepts(_base(language(expected)), detected) or accepts(detected, expected))
 
 
-def _find(text: str, expected: str) -> str | None:
-    code = _by_cld2(text) if _base(expected) in BY_CLD2 else None
-    return _tag(code or _by_langid(text))
-
-
 def _by_cld2(text: str) -> str | None:
-    """CLD2's first language; a second try takes its best guess, like polyglot. None if it has none."""
+    """Return CLD2's first language, or None; a second try takes its best guess, like polyglot."""
     cld2 = _import("pycld2")
     printable = "".join(c for c in text if c.isprintable() or c in "\n\t").encode("utf-8", "ignore")
     for best_effort in (False, True):
@@ -61,17 +50,6 @@ def _by_cld2(text: str) -> str | None:
         if reliable and languages[0][1] != "un":
             return str(languages[0][1])
     return None
-
-
-def _by_langid(text: str) -> str:
-    return str(_import("py3langid").classify(text)[0])
-
-
-def _tag(code: str) -> str | None:
-    try:
-        return _base(language(code))
-    except InputError:  # CLD2 has codes for scripts
-        return None
 
 
 def _base(tag: str) -> str:

@@ -1,4 +1,4 @@
-"""Scores of segments: how likely the letters of a segment are in each language of its script."""
+"""LanguageScores of segments: how likely the letters of a segment are in each language of its script."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from mores.language.grams import keys
 from mores.language.letters import EAST_ASIAN, count_east_asian, rules_of
-from mores.language.model import Block, Model
+from mores.language.model import DetectionModel, ScriptModel
 from mores.language.scripts import NAMES, SPACE
 from mores.language.spelling import MARK, PAIRS
 from mores.language.text import Ints, Segments
@@ -23,7 +23,7 @@ _AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
-class Scores:
+class LanguageScores:
     """The scores of some segments of one script."""
 
     script: str
@@ -40,7 +40,7 @@ class Scores:
     """Segments by languages: the evidence of rules for languages that have only rules, otherwise nan."""
 
 
-def score(segments: Segments, model: Model) -> Iterator[Scores]:
+def score(segments: Segments, model: DetectionModel) -> Iterator[LanguageScores]:
     """Yield the scores of segments, script by script."""
     for number in np.unique(segments.script):
         chosen = np.flatnonzero(segments.script == number)
@@ -51,7 +51,7 @@ def score(segments: Segments, model: Model) -> Iterator[Scores]:
             yield _block_scores(segments, chosen, script, model.blocks[script])
 
 
-def _block_scores(segments: Segments, chosen: Ints, script: str, block: Block) -> Scores:
+def _block_scores(segments: Segments, chosen: Ints, script: str, block: ScriptModel) -> LanguageScores:
     rules = rules_of(script)
     languages = (*block.languages, *(tag for tag, _ in rules))
     nats, grams, total = np.zeros((len(chosen), len(languages))), np.zeros(len(chosen)), np.zeros(len(chosen))
@@ -61,7 +61,7 @@ def _block_scores(segments: Segments, chosen: Ints, script: str, block: Block) -
     evidence = np.full(nats.shape, np.nan)
     for column, (_, weigh) in enumerate(rules, len(block.languages)):
         evidence[:, column] = [weigh(segments.letters(index)) for index in chosen]
-    return Scores(script, languages, chosen, nats, grams, total, evidence)
+    return LanguageScores(script, languages, chosen, nats, grams, total, evidence)
 
 
 def _weigh_spelling(segments: Segments, chosen: Ints, script: str, languages: tuple[str, ...], nats: Floats) -> None:
@@ -77,7 +77,7 @@ def _weigh_spelling(segments: Segments, chosen: Ints, script: str, languages: tu
         best[rows] = nats[rows].argmax(axis=1)
 
 
-def _add_up(segments: Segments, chosen: Ints, block: Block) -> tuple[Floats, Floats, Floats]:
+def _add_up(segments: Segments, chosen: Ints, block: ScriptModel) -> tuple[Floats, Floats, Floats]:
     """Return the sums of the rows of each segment's n-grams, the number of these, and of all its n-grams."""
     part = _only(segments, chosen)
     grams = [keys(part, order) for order in ORDERS]
@@ -109,11 +109,11 @@ def _only(segments: Segments, chosen: Ints) -> Segments:
     return Segments(codes, starts, texts_of, segments.script[chosen], segments.size[chosen], segments.texts)
 
 
-def _east_asian(segments: Segments, chosen: Ints) -> Scores:
+def _east_asian(segments: Segments, chosen: Ints) -> LanguageScores:
     part = _only(segments, chosen)
     begins = np.zeros(len(part.codes), np.int64)
     begins[part.starts] = 1
     letters = part.codes != SPACE
     nats = count_east_asian(part.codes[letters], (np.cumsum(begins) - 1)[letters], len(chosen))
     none = np.zeros(len(chosen))
-    return Scores("Jpan", EAST_ASIAN, chosen, nats, none, none, np.full(nats.shape, np.nan))
+    return LanguageScores("Jpan", EAST_ASIAN, chosen, nats, none, none, np.full(nats.shape, np.nan))

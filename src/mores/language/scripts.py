@@ -66,7 +66,7 @@ BLOCKS: dict[str, tuple[tuple[int, int], ...]] = {
 """Blocks of code points (first and last) by ISO 15924 code."""
 
 NAMES = ("", *BLOCKS)
-"""The number of a script is its index in this list; 0 is no script."""
+"""The number of a script is its index in this list; 0 stands for everything else."""
 NUMBERS = {name: number for number, name in enumerate(NAMES)}
 
 DENSE = {"Jpan": 3.0, "Hang": 2.0, "Ethi": 1.7, "Yiii": 3.0, "Cans": 1.5, "Vaii": 2.0}
@@ -99,18 +99,11 @@ def tables() -> Tables:
         for first, last in blocks:
             script[first : last + 1] = NUMBERS[name]
             if last - first < 0x1000:  # Han and Hangul have nothing else
-                script[[code for code in range(first, last + 1) if not _is_letter(code)]] = 0
-    return Tables(script, _fold(), _flags(_DROPPED), _flags((ord(c), ord(c)) for c in _ENDS), _weights())
-
-
-def _is_letter(code: int) -> bool:
-    return unicodedata.category(chr(code))[0] in "LM"
-
-
-def _fold() -> npt.NDArray[np.uint32]:
+                script[[code for code in range(first, last + 1) if unicodedata.category(chr(code))[0] not in "LM"]] = 0
     fold = np.arange(0x110000, dtype=np.uint32)
     fold[[ord(c) for c in _APOSTROPHES]] = APOSTROPHE
-    return fold
+    weight = np.array([DENSE.get(name, 1.0) for name in NAMES], np.float32)
+    return Tables(script, fold, _flags(_DROPPED), _flags((ord(c), ord(c)) for c in _ENDS), weight)
 
 
 def _flags(ranges: Iterable[tuple[int, int]]) -> npt.NDArray[np.bool_]:
@@ -118,7 +111,3 @@ def _flags(ranges: Iterable[tuple[int, int]]) -> npt.NDArray[np.bool_]:
     for first, last in ranges:
         flags[first : last + 1] = True
     return flags
-
-
-def _weights() -> npt.NDArray[np.float32]:
-    return np.array([DENSE.get(name, 1.0) for name in NAMES], np.float32)

@@ -54,16 +54,16 @@ def sentences(text: str) -> list[Span]:
 
 
 def _lines(text: str) -> Iterator[Span]:
-    """Stretches between line breaks that end a sentence."""
+    """Yield the stretches between line breaks that end a sentence."""
     start = 0
     for match in _BREAK.finditer(text):
-        if not _goes_on(text, start, match):
+        if not _is_wrapped(text, start, match):
             yield start, match.start()
             start = match.end()
     yield start, len(text)
 
 
-def _goes_on(text: str, start: int, gap: re.Match[str]) -> bool:
+def _is_wrapped(text: str, start: int, gap: re.Match[str]) -> bool:
     """Return whether a line was only wrapped: one break, no mark before it, and a small letter after it."""
     if not _WRAPPED.match(text, gap.start()):
         return False
@@ -71,7 +71,7 @@ def _goes_on(text: str, start: int, gap: re.Match[str]) -> bool:
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:
-    """The sentences of a line, without the spaces around them; what has no letter or digit goes with the one before."""
+    """Yield the sentences of a line without spaces around them; one without a letter or digit joins the one before."""
     last: Span | None = None
     for piece_start, piece_end in _pieces(text, start, end):
         piece = text[piece_start:piece_end]
@@ -109,11 +109,6 @@ def _ends(text: str, start: int, match: re.Match[str], end: int) -> bool:
         case "full":
             closed = text[match.end() - 1] in "」』）”’》】)\"'"
             return not (closed and _QUOTED_ON.match(text, match.end(), end))
-        case _:
-            return _half_ends(text, start, match, end)
-
-
-def _half_ends(text: str, start: int, match: re.Match[str], end: int) -> bool:
     following = _NEXT.match(text, match.end(), end)
     word = following["word"] if following else ""
     if word[:1].islower():

@@ -20,7 +20,7 @@ from functools import cached_property
 
 
 @dataclass(frozen=True)
-class Pair:
+class SpellingPair:
     """Two languages of a script, and the spellings that only one of them has."""
 
     script: str
@@ -153,14 +153,14 @@ _CEBUANO = (
     r"\b(?:iyang|akong|imong|among|atong|kaayo|gyud|jud|gi(?!n)\w{4,})\b",
 )
 PAIRS = (
-    Pair("Latn", ("rn", "rw"), (_RUNDI, _RWANDA)),
-    Pair("Latn", ("hr", "sr"), (_CROATIAN, _SERBIAN)),
-    Pair("Latn", ("id", "ms"), (_INDONESIAN, _MALAY)),
-    Pair("Latn", ("nb", "nn"), (_NOT_NYNORSK, _NYNORSK)),
-    Pair("Latn", ("nb", "da"), (_NOT_DANISH, _DANISH)),
-    Pair("Latn", ("cs", "sk"), (_CZECH, _SLOVAK)),
-    Pair("Latn", ("hil", "fil"), (_NOT_TAGALOG, _TAGALOG)),
-    Pair("Latn", ("hil", "ceb"), (_NOT_CEBUANO, _CEBUANO)),
+    SpellingPair("Latn", ("rn", "rw"), (_RUNDI, _RWANDA)),
+    SpellingPair("Latn", ("hr", "sr"), (_CROATIAN, _SERBIAN)),
+    SpellingPair("Latn", ("id", "ms"), (_INDONESIAN, _MALAY)),
+    SpellingPair("Latn", ("nb", "nn"), (_NOT_NYNORSK, _NYNORSK)),
+    SpellingPair("Latn", ("nb", "da"), (_NOT_DANISH, _DANISH)),
+    SpellingPair("Latn", ("cs", "sk"), (_CZECH, _SLOVAK)),
+    SpellingPair("Latn", ("hil", "fil"), (_NOT_TAGALOG, _TAGALOG)),
+    SpellingPair("Latn", ("hil", "ceb"), (_NOT_CEBUANO, _CEBUANO)),
 )
 RIVALS = frozenset(frozenset(pair.languages) for pair in PAIRS)
 MARK = 24.0

@@ -59,29 +59,22 @@ def segments(texts: Sequence[str]) -> Segments:
     breaks = codes == 0
     text = np.cumsum(breaks) - 1
     script = properties.script[codes]
-    script[_elided(codes, script)] = NUMBERS["Latn"]
+    # An apostrophe before a Latin letter is a letter in many languages; a closing quote is not.
+    script[:-1][(codes[:-1] == APOSTROPHE) & (script[1:] == NUMBERS["Latn"])] = NUMBERS["Latn"]
     weight = properties.weight[script] * (script > 0)
     segment, owner = _cut(codes, breaks, text, weight)
     main, size = _main_scripts(segment, script, weight, len(owner))
-    return _kept(codes, script, segment, owner, main, size, len(texts))
+    return _keep_lettered(codes, script, segment, owner, main, size, len(texts))
 
 
 def _codes(texts: Sequence[str]) -> npt.NDArray[np.uint32]:
-    """Code points of all texts, each after a 0: lower case, composed, without marks that are often omitted."""
+    """Return code points of all texts, each after a 0: lower case, composed, without marks that are often omitted."""
     joined = "".join("\0" + text.replace("\0", " ") for text in texts)
     joined = unicodedata.normalize("NFC", _QUERY.sub(" ", joined)).lower()
     joined = _TAG.sub(" ", _LINK.sub(" ", _CODE.sub(" ", joined)))
     codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
     properties = tables()
     return properties.fold[codes[~properties.drop[codes]]]
-
-
-def _elided(codes: npt.NDArray[np.uint32], script: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Apostrophes before a Latin letter, which are letters in many languages; a closing quote is not."""
-    mark: npt.NDArray[np.bool_] = codes == APOSTROPHE
-    mark[:-1] &= script[1:] == NUMBERS["Latn"]
-    mark[-1:] = False
-    return mark
 
 
 def _cut(
@@ -110,7 +103,7 @@ def _main_scripts(
     return by_script.argmax(axis=1), by_script.max(axis=1, initial=0)
 
 
-def _kept(
+def _keep_lettered(
     codes: npt.NDArray[np.uint32],
     script: npt.NDArray[np.uint8],
     segment: Ints,
@@ -119,7 +112,7 @@ def _kept(
     size: npt.NDArray[np.float64],
     texts: int,
 ) -> Segments:
-    """Segments with letters: each word after a space."""
+    """Return the segments with letters: each word after a space."""
     positions = np.flatnonzero((script == main[segment]) & (script > 0))
     segment_of = segment[positions]
     begins = np.ones(len(positions), np.bool_)

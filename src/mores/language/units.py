@@ -62,7 +62,7 @@ def nearest_sentence(passage: str, known: set[str]) -> str:
 
 @lru_cache(maxsize=8192)
 def kind(character: str) -> str:
-    """`w` for part of a word, `u` of an unspaced script, `m` mark, `f` format, `s` symbol, `-` for what is ignored."""
+    """Return `w` for part of a word, `u` of an unspaced script, `m` mark, `f` format, `s` symbol, `-` for the rest."""
     category = unicodedata.category(character)
     if category[0] == "M" or 0x1F3FB <= ord(character) <= 0x1F3FF:  # also the skin tones of emoji
         return "m"
@@ -92,7 +92,7 @@ def _units(text: str) -> Iterator[Unit]:
 
 
 def _word_end(text: str, start: int) -> int:
-    """Letters, digits and marks; apostrophes between letters, and points and commas between digits, too."""
+    """Return where the letters, digits and marks end, with apostrophes between letters, and separators in numbers."""
     end = start + 1
     while end < len(text):
         if kind(text[end]) in "wmf" or (kind(text[end]) == "-" and _joins(text, end)):
@@ -127,7 +127,7 @@ def _flag(character: str) -> bool:
 
 
 def _key(word: str) -> str:
-    """Points and commas stay, because only those between digits are part of a word: 1.5 is not 15."""
+    """Return what is compared; points and commas between digits stay: 1.5 is not 15."""
     if word.isascii() and word.isalpha():
         return word
     visible = "".join(c for c in word if c not in _APOSTROPHES and kind(c) != "f")

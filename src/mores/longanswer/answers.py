@@ -8,9 +8,9 @@ from typing import Any
 
 from mores.culture import language, region
 from mores.errors import InputError
-from mores.factory.sources.calmqa import PERSON, Answer, Entry, read_entries
+from mores.factory.sources.calmqa import PERSON, CalmqaAnswer, CalmqaQuestion, read_entries
 from mores.factory.sources.files import read
-from mores.factory.sources.rows import OnBad, Row, collect
+from mores.factory.sources.rows import OnBad, SourceRow, collect
 from mores.longanswer.records import LongAnswer, QuestionKind
 from mores.types import Failure, FailureKind
 
@@ -29,7 +29,7 @@ def read_answers(source: Answers, on_bad: OnBad) -> Iterator[LongAnswer]:
     `answer_english`. A bad row goes to `on_bad` with its place.
     """
     if not isinstance(source, str | Path):
-        rows = (Row(f"answers:{number}", Path(), (), _values(record)) for number, record in enumerate(source, 1))
+        rows = (SourceRow(f"answers:{number}", Path(), (), _values(record)) for number, record in enumerate(source, 1))
         return collect(rows, _once(_answer), on_bad)
     path = Path(source)
     if path.is_dir():
@@ -41,11 +41,11 @@ def _values(record: LongAnswer | Mapping[str, Any]) -> Mapping[str, Any]:
     return dict(record) if isinstance(record, LongAnswer) else record
 
 
-def _of_models(entry: Entry) -> Iterable[Answer]:
+def _of_models(entry: CalmqaQuestion) -> Iterable[CalmqaAnswer]:
     return (answer for answer in entry.answers if answer.model not in PEOPLE)
 
 
-def _released(entry: Entry, answer: Answer) -> LongAnswer:
+def _released(entry: CalmqaQuestion, answer: CalmqaAnswer) -> LongAnswer:
     failure = _failure(answer.text)
     return LongAnswer(
         id=entry.id,
@@ -70,7 +70,7 @@ def _failure(text: str | None) -> Failure | None:
     return None
 
 
-def _answer(row: Row) -> LongAnswer:
+def _answer(row: SourceRow) -> LongAnswer:
     place, kind = row.maybe("region", "country"), row.maybe("kind", "question_type")
     text, failure = row.maybe(*ANSWER), row.values.get("failure")
     if not isinstance(failure, Failure):
@@ -94,18 +94,18 @@ def _answer(row: Row) -> LongAnswer:
     )
 
 
-def _needed(row: Row, *names: str) -> str:
+def _needed(row: SourceRow, *names: str) -> str:
     text = row.maybe(*names)
     if text is None:
         raise InputError(f"no {names[0]!r}; every row needs 'question', 'answer' and 'language'")
     return text
 
 
-def _once(make: Callable[[Row], LongAnswer]) -> Callable[[Row], LongAnswer]:
+def _once(make: Callable[[SourceRow], LongAnswer]) -> Callable[[SourceRow], LongAnswer]:
     """Refuse a second answer of the same model under one id."""
     seen: dict[tuple[str, str], str] = {}
 
-    def checked(row: Row) -> LongAnswer:
+    def checked(row: SourceRow) -> LongAnswer:
         answer = make(row)
         if (first := seen.setdefault((answer.id, answer.model), row.place)) != row.place:
             raise InputError(f"a second answer to {answer.id!r}, after {first}; give it another id, or name the models")

@@ -82,7 +82,7 @@ class LongformJob:
     async def run(self, out: Path | str | None = None) -> LongformRun:
         """Return all stages, then the figures, in a folder that other runs do not share."""
         appraising, judge = self.appraising, self.evaluation.judge
-        settings = {name: value for name, value in vars(appraising).items() if name not in ("record", "corpus")}
+        settings = appraising.settings()
         plan = Plan(
             kind="longform", name=self.name, model=judge.model.name if judge else "", signature=self.signature,
             settings=settings | {"missing_as_issue": self.missing_as_issue},

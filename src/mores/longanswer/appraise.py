@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
@@ -22,6 +22,8 @@ from mores.longanswer.records import LongAnswer
 from mores.longanswer.settings import MEDIAN, AppraiseSettings
 from mores.longanswer.summary import Counting, LongformSummary
 from mores.longanswer.tokens import default_tokenizer
+from mores.models import Model, open_model
+from mores.registry import name_of
 from mores.search import Options as SearchOptions
 from mores.search import open_search, search_cost
 
@@ -48,12 +50,20 @@ class Appraising(AppraiseSettings):
             raise ConfigError(message, setting="judge")
         default_tokenizer()  # an extra: fail now if it is missing
 
+    def settings(self) -> dict[str, Any]:
+        """Return the settings as a manifest records them: objects by their names."""
+        named = ("lid", "facts", "translator", "extractor", "verifier")
+        values = {name: value for name, value in vars(self).items() if name not in ("record", "corpus")}
+        return values | {name: name_of(values[name]) for name in named if values[name] is not None}
+
     def evaluation(self, answers: Path, folder: Path, judge: Asker | None) -> LongformEvaluation:
         """Return the evaluation of a file of answers, with its models and search."""
         check = checker(self.lid)
 
-        def part(name: str | None) -> Asker | None:
-            return judge.open(name) if name and judge else None
+        def part(model: str | Model | None) -> Asker | None:
+            if not model or not judge:
+                return None
+            return judge.open(model) if isinstance(model, str) else replace(judge, model=open_model(model))
 
         search = None
         if self.facts and judge:

@@ -6,27 +6,39 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from importlib.metadata import version
 from importlib.resources import files
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from mores.language import check, model, strangers
 from mores.language.paper import detect_as_paper, is_expected
 from mores.longanswer.records import LanguageCheck, LongAnswer
+from mores.registry import Registry, identity_of
+
+
+class LanguageChecker(Protocol):
+    """A check of the language of answers."""
+
+    @property
+    def identity(self) -> str:
+        """Name and version, for the signature."""
+
+    def check(self, answers: Sequence[LongAnswer], /) -> list[LanguageCheck]:
+        """Return for each answer which language it is in, and whether that is the expected one."""
 
 
 class Checker(NamedTuple):
-    """A check of languages."""
+    """A check that a function makes."""
 
     check: Callable[[Sequence[LongAnswer]], list[LanguageCheck]]
     identity: str
-    """Name and version, for the signature."""
 
 
-def checker(name: str) -> Checker:
-    """Return the check of that name."""
-    return CHECKERS[name]()
+def checker(given: str | LanguageChecker) -> Checker:
+    """Return the check of that name, or the given one."""
+    opened: LanguageChecker = REGISTRY.open(given)
+    return Checker(opened.check, identity_of(opened))
 
 
-def _mores() -> Checker:
+def _mores(_name: str) -> Checker:
     content = b"".join(files("mores.language").joinpath(name).read_bytes() for name in (model.FILE, strangers.FILE))
     return Checker(_by_ours, f"mores.{blake2b(content, digest_size=4).hexdigest()}")
 
@@ -38,7 +50,7 @@ def _by_ours(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
     ]
 
 
-def _paper() -> Checker:
+def _paper(_name: str) -> Checker:
     detect_as_paper(["Hello"], ["en"])  # says now what is not installed
     return Checker(_by_papers, "paper." + ".".join(f"{name}-{version(name)}" for name in ("pycld2", "py3langid")))
 
@@ -53,4 +65,12 @@ def _by_papers(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
     ]
 
 
-CHECKERS: Mapping[str, Callable[[], Checker]] = {"mores": _mores, "paper": _paper}
+CHECKERS: Mapping[str, Callable[[str], LanguageChecker]] = {"mores": _mores, "paper": _paper}
+REGISTRY: Registry[Callable[[str], LanguageChecker]] = Registry(
+    noun="language check",
+    group="mores.language_checks",
+    ours=CHECKERS,
+    expected="a function that returns a mores.longanswer.lid.LanguageChecker",
+    method="check",
+    setting="lid",
+)

@@ -14,6 +14,7 @@ from mores.settings.values import Names, OptionalPath
 if TYPE_CHECKING:
     from mores.longanswer.answers import Answers
     from mores.longanswer.collection.candidates import Questions
+    from mores.longanswer.lid import LanguageChecker
     from mores.models.base import Model
     from mores.search import Search
 
@@ -40,7 +41,7 @@ def known_stages() -> Sequence[str]:
 class LongAnswerSettings(Settings):
     """How long answers are judged, wherever they are."""
 
-    lid: str = setting(
+    lid: str | LanguageChecker = setting(
         default="mores",
         choices=known_checks,
         help="Check of the language: ours, or CaLMQA's (CLD2 and langid).",
@@ -67,17 +68,17 @@ class AppraiseSettings(LongAnswerSettings):
     """How long answers are judged by a judge and a search; without a judge only their surface is checked."""
 
     results: int = setting(default=RESULTS, at_least=1, help="Maximum search results per claim.", result=True)
-    translator: str | None = setting(
+    translator: str | Model | None = setting(
         default=None,
         metavar="MODEL",
         help="Model that translates into English.",
         default_text="the judge",
         result=True,
     )
-    extractor: str | None = setting(
+    extractor: str | Model | None = setting(
         default=None, metavar="MODEL", help="Model that finds the claims.", default_text="the judge", result=True
     )
-    verifier: str | None = setting(
+    verifier: str | Model | None = setting(
         default=None, metavar="MODEL", help="Model that checks the claims.", default_text="the judge", result=True
     )
     translate: bool = setting(default=True, help="Judge in English, as the paper does.", result=True)

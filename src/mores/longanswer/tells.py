@@ -7,16 +7,14 @@ anywhere, which also finds an English answer that says "understand" in passing.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
-from importlib.resources import files
-from typing import Any
 
 from mores.culture import base_language
 from mores.culture import language as language_tag
 from mores.errors import InputError
+from mores.io.values import read_packaged_toml
 
 OPENING = 600
 """Code points of an answer in which a phrase is about the question and not about its subject."""
@@ -70,19 +68,16 @@ _EMOJI = re.compile(rf"[{_PICTURES}{_SHOWN_SO}](?!\ufe0e)|[{_SHOWN_ON_DEMAND}]\u
 
 
 @cache
-def _data() -> dict[str, Any]:
-    return tomllib.loads(files("mores.longanswer").joinpath("tells.toml").read_text("utf-8"))
-
-
-@cache
 def _patterns(tell: str) -> tuple[re.Pattern[str], ...]:
     """Return the patterns of a tell in all languages: a model may be sorry in any."""
-    return tuple(re.compile(pattern) for patterns in _data()[tell].values() for pattern in patterns)
+    by_language = read_packaged_toml("mores.longanswer", "tells.toml")[tell]
+    return tuple(re.compile(pattern) for patterns in by_language.values() for pattern in patterns)
 
 
 @cache
 def _language_patterns() -> tuple[re.Pattern[str], ...]:
-    named = (pattern.replace("(LANGUAGE)", r"(?P<name>(?-i:[A-Z])\w+)") for pattern in _data()["names_language"]["en"])
+    patterns = read_packaged_toml("mores.longanswer", "tells.toml")["names_language"]["en"]
+    named = (pattern.replace("(LANGUAGE)", r"(?P<name>(?-i:[A-Z])\w+)") for pattern in patterns)
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in named)
 
 

@@ -20,12 +20,13 @@ from mores.metaevaluation.people.judges import TableJudge, open_judge, read_judg
 from mores.metaevaluation.people.measure import compare_two
 from mores.metaevaluation.people.session import PeopleRun, PeopleSession
 from mores.metaevaluation.records import JudgementComparison
-from mores.metaevaluation.scorers import MetricScorer, by_sample, read_judgements, scorer
+from mores.metaevaluation.scorers import AnyMetric, MetricScorer, by_sample, read_judgements, scorers
 from mores.metaevaluation.session import MetaSession
 from mores.metaevaluation.settings import CompareSettings, MetaSettings
 from mores.metaevaluation.versus import check_data, compare_judges, compare_texts
 from mores.metaevaluation.votes import read_votes, vote_tables
 from mores.metric.metric import make_metric
+from mores.registry import split_name
 from mores.run import Run, open_run
 from mores.settings import takes
 from mores.types import Judgement
@@ -61,13 +62,13 @@ def open_session(settings: MetaSettings) -> AnySession:
     if kind:
         return _open_people(kind, file, settings)
     _refuse(settings, "a dataset that `mores build` wrote", "iou", "columns", "aliases")
-    scorers = _scorers(settings.metrics, settings.baselines, learning=not Path(settings.data).is_file())
+    chosen = _scorers(settings.metrics, settings.baselines, learning=not Path(settings.data).is_file())
     dataset = open_dataset(Path(settings.data), settings.split, settings.limit)
     len(dataset.golds)  # read before any model is asked
     everything, votes = dataset.everything if settings.votes else (), settings.votes
     return MetaSession(
         dataset,
-        scorers,
+        chosen,
         partial(make_metric, settings=settings, report=settings.report),
         settings.leave_one_out,
         vote_tables(read_votes(votes, everything), everything) if votes else (),
@@ -88,7 +89,7 @@ def _open_juice(file: Path, settings: MetaSettings) -> JuiceSession:
     len(data.answers)  # read before any model is asked
     return JuiceSession(
         data,
-        [scorer(name) for name in dict.fromkeys(settings.metrics)],
+        scorers(settings.metrics),
         partial(make_metric, settings=settings, report=settings.report),
         settings.iou,
         settings.baselines == ("all",),
@@ -101,7 +102,7 @@ def _open_people(kind: str, file: Path, settings: MetaSettings) -> PeopleSession
     _refuse(settings, "what people said", "split", "limit", "leave_one_out", "votes", "iou", "baselines")
     return PeopleSession(
         read_people(kind, file, columns=settings.columns, aliases=settings.aliases),
-        [open_judge(name) for name in dict.fromkeys(settings.metrics)],
+        [open_judge(name) for number, name in enumerate(settings.metrics) if name not in settings.metrics[:number]],
         partial(make_metric, settings=settings, report=settings.report),
         settings.aliases,
         settings.progress,
@@ -110,8 +111,8 @@ def _open_people(kind: str, file: Path, settings: MetaSettings) -> PeopleSession
 
 def split_data(data: Path | str) -> tuple[str, Path]:
     """Return the kind of data and its file, such as `juice` and the file of JuICE; no kind for a folder."""
-    kind, colon, file = str(data).partition(":")
-    return (kind, Path(file)) if colon and kind in FILES else ("", Path(data))
+    kind, file = split_name(str(data))
+    return (kind, Path(file)) if ":" in str(data) and kind in FILES else ("", Path(data))
 
 
 def _refuse(settings: MetaSettings, data: str, *names: str) -> None:
@@ -130,7 +131,7 @@ def folder_of(data: Path | str, out: Path | str | None) -> Path:
     return Path(f"{path.stem if kind else path.resolve().name}.meta")
 
 
-def _scorers(metrics: Iterable[str], baselines: Sequence[str], *, learning: bool) -> list[MetricScorer]:
+def _scorers(metrics: Iterable[str | AnyMetric], baselines: Sequence[str], *, learning: bool) -> list[MetricScorer]:
     """Return the metrics and baselines; those that learn are not among `all` where there is nothing to learn from."""
     every = [name for name in ALL if learning or not BASELINES[name]().learns]
     chosen = {"all": every, "none": []}.get(",".join(baselines), list(baselines))
@@ -138,14 +139,15 @@ def _scorers(metrics: Iterable[str], baselines: Sequence[str], *, learning: bool
         raise ConfigError(
             f"unknown baseline {unknown[0]!r}; known are {', '.join(BASELINES)}, all and none", setting="baselines"
         )
-    names = dict.fromkeys([*metrics, *chosen])
+    opened = scorers([*metrics, *chosen])
+    names = {scorer.name for scorer in opened}
     if not names:
         raise ConfigError("nothing to evaluate; name a metric or a baseline", setting="metric")
     if needed := sorted({module for name in names for module in NEEDS.get(name, ())}):
         require("pip install 'mores[meta]', or choose the baselines always,never,majority", *needed)
-    for name in BASELINES.keys() & names.keys():
+    for name in BASELINES.keys() & names:
         BASELINES[name]()  # an encoder that is not installed is said before any work
-    return [scorer(name) for name in names]
+    return opened
 
 
 @takes(CompareSettings)

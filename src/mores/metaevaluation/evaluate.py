@@ -165,7 +165,7 @@ COUNTED: dict[str, _Rates] = {
     "correct_passed": SHARES["correct_passed"].value,
     "errors_found": SHARES["errors_found"].value,
 }
-"""Statistics of the four counts; `stats.classification` defines each of them."""
+"""Statistics of the four counts."""
 
 
 def _counted(scored: Scored) -> Iterator[Result]:

@@ -15,7 +15,7 @@ from mores.errors import InputError
 from mores.io import JsonlWriter, file_name
 from mores.metaevaluation.folder import JUDGEMENTS
 from mores.metaevaluation.prompted import Prompted
-from mores.metaevaluation.scorers import MetricScorer, read_judgements
+from mores.metaevaluation.scorers import MetricScorer, OpenedMetric, OwnMetric, asker_of, read_judgements
 from mores.metric import Metric
 from mores.metric.folder import judgements_file
 from mores.types import Judgement, Sample
@@ -32,17 +32,16 @@ class MetricJudging:
 
     def askers(self) -> list[Asker]:
         """Return every model that is asked."""
-        return [metric_of(scorer.open(self.open_metric)).asker for scorer in self.scorers if not scorer.file]
+        opened = (scorer.open(self.open_metric) for scorer in self.scorers if not scorer.file)
+        return [asker for asker in map(asker_of, opened) if asker]
 
     def estimates(self, samples: Sequence[Sample]) -> dict[str, Estimate]:
         """Return the number of questions to each model, and their cost."""
-        return {scorer.name: self.estimate(scorer, samples) for scorer in self.scorers if not scorer.file}
-
-    def estimate(self, scorer: MetricScorer, samples: Iterable[Sample]) -> Estimate:
-        """Return the number of questions to the model of a metric, and their cost."""
-        opened = scorer.open(self.open_metric)
-        metric = metric_of(opened)
-        return estimate(metric.asker, opened.jobs(samples), metric.settings.max_tokens)
+        estimates: dict[str, Estimate] = {}
+        for scorer in self.scorers:
+            if not scorer.file:
+                estimates |= estimate_metric(scorer.name, scorer.open(self.open_metric), samples)
+        return estimates
 
     def fingerprint(self, *more: bytes) -> str:
         """Return eight digits that change with the settings of a model, the judgements in a file, or `more`."""
@@ -62,17 +61,27 @@ class MetricJudging:
                 example = f"such as {samples[0].id!r}" if samples else "which has none"
                 raise InputError(f"{scorer.name}: none of its judgements is about a text of the data, {example}")
             return chosen
-        metric = scorer.open(self.open_metric)
-        async with (
-            self.progress.stage(scorer.name, len(samples), metric_of(metric).asker.price) as counts,
-            aclosing(metric.stream(samples, counts)) as judgements_of_model,
-        ):
-            return {sample.id: judgement async for sample, judgement in judgements_of_model}
+        return await ask_metric(scorer.name, scorer.open(self.open_metric), samples, self.progress)
 
 
-def metric_of(opened: Metric | Prompted) -> Metric:
-    """Return the metric that asks the model."""
-    return opened.metric if isinstance(opened, Prompted) else opened
+async def ask_metric(
+    name: str, opened: OpenedMetric, samples: Sequence[Sample], progress: Progress
+) -> dict[str, Judgement]:
+    """Return the judgements of a metric by sample."""
+    asker = asker_of(opened)
+    async with (
+        progress.stage(name, len(samples), asker.price if asker else None) as counts,
+        aclosing(opened.stream(samples, counts)) as judgements,
+    ):
+        return {sample.id: judgement async for sample, judgement in judgements}
+
+
+def estimate_metric(name: str, opened: OpenedMetric, samples: Iterable[Sample]) -> dict[str, Estimate]:
+    """Return the number of questions to a metric's model, and their cost; nothing for a user's own metric."""
+    if isinstance(opened, OwnMetric):
+        return {}
+    metric = opened.metric if isinstance(opened, Prompted) else opened
+    return {name: estimate(metric.asker, opened.jobs(samples), metric.settings.max_tokens)}
 
 
 def judgement_files(names: Sequence[str]) -> dict[str, str]:

@@ -30,7 +30,7 @@ Pairs = Sequence[tuple[Gold, Judgement]]
 
 def _spans(pairs: Pairs) -> Iterator[Result]:
     """Yield span F1 over all samples: of characters and words without severities, and of characters with them."""
-    measures: dict[str, Callable[[list[spans.Span], list[spans.Span], str], spans.Counts]] = {
+    measures: dict[str, Callable[[list[spans.Span], list[spans.Span], str], spans.SpanCounts]] = {
         "span_f1": lambda marked, gold, _: spans.characters(marked, gold, credit=1.0),
         "span_f1_tokens": lambda marked, gold, text: spans.tokens(
             marked, gold, [(unit.start, unit.end) for unit in units(text)], credit=1.0
@@ -44,7 +44,7 @@ def _spans(pairs: Pairs) -> Iterator[Result]:
             if judgement.report
             for side in SIDES
         ]
-        yield Result(name=name, value=reduce(add, counts, spans.Counts()).f1, n=len(pairs))
+        yield Result(name=name, value=reduce(add, counts, spans.SpanCounts()).f1, n=len(pairs))
 
 
 def _marked(errors: Sequence[Error], side: Side) -> list[spans.Span]:

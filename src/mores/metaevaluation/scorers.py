@@ -9,72 +9,177 @@
 | `DIR` | the folder of a run of `mores score` |
 | `always`, `never`, `majority`, `words`, … | a baseline |
 
-`{source}` in a model or file stands for a source: the judge that was trained without it, which judges its samples.
+| `NAME`, `NAME:…` | a metric of an installed package (entry points `mores.metrics`) |
+
+`{source}` in a model or file stands for a source: the judge that was trained without it, which judges its samples. In
+Python, a metric may also be an object: of the protocol `TextMetric`, or one that `mores.metric.open_metric` returns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from difflib import get_close_matches
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import isawaitable
 from pathlib import Path
+from typing import Any, Protocol
 
+from mores.engine import Asker, Counts
 from mores.errors import ConfigError, InputError
 from mores.io import read_records
 from mores.metaevaluation.baselines import BASELINES
 from mores.metaevaluation.prompted import KINDS, Prompted
 from mores.metric import Metric
 from mores.metric.folder import judgements_file
+from mores.metric.score import score
+from mores.registry import Registry, identity_of, name_of, split_name
+from mores.signature import sign
 from mores.stats.ties import LARGEST
-from mores.types import Judgement
+from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
 
 SOURCE = "{source}"
-NAMES = ("excam", *(f"{kind}{p}" for kind in KINDS for p in ("", "+p")))
+MetricVerdict = float | ErrorReport | str
+"""What a metric says about a sample: a score, below 0 for an error; the errors; or why it has no score."""
+
+
+class TextMetric(Protocol):
+    """A metric of your own. It may also have a `name` and an `identity`, which otherwise come from its class."""
+
+    def scores(self, samples: Sequence[Sample], /) -> Sequence[MetricVerdict] | Awaitable[Sequence[MetricVerdict]]:
+        """Return what it says about each sample, in order; it may be a coroutine."""
+
+
+OpenMetric = Callable[[str], Metric]
+"""Returns ExCAM's metric with the model of that name; its `asker` asks the model."""
+AnyMetric = Metric | Prompted | TextMetric
+
+
+def _open_excam(model: str, open_metric: OpenMetric) -> Metric:
+    return open_metric(model)
+
+
+def _open_prompted(kind: str) -> Callable[[str, OpenMetric], Prompted]:
+    plain = kind.removesuffix("+p")
+    return lambda model, open_metric: Prompted(plain, open_metric(model), plus_p=kind != plain)
+
+
+ASKED: Mapping[str, Callable[[str, OpenMetric], AnyMetric]] = {
+    "excam": _open_excam,
+    **{kind: _open_prompted(kind) for plain in KINDS for kind in (plain, f"{plain}+p")},
+}
+"""The metrics that ask a model."""
+PROMPTED = frozenset(ASKED) - {"excam"}
+"""Those that ask for a number alone."""
+REGISTRY: Registry[Callable[..., Any]] = Registry(
+    noun="metric",
+    group="mores.metrics",
+    ours={**ASKED, **BASELINES},
+    expected="a function of a name and a function that opens a model's metric",
+    method="scores",
+    written={kind: f"{kind}:MODEL" for kind in ASKED},
+    also=("FILE.jsonl",),
+    setting="metric",
+)
+
+
+@dataclass(frozen=True)
+class OwnMetric:
+    """A metric of a user, in the form in which others are asked."""
+
+    metric: TextMetric
+
+    async def stream(
+        self, samples: Iterable[Sample], counts: Counts | None = None
+    ) -> AsyncGenerator[tuple[Sample, Judgement], None]:
+        """Yield each sample with its judgement, in order."""
+        rows, name, signature = list(samples), name_of(self.metric), self.signature()
+        scores = await asyncio.to_thread(self.metric.scores, rows)
+        verdicts = list(await scores if isawaitable(scores) else scores)
+        if len(verdicts) != len(rows):
+            raise InputError(f"{name}: {len(verdicts)} scores for {len(rows)} samples; return one for each, in order")
+        for sample, verdict in zip(rows, verdicts, strict=True):
+            failure = Failure(kind=FailureKind.MODEL, reason=verdict) if isinstance(verdict, str) else None
+            report = verdict if isinstance(verdict, ErrorReport) else None
+            value = None if failure else score(report) if report else float(verdict)  # type: ignore[arg-type]
+            if counts:
+                counts.done, counts.failed = counts.done + 1, counts.failed + (failure is not None)
+            fields: Any = {"score": value, "report": report, "failure": failure, "signature": signature}
+            yield sample, Judgement.of(sample, judge=name, **fields)
+
+    def signature(self) -> Signature:
+        """Return what must be the same for two scores to be comparable: the metric's identity."""
+        return sign({"metric": identity_of(self.metric)})
+
+
+OpenedMetric = Metric | Prompted | OwnMetric
 
 
 @dataclass(frozen=True)
 class MetricScorer:
-    """A metric, as named by the user."""
+    """A metric, as named or given by the user."""
 
     name: str
+    given: AnyMetric | None = field(default=None, repr=False)  # the signature of a missing file has the repr
+    """The object, where the user gave one."""
 
     @property
     def file(self) -> bool:
         """Whether it is a file or the folder of a run; `count:fake:SCRIPT.jsonl` is a model."""
-        kind, colon, _ = self.name.partition(":")
-        return _is_file(self.name) and not (kind in NAMES and colon)
+        return self.given is None and _is_file(self.name) and not _has_model(self.name)
 
     @property
     def baseline(self) -> bool:
-        return self.name in BASELINES
+        return self.given is None and self.name in BASELINES
 
     @property
     def split(self) -> bool:
         """Whether there is a separate judge for each source."""
-        return SOURCE in self.name
+        return self.given is None and SOURCE in self.name
 
     def without(self, source: str) -> MetricScorer:
         """Return the one that was trained without a source; `none` for the one that was trained with all."""
         return MetricScorer(self.name.replace(SOURCE, source))
 
-    def open(self, metric: Callable[[str], Metric]) -> Metric | Prompted:
-        """Return the metric itself; `metric` makes one from the name of a model."""
-        kind, _, model = self.name.partition(":")
-        opened = metric(model)
-        return opened if kind == "excam" else Prompted(kind.removesuffix("+p"), opened, plus_p=kind.endswith("+p"))
+    def open(self, open_metric: OpenMetric) -> OpenedMetric:
+        """Return the metric itself."""
+        opened = self.given or REGISTRY.open(self.name, open_metric)
+        return opened if isinstance(opened, Metric | Prompted) else OwnMetric(REGISTRY.check(opened))
 
 
-def scorer(name: str) -> MetricScorer:
-    """Return the metric of this name; ConfigError with the list of names for an unknown one."""
-    kind, colon, model = name.partition(":")
-    if name in BASELINES or _is_file(name) or (kind in NAMES and colon and model):
-        return MetricScorer(name)
-    if kind in NAMES:
-        raise ConfigError(f"metric {name!r}: which model? For example {kind}:embedded or {kind}:openai:NAME")
-    near = get_close_matches(kind, [*NAMES, *BASELINES], 1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    names = ", ".join([*(f"{kind_name}:MODEL" for kind_name in NAMES), "FILE.jsonl", *BASELINES])
-    raise ConfigError(f"unknown metric {name!r}; {hint}known are {names}", setting="metric")
+def asker_of(opened: OpenedMetric) -> Asker | None:
+    """Return what asks the model of a metric; None for a user's own, which asks as it likes."""
+    metric = opened.metric if isinstance(opened, Prompted) else opened
+    return metric.asker if isinstance(metric, Metric) else None
+
+
+def scorers(given: Iterable[str | AnyMetric]) -> list[MetricScorer]:
+    """Return the metrics, each once; ConfigError where one is not known, or where two objects have the same name."""
+    chosen: dict[str, MetricScorer] = {}
+    for metric in map(scorer, given):
+        if chosen.setdefault(metric.name, metric).given is not metric.given:
+            raise ConfigError(f"two metrics have the name {metric.name!r}; give each its own", setting="metric")
+    return list(chosen.values())
+
+
+def scorer(given: str | AnyMetric) -> MetricScorer:
+    """Return the metric of this name, or the given one; ConfigError with the list of names for an unknown one."""
+    if isinstance(given, Metric):
+        return MetricScorer(f"excam:{given.model.name}", given)
+    if not isinstance(given, str):
+        return MetricScorer(name_of(given), given if isinstance(given, Prompted) else REGISTRY.check(given))
+    kind, _ = split_name(given)
+    if given in BASELINES or _is_file(given) or _has_model(given):
+        return MetricScorer(given)
+    if kind in ASKED:
+        raise ConfigError(f"metric {given!r}: which model? For example {kind}:embedded or {kind}:openai:NAME")
+    if kind in BASELINES or kind not in REGISTRY.names():
+        raise REGISTRY.unknown(given)
+    return MetricScorer(given)
+
+
+def _has_model(name: str) -> bool:
+    kind, model = split_name(name)
+    return kind in ASKED and bool(model)
 
 
 def _is_file(name: str) -> bool:

@@ -18,7 +18,7 @@ from mores.io.private import make_folder
 from mores.metaevaluation.baselines import BASELINES, fit, judge
 from mores.metaevaluation.dataset import Dataset, source_of
 from mores.metaevaluation.folder import JUDGEMENTS, RESULT, MetaRun
-from mores.metaevaluation.judging import MetricJudging, judgement_files
+from mores.metaevaluation.judging import MetricJudging, ask_metric, estimate_metric, judgement_files
 from mores.metaevaluation.leave_one_out import NONE, collect, leave_one_out
 from mores.metaevaluation.records import AnnotationTable, LeaveOneOut
 from mores.metaevaluation.scorers import MetricScorer, read_judgements
@@ -51,8 +51,12 @@ class MetaSession:
 
     def estimates(self) -> dict[str, Estimate]:
         """Return the number of questions to each model, and their cost."""
-        judging, calls = self._judging(), (call for scorer in self.scorers for call in self._calls(scorer))
-        return {call.name: judging.estimate(call, (gold.sample for gold in golds)) for _, call, golds in calls}
+        estimates: dict[str, Estimate] = {}
+        for scorer in self.scorers:
+            for _, call, golds in self._calls(scorer):
+                opened = call.open(self.open_metric)
+                estimates |= estimate_metric(call.name, opened, (gold.sample for gold in golds))
+        return estimates
 
     def _judging(self, *, files: bool = True) -> MetricJudging:
         """Return the judges of all metrics, one for each source where there are several."""
@@ -131,7 +135,8 @@ class MetaSession:
     async def _read(self, scorer: MetricScorer, golds: list[Gold]) -> dict[str, Judgement]:
         """Return the judgements of a file, or of a model that is asked."""
         if not scorer.file:
-            return await self._judging().judge(scorer, [gold.sample for gold in golds])
+            samples = [gold.sample for gold in golds]
+            return await ask_metric(scorer.name, scorer.open(self.open_metric), samples, self.progress)
         judgements_read = read_judgements(scorer.name)
         ids = {gold.sample.id for gold in golds}
         if not ids & judgements_read.keys():

@@ -14,7 +14,7 @@ from mores.settings.names import read_names
 from mores.settings.values import Names, OptionalPath
 
 if TYPE_CHECKING:
-    from mores.metaevaluation.scorers import MetricScorer
+    from mores.metaevaluation.scorers import AnyMetric
     from mores.run import Run
     from mores.types import Judgement
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     class Metrics:
         """Several metrics, or one."""
 
-        def __get__(self, record: object, owner: Any = None) -> tuple[str | MetricScorer, ...]: ...
-        def __set__(self, record: object, value: str | MetricScorer | Sequence[str | MetricScorer] | None) -> None: ...
+        def __get__(self, record: object, owner: Any = None) -> tuple[str | AnyMetric, ...]: ...
+        def __set__(self, record: object, value: str | AnyMetric | Sequence[str | AnyMetric] | None) -> None: ...
 else:
     Metrics = Sequence[str]
 

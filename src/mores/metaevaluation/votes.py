@@ -27,7 +27,7 @@ from mores.formatting import NOTHING, number
 from mores.io import read_records
 from mores.metaevaluation.records import AnnotationTable
 from mores.stats.agreement import krippendorff_alpha
-from mores.stats.distributions import summarise_likert
+from mores.stats.distributions import summarise
 from mores.types import Record, Severity
 
 YES_NO = ("yes", "no")
@@ -185,8 +185,8 @@ def _likert(ballots: Ballots) -> AnnotationTable:
     rows: dict[str, tuple[str, ...]] = {}
     for criterion, samples in ballots.items():
         if criterion.startswith(SIMILARITY):
-            summary = summarise_likert([int(value) for ballot in samples.values() for value in ballot.values()])
-            if summary and summary.mean is not None:
+            summary = summarise([int(value) for ballot in samples.values() for value in ballot.values()])
+            if summary:
                 cells = (number(summary.mean), number(summary.sd), f"{summary.median:g}")
                 rows[criterion.removeprefix(SIMILARITY)] = (*cells, str(summary.n), str(len(samples)))
     return AnnotationTable(

@@ -50,7 +50,7 @@ async def audit(settings: AuditSettings) -> AuditRun:
 async def score_texts(
     metric: Metric, texts: Texts, lookup: Lookup | None, out: Path | str | None, copies: Sequence[str | Path] = ()
 ) -> ScoreRun:
-    """The run that judges these texts; where nobody named its folder, other runs of the same file are left alone.
+    """Judge these texts in a run; where nobody named its folder, other runs of the same file are left alone.
 
     The judgements also go into `copies`, where `-` is standard output.
     """

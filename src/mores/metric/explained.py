@@ -19,7 +19,7 @@ from mores.types import Error, Sample
 
 
 def checked(error: Error, sample: Sample, explanations: Explanations) -> Error:
-    """The error with an explanation that helps; unchanged if the one that it has does, or if it cites no passage."""
+    """Return the error with an explanation that helps; unchanged if it has one, or if it cites no passage."""
     form = explanations.cited.get(error.type, "")
     comparing = next((form for form in explanations.cited.values() if "{sentence}" in form), "")
     quote = cut(error.quote, LONGEST_QUOTATION)

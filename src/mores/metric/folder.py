@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from mores.errors import InputError
-from mores.metric.summary import Summary, summarise
+from mores.metric.summary import ScoreSummary, summarise
 from mores.run import Run, open_run
 from mores.types import Judgement, Sample
 
@@ -28,7 +28,7 @@ class ScoreRun(Run):
             yield judgement.sample, judgement
 
     @cached_property
-    def result(self) -> Summary:
+    def result(self) -> ScoreSummary:
         """The counts and the mean score."""
         return summarise(self.judgements())
 

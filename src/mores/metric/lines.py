@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mores.errors import InputError
+from mores.formatting import count
 from mores.io import JsonlWriter
 from mores.io.source import Source, not_utf8, numbered_lines, to_path
 from mores.metric.texts import Texts
@@ -16,7 +17,7 @@ from mores.types import DEFAULT_INSTRUCTION, Evidence, Sample
 
 @contextmanager
 def open_lines(texts: str, instructions: str | None = None, references: Sequence[str] = ()) -> Iterator[Texts]:
-    """The texts of a file with their instructions; references are shown to the judge as evidence.
+    """Open the texts of a file with their instructions; references are shown to the judge as evidence.
 
     The id of a text is the number of its line, from 1. An empty line has no text: it is left out, and counted as bad.
     """
@@ -24,22 +25,22 @@ def open_lines(texts: str, instructions: str | None = None, references: Sequence
     columns = [_read(file) for file in files]
     for file, column in zip(files, columns, strict=True):
         if len(column) != len(columns[0]):
-            what = f"{file} has {len(column):,} lines, {texts} has {len(columns[0]):,}"
+            what = f"{file} has {count(len(column), 'line')}, {texts} has {count(len(columns[0]))}"
             raise InputError(f"{what}; line n of each must belong to the same text")
     asked = columns[1] if instructions else [""] * len(columns[0])
     known = zip(*columns[2 if instructions else 1 :], strict=True) if references else [()] * len(columns[0])
     with TemporaryDirectory(prefix="mores-") as folder:
-        path, count = Path(folder) / "lines.jsonl", 0
+        path, written = Path(folder) / "lines.jsonl", 0
         with JsonlWriter(path) as writer:
             for number, (instruction, text, passages) in enumerate(zip(asked, columns[0], known, strict=True), 1):
                 if text.strip():
                     evidence = tuple(Evidence(text=line, title="Reference") for line in passages if line.strip())
                     instruction = instruction.strip() or DEFAULT_INSTRUCTION
                     writer.write(Sample(id=str(number), instruction=instruction, text=text, evidence=evidence))
-                    count += 1
-        if not count:
+                    written += 1
+        if not written:
             raise InputError(f"{texts}: contains no text")
-        yield Texts(texts, path, "jsonl", count, len(columns[0]) - count)
+        yield Texts(texts, path, "jsonl", written, len(columns[0]) - written)
 
 
 def _read(path: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from mores.engine import Answer, Asker, AskSettings, Counts, Job, make_asker
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
+from mores.formatting import count
 from mores.io import sample_from
 from mores.metric.explained import checked
 from mores.metric.parts import report_parts
@@ -125,9 +126,7 @@ class Metric:
         if explanations := taught_explanations(self.model):
             errors = tuple(checked(error, sample, explanations) for error in errors)
         report = ErrorReport(
-            errors=errors,
-            explanation=written.explanation,
-            certainty=certainty(answer.completion.logprobs),
+            errors=errors, explanation=written.explanation, certainty=certainty(answer.completion.logprobs)
         )
         return Judgement.of(
             sample,
@@ -165,7 +164,7 @@ class Metric:
         return self.model.constrained or (self.model.style is not None and follows_grammars(self.model))
 
     def _constrained(self, request: Request, sample: Sample) -> Request:
-        """A request whose answer is a report by our schema; its quotes are words of the sample, where possible."""
+        """Return the request under the constraint of our schema; its quotes are words of the sample, where possible."""
         schema = self._schema(len(sample.evidence))
         grammar = report_grammar(schema, sample) if follows_grammars(self.model) else None
         if not grammar:
@@ -190,15 +189,14 @@ class Metric:
         return report_schema(most, longest=LONGEST_TUNED if self.model.style else LONGEST, evidence=evidence)
 
     def unsendable(self, sample: Sample) -> Failure | None:
-        """Why a sample cannot be sent, if so."""
+        """Return why a sample cannot be sent, if so."""
         if failure := self.unsearched.get(sample.id):
             return no_evidence(failure)
         passages = (part for evidence in sample.evidence for part in (evidence.title, evidence.date, evidence.text))
         whole, most = "".join((sample.instruction, sample.text, *passages)), self.settings.max_characters
         if len(whole) > most:
-            reason = (
-                f"{len(whole):,} characters are more than the limit of {most:,}; shorten it or raise max_characters"
-            )
+            long = f"{count(len(whole))} characters are more than the limit of {count(most)}"
+            reason = f"{long}; shorten it or raise max_characters"
         elif _SURROGATE.search(whole):
             reason = "it contains half a character (a lone surrogate), which cannot be sent; repair the text"
         else:
@@ -220,15 +218,14 @@ class Metric:
             yield NOT_THERE
         if report.certainty is None and not report.errors:
             yield NO_LOGPROBS
-        if reason := self._weakness(answer.job.data):
-            yield WEAK + reason
-
-    def _weakness(self, sample: Sample) -> str:
-        """Why the verdict on a sample says little; nothing for most."""
+        sample: Sample = answer.job.data
         if not sample.evidence:
-            return weakness(self.model)
-        is_uncovered = self.by_words and covered(sample) < COVERED
-        return weakness_uncovered(self.model) if is_uncovered else ""
+            reason = weakness(self.model)
+        else:
+            uncovered = self.by_words and covered(sample) < COVERED
+            reason = weakness_uncovered(self.model) if uncovered else ""
+        if reason:
+            yield WEAK + reason
 
     def failed(self, sample: Sample, failure: Failure | None) -> Judgement:
         """Return the judgement of a sample that could not be judged."""
@@ -242,7 +239,7 @@ class Metric:
 
 
 def no_evidence(failure: Failure) -> Failure:
-    """Why a sample is not judged for which a search failed."""
+    """Return why a sample is not judged for which a search failed."""
     return Failure(kind=failure.kind, reason=f"no evidence could be looked up: {failure.reason}")
 
 

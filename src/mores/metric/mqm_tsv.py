@@ -5,7 +5,7 @@
 
 A row is one error that a rater marked in one segment (`<v>…</v>`), or `no-error`. The rows of a rater and a segment are
 one judgement: the rater is the judge, the source the instruction, the target the text, the category the type of an
-error and the note its explanation. The score is that of Mores; `mores.stats.mqm` has the weights of MQM.
+error and the note its explanation. The score is that of Mores, not of MQM.
 
 | MQM TSV | Judgement |
 | --- | --- |
@@ -72,7 +72,7 @@ class Segment(NamedTuple):
         return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in self)
 
     @classmethod
-    def of(cls, sample_id: str, system: str = "") -> Segment:
+    def parse(cls, sample_id: str, system: str = "") -> Segment:
         """Return the segment of a sample: what `id` wrote, or a document of one segment for any other id."""
         parts = [part.replace("%2F", "/").replace("%25", "%") for part in sample_id.split("/")]
         if len(parts) == len(cls._fields) and not system:
@@ -131,15 +131,11 @@ def read_mqm_tsv(file: Path | str) -> list[Judgement]:
     """
     is_text = isinstance(file, str) and ("\t" in file or "\n" in file)
     source = Source(Path("MQM TSV") if is_text else Path(file), "tsv")
-    lines = _text_lines(str(file)) if is_text else _file_lines(source)
+    lines = enumerate(str(file).removeprefix("\ufeff").split("\n"), 1) if is_text else _file_lines(source)
     ratings: dict[tuple[str, str], _Rating] = {}
     for line, row in _rows(source, lines):
         _add(ratings, source, line, row)
     return [_judgement(rating) for rating in ratings.values()]
-
-
-def _text_lines(text: str) -> Iterator[tuple[int, str]]:
-    yield from enumerate(text.removeprefix("\ufeff").split("\n"), 1)
 
 
 def _file_lines(source: Source) -> Iterator[tuple[int, str]]:
@@ -319,7 +315,7 @@ def _written(judgement: Judgement, system: str) -> Iterator[str]:
     if judgement.text is None:
         problem = f"the judgement of {judgement.sample_id!r} does not repeat its text"
         raise InputError(f"{problem}; MQM TSV needs it: add it with `judgement.repeat(sample)`")
-    segment = Segment.of(judgement.sample_id, system)
+    segment = Segment.parse(judgement.sample_id, system)
     extra = _extra(judgement, segment)
     errors = judgement.report.errors if judgement.report else ()
     for error in errors:
@@ -376,7 +372,7 @@ def _mark(text: str, error: Error | None) -> str:
 
 
 def _escape(text: str) -> str:
-    """Words that look like a mark, and words that look like the escape of one."""
+    """Escape words that look like a mark, and words that look like the escape of one."""
     return _MARK.sub(lambda mark: f"&lt;{mark[0][1:-1]}&gt;", _LOOKS_ESCAPED.sub("&amp;", text))
 
 

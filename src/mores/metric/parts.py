@@ -15,12 +15,12 @@ from typing import TypeVar, get_args
 from mores.errors import Rejected
 from mores.language.units import nearest_sentence, units, vocabulary
 from mores.metric.quotes import escaped, words_grammar
-from mores.models.base import LONGEST_QUOTATION, Explanations, Part, Parts
+from mores.models.base import LONGEST_QUOTATION, AnswerPart, Explanations, Parts
 from mores.search.ground import cut
 from mores.types import Sample, Severity, Side
 
 Text = TypeVar("Text", bound=str)
-Writing = Generator[Part, str, str]
+Writing = Generator[AnswerPart, str, str]
 """Parts, and what is then still to be given."""
 
 
@@ -35,10 +35,10 @@ def _report(grammar: str, sample: Sample, most: int, explanations: Explanations 
     count = 0
     while opened != "]}":
         side, given = yield from _choice(f'{given}side":"', sides)
-        written = yield Part(f'{given}","quote":"', _starting(f'{side.upper()} "\\",\\""', grammar))
+        written = yield AnswerPart(f'{given}","quote":"', _starting(f'{side.upper()} "\\",\\""', grammar))
         _, given = yield from _choice('severity":"', list(Severity))
         if explanations is None:
-            yield Part(f'{given}","type":"', _starting("rest more", grammar))
+            yield AnswerPart(f'{given}","type":"', _starting("rest more", grammar))
             return ""
         quote = json.loads('"' + written.removesuffix(',"'))
         given = yield from _reason(f'{given}","type":"', sample, side, quote, explanations)
@@ -66,16 +66,18 @@ def _reason(given: str, sample: Sample, side: Side, quote: str, explanations: Ex
     given += f',"explanation":"{escaped(before.format(**gaps))}'
     if chosen:
         end, space, after = after.partition(" ")  # a mark and what follows at once are often one token
-        yield Part(given, words_grammar(passage, LONGEST_QUOTATION, end))
+        yield AnswerPart(given, words_grammar(passage, LONGEST_QUOTATION, end))
         given = space
     return given + escaped(after.format(**gaps))
 
 
-def _choice(given: str, options: Sequence[Text]) -> Generator[Part, str, tuple[Text, str]]:
+def _choice(given: str, options: Sequence[Text]) -> Generator[AnswerPart, str, tuple[Text, str]]:
     """Yield one of several texts, of which the model writes only what decides; and what is then still to be given."""
     written = ""
     while len(left := [option for option in options if option.startswith(written)]) > 1:
-        written += yield Part(given, _starting(" | ".join(json.dumps(option[len(written) :]) for option in left)), 1)
+        written += yield AnswerPart(
+            given, _starting(" | ".join(json.dumps(option[len(written) :]) for option in left)), 1
+        )
         given = ""
     if not left:
         raise Rejected(f"the model does not follow the grammar: {written!r} is none of {', '.join(options)}")

@@ -67,7 +67,7 @@ def shared(question: str, sample: Sample, style: Style) -> int:
 
 
 def shared_mark(sample: Sample) -> str:
-    """A mark that texts to one instruction, with the same evidence, share: a model reads what precedes them once.
+    """Return a mark that texts to one instruction, with the same evidence, share: a model reads the rest once.
 
     It is as safe as one that depends on the text. Neither is secret: whoever writes a text can work out its mark, and
     could try texts until one gets a mark that they like. What counts is that a text cannot contain its mark, and one
@@ -100,7 +100,7 @@ def defuse(text: str) -> str:
 
 @cache
 def prompt_hash(style: Style, evidence: bool = False) -> str:
-    """Eight digits that change when a word of the prompt does."""
+    """Return eight digits that change when a word of the prompt does."""
     blank = Sample(id="", instruction="", text="", evidence=(Evidence(text=""),) if evidence else ())
     return blake2b(repr(messages(blank, style)).encode(), digest_size=4).hexdigest()
 

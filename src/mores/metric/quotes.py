@@ -38,7 +38,7 @@ def report_grammar(schema: Mapping[str, Any], sample: Sample) -> str | None:
 
 
 def words_grammar(passage: str, longest: int, end: str) -> str:
-    """The grammar of words of a passage, at most so many characters, and the quotation mark or more that ends them."""
+    """Return the grammar of words of a passage, at most so many characters, and the quotation mark that ends them."""
     words = {"words": list(chunks(passage, longest))}
     return "\n".join(
         ["%llguidance {}", f"start: WORDS {_literal(end)}", *_quotes(words, longest, f" & /[^{end[0]}]*/")]
@@ -87,7 +87,7 @@ def _report(schema: Mapping[str, Any], sides: list[str]) -> Iterator[str]:
 
 
 def _fields(properties: Mapping[str, Any]) -> Iterator[str]:
-    """Fields of an object after its first one, without white space of the model's choice: it would fill pages."""
+    """Return the fields of an object after its first one, without free white space, which would fill pages."""
     for name, value in properties.items():
         yield _literal(f',"{name}":')
         yield "%json " + json.dumps({**value, "x-guidance": {"whitespace_flexible": False}})

@@ -80,16 +80,11 @@ def report_schema(most: int | None = None, *, longest: int = LONGEST, evidence: 
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def schema_hash(schema: dict[str, Any] | None) -> str:
-    """Eight digits of the schema, or `none`."""
+    """Return eight digits of the schema, or `none`."""
     return blake2b(json.dumps(schema).encode(), digest_size=4).hexdigest() if schema else "none"
 
 

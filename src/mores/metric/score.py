@@ -10,7 +10,7 @@ from mores.types import ErrorReport
 
 
 def certainty(logprobs: Sequence[float] | None) -> float | None:
-    """p(R): the probability of the whole report, normalised by length: exp(mean token log-probability).
+    """Return p(R): the probability of the whole report, normalised by length: exp(mean token log-probability).
 
     None without log-probabilities, or if one of the numbers cannot be one: some servers send values above 0.
     """

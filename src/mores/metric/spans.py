@@ -63,9 +63,9 @@ def candidates(quote: str, text: str) -> Iterator[list[tuple[int, int]]]:
     if not quote.strip():
         return
     exact = list(_exact(quote, text))
-    yield _whole(exact, text)
+    yield _keep_whole_words(exact, text)
     normalised = list(_normalised(quote, text))
-    yield _whole(normalised, text)
+    yield _keep_whole_words(normalised, text)
     yield exact
     yield normalised
 
@@ -89,7 +89,7 @@ def _nth(places: Iterable[list[tuple[int, int]]], nth: int) -> tuple[int, int] |
     return next((spans[nth - 1] for spans in places if len(spans) >= nth), None)
 
 
-def _whole(spans: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
+def _keep_whole_words(spans: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
     """Return the spans that do not cut a word: a quoted `he` is not the one in `The`."""
     return [(start, end) for start, end in spans if not cuts(text, start) and not cuts(text, end)]
 
@@ -111,7 +111,7 @@ def _is_mark(character: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _in_word(character: str) -> bool:
-    """Whether it is part of a word that spaces separate: a letter, a digit, a mark of them or an invisible sign."""
+    """Return whether it is part of a word that spaces separate: a letter, a digit, a mark or an invisible sign."""
     if _UNSPACED.match(character) or "\ufe00" <= character <= "\ufe0f":  # these choose the look of an emoji
         return False
     return character.isalnum() or unicodedata.category(character) in {"Mn", "Mc", "Cf"}
@@ -153,7 +153,7 @@ def _fold(text: str) -> tuple[str, dict[int, int], dict[int, int]]:
 
 
 def _units(text: str) -> Iterator[tuple[str, int, int]]:
-    """Base characters with their combining marks, and runs of white space, each normalised."""
+    """Return base characters with their combining marks, and runs of white space, each normalised."""
     start = 0
     while start < len(text):
         end = start + 1

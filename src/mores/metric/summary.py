@@ -16,7 +16,7 @@ WEAK = "weak verdict: "
 State = Literal["errors", "clean", "failed"]
 
 
-class Summary(Record):
+class ScoreSummary(Record):
     """The counts of one run; everything that has no score is counted beside the mean."""
 
     n: int
@@ -40,10 +40,10 @@ class Summary(Record):
     def headline(self) -> str:
         """The mean score, in one line."""
         mean = "no score" if self.mean_score is None else f"mean score {number(self.mean_score, 3)}"
-        return f"{count(self.n, 'text')}, {self.judged:,} judged; {mean}"
+        return f"{count(self.n, 'text')}, {count(self.judged)} judged; {mean}"
 
 
-class Tally:
+class ScoreTally:
     """Counts judgements one by one, in constant memory."""
 
     def __init__(self) -> None:
@@ -70,10 +70,10 @@ class Tally:
             self._errors[error.severity] += 1
             self._unlocated += not error.located
 
-    def summary(self) -> Summary:
+    def summary(self) -> ScoreSummary:
         """Return the counts so far."""
         judged = self._states["errors"] + self._states["clean"]
-        return Summary(
+        return ScoreSummary(
             n=judged + self._states["failed"],
             judged=judged,
             failed={kind: self._failed[kind] for kind in FailureKind if self._failed[kind]},
@@ -87,9 +87,9 @@ class Tally:
         )
 
 
-def summarise(judgements: Iterable[Judgement]) -> Summary:
+def summarise(judgements: Iterable[Judgement]) -> ScoreSummary:
     """Return the counts of all judgements."""
-    tally = Tally()
+    tally = ScoreTally()
     for judgement in judgements:
         tally.add(judgement)
     return tally.summary()
@@ -114,5 +114,5 @@ def lacks_certainty(judgement: Judgement) -> bool:
 
 
 def weak_because(judgement: Judgement) -> list[str]:
-    """Why a verdict says little, as its notes have it; nothing for most."""
+    """Return why a verdict says little, as its notes have it; nothing for most."""
     return [note.removeprefix(WEAK) for note in judgement.notes if note.startswith(WEAK)]

@@ -18,6 +18,7 @@ from mores.io import JsonlWriter, check_samples, read_records, read_samples, spo
 from mores.metric.metric import Metric
 from mores.metric.prompt import NO_PLACE
 from mores.metric.settings import EvidenceSettings, ScoreFileSettings
+from mores.registry import name_of
 from mores.search import Options as SearchOptions
 from mores.search import Search, ground, open_search, search_cost, search_or_corpus
 from mores.search.ground import CHARACTERS, searches_sentences
@@ -46,7 +47,7 @@ class Texts:
         return islice(read_samples(self.path, format=self.format, on_bad=on_bad), self.count)
 
     def revision(self) -> str:
-        """Changes when a text does, whatever the format of the file."""
+        """Return a hash that changes when a text does, whatever the format of the file."""
         digest = sha256()
         for sample in self.samples():
             fields = sample.id, sample.instruction, sample.text, sample.language, sample.region, sample.evidence
@@ -77,32 +78,37 @@ def open_texts(texts: str, settings: ScoreFileSettings) -> Iterator[Texts]:
 class Lookup:
     """Where evidence for the texts is looked up, and how much of it."""
 
-    name: str
+    search: str | Search
     k: int = 3
+
+    @property
+    def name(self) -> str:
+        """The search as the user named it."""
+        return name_of(self.search)
 
     def __str__(self) -> str:
         return f"{self.name}, at most {self.k} passages"
 
     def cost(self, texts: Texts) -> float:
-        """US dollars at most: what is kept of earlier searches costs nothing."""
-        return search_cost(self.name, self.searches(texts), self.k)
+        """Return the US dollars at most: results that are kept of earlier searches cost nothing."""
+        return search_cost(self.search, self.searches(texts), self.k)
 
     def searches(self, texts: Texts) -> int:
         """Return one for each text that brings no evidence."""
         return sum(not sample.evidence for sample in texts.samples())
 
     @asynccontextmanager
-    async def open(self, metric: Metric) -> AsyncIterator[Grounding]:
-        """The search; its name goes into the metric's signature before anything is searched for."""
+    async def open(self, metric: Metric) -> AsyncIterator[OpenLookup]:
+        """Open the search; its identity goes into the metric's signature before anything is searched for."""
         counts, asker = Counts(), metric.asker
         options = SearchOptions(limits=asker.limits, fresh=asker.fresh, counts=counts, progress=asker.progress)
-        search = open_search(self.name, options)
+        search = open_search(self.search, options)
         parts = ".sentences" if searches_sentences(search) else ""
         evidence = f"{search.identity}.k{self.k}.c{CHARACTERS}{parts}"
         by_words = bool(getattr(search, "by_words", False))
         metric.evidence, metric.by_words = evidence, by_words
         try:
-            yield Grounding(self, search, counts)
+            yield OpenLookup(self, search, counts)
         finally:
             await search.close()
 
@@ -114,7 +120,7 @@ def make_lookup(settings: EvidenceSettings) -> Lookup | None:
 
 
 @dataclass(frozen=True)
-class Grounding:
+class OpenLookup:
     """A search that is open."""
 
     lookup: Lookup
@@ -137,7 +143,7 @@ class Grounding:
         if note := language_note(self.search, texts.samples()):
             progress.note(note)
         if cost := lookup.cost(texts):
-            progress.note(f"{lookup.searches(texts):,} searches, at most {money(cost, 3)}")
+            progress.note(f"{count(lookup.searches(texts))} searches, at most {money(cost, 3)}")
         grounded = ground(texts.samples(), self.search, lookup.k, counts=self.counts)
         async with progress.stage("searching", texts.count, None, self.counts), aclosing(grounded) as pairs:
             with JsonlWriter(path) as writer:
@@ -146,19 +152,20 @@ class Grounding:
                     if failure:
                         metric.unsearched[sample.id] = failure
         if metric.unsearched:
-            problem = f"the search failed for {len(metric.unsearched):,} of {texts.count:,} texts, which are not judged"
+            failed = f"{count(len(metric.unsearched))} of {count(texts.count)} texts"
+            problem = f"the search failed for {failed}, which are not judged"
             first = next(iter(metric.unsearched.values())).reason
-            progress.note(f"{problem}; run the same again to search again. The first: {first}")
+            progress.note(f"{problem}; rerun to search again. The first: {first}")
         return replace(texts, grounded=path)
 
 
 def check_style(metric: Metric, texts: Texts, lookup: Lookup | None) -> None:
-    """ConfigError, before anything is paid for, where the prompt cannot show evidence."""
+    """Raise ConfigError, before anything is paid for, where the prompt cannot show evidence."""
     if metric.style == "paper" and (lookup or any(sample.evidence for sample in texts.samples())):
         raise ConfigError(NO_PLACE, setting="style")
 
 
-async def judge_texts(metric: Metric, texts: Texts, paths: Sequence[str | Path], grounding: Grounding | None) -> None:
+async def judge_texts(metric: Metric, texts: Texts, paths: Sequence[str | Path], grounding: OpenLookup | None) -> None:
     """Judge every text, into files of judgements in the order of the texts; `-` is standard output."""
     asker, counts = metric.asker, Counts()
     with TemporaryDirectory(prefix="mores-") as folder, ExitStack() as stack:
@@ -182,12 +189,6 @@ async def estimate_texts(metric: Metric, texts: Texts, lookup: Lookup | None) ->
             async with lookup.open(metric) as grounding:
                 texts = await grounding.ground(metric, texts, Path(folder) / "samples.jsonl")
             lookup = None
-        samples = _with_blanks(texts, lookup.k) if lookup else texts.samples()
+        blanks = (Evidence(text="word " * (CHARACTERS // 5)),) * (lookup.k if lookup else 0)
+        samples = (s if s.evidence else s.model_copy(update={"evidence": blanks}) for s in texts.samples())
         return estimate(metric.asker, metric.jobs(samples), metric.settings.max_tokens)
-
-
-def _with_blanks(texts: Texts, k: int) -> Iterator[Sample]:
-    """Yield the texts with as much evidence as a search may find, to count its tokens."""
-    blank = Evidence(text="word " * (CHARACTERS // 5))
-    for sample in texts.samples():
-        yield sample if sample.evidence else sample.model_copy(update={"evidence": (blank,) * k})

@@ -1,17 +1,19 @@
-"""Models behind one protocol (`mores.models.base.Model`), named `kind:name` on the command line."""
+"""Models behind one protocol (`mores.models.base.Model`), named `kind:name` on the command line.
+
+Kinds of your own come from a package (entry points `mores.models`) or are objects; docs/extending.md shows how.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 
-from mores import plugins
 from mores.errors import ConfigError
 from mores.models.base import (
     PRECISIONS,
     STYLES,
+    BasicModel,
     Completion,
     Message,
     Model,
@@ -22,12 +24,13 @@ from mores.models.base import (
     weakness,
 )
 from mores.models.settings import ModelSettings
+from mores.registry import Registry, split_name
 from mores.settings import find_configuration
 
 __all__ = [
-    "KINDS", "NO_ADAPTER", "PRECISIONS", "STYLES", "Completion", "Message", "Model", "ModelSettings", "Options",
-    "Precision", "Request", "Style", "follows_grammars", "metric_adapter", "on_ray", "open_model", "takes_address",
-    "takes_precision", "weakness",
+    "KINDS", "NO_ADAPTER", "PRECISIONS", "REGISTRY", "STYLES", "BasicModel", "Completion", "Message", "Model",
+    "ModelSettings", "Options", "Precision", "Request", "Style", "follows_grammars", "metric_adapter", "on_ray",
+    "open_model", "takes_address", "takes_precision", "weakness",
 ]  # fmt: skip
 
 
@@ -83,6 +86,15 @@ KINDS: dict[str, Callable[[str, Options], Model]] = {
 }
 """Every kind of model. The import inside each function keeps heavy libraries away from those who do not use them."""
 
+REGISTRY: Registry[Callable[[str, Options], Model]] = Registry(
+    noun="model",
+    group="mores.models",
+    ours=KINDS,
+    expected="a function of a name and mores.models.Options that returns a Model",
+    method="complete",
+    written={"openai": "openai:NAME", "hf": "hf:PATH", "vllm": "vllm:PATH", "fake": "fake:NAME"},
+)
+
 
 LOCAL = ("embedded", "hf", "vllm", "fake")
 """Kinds that run on this machine and take no address of a server."""
@@ -90,34 +102,28 @@ LOCAL = ("embedded", "hf", "vllm", "fake")
 
 def takes_address(name: str) -> bool:
     """Return whether a model of this name may be given the address of a server."""
-    return name.partition(":")[0] not in LOCAL
+    return split_name(name)[0] not in LOCAL
 
 
 def takes_precision(name: str) -> bool:
     """Return whether a model of this name may be told what numbers to compute with."""
-    return name.partition(":")[0] in ("hf", "vllm")
+    return split_name(name)[0] in ("hf", "vllm")
 
 
-def open_model(name: str, options: Options | None = None) -> Model:
-    """Return the model that the user named, for example `embedded`, `openai:gpt-4.1-mini` or `hf:PATH`."""
-    kind, _, rest = name.partition(":")
-    plugin = plugins.find_plugin(plugins.MODELS, kind, KINDS)
-    if plugin is None and kind not in KINDS:
-        kinds = plugins.all_names(plugins.MODELS, KINDS)
-        near = get_close_matches(kind, kinds, n=1)
-        hint = f"did you mean '{near[0]}:…'? " if near else ""
-        others = "".join(f", {kind}:NAME" for kind in kinds[len(KINDS) :])
-        known = f"embedded, openai:NAME, hf:PATH, vllm:PATH, fake:NAME{others}"
-        raise ConfigError(f"model {name!r}: no such kind; {hint}there are {known}")
+def open_model(name: str | Model, options: Options | None = None) -> Model:
+    """Return the model that the user named, for example `embedded`, `openai:gpt-4.1-mini` or `hf:PATH`, or gave."""
     options = options or Options()
-    if kind in KINDS and not takes_precision(name):
-        _refuse(kind, precision=options.precision)
-    if kind in KINDS and kind != "openai" and options.body:
-        raise ConfigError(f"a model of kind '{kind}' takes no {next(iter(options.body))}", setting="config")
-    if options.ray and kind != "openai":
-        return on_ray(name, options)
-    open_kind = plugins.load_plugin(plugin, Callable, "a function that returns a Model") if plugin else KINDS[kind]
-    model: Model = open_kind(rest, replace(options, adapter=None) if options.adapter == NO_ADAPTER else options)
+    if isinstance(name, str):
+        kind, _ = split_name(name)
+        if kind in KINDS and kind != "openai" and options.body:
+            raise ConfigError(f"a model of kind '{kind}' takes no {next(iter(options.body))}", setting="config")
+        if kind not in REGISTRY.names():
+            raise REGISTRY.unknown(name)
+        if kind in KINDS and not takes_precision(name):
+            _refuse(kind, precision=options.precision)
+        if options.ray and kind != "openai":
+            return on_ray(name, options)
+    model: Model = REGISTRY.open(name, replace(options, adapter=None) if options.adapter == NO_ADAPTER else options)
     return model
 
 

@@ -1,6 +1,7 @@
 """What a model is: something that completes a request, with log-probabilities and, if asked, to a JSON schema.
 
-A kind of model is one file that offers one class of this protocol, and one line in `mores.models.KINDS`.
+A kind of model is one file that offers one class of this protocol, and one line in `mores.models.KINDS`. `BasicModel`
+has defaults for all but `complete`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Message(NamedTuple):
     content: str
 
 
-class Part(NamedTuple):
+class AnswerPart(NamedTuple):
     """A stretch of an answer: it begins with what must stand there, and the model writes the rest."""
 
     given: str
@@ -56,7 +57,7 @@ class Explanations(NamedTuple):
     passage that is nearest to what is wrong, and {words} for words of the passage that the model chooses."""
 
 
-Parts = Callable[[], Generator[Part, str, str]]
+Parts = Callable[[], Generator[AnswerPart, str, str]]
 """The parts of an answer in turn: each is asked for with what the model has written for the one before, and what is
 returned in the end is the end of the answer."""
 
@@ -151,21 +152,52 @@ class Model(Protocol):
     async def complete(self, request: Request) -> Completion: ...
 
 
+class BasicModel:
+    """A base for models of your own: write `complete`, and set what differs from these values.
+
+    Without an `identity` the signature has the qualified name of the class, which does not change when its answers do.
+    """
+
+    name: str
+    """The name of the class, unless it is set."""
+    identity: str
+    concurrency: int = 8
+    timeout: float = 60.0
+    constrained: bool = False
+    style: Style | None = None
+    warning: str | None = None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.name = vars(cls).get("name", cls.__qualname__)
+        cls.identity = vars(cls).get("identity", f"{cls.__module__}.{cls.__qualname__}")
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Nothing to close."""
+
+    async def complete(self, request: Request) -> Completion:
+        """Answer one request."""
+        raise NotImplementedError
+
+
 def follows_grammars(model: Model) -> bool:
     """Return whether a request to it may have a grammar: its kind says `grammars = True`."""
     return bool(getattr(model, "grammars", False))
 
 
 def weakness(model: Model) -> str:
-    """Return how little its verdicts without evidence are worth, where its kind says so in `weak_without_evidence`."""
+    """Return why its verdicts without evidence are weak (`weak_without_evidence` of its kind); empty for most."""
     return getattr(model, "weak_without_evidence", None) or ""
 
 
 def weakness_uncovered(model: Model) -> str:
-    """How little its verdicts by evidence on other things are worth, where its kind says so in `weak_uncovered`."""
+    """Return why its verdicts are weak by evidence that does not cover a text (`weak_uncovered`); empty for most."""
     return getattr(model, "weak_uncovered", None) or ""
 
 
 def taught_explanations(model: Model) -> Explanations | None:
-    """Return how it was taught to explain errors, where its kind says so in `explanations`; None for a free choice."""
+    """Return the forms of explanation that it was taught (`explanations` of its kind); None for a free choice."""
     return getattr(model, "explanations", None)

@@ -24,7 +24,7 @@ _ANSWERS = 20.0
 
 
 @dataclass(frozen=True)
-class Share:
+class WorkerShare:
     """What each worker takes of the cluster, and how many there are."""
 
     workers: int
@@ -33,7 +33,7 @@ class Share:
 
 
 def connect(address: str | bool | None) -> list[Mapping[str, float]]:
-    """The resources of each machine of a cluster: the one at an address, the one that runs here, or a new one."""
+    """Return the resources of each machine of a cluster: that at an address, the one running here, or a new one."""
     import ray
 
     if not ray.is_initialized():
@@ -75,7 +75,7 @@ def _listens(place: str | None) -> bool:
 
 @contextmanager
 def _same_signals() -> Iterator[None]:
-    """Ray takes over SIGTERM and the like; they end a run as they do without it."""
+    """Restore SIGTERM and the like, which Ray takes over: they end a run as they do without it."""
     names = ("SIGINT", "SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
@@ -109,8 +109,8 @@ async def is_there() -> bool:
     return answered.is_set()
 
 
-def share(kind: str, options: Options, machines: Sequence[Mapping[str, float]]) -> Share:
-    """One worker for each GPU that the kind can use, else for each machine; one for each core where a model is light.
+def share(kind: str, options: Options, machines: Sequence[Mapping[str, float]]) -> WorkerShare:
+    """Return one worker for each GPU that the kind can use, else each machine, or each core if a model is light.
 
     The smallest machine decides how many cores a worker gets, so that every machine has at least one.
     """
@@ -125,7 +125,7 @@ def share(kind: str, options: Options, machines: Sequence[Mapping[str, float]]) 
         heavy = kind in ("embedded", *ON_GPU)
         cpus = float(options.threads or (min(cores, default=1.0) if heavy else 1.0))
         fitting = sum(int(each / cpus) for each in cores)
-    return Share(options.ray_workers or max(1, fitting), cpus, gpus)
+    return WorkerShare(options.ray_workers or max(1, fitting), cpus, gpus)
 
 
 def check_address(address: str | bool | None) -> None:
@@ -137,7 +137,7 @@ def check_address(address: str | bool | None) -> None:
     host, colon, port = address.rpartition(":")
     if not (host and colon and port.isdigit()):
         raise ConfigError(
-            f"{address!r} is no address of a Ray cluster; expected HOST:PORT, auto or local", setting="ray"
+            f"{address!r} is not the address of a Ray cluster; expected HOST:PORT, auto or local", setting="ray"
         )
 
 

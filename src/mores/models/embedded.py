@@ -198,7 +198,7 @@ class EmbeddedModel(OpenAIModel):
         return completion
 
     def _died(self, exc: Exception) -> ModelError:
-        """Return a server that has ended does not come back: the run stops."""
+        """Return the error of a call; a server that has ended does not come back, so that the run stops."""
         if self._process is not None and self._process.returncode is not None:
             return ModelError(f"the embedded server has stopped by itself (exit code {self._process.returncode})")
         return exc if isinstance(exc, ModelError) else Transient(f"embedded server: {exc}")
@@ -286,10 +286,12 @@ class EmbeddedModel(OpenAIModel):
             "key": self._key,
         }
         with (Path(folder) / "log").open("wb") as log:
+            # The server gets what it needs, and no keys and tokens.
+            needed = {name: value for name, value in os.environ.items() if name.upper().startswith(_NEEDED)}
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "mores.models.llama_server",
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log,
-                env=_WAITING | _environment(),
+                env=_WAITING | needed,
                 start_new_session=True,  # Ctrl-C is ours to handle; the child ends with its standard input
             )  # fmt: skip
         assert self._process.stdin is not None
@@ -323,7 +325,7 @@ class EmbeddedModel(OpenAIModel):
 
 
 def available_cores(group: Path = Path("/sys/fs/cgroup")) -> int:
-    """The cores that this process may use: by its affinity and, in a container, by the quota of its control group."""
+    """Return the cores that this process may use, by its affinity and the quota of its control group."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         quota, period = (group / "cpu.max").read_text("ascii").split()
@@ -345,11 +347,6 @@ def _state_name(system: Sequence[Message], shared: str) -> str:
     """Return the file of the state after these messages and the shared beginning of the next."""
     content = orjson.dumps([*map(tuple, system), *([shared] if shared else [])])
     return hashlib.blake2b(content, digest_size=8).hexdigest() + ".kv"
-
-
-def _environment() -> dict[str, str]:
-    """Return the variables that the server's process needs; it gets no keys and tokens."""
-    return {name: value for name, value in os.environ.items() if name.upper().startswith(_NEEDED)}
 
 
 def _existing(adapter: str | None) -> Path | None:

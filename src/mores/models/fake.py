@@ -14,39 +14,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import orjson
 
-from mores.errors import ConfigError, Rejected
-from mores.models.base import Completion, Request, Style
+from mores.errors import ConfigError, Rejected, suggest
+from mores.models.base import BasicModel, Completion, Request
 
 _CLEAN = '{"errors": [], "explanation": "No cultural error."}'
 
 
-class FakeModel:
+class FakeModel(BasicModel):
     """Answers with a function of the request."""
 
-    constrained = False
-    style: Style | None = None
     warning = "fake: is not a model; its verdicts mean nothing"
-    concurrency = 8
-    timeout = 60.0
 
     def __init__(self, name: str, answer: Callable[[Request], Completion]) -> None:
-        self.name = f"fake:{name}"
-        self.identity = self.name
+        self.name = self.identity = f"fake:{name}"
         self._answer = answer
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        pass
-
     async def complete(self, request: Request) -> Completion:
+        """Return the function's answer."""
         return self._answer(request)
 
 
@@ -56,9 +45,8 @@ def fake(name: str) -> FakeModel:
     if name.endswith(".jsonl"):
         return FakeModel(name, _scripted(Path(name)))
     if name not in _ANSWERS:
-        near = get_close_matches(name, _ANSWERS, 1)
-        hint = f"did you mean 'fake:{near[0]}'? " if near else ""
-        raise ConfigError(f"fake:{name} is unknown; {hint}there are {', '.join(_ANSWERS)} and fake:PATH.jsonl")
+        hint = suggest(name, _ANSWERS, before="fake:")
+        raise ConfigError(f"unknown model 'fake:{name}'; {hint}there are {', '.join(_ANSWERS)} and fake:PATH.jsonl")
     return FakeModel(name, _ANSWERS[name])
 
 

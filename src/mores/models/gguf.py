@@ -46,7 +46,14 @@ def is_gguf(path: Path) -> bool:
 def read_text(path: Path, key: str) -> str | None:
     """Return a text among the file's metadata; None where it has none under this key."""
     try:
-        return _find(path, key)
+        with path.open("rb") as file:
+            file.seek(16)
+            for _ in range(_number(file, "<Q")):
+                name, kind = _text(file), _number(file, "<I")
+                if name == key and kind == _STRING:
+                    return _text(file)
+                _skip(file, kind)
+        return None
     except _DAMAGED as exc:
         raise ConfigError(f"{path}: a damaged or cut GGUF file; get it again") from exc
 
@@ -94,17 +101,6 @@ def aligned(size: int, values: Mapping[str, float]) -> int:
     """Return the next place at which a file with these values may have a weight."""
     step = int(values.get("general.alignment", 32))
     return -(-size // step) * step
-
-
-def _find(path: Path, key: str) -> str | None:
-    with path.open("rb") as file:
-        file.seek(16)
-        for _ in range(_number(file, "<Q")):
-            name, kind = _text(file), _number(file, "<I")
-            if name == key and kind == _STRING:
-                return _text(file)
-            _skip(file, kind)
-    return None
 
 
 def _skip(file: BinaryIO, kind: int) -> None:

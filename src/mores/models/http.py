@@ -31,7 +31,7 @@ async def read_body(response: aiohttp.ClientResponse, most: int) -> bytes:
         else:
             return bytes(body)
     raise Transient(
-        f"{response.url.origin()}: HTTP {response.status} with more than {most >> 20} MB; that is no answer"
+        f"{response.url.origin()}: HTTP {response.status} with more than {most >> 20} MB, which is not an answer"
     )
 
 
@@ -50,7 +50,7 @@ def read_json(body: bytes) -> Any:
 
 
 def read_wait(retry_after: str | None, date: str | None = None) -> float | None:
-    """Seconds from a Retry-After header, a number or a date; a date is by the server's clock, which `date` tells."""
+    """Return the seconds of a Retry-After header, a number or a date; `date` has the server's clock."""
     if not retry_after:
         return None
     try:
@@ -70,7 +70,7 @@ def _read_date(value: str) -> datetime | None:
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
-class Key:
+class ApiKey:
     """The user's key, which some servers repeat in their errors: it is removed from every response."""
 
     def __init__(self, key: str) -> None:

@@ -48,7 +48,7 @@ def is_faster() -> bool:
 
 
 def provide(base: Path, adapter: Path, key: str) -> Path:
-    """The merged file in the cache, made if it is not there or damaged; `key` names the contents of the two files."""
+    """Return the merged file in the cache, made if it is missing or damaged; `key` names the two files' contents."""
     path = models_folder() / "merged" / f"{base.stem}.{VERSION}.{key}.gguf"
     note = path.with_suffix(".checked")
     if not _is_whole(path, note):
@@ -72,7 +72,7 @@ def merge(base: Path, adapter: Path, out: Path) -> str:
     changes = {tensor.name: tensor for tensor in lora.tensors}
     maps = {tensor.name for tensor in model.tensors if tensor.name.startswith("blk.") and len(tensor.shape) == 2}
     if others := {name.rpartition(".")[0] for name in changes} - maps:
-        raise ConfigError(f"{adapter}: changes {min(others)}, which is no map of a layer of {base}")
+        raise ConfigError(f"{adapter}: changes {min(others)}, which is not a map of a layer of {base}")
     with make_part(out).open("wb") as file:
         writing = _Writing(file)
         writing.add(_new_header(model, maps))

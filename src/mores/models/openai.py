@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 import aiohttp
 import orjson
 
-from mores.errors import ConfigError, ModelError, Rejected, Transient
+from mores.errors import ConfigError, ModelError, Rejected, Transient, suggest
 from mores.models.base import Completion, Request, Style, is_logprob
-from mores.models.http import Key, read_body, read_json, read_wait
+from mores.models.http import ApiKey, read_body, read_json, read_wait
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _DOWN = {502, 503, 504, 529}
@@ -52,11 +51,13 @@ class OpenAIModel:
         self.model = name
         self.base_url = _checked_url(base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL)
         variable = "OPENAI_API_KEY" if key_variable is None else key_variable
-        self._key = _checked_key(api_key or (os.environ.get(variable) or "" if variable else ""))
-        if variable and key_variable and not self._key:
-            raise ConfigError(f"openai:{name}: the variable {variable} of its key is not set; set it")
+        self._key = (api_key or (os.environ.get(variable) if variable else "") or "").strip()
+        if not self._key.isascii() or not self._key.isprintable():
+            raise ConfigError(f"{variable} has characters that no key has; copy it again")
+        if key_variable and not self._key:
+            raise ConfigError(f"openai:{name}: the variable {key_variable} of its key is not set; set it")
         self._extra = dict(body or {})
-        self._mask = Key(self._key)
+        self._mask = ApiKey(self._key)
         self._session: aiohttp.ClientSession | None = None
         self._users = 0
         self._opening: asyncio.Task[None] | None = None
@@ -183,7 +184,7 @@ class OpenAIModel:
             pass  # a server without that route, or a slow one: the first real call will tell
 
     def _adapt(self, problem: dict[str, Any], sent: dict[str, Any]) -> bool:
-        """Some models have another name for the length limit, or return no log-probabilities: ask them accordingly.
+        """Ask a model accordingly that has another name for the length limit, or returns no log-probabilities.
 
         What counts is what this request asked: others under way may have found out meanwhile.
         """
@@ -205,8 +206,7 @@ class OpenAIModel:
             reason = "refused the key" if self._key else "requires a key, and none is set"
             return ModelError(f"{message}; the server {reason}: set OPENAI_API_KEY to a valid one")
         if status in (402, 404) or problem.get("code") in ("insufficient_quota", "model_not_found"):
-            near = get_close_matches(self.model, self._served, 1) if self.model not in self._served else []
-            hint = f"did you mean {f'openai:{near[0]}'!r}? " if near else ""
+            hint = "" if self.model in self._served else suggest(self.model, self._served, before="openai:")
             return ModelError(f"{message}; {hint}check the model's name, the base URL and the account")
         if status == 400 and problem.get("code") in ("unsupported_parameter", "unsupported_value"):
             return ModelError(f"{message}; change the temperature or the seed, which this model does not accept")
@@ -321,10 +321,3 @@ def _checked_url(url: str) -> str:
     if parts.username or parts.password:
         raise ConfigError("the base URL holds a password, which would get into every result; use OPENAI_API_KEY")
     return url.rstrip("/")
-
-
-def _checked_key(key: str) -> str:
-    key = key.strip()
-    if not key.isascii() or not key.isprintable():
-        raise ConfigError("OPENAI_API_KEY has characters that no key has; copy it again")
-    return key

@@ -81,7 +81,7 @@ def pull(name: str) -> Path:
 
 
 def checked_default() -> Path:
-    """The default model's file with the hash that it should have, checked once per change of its size or time."""
+    """Return the default model's file, after checking its hash once per change of its size or time."""
     path = default_path()
     note = path.with_suffix(".checked")
     if not note.is_file() or note.read_text("utf-8") != state_of(path):
@@ -113,7 +113,7 @@ def pull_default() -> Path:
 
 
 def announcement() -> str:
-    """Return what is about to be downloaded."""
+    """Return a line about what is going to be downloaded."""
     return f"getting {DEFAULT.name} ({megabytes(DEFAULT.size)}, {DEFAULT.licence}) from {DEFAULT.requirement}"
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -23,11 +24,12 @@ from mores.errors import ModelError, MoresError, Rejected
 from mores.extras import require
 from mores.models import Options
 from mores.models.base import Completion, Explanations, Model, Request, Style
-from mores.models.cluster import ON_GPU, Share, check_address, connect, first_line, is_there, share
-from mores.models.worker import Card, Opening, Outcome, Worker
+from mores.models.cluster import ON_GPU, WorkerShare, check_address, connect, first_line, is_there, share
+from mores.models.worker import Card, ModelWorker, Opening, Outcome
+from mores.registry import name_of, split_name
 
 PATIENCE = 600.0
-"""Seconds without any worker after which the run stops; what was answered is kept."""
+"""Seconds without any worker after which the run stops; answers are saved."""
 LIVES = 3
 """Workers that one request may cost."""
 BATCHES = 2
@@ -78,7 +80,7 @@ class RayModel:
 
     def __init__(self, model: str | Model, options: Options) -> None:
         self._model, self._options = model, options
-        self._kind = (model if isinstance(model, str) else model.name).partition(":")[0]
+        self._kind = split_name(name_of(model))[0]
         self._problem: MoresError | None = None
         check_address(options.ray)
         require("pip install 'mores[ray]'", "ray")
@@ -86,7 +88,7 @@ class RayModel:
     # -- what it is ---------------------------------------------------------------------------------------
 
     @cached_property
-    def _share(self) -> Share:
+    def _share(self) -> WorkerShare:
         return share(self._kind, self._options, connect(self._options.ray))
 
     @cached_property
@@ -211,22 +213,18 @@ class RayModel:
             except _Lost as lost:
                 reason = str(lost)
             except asyncio.CancelledError:
-                self._abandon(call)
+                if call.worker is not None:  # it may hang: another takes its place
+                    _kill(call.worker)
+                elif call in self._calls:
+                    self._calls.remove(call)
                 raise
         raise Rejected(f"{self.name}: {LIVES} workers ended over this request, the last with: {reason}")
-
-    def _abandon(self, call: _Call) -> None:
-        """Nobody waits for it any more. If a worker has it, the worker may hang, and another takes its place."""
-        if call.worker is not None:
-            _kill(call.worker)
-        elif call in self._calls:
-            self._calls.remove(call)
 
     async def _keep(self) -> None:
         """Have one worker at all times: one that ends is replaced."""
         import ray
 
-        actor = ray.remote(Worker).options(**self._resources, max_restarts=0, max_task_retries=0)
+        actor = ray.remote(ModelWorker).options(**self._resources, max_restarts=0, max_task_retries=0)
         failed = 0
         while True:
             worker = actor.remote()
@@ -241,7 +239,8 @@ class RayModel:
             if isinstance(problem, _Lost) and not await is_there():
                 problem = MoresError("the Ray cluster has stopped, or cannot be reached any more")
             if self._is_final(problem, failed):
-                self._stop(problem if isinstance(problem, MoresError) else self._broken(problem))
+                ended = f"{self.name}: {LIVES} Ray workers ended as they loaded the model, the last with: {problem}"
+                self._stop(problem if isinstance(problem, MoresError) else ModelError(ended))
                 return
             await asyncio.sleep(min(_LONGEST_WAIT, 2.0**failed - 2))  # the first replacement starts at once
 
@@ -270,7 +269,7 @@ class RayModel:
                 self._watch = self._start_watch()
 
     async def _hand_out(self, seat: _Seat) -> _Lost | MoresError:
-        """Batch after batch to a worker, until it ends; whoever waits for it then hears of it."""
+        """Hand batch after batch to a worker, until it ends; whoever waits for it then hears of it."""
         while True:
             while not (batch := self._next_batch(seat)):
                 self._news.clear()
@@ -284,7 +283,9 @@ class RayModel:
                 seat.ended = not isinstance(outcomes, list)
                 seat.held.difference_update(batch)
                 self._news.set()
-                answers = outcomes if isinstance(outcomes, list) else [_as_lost(outcomes)] * len(batch)
+                answers: Sequence[Outcome | _Lost | MoresError] = outcomes if isinstance(outcomes, list) else ()
+                if not isinstance(outcomes, list):  # a model that broke may work for another worker
+                    answers = [_Lost(str(outcomes)) if isinstance(outcomes, ModelError) else outcomes] * len(batch)
                 for call, answer in zip(batch, answers, strict=True):
                     call.worker = None
                     call.settle(answer)
@@ -306,7 +307,7 @@ class RayModel:
         return asyncio.get_running_loop().call_later(PATIENCE, lambda: self._stop(self._none_started()))
 
     def _stop(self, problem: MoresError) -> None:
-        """The run cannot go on; all that wait hear why."""
+        """Stop the run, and tell all that wait why."""
         self._problem = self._problem or problem
         self._up.set()
         while self._calls:
@@ -315,9 +316,6 @@ class RayModel:
     def _none_started(self) -> ModelError:
         needed = f"each needs {self._share.cpus:g} CPUs and {self._share.gpus:g} GPUs"
         return ModelError(f"{self._model}: no Ray worker could be started within {PATIENCE:g} s; {needed}")
-
-    def _broken(self, problem: object) -> ModelError:
-        return ModelError(f"{self.name}: {LIVES} Ray workers ended as they loaded the model, the last with: {problem}")
 
 
 async def _settled(reference: Any) -> Any:
@@ -330,11 +328,6 @@ async def _settled(reference: Any) -> Any:
         return MoresError(f"a Ray worker failed: {first_line(exc.cause)}")
     except ray.exceptions.RayError as exc:
         return _Lost(first_line(exc))
-
-
-def _as_lost(problem: _Lost | MoresError) -> _Lost | MoresError:
-    """Return what those hear who wait for a worker that ended; only with a model that broke, others may do better."""
-    return _Lost(str(problem)) if isinstance(problem, ModelError) else problem
 
 
 def _kill(worker: Any) -> None:

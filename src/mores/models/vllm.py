@@ -121,7 +121,8 @@ class VLLMModel:
         _import("vllm")
         engine = _import("vllm.v1.engine.async_llm").AsyncLLM
         arguments = _import("vllm.engine.arg_utils").AsyncEngineArgs
-        self._lora = self._lora_request()
+        lora = _import("vllm.lora.request").LoRARequest if self.adapter else None
+        self._lora = lora(self.adapter.name, 1, str(self.adapter)) if self.adapter and lora else None
         try:
             self._tokenizer = load_tokenizer(where, origin, self.adapter)
             self._engine = engine.from_engine_args(arguments(**self._arguments(where, origin) | self._settings))
@@ -156,13 +157,8 @@ class VLLMModel:
                 arguments["tokenizer"] = str(self.adapter)
         return arguments
 
-    def _lora_request(self) -> Any:
-        if self.adapter is None:
-            return None
-        return _import("vllm.lora.request").LoRARequest(self.adapter.name, 1, str(self.adapter))
-
     async def _add_adapter(self) -> None:
-        """Before the first request: an adapter that does not fit would fail with each of them."""
+        """Add the adapter before the first request: one that does not fit would fail with each of them."""
         try:
             await self._engine.add_lora(self._lora)
         except Exception as exc:  # here too
@@ -192,7 +188,7 @@ class VLLMModel:
         return self._read(request, output)
 
     def _sampling(self, request: Request, room: int) -> Any:
-        """The request in vLLM's words; what the model itself would set, such as a repetition penalty, is left out."""
+        """Return the request in vLLM's words, without what the model itself would set, such as a repetition penalty."""
         parameters = _import("vllm.sampling_params")
         temperature = self._temperature if request.temperature is None else request.temperature
         constraint = None
@@ -220,7 +216,7 @@ class VLLMModel:
         places = answer.logprobs or []
         logprobs = tuple(float(place[token].logprob) for token, place in zip(tokens, places, strict=False))
         if not all(map(is_logprob, logprobs)):
-            raise Rejected(f"{self.name}: the model computed numbers that are no probabilities; check its weights")
+            raise Rejected(f"{self.name}: the model computed numbers that are not probabilities; check its weights")
         return Completion(
             text=self._decode(tokens[:-1] if ended else tokens),
             logprobs=logprobs if request.logprobs else None,
@@ -240,7 +236,7 @@ class VLLMModel:
         return str(text)
 
     def _problem(self, exc: Exception) -> ModelError:
-        """An error of vLLM in ours: a request that it turns away, a call that failed, or an engine that has ended."""
+        """Return an error of vLLM as ours: a request turned away, a call that failed, or an engine that has ended."""
         engine = _import("vllm.v1.engine.exceptions")
         refusals = (ValueError, getattr(_import("vllm.exceptions"), "VLLMClientError", ValueError))
         if isinstance(exc, engine.EngineDeadError):
@@ -266,7 +262,7 @@ def _version() -> str:
 
 
 def _rank(adapter: Path) -> int:
-    """Room for the adapter's rank, which may be another one for some of the maps."""
+    """Return room for the adapter's rank, which may be another one for some of the maps."""
     config = load_json((adapter / "adapter_config.json").read_bytes())
     rank = max([config.get("r", 8), *(config.get("rank_pattern") or {}).values()])
     fitting = [room for room in _RANKS if room >= rank]

@@ -58,7 +58,7 @@ class Opening:
 
     @classmethod
     def here(cls, model: str | Model, options: Options) -> Opening:
-        """To open a model as it would be opened here; the adapter that comes with Mores may lie elsewhere there."""
+        """Prepare to open a model as it would be opened here; Mores' own adapter may lie elsewhere there."""
         name = model if isinstance(model, str) else model.name
         if options.adapter and options.adapter == metric_adapter(name, None):
             options = replace(options, adapter=_OWN)
@@ -106,7 +106,7 @@ def describe(model: Model) -> Card:
     )
 
 
-class Worker:
+class ModelWorker:
     """One model in one process. Problems that we know are returned, so that they arrive as what they are."""
 
     async def open(self, opening: Opening, expected: Card) -> MoresError | None:

@@ -13,7 +13,7 @@ from mores.rating.ratings import Rating
 from mores.rating.records import ColumnAgreement, ErrorSpanAgreement, PairKappa, RatingAgreement
 from mores.stats.agreement import Votes, cohen_kappa, count_votes, krippendorff_alpha
 from mores.stats.intervals import drawn_interval
-from mores.stats.marks import Figure, Mark, MarkedText, span_agreement
+from mores.stats.marks import AgreementFigure, MarkedText, SpanMark, span_agreement
 from mores.stats.resampling import draw_counts
 from mores.types import Result
 
@@ -110,7 +110,7 @@ def marked_texts(shared: Sequence[Sequence[Rating]], label: str) -> list[MarkedT
     texts = []
     for members in shared:
         marks = {
-            rating.annotator: [Mark(m.start, m.end, str(getattr(m, label) or "") or None) for m in rating.spans]
+            rating.annotator: [SpanMark(m.start, m.end, str(getattr(m, label) or "") or None) for m in rating.spans]
             for rating in members
             if rating.spans is not None
         }
@@ -119,5 +119,5 @@ def marked_texts(shared: Sequence[Sequence[Rating]], label: str) -> list[MarkedT
     return texts
 
 
-def as_result(name: str, figure: Figure, n: int) -> Result:
+def as_result(name: str, figure: AgreementFigure, n: int) -> Result:
     return Result(name=name, value=figure.value, low=figure.low, high=figure.high, n=n)

@@ -13,8 +13,8 @@ from mores.stats.mixed.estimation import ZERO_SD
 from mores.stats.raters import (
     Conduct,
     Drift,
+    RaterSeverity,
     Severities,
-    Severity,
     Suspicion,
     annotator_drift,
     annotator_severity,
@@ -92,7 +92,7 @@ def times_of(rows: Sequence[Rating]) -> list[float] | None:
 
 
 def describe_person(
-    rows: Sequence[Rating], severity: Severity | None, drift: Drift | None, suspicion: Suspicion
+    rows: Sequence[Rating], severity: RaterSeverity | None, drift: Drift | None, suspicion: Suspicion
 ) -> Annotator:
     """Return one person in one language."""
     ratings = [row.rating for row in rows if row.rating is not None]

@@ -6,14 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import TypeVar
 
 import orjson
 from pydantic import ValidationError
 
-from mores.errors import InputError
+from mores.errors import InputError, suggest
 from mores.types import Record
 
 Row = Mapping[str, object]
@@ -143,7 +142,6 @@ class RatingCells:
         return entries
 
     def _unknown(self, column: str, text: str, known: list[str], kind: str = "") -> InputError:
-        near = get_close_matches(text.strip().casefold(), known, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
+        hint = suggest(text.strip(), known)
         expected = " or one of ".join(part for part in (kind, ", ".join(known)) if part)
         return InputError(f"unknown {column} {text.strip()!r}; {hint}expected {expected}", setting="alias")

@@ -17,14 +17,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from mores.errors import ConfigError, InputError
+from mores.errors import ConfigError, InputError, suggest
 from mores.io.values import load_yaml
 from mores.types import Record
 
@@ -150,6 +149,5 @@ def check_codes(given: Iterable[tuple[str, Mapping[str, tuple[str, ...]] | None]
         for names in (codings or {}).values():
             for name in names:
                 if name not in schema:
-                    near = get_close_matches(name, list(schema), n=1)
-                    hint = f"did you mean {near[0]!r}? " if near else ""
+                    hint = suggest(name, schema)
                     raise InputError(f"{place}: unknown code {name!r}; {hint}the schema has {', '.join(schema)}")

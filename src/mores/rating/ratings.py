@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from mores.errors import ConfigError, InputError
+from mores.errors import ConfigError, InputError, nearest, suggest
 from mores.io.fields import Row
 from mores.io.rows import read_table
 from mores.io.source import Source, find_source
@@ -177,8 +176,7 @@ def check_names(names: Mapping[str, object]) -> None:
     """Only our columns can be mapped."""
     for name in names:
         if name not in COLUMNS:
-            near = get_close_matches(name, COLUMNS, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
+            hint = suggest(name, COLUMNS)
             raise ConfigError(f"ratings have no column {name!r}; {hint}they are {', '.join(COLUMNS)}")
 
 
@@ -186,8 +184,7 @@ def choose_columns(source: Source, present: Sequence[str], names: Mapping[str, s
     """Return the file's name of each of our columns that it has."""
     for name, theirs in names.items():
         if theirs and theirs not in present:
-            near = get_close_matches(theirs, present, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}? " if near else ""
+            hint = suggest(theirs, present, 0.5)
             problem = f"no column {theirs!r} to read as {name!r}; {hint}the columns are {', '.join(present)}"
             raise InputError(f"{source.label}: {problem}", setting="columns")
     chosen = {name: names.get(name, name) for name in COLUMNS}
@@ -197,13 +194,11 @@ def choose_columns(source: Source, present: Sequence[str], names: Mapping[str, s
     for name in COLUMNS:
         if name in chosen or names.get(name) == "":
             continue
-        near = get_close_matches(name, free, n=1, cutoff=0.5 if name in needed else 0.85)
         if name in needed:
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            problem = f"no column {name!r}; {hint}say which one it is of {', '.join(present)}"
+            problem = f"no column {name!r}; {suggest(name, free, 0.5)}say which one it is of {', '.join(present)}"
             raise InputError(f"{source.label}: {problem}", setting="columns")
-        if near:  # a misspelt column must not be lost in silence
-            problem = f"no column {name!r}, but {near[0]!r}; say whether to read it as {name!r}, or give it no name"
+        if near := nearest(name, free, 0.85):  # a misspelt column must not be lost in silence
+            problem = f"no column {name!r}, but {near!r}; say whether to read it as {name!r}, or give it no name"
             raise InputError(f"{source.label}: {problem}", setting="columns")
     return chosen
 

@@ -13,7 +13,7 @@ from mores.rating.groups import LEVELS
 from mores.rating.ratings import Rating
 from mores.rating.records import Effect, GroupDifference, Groups, GroupVariance, Regression
 from mores.stats.intervals import Z95
-from mores.stats.mixed import Contrast, Fit, Model, contrasts, fit, means, r_squared
+from mores.stats.mixed import Fit, MeanContrast, MixedModel, contrasts, fit, means, r_squared
 from mores.stats.mixed.comparison import Adjustment
 from mores.stats.mixed.design import Columns
 from mores.stats.power import contrast_power
@@ -58,7 +58,7 @@ def fit_model(ratings: Sequence[Rating], groups: Groups, predictor: str) -> Fitt
         reason = f"{len(set(columns['rating']))} different ratings are too many; round them to {MOST_RATINGS} or fewer"
         return Fitted(regression.model_copy(update={"failure": reason}), None, rows, columns)
     try:
-        fitted = fit(Model("rating", (predictor,), random, levels), columns)
+        fitted = fit(MixedModel("rating", (predictor,), random, levels), columns)
     except ValueError as error:
         return Fitted(regression.model_copy(update={"failure": str(error)}), None, rows, columns)
     if fitted.problems:
@@ -117,7 +117,7 @@ def describe(fitted: Fit, formula: str, names: Sequence[str], n: int) -> Regress
     )
 
 
-def differ(fitted: Fit, contrast: Contrast, size: int, adjust: Adjustment) -> GroupDifference:
+def differ(fitted: Fit, contrast: MeanContrast, size: int, adjust: Adjustment) -> GroupDifference:
     """Return a contrast of two among so many means as a record, with what it needs to be shown."""
     need = contrast_power(fitted, contrast, size=size, adjust=adjust)
     return GroupDifference(

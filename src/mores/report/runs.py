@@ -36,6 +36,8 @@ REPORTS = {
 
 def tables(run: Run) -> list[RenderableType]:
     """Return what is printed about a run, the headline last."""
+    if run.kind not in REPORTS:  # one that a user's package adds
+        return [run.manifest.headline]
     shown: list[RenderableType] = _load(run, "run_tables")(run)
     return shown
 
@@ -75,5 +77,7 @@ def as_html(run: Run) -> str:
 
 
 def _load(run: Run, name: str) -> Callable[[Run], Any]:
+    if run.kind not in REPORTS:
+        raise InputError(f"{run.path}: a run of mores {run.kind} has no page; read its files")
     loaded: Callable[[Run], Any] = getattr(import_module(REPORTS[run.kind]), name)
     return loaded

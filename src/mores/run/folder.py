@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import TypeVar
@@ -18,6 +17,7 @@ from mores.errors import ConfigError, InputError
 from mores.io import read_record, read_records, write_text
 from mores.io.private import NO_LINK, make_folder, open_private
 from mores.io.write import explain_writing
+from mores.registry import Registry
 from mores.run.manifest import MANIFEST, Manifest, Plan, Status
 from mores.types import Record, Signature
 
@@ -90,6 +90,15 @@ class Run:
         return as_html(self)
 
 
+REGISTRY: Registry[type[Run]] = Registry(
+    noun="kind of run",
+    group="mores.runs",
+    ours=KINDS,
+    expected="a subclass of mores.run.Run",
+    accepts=lambda value: isinstance(value, type) and issubclass(value, Run),
+)
+
+
 @dataclass
 class ActiveRun:
     """A run that this process works on, with its lock."""
@@ -135,7 +144,8 @@ def start_run(folder: Path, plan: Plan, *, numbered: bool = True, progress: Prog
             make_folder(path)
         with _locked(path) as locked:
             known = read_manifest(path) if (path / MANIFEST).exists() else None
-            if known is not None and known.status is Status.FAILED and _is_empty(path):
+            files = (file for file in path.rglob("*") if not file.is_dir() and file.parent.name != WORK)
+            if known and known.status is Status.FAILED and all(file.name in (MANIFEST, LOCK) for file in files):
                 known = None
             if known is not None and (known.kind, known.signature) != (plan.kind, plan.signature):
                 if not numbered:
@@ -148,11 +158,6 @@ def start_run(folder: Path, plan: Plan, *, numbered: bool = True, progress: Prog
                 progress.note(f"note: {reason}, so this one is in {path}")
             yield from _work(path, plan)
             return
-
-
-def _is_empty(path: Path) -> bool:
-    files = (file for file in path.rglob("*") if not file.is_dir() and file.parent.name != WORK)
-    return all(file.name in (MANIFEST, LOCK) for file in files)
 
 
 def _work(path: Path, plan: Plan) -> Iterator[ActiveRun]:
@@ -178,7 +183,7 @@ def _different(known: Manifest, plan: Plan, folder: Path) -> str:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[bool]:
-    """Whether this process has the folder to itself, for the time of the `with` block."""
+    """Lock the folder for the `with` block; yield whether this process has it to itself."""
     if fcntl is None:
         yield True
         return
@@ -207,11 +212,9 @@ def open_run(path: Path | str) -> Run:
     """Return the run in a folder, whatever its kind."""
     folder = Path(path)
     manifest = read_manifest(folder)
-    if manifest.kind not in KINDS:
-        raise InputError(f"{folder}: a run of an unknown kind {manifest.kind!r}; there are {', '.join(KINDS)}")
-    module, _, name = KINDS[manifest.kind].partition(":")
-    kind: type[Run] = getattr(import_module(module), name)
-    return kind(folder, manifest)
+    if manifest.kind not in REGISTRY.names():
+        raise InputError(f"{folder}: {REGISTRY.unknown(manifest.kind)}")
+    return REGISTRY.find(manifest.kind)(folder, manifest)
 
 
 def find_runs(folder: Path | str, kind: str | None = None) -> list[Run]:

@@ -1,19 +1,21 @@
 """Search for evidence: the web, a local corpus, or a recording, behind one protocol (`base.py`).
 
-search = open_search("corpus:documents.jsonl")
+search = open_search("corpus:documents.jsonl")  # or an object of the protocol
 async for claim, found in find_all(search, pairs, k=10): ...
 await search.close()
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from mores.engine import SILENT, Counts, Limits, Progress
 from mores.errors import ConfigError
+from mores.registry import Registry, identity_of, name_of, split_name
 from mores.search.base import Evidence, Found, Query, Search
 from mores.search.ground import ground, shorten
 from mores.search.stream import find_all
@@ -21,6 +23,7 @@ from mores.search.stream import find_all
 __all__ = [
     "KINDS",
     "READS_FILES",
+    "REGISTRY",
     "Evidence",
     "Found",
     "Options",
@@ -65,59 +68,41 @@ def _serper(name: str, options: Options) -> Search:
     return Cached(web, options.store, counts=options.counts, fresh=options.fresh)
 
 
-def _corpus(path: str, options: Options) -> Search:  # noqa: ARG001 - one form for all kinds
-    from mores.search.corpus import Corpus
-
-    return Corpus(path)
-
-
-def _dense(path: str, options: Options) -> Search:
-    from mores.search.dense import DenseCorpus
-
-    return DenseCorpus(path, fused=False, progress=options.progress)
-
-
-def _fused(path: str, options: Options) -> Search:
-    from mores.search.dense import DenseCorpus
-
-    return DenseCorpus(path, progress=options.progress)
-
-
-def _replay(path: str, options: Options) -> Search:  # noqa: ARG001
-    from mores.search.replay import Replay
-
-    return Replay(path)
-
-
-def _fake(name: str, options: Options) -> Search:  # noqa: ARG001
-    from mores.search.fake import fake
-
-    return fake(name)
+def _open(module: str, name: str, *given: object, **options: object) -> Search:
+    search: Search = getattr(import_module(f"mores.search.{module}"), name)(*given, **options)
+    return search
 
 
 KINDS: dict[str, Callable[[str, Options], Search]] = {
     "serper": _serper,
-    "corpus": _corpus,
-    "dense": _dense,
-    "fused": _fused,
-    "replay": _replay,
-    "fake": _fake,
+    "corpus": lambda path, _: _open("corpus", "Corpus", path),
+    "dense": lambda path, options: _open("dense", "DenseCorpus", path, fused=False, progress=options.progress),
+    "fused": lambda path, options: _open("dense", "DenseCorpus", path, progress=options.progress),
+    "replay": lambda path, _: _open("replay", "Replay", path),
+    "fake": lambda name, _: _open("fake", "fake", name),
 }
-"""Every kind of search; the imports are inside, so that unused ones cost no time."""
+"""Every kind of search; each is imported when it is used."""
+REGISTRY: Registry[Callable[[str, Options], Search]] = Registry(
+    noun="search",
+    group="mores.searches",
+    ours=KINDS,
+    expected="a function of a name and mores.search.Options that returns a Search",
+    method="find",
+    written={kind: f"{kind}:PATH" for kind in ("corpus", "dense", "fused", "replay")} | {"fake": ""},
+)
 READS_FILES = ("corpus", "dense", "fused", "replay")
 """The kinds whose names contain a path."""
 
 
-def open_search(name: str, options: Options | None = None) -> Search:
-    """Return the search that the user named: one of KINDS, for example `corpus:PATH`."""
+def open_search(name: str | Search, options: Options | None = None) -> Search:
+    """Return the search that the user named, for example `corpus:PATH`, or gave."""
     options = options or Options()
-    kind, _, rest = name.partition(":")
-    if kind not in KINDS:
-        near = get_close_matches(kind, KINDS, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        known = "serper, corpus:PATH, dense:PATH, fused:PATH and replay:FILE"
-        raise ConfigError(f"search {name!r}: no such kind; {hint}there are {known}")
-    search = KINDS[kind](rest, options)
+    search: Search = REGISTRY.open(name, options)
+    if not all(hasattr(search, attribute) for attribute in ("name", "identity", "close")):
+        search = GivenSearch(search)
+        if not hasattr(name, "identity"):
+            about = f"{search.name} has no identity: the signature has {search.identity}, whatever it finds"
+            options.progress.note(f"note: {about}")
     if options.record is None:
         return search
     from mores.search.replay import Recording
@@ -125,15 +110,38 @@ def open_search(name: str, options: Options | None = None) -> Search:
     return Recording(search, options.record)
 
 
-def search_or_corpus(name: str) -> str:
-    """The search that is meant where the path of a corpus will do, for example `documents/`: `corpus:documents/`."""
-    kind = name.partition(":")[0]
-    return name if kind in KINDS and not Path(name).exists() else f"corpus:{name}"
+class GivenSearch:
+    """A search of a user that has `find` alone: it is named and identified by its class, and needs no closing."""
+
+    def __init__(self, search: Search) -> None:
+        self.name, self.identity, self._search = name_of(search), identity_of(search), search
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._search, name)
+
+    async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
+        """Return what the user's search finds."""
+        return await self._search.find(queries, k)
+
+    async def close(self) -> None:
+        """Close the user's search, where it can be closed."""
+        if close := getattr(self._search, "close", None):
+            await close()
 
 
-def search_cost(name: str, queries: int, k: int, price: float | None = None) -> float:
-    """US dollars for so many queries; `price` is that of one credit of a web search, where it is not the usual."""
-    if name.partition(":")[0] != "serper":
+def search_or_corpus(name: str | Search) -> str | Search:
+    """Return the search that is meant where the path of a corpus will do: `corpus:documents/` for `documents/`."""
+    if not isinstance(name, str):
+        return name
+    return name if split_name(name)[0] in REGISTRY.names() and not Path(name).exists() else f"corpus:{name}"
+
+
+def search_cost(name: str | Search, queries: int, k: int, price: float | None = None) -> float:
+    """Return the US dollars for so many queries; `price` is that of one credit of a web search, if not the usual one.
+
+    A search of a user's own counts as free.
+    """
+    if not isinstance(name, str) or split_name(name)[0] != "serper":
         return 0.0
     from mores.search.serper import PRICE, credits_for
 

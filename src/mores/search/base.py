@@ -28,10 +28,10 @@ class Found(Record):
 
 
 class Search(Protocol):
-    """A backend."""
+    """A search for evidence. An object that has `find` alone is a search too; it is then named after its class."""
 
     name: str
-    """As in `--search`, for example `serper` or `corpus:FILE`."""
+    """As the user writes it, for example `serper` or `corpus:FILE`."""
     identity: str
     """What must be the same for two searches to return the same, for signatures and the cache."""
 
@@ -39,4 +39,4 @@ class Search(Protocol):
         """Return at most k results for each query, in the order of the queries."""
 
     async def close(self) -> None:
-        """Close connections."""
+        """Close connections, at the end of each run; a later run may search again."""

@@ -18,13 +18,13 @@ import orjson
 from mores.cache import cache_folder
 from mores.engine import Counts
 from mores.engine.claims import Claims
-from mores.engine.database import Layout, checksum, connect, explained
+from mores.engine.database import DatabaseLayout, checksum, connect, explained
 from mores.errors import StoreError
 from mores.search.base import Evidence, Found, Query, Search
 from mores.search.clean import writable
 from mores.search.stream import together
 
-LAYOUT = Layout(
+LAYOUT = DatabaseLayout(
     content="search results",
     application=0x4D4F5346,  # MOSF
     version=2,
@@ -79,7 +79,7 @@ class Cached:
         self._asked: dict[bytes, asyncio.Task[Found]] = {}
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """Return what is known from the file, the rest from the backend, one by one, so that a kill loses none."""
+        """Return the results: known ones from the file, the rest from the backend, one by one: a kill loses none."""
         queries = [writable(query) for query in queries]
         keys = [search_key(self.identity, query, k) for query in queries]
         known = {} if self._fresh else self._known(keys)
@@ -135,7 +135,7 @@ class Cached:
             self._claims.release(key)
 
     async def _flush(self) -> None:
-        """One commit for all new results: after the wait for the lock, a caller finds its rows written."""
+        """Commit all new results at once: after the wait for the lock, a caller finds its rows written."""
         async with self._lock:
             rows, self._pending = self._pending, []
             if rows:

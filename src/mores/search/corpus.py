@@ -73,14 +73,14 @@ class Corpus:
         return await asyncio.to_thread(self._find, queries, k)
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
     def _find(self, queries: Sequence[Query], k: int) -> list[Found]:
         scores = (self._index.favour(self._scores_of(query.text), names(query.region)) for query in queries)
         return [Found(evidence=self._best(of_query, k)) for of_query in scores]
 
     def _scores_of(self, text: str) -> index.Floats:
-        """Return how well each passage matches a text; 0 without a content word of it, if it has any."""
+        """Return the score of each passage for a text; 0 without a content word of it, if it has any."""
         asked = words.words(text)
         content = " ".join(word for word in asked if is_content(word))
         if not content:
@@ -108,7 +108,7 @@ class Corpus:
             raise StoreError(f"{folder}: a damaged index ({error}); delete the folder, it is built again") from error
 
     def _build(self, folder: Path) -> None:
-        """Written under another name and renamed when complete; if another process was faster, its index is as good."""
+        """Write under another name and rename when complete; if another process was faster, its index is as good."""
         try:
             make_folder(folder.parent)
             draft = Path(mkdtemp(prefix=".new-", dir=folder.parent))
@@ -127,7 +127,7 @@ class Corpus:
             shutil.rmtree(draft, ignore_errors=True)
 
     def _passages(self) -> Iterator[dict[str, Any]]:
-        """Cleaned once, here, and not at every query; the path may change, so it is added at the query."""
+        """Clean passages once, here, and not at every query; the path may change, so it is added at the query."""
         for number, document in enumerate(self._documents):
             for row in read_passages(document):
                 piece = evidence(row.text, row.title, row.source, row.date)
@@ -145,7 +145,7 @@ def _searched(passage: dict[str, Any]) -> str:
 
 
 def _hash(documents: list[Document]) -> str:
-    """Names, contents and settings; a time stamp would make a copy another corpus."""
+    """Return a hash of names, contents and settings; a time stamp would make a copy another corpus."""
     whole = blake2b(repr(_SETTINGS).encode(), digest_size=16)
     for document in documents:
         try:

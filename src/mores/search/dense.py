@@ -67,7 +67,7 @@ class DenseCorpus(Corpus):
         return [next(results) if query.text.strip() else Found() for query in queries]
 
     def _find_some(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """Return a text that the encoder cannot read costs its own result alone."""
+        """Return the results; a text that the encoder cannot read costs its own result alone."""
         try:
             scores = self._scores(queries)
         except ModelError as error:

@@ -53,7 +53,7 @@ class Use:
         self._model = USE(threads=1)
 
     def encode(self, texts: Sequence[str]) -> npt.ArrayLike:
-        """512 numbers for each text."""
+        """Return 512 numbers for each text."""
         vectors: npt.ArrayLike = self._model.encode(list(texts))
         return vectors
 
@@ -79,7 +79,7 @@ class MiniLM:
         return SentenceTransformer(folder, device="cpu", local_files_only=True)
 
     def encode(self, texts: Sequence[str]) -> npt.ArrayLike:
-        """384 numbers for each text."""
+        """Return 384 numbers for each text."""
         vectors: npt.ArrayLike = self._model.encode(list(texts), batch_size=128, show_progress_bar=False)
         return vectors
 

@@ -24,22 +24,15 @@ class FakeSearch:
         return [result.model_copy(update={"evidence": result.evidence[:k]}) for result in results]
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
 
-def _echo(query: Query) -> Found:
-    return Found(evidence=(Evidence(text=query.text, title="Echo", source="fake:echo"),))
-
-
-def _none(_: Query) -> Found:
-    return Found()
-
-
-def _fail(_: Query) -> Found:
-    return Found(failure=Failure(kind=FailureKind.MODEL, reason="fake:fail finds nothing on purpose"))
-
-
-FAKES: dict[str, Callable[[Query], Found]] = {"echo": _echo, "none": _none, "fail": _fail}
+_FAILED = Failure(kind=FailureKind.MODEL, reason="fake:fail finds nothing on purpose")
+FAKES: dict[str, Callable[[Query], Found]] = {
+    "echo": lambda query: Found(evidence=(Evidence(text=query.text, title="Echo", source="fake:echo"),)),
+    "none": lambda _: Found(),
+    "fail": lambda _: Found(failure=_FAILED),
+}
 """What each does: returns the query, finds nothing, fails."""
 
 

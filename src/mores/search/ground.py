@@ -62,7 +62,7 @@ def searches_sentences(search: Search) -> bool:
 
 
 def query_of(sample: Sample) -> Query:
-    """Return what is looked up about a whole sample; nothing for one that has its evidence."""
+    """Return the query about a whole sample; None for one that has its evidence."""
     if sample.evidence:
         return Query("")
     instruction = "" if sample.instruction == DEFAULT_INSTRUCTION else cut(sample.instruction, LONGEST_QUERY // 2, "")
@@ -71,7 +71,7 @@ def query_of(sample: Sample) -> Query:
 
 
 def queries_of(sample: Sample) -> list[Query]:
-    """Return what is looked up about a sample: the whole, then each of its first sentences if there are several."""
+    """Return the queries about a sample: the whole, then each of its first sentences if there are several."""
     whole = query_of(sample)
     parts = [sample.text[start:end] for start, end in sentences(sample.text)] if whole.text else []
     parts = [part for part in parts if len(part) >= SHORTEST_SENTENCE][:MOST_SENTENCES]
@@ -79,7 +79,7 @@ def queries_of(sample: Sample) -> list[Query]:
 
 
 def covered(sample: Sample) -> float:
-    """How much of a sample its evidence covers, from 0 to 1: of the whole, or of its sentences on average if more."""
+    """Return the share of a sample that its evidence covers: of the whole, or of its sentences on average if more."""
     passages = [f"{piece.title} {piece.text}" for piece in sample.evidence]
     queries = queries_of(sample.model_copy(update={"evidence": ()}))
     whole, *parts = (coverage(query.text, passages) for query in queries)
@@ -87,7 +87,7 @@ def covered(sample: Sample) -> float:
 
 
 def merged(results: Sequence[Found], k: int) -> Found:
-    """The k best passages of the first search and the best one of each other, each once; any failure is one of all."""
+    """Return the k best passages of the first search and the best of each other, each once; any failure counts."""
     if failure := next((result.failure for result in results if result.failure), None):
         return Found(failure=failure)
     whole, *parts = (result.evidence for result in results)
@@ -143,4 +143,4 @@ class _Asking:
         return [next(results) if query.text else Found() for query in queries]
 
     async def close(self) -> None:
-        """The caller who opened the search closes it."""
+        """Leave the search open: the caller who opened it closes it."""

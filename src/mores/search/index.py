@@ -46,7 +46,7 @@ class Postings(NamedTuple):
 
 
 def weigh(passages: Iterable[Sequence[str]]) -> Postings:
-    """Robertson's BM25 with the rarity of Lucene, for passages that are given as their words.
+    """Return Robertson's BM25 with the rarity of Lucene, for passages that are given as their words.
 
     They are read one at a time; in memory are about 30 bytes for each different word of each of them.
     """
@@ -78,7 +78,7 @@ def _rarity(passages: int, holding: npt.NDArray[np.int64]) -> npt.NDArray[np.flo
     return np.log1p((passages - holding + 0.5) / (holding + 0.5))
 
 
-class Scorer:
+class PassageScorer:
     """Adds up the scores of a query's words for each passage."""
 
     def __init__(self, postings: Postings) -> None:
@@ -87,7 +87,7 @@ class Scorer:
         self._rows = dict(self._frequent())
 
     def scores(self, query: Iterable[str]) -> Floats:
-        """Return the score of every passage; a repeated word counts twice."""
+        """Return the score of each passage for the words of a text."""
         wanted = [self._numbers[word] for word in query if word in self._numbers]
         parts = [self._part(number) for number in wanted if number not in self._rows]
         scores: Floats = np.zeros(self._postings.size, np.float32)
@@ -101,7 +101,7 @@ class Scorer:
         return scores
 
     def ceiling(self, query: Iterable[str]) -> float:
-        """What no passage can exceed, however often it holds every word of the query; unknown words count too."""
+        """Return what no passage can exceed, however often it holds every word of a query, unknown ones too."""
         parts = (self._part(self._numbers[word]) if word in self._numbers else slice(0, 0) for word in query)
         holding = np.array([part.stop - part.start for part in parts], dtype=np.int64)
         return float(_rarity(self._postings.size, holding).sum())
@@ -152,7 +152,9 @@ class Index:
         with (folder / _PASSAGES).open("rb") as file:
             self._text = mmap(file.fileno(), 0, access=ACCESS_READ)
         known = orjson.loads((folder / _WORDS).read_bytes())
-        self._scorer = Scorer(Postings(known, len(self), *(_mapped(folder / f"{name}.npy") for name in _ARRAYS)))
+        arrays = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS)
+        # The view is the same memory; slices of a plain array are cheaper.
+        self._scorer = PassageScorer(Postings(known, len(self), *(array.view(np.ndarray) for array in arrays)))
 
     def __len__(self) -> int:
         return len(self._places) - 1
@@ -170,11 +172,11 @@ class Index:
         return [Hit(self.passage(place), float(scores[place])) for place in best(scores, k)]
 
     def search(self, text: str, k: int, favoured: Sequence[str] = ()) -> list[Hit]:
-        """The best k passages that share a word with a text; those that match a favoured one count up to twice."""
+        """Return the best k passages that share a word with a text; matches of a favoured one count up to twice."""
         return self.hits(self.favour(self.scores(text), favoured), k)
 
     def favour(self, scores: Floats, texts: Sequence[str], most: float = 1.0) -> Floats:
-        """The scores, with those raised that match the first of the texts with any match: the best by the share `most`.
+        """Return the scores, raised for matches of the first text with any match: the best by the share `most`.
 
         So they come first among passages alike, and no favoured text can drown the one that was asked.
         """
@@ -189,7 +191,7 @@ class Index:
 
 
 def best(scores: Floats, k: int) -> list[int]:
-    """The places of the k highest scores above 0; at least k scores reach the k-th highest maximum of a block."""
+    """Return the places of the k highest scores above 0; at least k reach the k-th highest maximum of a block."""
     bound = np.float32(0)
     blocks = scores.size // _BLOCKS
     if blocks > k:
@@ -198,8 +200,3 @@ def best(scores: Floats, k: int) -> list[int]:
     places = np.flatnonzero(scores >= bound if bound > 0 else scores > 0)
     ranked: list[int] = places[np.argsort(-scores[places], kind="stable")][:k].tolist()
     return ranked
-
-
-def _mapped(path: Path) -> npt.NDArray[Any]:
-    mapped: npt.NDArray[Any] = np.load(path, mmap_mode="r")
-    return mapped.view(np.ndarray)  # the same memory; slices of a plain array are cheaper

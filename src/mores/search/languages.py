@@ -18,7 +18,7 @@ _LOOKED_AT = 64
 
 
 def language_note(search: Search, samples: Iterable[Sample]) -> str | None:
-    """What a person should know before words are searched for in documents of another language; None where all is well.
+    """Return a note if words are searched for in documents of another language; None if all is well.
 
     Only the languages that a text states, or that are certain, count.
     """

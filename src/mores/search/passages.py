@@ -22,7 +22,7 @@ _ENDS = tuple(map(re.compile, (r"\n", _SENTENCE_END, r"\s")))
 _FIELDS = ("title", "source", "url", "date", "language")
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A part of a text and where it begins, in code points."""
 
     start: int
@@ -54,7 +54,8 @@ def find_documents(path: str | Path) -> list[Document]:
     """Return the files of a corpus: one file, or all of a folder and its folders that can be read, by name."""
     place = to_path(path)
     if place.is_dir():
-        documents = [_document(file, place) for file in _files(place) if file.suffix.lower() in ROWS + TEXTS]
+        files = [file for file in _files(place) if file.suffix.lower() in ROWS + TEXTS]
+        documents = [Document(file, file.relative_to(place).as_posix()) for file in files]
         if not documents:
             raise InputError(f"{place}: no {', '.join(ROWS + TEXTS)} in this folder; put the corpus there")
         return sorted(documents, key=lambda document: document.name)
@@ -69,10 +70,6 @@ def _files(folder: Path) -> Iterator[Path]:
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (Path(here, name) for name in names if not name.startswith("."))
-
-
-def _document(file: Path, folder: Path) -> Document:
-    return Document(file, file.relative_to(folder).as_posix())
 
 
 def read_passages(document: Document) -> Iterator[Passage]:
@@ -123,7 +120,7 @@ def _from_row(source: Source, line: int, values: Mapping[str, object]) -> Iterat
         yield Passage(part.text, line, title, address or url, date)
 
 
-def split(text: str) -> Iterator[Part]:
+def split(text: str) -> Iterator[TextPart]:
     """Yield the passages of a text, in order; white space at their ends is left out."""
     for start, end in _joined(list(_paragraphs(text))):
         yield from _cut(text, start, end)
@@ -146,7 +143,7 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _joined(paragraphs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield a heading or another very short paragraph goes with what follows."""
+    """Yield paragraphs, joining a heading or another very short one with what follows."""
     held: int | None = None
     for place, (start, end) in enumerate(paragraphs):
         begin = start if held is None else held
@@ -157,11 +154,12 @@ def _joined(paragraphs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
             held = None
 
 
-def _cut(text: str, start: int, end: int) -> Iterator[Part]:
+def _cut(text: str, start: int, end: int) -> Iterator[TextPart]:
     while end - start > LONGEST:
         stop = _last_end(text, start + LONGEST // 2, start + LONGEST)
         yield from _trimmed(text, start, stop)
-        start = _first_word(text, stop - OVERLAP, stop)
+        word = _ENDS[-1].search(text, stop - OVERLAP, stop - 1)
+        start = word.end() if word else stop - OVERLAP
     yield from _trimmed(text, start, end)
 
 
@@ -174,13 +172,8 @@ def _last_end(text: str, low: int, high: int) -> int:
     return high
 
 
-def _first_word(text: str, low: int, high: int) -> int:
-    match = _ENDS[-1].search(text, low, high - 1)
-    return match.end() if match else low
-
-
-def _trimmed(text: str, start: int, end: int) -> Iterator[Part]:
+def _trimmed(text: str, start: int, end: int) -> Iterator[TextPart]:
     part = text[start:end]
     body = part.strip()
     if body:
-        yield Part(start + len(part) - len(part.lstrip()), body)
+        yield TextPart(start + len(part) - len(part.lstrip()), body)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from hashlib import blake2b, file_digest
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from pydantic import ValidationError
 
@@ -43,13 +43,13 @@ class Recorded(Record):
         return Query(self.query, self.language, self.region)
 
     @property
-    def whole(self) -> bool:
+    def exhaustive(self) -> bool:
         """Whether a request for more results would return no more."""
         return self.k is None or len(self.evidence) < self.k
 
     def gives(self, k: int) -> bool:
         """Return whether the best k are in it."""
-        return self.whole or len(self.evidence) >= k
+        return self.exhaustive or len(self.evidence) >= k
 
 
 class Replay:
@@ -70,7 +70,7 @@ class Replay:
         return [self._find_one(writable(query), k) for query in queries]
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
     def _find_one(self, query: Query, k: int) -> Found:
         recorded = self._recorded.get(query) or self._recorded.get(Query(query.text))
@@ -103,7 +103,10 @@ class Recording:
         async with self._lock:
             for query, result in zip(map(writable, queries), results, strict=True):
                 if result.failure is None:
-                    self._write(Recorded(**_asked(query), k=k, evidence=result.evidence))
+                    asked = {"query": query.text, "language": query.language, "region": query.region}
+                    recorded = Recorded(**asked, k=k, evidence=result.evidence)
+                    if _add(self._recorded, recorded):
+                        self._file.write(recorded.model_dump_json().encode() + b"\n")
             self._file.flush()
         return results
 
@@ -111,10 +114,6 @@ class Recording:
         """Close the file and the other search."""
         self._file.close()
         await self._search.close()
-
-    def _write(self, recorded: Recorded) -> None:
-        if _add(self._recorded, recorded):
-            self._file.write(recorded.model_dump_json().encode() + b"\n")
 
     def _open(self) -> IO[bytes]:
         try:
@@ -127,14 +126,10 @@ class Recording:
             raise StoreError(f"{self._path}: cannot be written ({error}); choose another name") from error
 
 
-def _asked(query: Query) -> dict[str, Any]:
-    return {"query": query.text, "language": query.language, "region": query.region}
-
-
 def _add(known: dict[Query, Recorded], recorded: Recorded) -> bool:
     """Keep a search unless a better one of the same query is known; of two the one with more results."""
     before = known.get(recorded.asked)
-    if before is not None and (before.whole or len(before.evidence) >= len(recorded.evidence)):
+    if before is not None and (before.exhaustive or len(before.evidence) >= len(recorded.evidence)):
         return False
     known[recorded.asked] = recorded
     return True

@@ -22,7 +22,7 @@ from mores.engine import Counts, Limits
 from mores.engine.limits import Throttle
 from mores.engine.patience import Patience, Tries
 from mores.errors import ConfigError, ModelError, Transient
-from mores.models.http import Key, read_body, read_wait
+from mores.models.http import ApiKey, read_body, read_wait
 from mores.search.base import Evidence, Found, Query
 from mores.search.clean import clean, evidence, web_address
 from mores.search.stream import together
@@ -61,7 +61,7 @@ _NO_COUNTRY = {"XK"}
 
 @lru_cache(maxsize=1024)
 def hl_of(tag: str | None) -> str | None:
-    """Google's code of a language; None where it has none, for example Balochi."""
+    """Return Google's code of a language; None where it has none, for example Balochi."""
     if tag is None:
         return None
     known = Language.get(language(tag))
@@ -76,7 +76,7 @@ def hl_of(tag: str | None) -> str | None:
 
 
 def gl_of(query: Query) -> str | None:
-    """Google's code of a country: the region's, or else that of the language's tag."""
+    """Return Google's code of a country: the region's, or else that of the language's tag."""
     code = country(query.region) if query.region else Language.get(language(query.language or "und")).territory
     return code.lower() if code and len(code) == 2 and code not in _NO_COUNTRY else None
 
@@ -102,7 +102,7 @@ class Serper:
         self.counts = counts or Counts()
         self._boxes = boxes
         self._key = _checked_key(os.environ.get("SERPER_API_KEY") or "")
-        self._mask = Key(self._key)
+        self._mask = ApiKey(self._key)
         self._limits = limits or LIMITS
         self._timeout = self._limits.timeout or LIMITS.timeout
         self._throttle = Throttle(self._limits, self._limits.concurrency or LIMITS.concurrency or 1)
@@ -110,7 +110,7 @@ class Serper:
         self._patience = Patience(self._limits, self.counts)
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """At most k results for each query; a refused key or an empty account is raised, other failures are values."""
+        """Return at most k results for each query; raise for a refused key or an empty account, not for others."""
         if not 1 <= k <= MOST:
             raise ConfigError(f"serper: {k} results cannot be asked for; choose from 1 to {MOST}")
         return await together(self._find_one(query, k) for query in queries)
@@ -126,7 +126,8 @@ class Serper:
         if not text or len(text) > LONGEST_QUERY:
             what = "nothing to search for" if not text else f"longer than {LONGEST_QUERY} characters"
             return _failed(FailureKind.INPUT, f"serper: the query is {what}")
-        payload = orjson.dumps(_body(text, query, k))
+        codes = {"gl": gl_of(query), "hl": hl_of(query.language)}
+        payload = orjson.dumps({"q": text, "num": k} | {name: code for name, code in codes.items() if code})
         tries = Tries()
         while isinstance(outcome := await self._attempt(payload, tries), Transient):
             if not await self._patience.another(tries, outcome):
@@ -181,7 +182,7 @@ class Serper:
         if status in (401, 403):
             raise ConfigError(f"{message}; the key was refused: set SERPER_API_KEY to a valid one")
         if status == 402 or "credits" in reason.lower():
-            raise ModelError(f"{message}; buy credits and run the same command again: what was found is kept")
+            raise ModelError(f"{message}; buy credits and rerun; results are saved")
         if 300 <= status < 400 or status == 404:
             raise ModelError(f"{message}; {self.base_url} is not Serper: check MORES_SERPER_URL")
         if status in _LATER or status >= 500:
@@ -190,11 +191,6 @@ class Serper:
                 raise ModelError(f"{message}; the server asks to wait {wait:,.0f} s: run again then")
             return Transient(message, overload=status in _OVERLOADED, down=status in _DOWN, retry_after=wait)
         return message
-
-
-def _body(text: str, query: Query, k: int) -> dict[str, Any]:
-    codes = {"gl": gl_of(query), "hl": hl_of(query.language)}
-    return {"q": text, "num": k} | {name: code for name, code in codes.items() if code}
 
 
 def read_results(body: bytes, boxes: bool) -> list[Evidence] | Transient:

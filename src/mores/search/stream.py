@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator
+from collections.abc import AsyncGenerator, Coroutine, Iterable
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -30,7 +30,8 @@ async def find_all(
     backend's business. The search is not closed.
     """
     counts = counts or Counts()
-    chunks = _chunks(wanted)
+    rest = iter(wanted)
+    chunks = iter(lambda: list(islice(rest, _CHUNK)), [])
     open_chunks: deque[tuple[list[tuple[T, Query]], asyncio.Task[list[Found]]]] = deque()
     try:
         while True:
@@ -47,12 +48,6 @@ async def find_all(
                 yield what, result
     finally:
         await _stop([task for _, task in open_chunks])
-
-
-def _chunks(wanted: Iterable[tuple[T, Query]]) -> Iterator[list[tuple[T, Query]]]:
-    rest = iter(wanted)
-    while chunk := list(islice(rest, _CHUNK)):
-        yield chunk
 
 
 async def together(work: Iterable[Coroutine[Any, Any, R]]) -> list[R]:

@@ -86,7 +86,7 @@ def _encode(path: Path, encoder: Encoder, count: int, text: Callable[[int], str]
 
 @contextmanager
 def _alone(path: Path) -> Iterator[IO[bytes]]:
-    """A file to append to, that no other process appends to meanwhile."""
+    """Open a file to append to, which no other process appends to meanwhile."""
     with path.open("ab") as file:
         if fcntl is not None:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -94,7 +94,7 @@ def _alone(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _rows_in(part: Path, size: int) -> int:
-    """How many whole vectors an interrupted run left; zeros at the end may be what a crash left of the disk's pages."""
+    """Return how many whole vectors an interrupted run left; zeros at the end may be a crash's."""
     numbers = np.fromfile(part, _TYPE)
     rows = numbers[: numbers.size // size * size].reshape(-1, size)
     valid = _are_vectors(rows)

@@ -34,12 +34,8 @@ def words(text: str) -> list[str]:
     """Return the words of a text in their order."""
     if text.isascii():
         return _PLAIN.findall(text.lower())
-    return list(_words(_fold(text)))
-
-
-def _fold(text: str) -> str:
-    apart = unicodedata.normalize("NFKD", text).casefold()
-    return unicodedata.normalize("NFC", _DROPPED.sub("", apart))
+    folded = _DROPPED.sub("", unicodedata.normalize("NFKD", text).casefold())
+    return list(_words(unicodedata.normalize("NFC", folded)))
 
 
 def _words(text: str) -> Iterator[str]:
@@ -55,7 +51,7 @@ def _words(text: str) -> Iterator[str]:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A character with its marks, and what a word is: Python's `\\w` knows no marks and would cut Hindi words."""
+    """Return patterns of a marked character and of a word: Python's `\\w` has no marks and would cut Hindi words."""
     marks = _marks()
     sign = rf"(?=\w)[{_IN_PAIRS}][{marks}]*"
     letter = rf"(?![{_IN_PAIRS}])[^\W_]"

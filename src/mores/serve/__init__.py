@@ -21,7 +21,7 @@ __all__ = ["Bounds", "serve_app"]
 
 
 def __getattr__(name: str) -> Any:
-    """`serve_app`, imported when it is first used."""
+    """Import `serve_app` when it is first used."""
     if name != "serve_app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     require("pip install 'mores[serve]'", "fastapi")

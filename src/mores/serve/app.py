@@ -22,7 +22,7 @@ from mores.metric.texts import make_lookup
 from mores.serve.body import JSON, LINES, read_body, read_texts
 from mores.serve.keys import Keys
 from mores.serve.meter import CONTENT_TYPE, Meter
-from mores.serve.openapi import ANSWERS, REQUEST, UNKNOWN, Status
+from mores.serve.openapi import ANSWERS, REQUEST, UNKNOWN, ServiceStatus
 from mores.serve.service import Batch, Busy, Service
 from mores.serve.settings import ServiceSettings
 from mores.settings import takes
@@ -82,24 +82,26 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
         batch = service.submit(samples, request.state.client if keys else address)
         if LINES in request.headers.get("accept", ""):
             return StreamingResponse(_lines(service, batch), media_type=LINES)
-        return await _whole(request, service, batch, single)
+        return await _answer_at_once(request, service, batch, single)
 
     @app.head("/health", include_in_schema=False)  # what some load balancers ask
-    @app.get("/health", response_model=Status)
-    async def health() -> Status:
-        """Whether the service runs; also while it cannot judge texts."""
-        return Status(status="ok", model=service.metric.model.name)
+    @app.get("/health", response_model=ServiceStatus)
+    async def health() -> ServiceStatus:
+        """Tell whether the service runs; also while it cannot judge texts."""
+        return ServiceStatus(status="ok", model=service.metric.model.name)
 
     @app.head("/ready", include_in_schema=False)
-    @app.get("/ready", response_model=Status, responses={503: {"model": Status, "description": "Not ready"}})
+    @app.get(
+        "/ready", response_model=ServiceStatus, responses={503: {"model": ServiceStatus, "description": "Not ready"}}
+    )
     async def ready() -> Response:
-        """Whether texts can be judged now."""
-        status = Status(status=service.unready or "ok", model=service.metric.model.name)
+        """Tell whether texts can be judged now."""
+        status = ServiceStatus(status=service.unready or "ok", model=service.metric.model.name)
         return Response(status.model_dump_json(), 503 if service.unready else 200, media_type=JSON)
 
     @guarded.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
-        """Counts for Prometheus."""
+        """Return counts for Prometheus."""
         return Response(meter.page(), media_type=CONTENT_TYPE)
 
     app.include_router(guarded)
@@ -108,7 +110,7 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
     return app
 
 
-async def _whole(request: Request, service: Service, batch: Batch, single: bool) -> Response:
+async def _answer_at_once(request: Request, service: Service, batch: Batch, single: bool) -> Response:
     """Return all judgements at once, in the order of the texts; when the client goes, the rest is withdrawn."""
 
     async def watch() -> None:
@@ -138,7 +140,7 @@ async def _lines(service: Service, batch: Batch) -> AsyncIterator[bytes]:
 
 
 def _refuse(_request: Request, error: Exception) -> Response:
-    """Return what is wrong with a request, or when it may come again."""
+    """Return what is wrong with a request, or when to send it again."""
     if not isinstance(error, Busy):
         return JSONResponse({"detail": str(error)}, 422)
     return JSONResponse({"detail": str(error)}, 429 if error.own else 503, {"Retry-After": str(error.retry_after)})

@@ -8,7 +8,7 @@ import orjson
 from fastapi import HTTPException, Request
 
 from mores.errors import InputError
-from mores.formatting import first_problems
+from mores.formatting import count, first_problems
 from mores.io import sample_from
 from mores.serve.settings import Bounds
 from mores.types import Sample
@@ -23,7 +23,7 @@ async def read_body(request: Request, longest: int) -> bytes:
     """Return the whole body; HTTPException where it is packed, is too long or does not come."""
     if (packed := request.headers.get("content-encoding", "identity").strip().lower()) != "identity":
         raise HTTPException(415, f"the Content-Encoding is {packed}; send the body unpacked")
-    too_long = HTTPException(413, f"the body has more than {longest:,} bytes; send fewer or shorter texts")
+    too_long = HTTPException(413, f"the body has more than {count(longest)} bytes; send fewer or shorter texts")
     if (length := request.headers.get("content-length", "")).isdecimal() and int(length) > longest:
         raise too_long
     body = bytearray()
@@ -39,7 +39,7 @@ async def read_body(request: Request, longest: int) -> bytes:
 
 
 def read_texts(body: bytes, media: str, bounds: Bounds) -> tuple[list[Sample], bool]:
-    """The texts in a body, and whether it is a single one; where it has none, an error with the place and the fix."""
+    """Return the texts in a body, and whether it is a single one; an error with place and fix if it has none."""
     if media == LINES:
         rows = [_parse(line, f"line {number}: ") for number, line in enumerate(body.split(b"\n"), 1) if line.strip()]
     elif media == JSON:
@@ -52,7 +52,7 @@ def read_texts(body: bytes, media: str, bounds: Bounds) -> tuple[list[Sample], b
     else:
         raise HTTPException(415, f"the Content-Type is {media or 'missing'}; send {JSON} or {LINES}")
     if len(rows) > bounds.max_batch:
-        raise HTTPException(413, f"{len(rows):,} texts; send at most {bounds.max_batch:,} in one request")
+        raise HTTPException(413, f"{count(len(rows), 'text')}; send at most {count(bounds.max_batch)} in one request")
     if not rows:
         raise InputError("there is no text; send at least one")
     return _samples(rows), False

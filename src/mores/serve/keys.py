@@ -38,7 +38,7 @@ class Keys:
 
 
 def read_keys(path: Path | None, variable: str | None) -> list[str]:
-    """The keys in a file, one in each line, and in the value of a variable, with commas or spaces between them."""
+    """Read the keys of a file, one in each line, and of a variable, with commas or spaces between them."""
     keys = []
     if path is not None:
         try:

@@ -26,7 +26,7 @@ class Meter:
         self._seconds = 0.0
 
     def count(self, status: int, seconds: float) -> None:
-        """A request to score texts was answered."""
+        """Count a request to score texts that was answered."""
         self._requests[status] += 1
         self._buckets[bisect_left(BOUNDS, seconds)] += 1
         self._seconds += seconds

@@ -14,7 +14,7 @@ class Problem(Record):
     detail: str
 
 
-class Status(Record):
+class ServiceStatus(Record):
     """How a service is."""
 
     status: str
@@ -23,7 +23,7 @@ class Status(Record):
 
 
 def _text() -> dict[str, Any]:
-    """A sample as `mores.io.sample_from` takes it: only its text is needed, and fields of other names are not read."""
+    """Return the schema of a sample as `mores.io.sample_from` takes it: only its text is required."""
     schema = Sample.model_json_schema(ref_template="#/components/schemas/{model}")
     schema.pop("$defs")
     fields = schema["properties"]

@@ -27,7 +27,7 @@ from mores.errors import ConfigError, MoresError
 from mores.metric import Metric
 from mores.metric.metric import no_evidence
 from mores.metric.prompt import NO_PLACE
-from mores.metric.texts import Grounding, Lookup
+from mores.metric.texts import Lookup, OpenLookup
 from mores.search import ground
 from mores.serve.settings import Bounds
 from mores.types import Failure, FailureKind, Judgement, Sample
@@ -72,13 +72,13 @@ class Batch:
         return True
 
     def close(self) -> None:
-        """Nobody waits for what is left."""
+        """Stop; nobody waits for what is left."""
         self.left.clear()
         self.waiting.clear()
         self._news.set()
 
     async def arrivals(self) -> AsyncIterator[list[tuple[int, Judgement]]]:
-        """Judgements with the places of their texts: whenever there are new ones, all of them."""
+        """Yield judgements with the places of their texts: all new ones whenever there are any."""
         while self._arrived or self.left:
             if not self._arrived:
                 self._news.clear()
@@ -121,7 +121,7 @@ class Service:
         self._asked: dict[str, tuple[Batch, int]] = {}
         self._open: dict[Batch, list[asyncio.TimerHandle | asyncio.Task[None]]] = {}
         self._news, self._idle = asyncio.Event(), asyncio.Event()
-        self._grounding: Grounding | None = None
+        self._grounding: OpenLookup | None = None
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -171,7 +171,12 @@ class Service:
             raise Busy(f"{total} texts wait already; at most {self.bounds.max_waiting} may", self._wait(total))
         batch = Batch(client, samples)
         self.waiting[client] += len(samples)
-        expiry = asyncio.get_running_loop().call_later(self.bounds.deadline, self._expire, batch)
+
+        def expire() -> None:
+            problem = f"; the last problem was: {self.counts.problem}" if self.counts.problem else ""
+            self._fail(batch, f"not judged within {self.bounds.deadline:g} s{problem}")
+
+        expiry = asyncio.get_running_loop().call_later(self.bounds.deadline, expire)
         self._open[batch] = [expiry]
         if self._grounding:
             self._open[batch].append(asyncio.create_task(self._ground(batch, self._grounding)))
@@ -180,7 +185,7 @@ class Service:
         return batch
 
     def withdraw(self, batch: Batch) -> None:
-        """Nobody waits for the rest of a request: what the model does not have yet is not judged."""
+        """Drop the rest of a request that nobody waits for: what the model does not have yet is not judged."""
         if batch in self._open:
             self.judged["withdrawn"] += len(batch.left)
             self._unqueue(batch)
@@ -188,7 +193,7 @@ class Service:
             self._leave(batch)
 
     def _wait(self, texts: int) -> int:
-        """Seconds until so many texts are judged, as fast as it went lately."""
+        """Return the seconds until so many texts are judged, at the latest speed."""
         return max(1, min(LONGEST_WAIT, math.ceil(texts * self._pace)))
 
     def _enqueue(self, batch: Batch, *places: int) -> None:
@@ -210,7 +215,7 @@ class Service:
         if not self.waiting[batch.client]:
             del self.waiting[batch.client]
 
-    async def _ground(self, batch: Batch, grounding: Grounding) -> None:
+    async def _ground(self, batch: Batch, grounding: OpenLookup) -> None:
         """Look every text up; each may be judged as soon as something is known about it."""
         found = ground(batch.samples, grounding.search, grounding.lookup.k, counts=grounding.counts)
         place = 0
@@ -243,23 +248,20 @@ class Service:
                     async for answer in await stack.enter_async_context(aclosing(answers)):
                         self._answered(answer)
             except Exception as error:
-                self._broken(error)
+                self.problem = _explain(error)
+                self._again_at = time.monotonic() + PAUSES[min(self._failures, len(PAUSES) - 1)]
+                self._failures += 1
+                if not self._started:
+                    self.on_failed_start(error if isinstance(error, MoresError) else MoresError(self.problem))
+                for batch in list(self._open):
+                    self._fail(batch, self.problem)
+                self._asked.clear()
             await asyncio.sleep(max(0.0, self._again_at - time.monotonic()))
 
     def _opened(self) -> None:
         self.metric.signature()  # a model that cannot say what it is cannot be used
         self._started, self.problem = True, ""
         self.counts.problem, self.counts.gives_up_at = "", None
-
-    def _broken(self, error: Exception) -> None:
-        self.problem = _explain(error)
-        self._again_at = time.monotonic() + PAUSES[min(self._failures, len(PAUSES) - 1)]
-        self._failures += 1
-        if not self._started:
-            self.on_failed_start(error if isinstance(error, MoresError) else MoresError(self.problem))
-        for batch in list(self._open):
-            self._fail(batch, self.problem)
-        self._asked.clear()
 
     async def _jobs(self) -> AsyncIterator[Job]:
         """Yield the next text whenever the model can take one, of each request in turn."""
@@ -296,10 +298,6 @@ class Service:
             self.judged[judgement.failure.kind.value if judgement.failure else "scored"] += 1
         if not batch.left:
             self._leave(batch)
-
-    def _expire(self, batch: Batch) -> None:
-        problem = f"; the last problem was: {self.counts.problem}" if self.counts.problem else ""
-        self._fail(batch, f"not judged within {self.bounds.deadline:g} s{problem}")
 
     def _fail(self, batch: Batch, reason: str) -> None:
         """Let every text that is left be a failure."""

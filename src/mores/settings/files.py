@@ -20,14 +20,13 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from platformdirs import user_config_path
 
-from mores.errors import ConfigError
+from mores.errors import ConfigError, suggest
 from mores.settings.declare import Settings, setting
 from mores.settings.records import RECORDS, load_record
 
@@ -136,10 +135,14 @@ def _read(path: Path, _changed: int) -> SettingsFile:
         if name == "models":
             continue
         if name not in RECORDS:
-            raise ConfigError(f"{path}: unknown table [{name}]{suggest(name, RECORDS)}", setting="config")
+            raise ConfigError(
+                f"{path}: unknown table [{name}]; {suggest(name, RECORDS)}there are {', '.join(RECORDS)}",
+                setting="config",
+            )
         known = {entry.name for entry in fields(load_record(name))}  # type: ignore[arg-type]
         if unknown := next((key for key in table if key not in known), None):
-            raise ConfigError(f"{path}: [{name}]: unknown setting {unknown}{suggest(unknown, known)}", setting="config")
+            hint = suggest(unknown, known) or f"there are {', '.join(sorted(known))}"
+            raise ConfigError(f"{path}: [{name}]: unknown setting {unknown}; {hint}".rstrip(), setting="config")
     return SettingsFile(path, tables)
 
 
@@ -164,9 +167,3 @@ def redact(values: Mapping[str, Any]) -> dict[str, Any]:
         else:
             shown[name] = re.sub(r"(?<=//)[^/@]+@", "…@", value) if isinstance(value, str) else value
     return shown
-
-
-def suggest(name: str, known: Mapping[str, Any] | set[str]) -> str:
-    """Return the nearest known name as a question, or all of them."""
-    near = get_close_matches(name, known, 1)
-    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(sorted(known))}"

@@ -8,9 +8,9 @@ from dataclasses import fields
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
-from mores.errors import ConfigError
+from mores.errors import ConfigError, suggest
 from mores.settings.declare import Declared, Settings, declared, default_of, settings_of
-from mores.settings.files import ModelConfiguration, SettingsFile, settings_files, suggest
+from mores.settings.files import ModelConfiguration, SettingsFile, settings_files
 from mores.settings.forms import Form, form_of
 from mores.settings.values import GIVEN
 
@@ -72,7 +72,7 @@ def resolve(record: type[S], /, *args: Any, **given: Any) -> S:
     """Return the record of what is given, with the settings files and the defaults for the rest."""
     names = [entry.name for entry in fields(record)]  # type: ignore[arg-type]  # subclasses are dataclasses
     if unknown := next((name for name in given if name not in names), None):
-        raise TypeError(f"unexpected option {unknown!r}{suggest(unknown, set(names))}")
+        raise TypeError(f"unexpected option {unknown!r}; {suggest(unknown, names)}there are {', '.join(names)}")
     bound = inspect.signature(record).bind_partial(*args, **given).arguments
     values = {entry.name: entry.value for entry in resolve_values(record, bound) if entry.origin != "default"}
     return record(**values)
@@ -139,7 +139,8 @@ def find_configuration(name: str, config: Any) -> tuple[SettingsFile, ModelConfi
         place = f"{file.path}: [models.{name}]"
         known = {entry.name: declared(entry) for entry in settings_of(ModelConfiguration)}
         if unknown := next((key for key in table if key not in known), None):
-            raise ConfigError(f"{place}: unknown setting {unknown}{suggest(unknown, known)}", setting="config")
+            hint = f"{suggest(unknown, known)}there are {', '.join(known)}"
+            raise ConfigError(f"{place}: unknown setting {unknown}; {hint}", setting="config")
         if "model" not in table:
             raise ConfigError(f'{place}: no model; write model = "openai:NAME"', setting="config")
         values = {

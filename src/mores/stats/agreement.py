@@ -32,25 +32,8 @@ class Votes(NamedTuple):
     """Units × values, whole numbers."""
 
 
-class VoteDistribution(NamedTuple):
-    """The votes of one unit, in the order of `Votes.values`."""
-
-    counts: tuple[int, ...]
-    shares: tuple[float, ...]
-    """Counts divided by their sum; empty if nobody voted."""
-    majority: tuple[Label, ...]
-    """The value with the most votes; all of them when several tie, none when nobody voted."""
-    entropy: float | None
-    """Shannon's, in bits: 0 when all agree, log2 of the number of values at most; None when nobody voted."""
-
-    @property
-    def tied(self) -> bool:
-        """Whether several values have the most votes."""
-        return len(self.majority) > 1
-
-
 def count_votes(ratings: Ratings) -> Votes:
-    """The votes in a matrix of raters × units; values that nobody gave are not in it, and the others are sorted."""
+    """Count the votes in a matrix of raters × units; only values that somebody gave are in it, sorted."""
     table = np.asarray(ratings, dtype=object)
     if table.ndim != 2:
         raise ValueError(
@@ -66,14 +49,8 @@ def count_votes(ratings: Ratings) -> Votes:
     return Votes(tuple(values.tolist()), counts)
 
 
-def vote_distributions(data: Ratings | Votes) -> list[VoteDistribution]:
-    """Count, shares, majority and entropy of each unit. Entropy: C. E. Shannon, Bell System Tech. J. 27 (1948)."""
-    votes = data if isinstance(data, Votes) else count_votes(data)
-    return [_distribution(row, votes.values) for row in _counts(votes).astype(np.int64)]
-
-
 def krippendorff_alpha(data: Ratings | Votes, level: Level = "nominal") -> float | None:
-    """Krippendorff's α = 1 - Dₒ/Dₑ of any number of raters, with missing ratings.
+    """Return Krippendorff's α = 1 - Dₒ/Dₑ of any number of raters, with missing ratings.
 
     Coincidences o_ck = Σᵤ n_uc (n_uk - [c=k]) / (m_u - 1) over units u with m_u >= 2 ratings, with sums n_c and n:
     α = 1 - (n-1) Σ o_ck δ²_ck / Σ n_c n_k δ²_ck. δ² is [c≠k] for nominal, (c-k)² for interval values, and for ordinal
@@ -97,7 +74,7 @@ def krippendorff_alpha(data: Ratings | Votes, level: Level = "nominal") -> float
 
 
 def fleiss_kappa(data: Ratings | Votes) -> float | None:
-    """Fleiss' κ = (P̄ - Pₑ)/(1 - Pₑ) of n ratings of every unit, not necessarily by the same raters.
+    """Return Fleiss' κ = (P̄ - Pₑ)/(1 - Pₑ) of n ratings of every unit, not necessarily by the same raters.
 
     P̄ is the mean of (Σⱼ n_ij² - n)/(n(n-1)) over units i, and Pₑ = Σⱼ pⱼ² with the share pⱼ of value j in all ratings.
     J. L. Fleiss, Measuring nominal scale agreement among many raters, Psychological Bulletin 76 (1971), 378-382.
@@ -125,7 +102,7 @@ def cohen_kappa(
     weights: Literal["linear", "quadratic"] | None = None,
     levels: Sequence[Label] | None = None,
 ) -> float | None:
-    """Cohen's κ = 1 - Σ w o / Σ w e of two raters of the same units.
+    """Return Cohen's κ = 1 - Σ w o / Σ w e of two raters of the same units.
 
     o counts the pairs of labels, e = row sum × column sum / n. The weight w of places i and j on the scale is [i≠j],
     |i-j| when linear, (i-j)² when quadratic. The scale is `levels`, or the sorted labels that occur: give `levels` when
@@ -154,7 +131,7 @@ def cohen_kappa(
 def cohen_kappa_interval(
     first: Sequence[Label], second: Sequence[Label], levels: Sequence[Label], *, resamples: int = RESAMPLES
 ) -> Interval | None:
-    """95% interval of `cohen_kappa` without weights, or None; `levels` are all labels that may occur.
+    """Return the 95% interval of `cohen_kappa` without weights, or None; `levels` are all labels that may occur.
 
     Its variance is that of pairs drawn with replacement; its units are the pairs that do not agree by chance alone.
     """
@@ -170,7 +147,7 @@ def cohen_kappa_interval(
 
 
 def krippendorff_alpha_interval(data: Ratings | Votes, *, resamples: int = RESAMPLES) -> Interval | None:
-    """95% interval of `krippendorff_alpha` for names, None where that is; its variance is that of units drawn anew."""
+    """Return the 95% interval of `krippendorff_alpha` for names, or None, with the variance of units drawn anew."""
     votes = data if isinstance(data, Votes) else count_votes(data)
     value = krippendorff_alpha(votes)
     if value is None:
@@ -187,7 +164,7 @@ def krippendorff_alpha_interval(data: Ratings | Votes, *, resamples: int = RESAM
 
 
 def fleiss_kappa_interval(data: Ratings | Votes, *, resamples: int = RESAMPLES) -> Interval | None:
-    """95% interval of `fleiss_kappa`, None where that is; its variance is that of units drawn anew."""
+    """Return the 95% interval of `fleiss_kappa`, or None, with the variance of units drawn anew."""
     votes = data if isinstance(data, Votes) else count_votes(data)
     value = fleiss_kappa(votes)
     if value is None:
@@ -201,7 +178,7 @@ def fleiss_kappa_interval(data: Ratings | Votes, *, resamples: int = RESAMPLES) 
 
 
 def _redraw(counts: _Array, resamples: int) -> tuple[_Array, _Array]:
-    """The different rows, and how often each is drawn when as many units as there are are drawn: resamples × rows."""
+    """Return the different rows, and how often each is drawn in every resample of the units: resamples × rows."""
     rows, often = np.unique(counts, axis=0, return_counts=True)
     drawn = np.random.default_rng(0).multinomial(len(counts), often / len(counts), resamples)
     return rows, drawn.astype(np.float64)
@@ -223,18 +200,8 @@ def _counts(votes: Votes) -> _Array:
     return counts
 
 
-def _distribution(row: npt.NDArray[np.int64], values: Sequence[Label]) -> VoteDistribution:
-    if not row.sum():
-        return VoteDistribution(tuple(row.tolist()), (), (), None)
-    shares = row / row.sum()
-    nonzero = shares[shares > 0]
-    majority = tuple(values[index] for index in np.flatnonzero(row == row.max()).tolist())
-    entropy = float((nonzero * -np.log2(nonzero)).sum())
-    return VoteDistribution(tuple(row.tolist()), tuple(shares.tolist()), majority, entropy)
-
-
 def _distances(values: Sequence[Label], totals: _Array, level: Level) -> _Array:
-    """δ² of every two values."""
+    """Return δ² of every two values."""
     if level == "nominal":
         return 1 - np.eye(len(values))
     if level not in ("ordinal", "interval"):

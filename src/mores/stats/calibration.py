@@ -15,7 +15,7 @@ import numpy.typing as npt
 from mores.stats.classification import Bools, Floats, ratios
 from mores.stats.intervals import Interval, drawn_interval, ratio_interval, share_interval
 from mores.stats.resampling import RESAMPLES, Indices, blocks, group_codes, percentiles
-from mores.stats.selective import Cells, Ranked, area, auroc, selective, selective_interval
+from mores.stats.selective import ConfidenceCells, Ranked, area, auroc, selective, selective_interval
 from mores.types import Result
 
 BINS = 10
@@ -42,39 +42,10 @@ class Bin(NamedTuple):
     """95% interval of the accuracy; (0, 1) in an empty bin."""
 
 
-# -- single figures ----------------------------------------------------------------------------------------
-
-
-def expected_calibration_error(confidence: npt.ArrayLike, correct: npt.ArrayLike, bins: int = BINS) -> float | None:
-    """ECE = Σ_b (n_b/N) |accuracy_b - confidence_b| over equally wide bins; times 100 it is in percentage points.
-
-    M. Pakdaman Naeini et al., Obtaining well calibrated probabilities using Bayesian binning, AAAI 2015;
-    C. Guo et al., On calibration of modern neural networks, ICML 2017, Eq. 3. A confidence on the border of two bins
-    is in the upper one, and 1 in the last, as in MSQA; Guo et al. put borders into the lower one.
-    """
-    confidences, answers = _answers(confidence, correct)
-    errors = _calibration_errors(Ranked(confidences, np.ones((1, confidences.size)), answers[None]), bins)
-    return float(errors[0]) / 100 if confidences.size else None
-
-
-def brier_score(confidence: npt.ArrayLike, correct: npt.ArrayLike) -> float | None:
-    """Mean of (confidence - correct)²: 0 is best, 0.25 is a constant confidence of 0.5, 1 is always certain and wrong.
-
-    G. W. Brier, Verification of forecasts expressed in terms of probability, Monthly Weather Review 78 (1950), 1-3,
-    whose sum over both outcomes is twice this, the usual form for two.
-    """
-    confidences, answers = _answers(confidence, correct)
-    return (
-        float(_brier_scores(Ranked(confidences, np.ones((1, confidences.size)), answers[None]))[0])
-        if confidences.size
-        else None
-    )
-
-
 def reliability_curve(
     confidence: npt.ArrayLike, correct: npt.ArrayLike, bins: int = BINS, *, groups: npt.ArrayLike | None = None
 ) -> list[Bin]:
-    """Confidence and accuracy of each of the equally wide bins of `expected_calibration_error`, empty ones included.
+    """Return confidence and accuracy of each of the equally wide bins, empty ones included.
 
     Answers of a group, such as those to one question, depend on each other.
     A. Niculescu-Mizil and R. Caruana, Predicting good probabilities with supervised learning, ICML 2005, section 4.
@@ -127,12 +98,12 @@ def _bins_of(confidence: Floats, bins: int) -> Indices:
 # -- all figures, with intervals by question ---------------------------------------------------------------
 
 
-def confidence_results(cells: Cells, unscored: int = 0) -> dict[str, Result]:
+def confidence_results(cells: ConfidenceCells, unscored: int = 0) -> dict[str, Result]:
     """Return every figure with its interval; ECE is in percentage points."""
     n = int(cells.n.sum())
     if not n:
         return {name: Result(name=name, value=None, unscored=unscored) for name in FIGURES}
-    values = {name: float(value[0]) for name, value in measure(cells.whole()).items()}
+    values = {name: float(value[0]) for name, value in measure(cells.unweighted()).items()}
     chance = _error_by_chance(cells)
     intervals = _intervals(cells, values, percentiles(chance)[1])
     results = {
@@ -169,22 +140,32 @@ def measure(samples: Ranked) -> dict[str, Floats]:
     }
 
 
-def _calibration_errors(samples: Ranked, bins: int = BINS) -> Floats:
-    """In percentage points."""
+def _calibration_errors(samples: Ranked) -> Floats:
+    """Return ECE = Σ_b (n_b/N) |accuracy_b - confidence_b| over equally wide bins, in percentage points.
+
+    M. Pakdaman Naeini et al., Obtaining well calibrated probabilities using Bayesian binning, AAAI 2015;
+    C. Guo et al., On calibration of modern neural networks, ICML 2017, Eq. 3. A confidence on the border of two bins
+    is in the upper one, and 1 in the last, as in MSQA; Guo et al. put borders into the lower one.
+    """
     # n_b |mean difference| is |sum of differences|, so that no bin needs dividing, not even an empty one.
-    gaps = (samples.hits - samples.n * samples.confidence) @ np.eye(bins)[_bins_of(samples.confidence, bins)]
+    gaps = (samples.hits - samples.n * samples.confidence) @ np.eye(BINS)[_bins_of(samples.confidence, BINS)]
     errors: Floats = ratios(100 * np.abs(gaps).sum(axis=1), samples.n.sum(axis=1))
     return errors
 
 
 def _brier_scores(samples: Ranked) -> Floats:
+    """Return the mean of (confidence - correct)²: 0 is best, 0.25 is a constant confidence of 0.5.
+
+    G. W. Brier, Verification of forecasts expressed in terms of probability, Monthly Weather Review 78 (1950), 1-3,
+    whose sum over both outcomes is twice this, the usual form for two.
+    """
     confidences, n, hits = samples
     scores: Floats = (n @ confidences**2 - 2 * (hits @ confidences) + hits.sum(axis=1)) / n.sum(axis=1)
     return scores
 
 
-def _intervals(cells: Cells, value: Mapping[str, float], chance: float) -> dict[str, Interval]:
-    """Intervals of shares and means by question; of the other figures with the variance of resampled questions.
+def _intervals(cells: ConfidenceCells, value: Mapping[str, float], chance: float) -> dict[str, Interval]:
+    """Return intervals of shares and means by question; of other figures with the variance of resampled questions.
 
     The units of AUROC are the rarer of correct and wrong answers, those of the gain the more confident half; the
     area weights the most confident answers most, which also amounts to half of them (the mean of ln² is 2).
@@ -209,13 +190,13 @@ def _intervals(cells: Cells, value: Mapping[str, float], chance: float) -> dict[
     }
 
 
-def _mean(cells: Cells, sums: Floats, mask: Bools) -> Interval:
+def _mean(cells: ConfidenceCells, sums: Floats, mask: Bools) -> Interval:
     """Return the interval of the mean of values from 0 to 1 over the answers in some cells, given their sum in each."""
     return ratio_interval(*(np.bincount(cells.unit[mask], weights=part[mask]) for part in (sums, cells.n)))
 
 
 def _error_interval(value: float, resampled: Floats, chance: float, units: int) -> Interval:
-    """The interval of the calibration error, without the part that noise adds: a resample contains that part once more.
+    """Return the interval of the calibration error without what noise adds: a resample contains that once more.
 
     The low end is 0 where a perfectly calibrated model would show as large an error by chance.
     """
@@ -224,7 +205,7 @@ def _error_interval(value: float, resampled: Floats, chance: float, units: int) 
     return 0.0 if value <= chance else min(low, value), max(high, value)
 
 
-def _error_by_chance(cells: Cells) -> Floats:
+def _error_by_chance(cells: ConfidenceCells) -> Floats:
     """Draw of the ECE of a perfectly calibrated model; answers to a question are drawn together."""
     rng, errors = np.random.default_rng(0), []
     for start, stop in blocks(RESAMPLES, len(cells.confidence)):

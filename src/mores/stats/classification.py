@@ -1,7 +1,7 @@
-"""How well predictions, or scores, find the samples that contain an error.
+"""How well scores find the samples that contain an error.
 
-Gold labels and predictions are booleans (or 0 and 1), and True, "contains an error", is the positive class. Scores
-must be higher for samples that more likely contain an error: negate a quality score, such as the metric's own.
+Gold labels are booleans (or 0 and 1), and True, "contains an error", is the positive class. Scores must be higher for
+samples that more likely contain an error: negate a quality score, such as the metric's own.
 
 An undefined statistic is None, never NaN; each function documents when. A NaN in the input raises ValueError with its
 position, because a sample without a verdict is not a verdict; exclude such samples and count them.
@@ -10,7 +10,6 @@ position, because a sample without a verdict is not a verdict; exclude such samp
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -18,32 +17,6 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Confusion:
-    """Samples counted by gold label and prediction."""
-
-    true_positives: int
-    """With an error, and predicted so."""
-    false_positives: int
-    """Without an error, but predicted to have one."""
-    false_negatives: int
-    """With an error that the prediction misses."""
-    true_negatives: int
-    """Without an error, and predicted so."""
-
-    @property
-    def positives(self) -> int:
-        return self.true_positives + self.false_negatives
-
-    @property
-    def negatives(self) -> int:
-        return self.true_negatives + self.false_positives
-
-    @property
-    def total(self) -> int:
-        return self.positives + self.negatives
 
 
 @dataclass(frozen=True)
@@ -66,85 +39,8 @@ class PrCurve:
     """Falling; the first is infinity, at which nothing is predicted."""
 
 
-# -- predictions -------------------------------------------------------------------------------------------
-
-
-def confusion(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> Confusion:
-    """Count the four kinds of samples."""
-    truth, guess = labels(gold, "gold"), labels(predicted, "predicted")
-    same_length(gold=truth, predicted=guess)
-    hits, truths, guesses = (int(np.count_nonzero(part)) for part in (truth & guess, truth, guess))
-    return Confusion(hits, guesses - hits, truths - hits, len(truth) - truths - guesses + hits)
-
-
-def accuracy(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
-    """Share of correct predictions, (TP + TN) / n; None without samples."""
-    counts = confusion(gold, predicted)
-    return _ratio(counts.true_positives + counts.true_negatives, counts.total)
-
-
-def scaled_accuracy(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
-    """2 · accuracy - 1, so that guessing scores 0 on balanced labels (ExCAM, section 4); None without samples."""
-    counts = confusion(gold, predicted)
-    return _ratio(2 * (counts.true_positives + counts.true_negatives) - counts.total, counts.total)
-
-
-def balanced_accuracy(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
-    """Mean of the two classes' recalls, (TP/P + TN/N) / 2; None unless both classes occur in gold.
-
-    K. H. Brodersen et al., The balanced accuracy and its posterior distribution, ICPR 2010.
-    """
-    counts = confusion(gold, predicted)
-    if not counts.positives or not counts.negatives:
-        return None
-    return (counts.true_positives / counts.positives + counts.true_negatives / counts.negatives) / 2
-
-
-def precision(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
-    """TP / (TP + FP), the share of predicted errors that are real; None when no error is predicted."""
-    counts = confusion(gold, predicted)
-    return _ratio(counts.true_positives, counts.true_positives + counts.false_positives)
-
-
-def recall(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
-    """TP / (TP + FN), the share of real errors that are predicted; None when gold has none."""
-    counts = confusion(gold, predicted)
-    return _ratio(counts.true_positives, counts.positives)
-
-
-def f1(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
-    """2 TP / (2 TP + FP + FN), the harmonic mean of precision and recall; None when neither gold nor predicted has any.
-
-    Where only one of the two is undefined it is 0, as the formula says.
-    C. J. van Rijsbergen, Information Retrieval, 2nd edition (1979), chapter 7.
-    """
-    counts = confusion(gold, predicted)
-    wrong = counts.false_positives + counts.false_negatives
-    return _ratio(2 * counts.true_positives, 2 * counts.true_positives + wrong)
-
-
-def mcc(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
-    """Matthews' correlation, (TP·TN - FP·FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN)); None without samples.
-
-    0 by convention when gold or predicted has one class only, as the denominator then is 0.
-    B. W. Matthews, Biochimica et Biophysica Acta 405 (1975), 442-451; the convention is that of D. Chicco and
-    G. Jurman, BMC Genomics 21 (2020), 6.
-    """
-    counts = confusion(gold, predicted)
-    if not counts.total:
-        return None
-    guesses = counts.true_positives + counts.false_positives
-    # Whole numbers of any size: four counts of 100,000 samples multiply to more than 64 bits hold.
-    below = guesses * (counts.total - guesses) * counts.positives * counts.negatives
-    above = counts.true_positives * counts.true_negatives - counts.false_positives * counts.false_negatives
-    return above / sqrt(below) if below else 0.0
-
-
-# -- scores ------------------------------------------------------------------------------------------------
-
-
 def auc(gold: npt.ArrayLike, scores: npt.ArrayLike) -> float | None:
-    """Area under the ROC curve: how often an error scores above a sample without one; None unless both occur in gold.
+    """Return the area under the ROC curve: how often an error scores above a correct sample; None without both.
 
     A tie counts one half: this is Mann and Whitney's U / (P·N), and the area under straight lines through `roc_curve`.
     J. A. Hanley and B. J. McNeil, Radiology 143 (1982), 29-36.
@@ -158,7 +54,7 @@ def auc(gold: npt.ArrayLike, scores: npt.ArrayLike) -> float | None:
 
 
 def roc_curve(gold: npt.ArrayLike, scores: npt.ArrayLike) -> RocCurve | None:
-    """False and true positive rates, FP/N and TP/P, at every threshold; None unless both classes occur in gold.
+    """Return false and true positive rates, FP/N and TP/P, at every threshold; None unless gold has both classes.
 
     T. Fawcett, An introduction to ROC analysis, Pattern Recognition Letters 27 (2006), 861-874.
     """
@@ -171,7 +67,7 @@ def roc_curve(gold: npt.ArrayLike, scores: npt.ArrayLike) -> RocCurve | None:
 
 
 def pr_curve(gold: npt.ArrayLike, scores: npt.ArrayLike) -> PrCurve | None:
-    """Recall TP/P and precision TP/(TP+FP) at every threshold; None when gold has no errors.
+    """Return recall TP/P and precision TP/(TP+FP) at every threshold; None when gold has no errors.
 
     J. Davis and M. Goadrich, The relationship between precision-recall and ROC curves, ICML 2006.
     """
@@ -182,15 +78,6 @@ def pr_curve(gold: npt.ArrayLike, scores: npt.ArrayLike) -> PrCurve | None:
     return PrCurve(hits / hits[-1], shares, thresholds)
 
 
-def average_precision(gold: npt.ArrayLike, scores: npt.ArrayLike) -> float | None:
-    """Σ (R_i - R_{i-1}) P_i over the thresholds, without interpolation; None when gold has no errors.
-
-    M. Zhu, Recall, precision and average precision, University of Waterloo technical report 2004-09.
-    """
-    curve = pr_curve(gold, scores)
-    return None if curve is None else float(np.dot(np.diff(curve.recall), curve.precision[1:]))
-
-
 def _scored(gold: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Bools, Floats]:
     truth, values = labels(gold, "gold"), vector(scores, "scores")
     same_length(gold=truth, scores=values)
@@ -198,7 +85,7 @@ def _scored(gold: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Bools, Floats]:
 
 
 def _at_thresholds(gold: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Ints, Ints, Floats]:
-    """Errors among, and number of, the samples that score at least each threshold; thresholds fall from infinity."""
+    """Count errors and samples that score at least each threshold; thresholds fall from infinity."""
     truth, values = _scored(gold, scores)
     order = np.argsort(-values, kind="stable")
     ranked = values[order]
@@ -210,20 +97,16 @@ def _at_thresholds(gold: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Ints, In
 
 
 def ratios(above: Floats, below: Floats) -> Floats:
-    """above / below, element by element, nan where below is 0: for statistics of many resamples at once."""
+    """Return above / below, element by element, nan where below is 0: for statistics of many resamples at once."""
     quotients: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
     return quotients
-
-
-def _ratio(above: int, below: int) -> float | None:
-    return above / below if below else None
 
 
 # -- input -------------------------------------------------------------------------------------------------
 
 
 def vector(values: npt.ArrayLike, name: str, *, finite: bool = False, missing: bool = False) -> Floats:
-    """Numbers in one dimension; ValueError names the first that is NaN (unless missing) or infinite (if finite)."""
+    """Return numbers in one dimension; ValueError names the first NaN (unless missing) or infinity (if finite)."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -238,7 +121,7 @@ def vector(values: npt.ArrayLike, name: str, *, finite: bool = False, missing: b
 
 
 def labels(values: npt.ArrayLike, name: str) -> Bools:
-    """Booleans in one dimension, also given as 0 and 1; ValueError names the first value that is neither."""
+    """Return booleans in one dimension, also from 0 and 1; ValueError names the first value that is neither."""
     array = np.asarray(values)
     if array.dtype == np.bool_ and array.ndim == 1:
         return array
@@ -249,7 +132,7 @@ def labels(values: npt.ArrayLike, name: str) -> Bools:
 
 
 def same_length(**arrays: npt.NDArray[np.generic]) -> None:
-    """ValueError unless all arrays, given by name, have the same number of samples."""
+    """Raise ValueError unless all arrays, given by name, have the same number of samples."""
     if len({len(array) for array in arrays.values()}) > 1:
         lengths = ", ".join(f"{name} has {len(array)}" for name, array in arrays.items())
         raise ValueError(f"lengths differ: {lengths}; expected one value per sample in each")

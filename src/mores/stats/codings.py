@@ -32,7 +32,7 @@ class SetAgreement(NamedTuple):
 
 
 def masi_distance(first: Codes, second: Codes) -> float:
-    """From 0 for equal sets to 1 for sets that share nothing."""
+    """Return 0 for equal sets to 1 for sets that share nothing."""
     if first == second:
         return 0.0
     shared = len(first & second)
@@ -43,7 +43,7 @@ def masi_distance(first: Codes, second: Codes) -> float:
 
 
 def masi_alpha(units: Sequence[Sequence[Codes]], *, resamples: int = RESAMPLES, seed: int = 0) -> SetAgreement | None:
-    """α = 1 - (n-1) Σ o_ck δ_ck / Σ n_c n_k δ_ck, with the coincidences of Krippendorff's α and δ of MASI.
+    """Return α = 1 - (n-1) Σ o_ck δ_ck / Σ n_c n_k δ_ck, with the coincidences of Krippendorff's α and δ of MASI.
 
     One list for each unit, with a set for each person who coded it. None where fewer than two units have two codings,
     or all codings of those are the same.

@@ -32,7 +32,7 @@ class PairCounts:
 
 
 def kendall_tau_b(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
-    """(C - D) / √((pairs - tied in x)(pairs - tied in y)), in O(n log n).
+    """Return (C - D) / √((pairs - tied in x)(pairs - tied in y)), in O(n log n).
 
     M. G. Kendall, The treatment of ties in ranking problems, Biometrika 33 (1945), 239-251.
     """
@@ -42,7 +42,7 @@ def kendall_tau_b(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
 
 
 def kendall_tau_c(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
-    """2 (C - D) / (n² (m - 1) / m), with m the distinct values of the list that has fewer, in O(n log n).
+    """Return 2 (C - D) / (n² (m - 1) / m), with m the distinct values of the list that has fewer, in O(n log n).
 
     A. Stuart, The estimation and comparison of strengths of association in contingency tables, Biometrika 40 (1953),
     105-110.
@@ -53,7 +53,7 @@ def kendall_tau_c(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
 
 
 def spearman(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
-    """Pearson's correlation of the ranks; equal values share their mean rank.
+    """Return Pearson's correlation of the ranks; equal values share their mean rank.
 
     C. Spearman, The proof and measurement of association between two things, American Journal of Psychology 15 (1904).
     """
@@ -62,7 +62,7 @@ def spearman(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
 
 
 def pearson(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
-    """Σ (x - x̄)(y - ȳ) / √(Σ (x - x̄)² Σ (y - ȳ)²).
+    """Return Σ (x - x̄)(y - ȳ) / √(Σ (x - x̄)² Σ (y - ȳ)²).
 
     K. Pearson, Notes on regression and inheritance in the case of two parents, Proc. Royal Society 58 (1895), 240-242.
     """
@@ -75,7 +75,7 @@ def pearson(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
 
 
 def count_pairs(x: npt.ArrayLike, y: npt.ArrayLike) -> PairCounts:
-    """Concordant, discordant and tied pairs by sorting and counting inversions.
+    """Count concordant, discordant and tied pairs by sorting and counting inversions.
 
     W. R. Knight, A computer method for calculating Kendall's tau with ungrouped data, JASA 61 (1966), 436-439.
     """
@@ -98,7 +98,7 @@ def count_pairs(x: npt.ArrayLike, y: npt.ArrayLike) -> PairCounts:
 
 
 def count_inversions(ranks: Ints) -> int:
-    """Pairs i < j with ranks[i] > ranks[j], of whole numbers from 0, in one linear pass per bit of the largest.
+    """Count pairs i < j with ranks[i] > ranks[j], of whole numbers from 0, in one linear pass per bit of the largest.
 
     A pair is decided at the highest bit in which the two differ. So for each bit, from the highest: among the numbers
     that agree above it, which stand together in their first order, count the ones before each zero; then move
@@ -121,7 +121,7 @@ def count_inversions(ranks: Ints) -> int:
 
 
 def _count_ties(counts: Ints) -> int:
-    """Pairs of equal values, from how often each occurs."""
+    """Count pairs of equal values, from how often each occurs."""
     return int((counts * (counts - 1) // 2).sum())
 
 
@@ -132,7 +132,7 @@ def _mean_ranks(values: Floats) -> Floats:
 
 
 def _centre(values: Floats) -> Floats:
-    """Mean 0 and largest size 1; first brought near 1 by a power of two, so that no square overflows or vanishes."""
+    """Scale to mean 0 and size 1; a power of two first brings values near 1, so that no square overflows."""
     near_one = np.ldexp(values, -np.frexp(np.abs(values).max())[1])
     centred = near_one - near_one.mean()
     scaled: Floats = centred / np.abs(centred).max()

@@ -18,25 +18,25 @@ _PAIRS = 64
 
 
 def best_of(correct: Ints, graded: Ints, most: int) -> Floats:
-    """Questions × n: the probability that at least one of n answers is correct; nan with fewer than n."""
+    """Return questions × n: the probability that at least one of n answers is correct; nan with fewer than n."""
     probabilities: Floats = 1.0 - _all_of(graded - correct, graded, most)
     return probabilities
 
 
 def worst_of(correct: Ints, graded: Ints, most: int) -> Floats:
-    """Questions × n: the probability that all of n answers are correct; nan with fewer than n."""
+    """Return questions × n: the probability that all of n answers are correct; nan with fewer than n."""
     return _all_of(correct, graded, most)
 
 
 def mean_of(correct: Ints, graded: Ints, most: int) -> Floats:
-    """Questions × n: the share of correct answers, which n does not change; nan with fewer than n."""
+    """Return questions × n: the share of correct answers, which n does not change; nan with fewer than n."""
     share = np.divide(correct, graded, out=np.zeros(len(correct)), where=graded > 0)
     shares: Floats = np.where(graded[:, None] > np.arange(most), share[:, None], np.nan)
     return shares
 
 
 def majority_of(correct: Ints, graded: Ints, most: int) -> Floats:
-    """Questions × n: the probability that more than half of n answers are correct, and half of that of a tie."""
+    """Return questions × n: the probability that more than half of n answers are correct; a tie counts half."""
     kinds, kind_of = np.unique(np.stack([correct, graded], axis=1), axis=0, return_inverse=True)
     table = _log_choose(int(graded.max(initial=0)))
     blocks = [_majority(kinds[start : start + _PAIRS], most, table) for start in range(0, len(kinds), _PAIRS)]
@@ -45,7 +45,7 @@ def majority_of(correct: Ints, graded: Ints, most: int) -> Floats:
 
 
 def plurality_of(votes: Sequence[tuple[Sequence[int], Sequence[int]]], most: int) -> Floats:
-    """Questions × n: the probability that the most frequent of n answers is correct; ties are broken at random.
+    """Return questions × n: the probability that the most frequent of n answers is correct; ties are broken at random.
 
     Each question has the sizes of its clusters of correct answers and of its clusters of wrong ones.
     """
@@ -65,7 +65,7 @@ def plurality_of(votes: Sequence[tuple[Sequence[int], Sequence[int]]], most: int
 
 
 def _all_of(wanted: Ints, total: Ints, most: int) -> Floats:
-    """C(some, n)/C(every, n), as the product of (some - t)/(every - t)."""
+    """Return C(some, n)/C(every, n), as the product of (some - t)/(every - t)."""
     t = np.arange(most)
     remaining = total[:, None] - t
     steps = np.divide(
@@ -86,7 +86,7 @@ def _majority(kinds: Ints, most: int, table: Floats) -> Floats:
 
 
 def _log_choose(most: int) -> Floats:
-    """ln C(a, b) for all b <= a <= most; entries beyond are never read."""
+    """Return ln C(a, b) for all b <= a <= most; entries beyond are never read."""
     logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, most + 1)))))
     a, b = np.arange(most + 1)[:, None], np.arange(most + 1)[None, :]
     logarithms: Floats = logs[a] - logs[b] - logs[np.maximum(a - b, 0)]
@@ -101,7 +101,7 @@ def _focused(size: int, sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def _win(rows: Sequence[tuple[int, ...]], most: int) -> Floats:
-    """Rows × n: the probability that the first cluster is the most frequent of n answers.
+    """Return rows × n: the probability that the first cluster is the most frequent of n answers.
 
     With j answers of it, the others have ∏ (Σ_{x<j} C(w, x) zˣ + y C(w, j) zʲ) ways; y marks a tie, and as a tie of t
     others is won with 1/(t+1) = ∫₀¹ yᵗ dy, the integral over y (exact by Gauss and Legendre's rule) decides it.
@@ -122,7 +122,7 @@ def _win(rows: Sequence[tuple[int, ...]], most: int) -> Floats:
 
 
 def _combinations(others: Ints, j: int, ties: Floats, degree: int, choose: Floats) -> Floats:
-    """Nodes × rows × degrees: in how many ways the other clusters have that many answers, none more than j."""
+    """Return nodes × rows × degrees: how many ways give the other clusters that many answers, none more than j."""
     ways = np.zeros((len(ties), len(others), degree + 1))
     ways[:, :, 0] = 1.0
     for column in others.T:
@@ -135,7 +135,7 @@ def _combinations(others: Ints, j: int, ties: Floats, degree: int, choose: Float
 
 
 def _choose(most: int) -> Floats:
-    """C(a, b) for all a, b <= most, by Pascal's triangle."""
+    """Return C(a, b) for all a, b <= most, by Pascal's triangle."""
     triangle = np.zeros((most + 1, most + 1))
     triangle[:, 0] = 1.0
     for a in range(1, most + 1):

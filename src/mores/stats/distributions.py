@@ -6,7 +6,6 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from mores.stats.intervals import share_interval
 _Array = npt.NDArray[np.float64]
 
 
-class Share(NamedTuple):
+class ShareEstimate(NamedTuple):
     """k of n, with its 95% interval."""
 
     k: int
@@ -27,21 +26,7 @@ class Share(NamedTuple):
     high: float
 
 
-class LikertSummary(NamedTuple):
-    """Ratings on a scale of a few levels."""
-
-    n: int
-    mean: float
-    sd: float | None
-    """Of a sample, with n - 1; None for one rating."""
-    median: float
-    levels: dict[float, Share]
-    """The share of each level of the scale, from the lowest, also of those that nobody chose."""
-    at_least: dict[float, Share]
-    """The share of ratings at this level or above, for each level."""
-
-
-class Summary(NamedTuple):
+class FiveNumbers(NamedTuple):
     """Five numbers (J. W. Tukey, Exploratory Data Analysis, 1977, chapter 2), and mean and spread."""
 
     n: int
@@ -55,15 +40,8 @@ class Summary(NamedTuple):
     """Of a sample, with n - 1; None for one value."""
 
 
-class Histogram(NamedTuple):
-    """Counts between edges; each bin has its lower edge, and the last one both."""
-
-    edges: tuple[float, ...]
-    counts: tuple[int, ...]
-
-
 def bhattacharyya(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
-    """Bhattacharyya's coefficient Σ √(pᵢ qᵢ): 1 for equal distributions, 0 for those that share no outcome.
+    """Return Bhattacharyya's Σ √(pᵢ qᵢ): 1 for equal distributions, 0 for those that share no outcome.
 
     Takes shares or counts over the same outcomes in the same order, and divides each by its sum; None when one sums to
     0. A. Bhattacharyya, On a measure of divergence between two statistical populations, Bulletin of the Calcutta
@@ -74,7 +52,7 @@ def bhattacharyya(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
 
 
 def jensen_shannon(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
-    """Jensen-Shannon distance: 0 for equal distributions, 1 for those that share no outcome.
+    """Return the Jensen-Shannon distance: 0 for equal distributions, 1 for those that share no outcome.
 
     The square root of the divergence ½ KL(p‖m) + ½ KL(q‖m), m = ½(p + q), in bits. Takes what `bhattacharyya` takes.
     D. M. Endres and J. E. Schindelin, A new metric for probability distributions, IEEE Transactions on Information
@@ -89,7 +67,7 @@ def jensen_shannon(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
 def jensen_shannon_of_draws(
     first: npt.ArrayLike, second: npt.ArrayLike, n: int, draws: int, generator: np.random.Generator
 ) -> float | None:
-    """Mean distance of `first` from the shares of `n` outcomes that are drawn from `second`, over so many draws.
+    """Return the mean distance of `first` from the shares of `n` outcomes drawn from `second`, over so many draws.
 
     It lies above the distance of the two, also where they are equal: a few outcomes never have the shares that they
     are drawn with.
@@ -101,10 +79,12 @@ def jensen_shannon_of_draws(
 
 
 def _distances(first: _Array, second: _Array) -> _Array:
-    """Jensen-Shannon distances along the last axis."""
+    """Return Jensen-Shannon distances along the last axis."""
     middle = (first + second) / 2
-    terms = [p * np.log2(np.divide(p, middle, out=np.ones_like(middle), where=(p > 0) & (middle > 0)))
-             for p in np.broadcast_arrays(first, second)]  # fmt: skip
+    terms = [
+        p * np.log2(np.divide(p, middle, out=np.ones_like(middle), where=(p > 0) & (middle > 0)))
+        for p in np.broadcast_arrays(first, second)
+    ]
     distances: _Array = np.sqrt(np.clip((terms[0] + terms[1]).sum(axis=-1) / 2, 0.0, 1.0))
     return distances
 
@@ -122,44 +102,8 @@ def _shares(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[_Array, _Array
     return p / p.sum(), q / q.sum()
 
 
-def bhattacharyya_of_samples(
-    first: npt.ArrayLike, second: npt.ArrayLike, bins: int | Sequence[float] = 10
-) -> float | None:
-    """Return the coefficient of two samples' histograms on shared bins; None when one is empty.
-
-    `bins` is how many there are between the lowest and the highest value of both, or their edges. The number depends on
-    them: with ever more bins it goes to 0 for continuous values, so say which.
-    """
-    a, b = _numbers(first), _numbers(second)
-    if not (len(a) and len(b)):
-        return None
-    edges = _edges(np.concatenate([a, b]), bins)
-    return bhattacharyya(_bin(a, edges), _bin(b, edges))
-
-
-def summarise_likert(ratings: npt.ArrayLike, levels: Sequence[float] = (1, 2, 3, 4, 5)) -> LikertSummary | None:
-    """Mean, spread, median, and the share of each level and of it and all above, each share with its interval."""
-    values, scale = _numbers(ratings), _numbers(levels)
-    if not (np.diff(scale) > 0).all() or not len(scale):
-        raise ValueError("levels are not ascending; give each once, from the lowest to the highest")
-    if len(other := values[~np.isin(values, scale)]):
-        raise ValueError(f"rating {other[0]:g} is not one of the levels {scale.tolist()}; give `levels`, or exclude it")
-    if not len(values):
-        return None
-    counts = (values[:, None] == scale).sum(axis=0)
-    above = counts[::-1].cumsum()[::-1]
-    return LikertSummary(
-        n=len(values),
-        mean=float(values.mean()),
-        sd=_sd(values),
-        median=float(np.median(values)),
-        levels={level: share_of(int(k), len(values)) for level, k in zip(levels, counts, strict=True)},
-        at_least={level: share_of(int(k), len(values)) for level, k in zip(levels, above, strict=True)},
-    )
-
-
-def summarise(values: npt.ArrayLike) -> Summary | None:
-    """Five-number summary, mean and spread; quartiles interpolate linearly between values.
+def summarise(values: npt.ArrayLike) -> FiveNumbers | None:
+    """Return five numbers, mean and spread; quartiles interpolate linearly between values.
 
     That is definition 7 of R. J. Hyndman and Y. Fan, Sample quantiles in statistical packages, The American
     Statistician 50 (1996), 361-365, and numpy's.
@@ -168,16 +112,8 @@ def summarise(values: npt.ArrayLike) -> Summary | None:
     if not len(numbers):
         return None
     low, q1, median, q3, high = np.quantile(numbers, (0, 0.25, 0.5, 0.75, 1)).tolist()
-    return Summary(len(numbers), low, q1, median, q3, high, float(numbers.mean()), _sd(numbers))
-
-
-def histogram(values: npt.ArrayLike, bins: int | Sequence[float] = 10) -> Histogram | None:
-    """Count in equally wide bins from the lowest to the highest value, or between given edges."""
-    numbers = _numbers(values)
-    if not len(numbers):
-        return None
-    edges = _edges(numbers, bins)
-    return Histogram(tuple(edges.tolist()), tuple(_bin(numbers, edges).tolist()))
+    sd = float(numbers.std(ddof=1)) if len(numbers) > 1 else None
+    return FiveNumbers(len(numbers), low, q1, median, q3, high, float(numbers.mean()), sd)
 
 
 def _numbers(values: npt.ArrayLike) -> _Array:
@@ -189,35 +125,6 @@ def _numbers(values: npt.ArrayLike) -> _Array:
     return numbers
 
 
-def _edges(values: _Array, bins: int | Sequence[float]) -> _Array:
-    if not isinstance(bins, int):
-        edges = _numbers(bins)
-        if len(edges) < 2 or not (np.diff(edges) > 0).all():
-            raise ValueError("edges are not ascending; give at least two, from the lowest to the highest")
-        if values.min() < edges[0] or values.max() > edges[-1]:
-            raise ValueError(f"values go from {values.min():g} to {values.max():g}, beyond the edges; widen these")
-        return edges
-    if bins < 1:
-        raise ValueError(f"{bins} bins; give at least 1")
-    edges = _between(float(values.min()), float(values.max()), bins)
-    # Values that are the same, or too close for so many numbers between them, share one bin of a wider range.
-    return edges if (np.diff(edges) > 0).all() else _between(values.min() - 0.5, values.max() + 0.5, bins)
-
-
-def _between(low: float, high: float, bins: int) -> _Array:
-    parts = np.arange(bins + 1) / bins
-    return low * (1 - parts) + high * parts
-
-
-def _bin(values: _Array, edges: _Array) -> npt.NDArray[np.intp]:
-    bin_of = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
-    return np.bincount(bin_of, minlength=len(edges) - 1)
-
-
-def share_of(k: int, n: int) -> Share:
-    """k of n with its interval; n is at least 1."""
-    return Share(k, n, k / n, *share_interval(k, n))
-
-
-def _sd(values: _Array) -> float | None:
-    return float(values.std(ddof=1)) if len(values) > 1 else None
+def share_of(k: int, n: int) -> ShareEstimate:
+    """Return k of n with its interval; n is at least 1."""
+    return ShareEstimate(k, n, k / n, *share_interval(k, n))

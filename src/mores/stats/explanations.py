@@ -118,7 +118,11 @@ def _in_word(sign: str) -> bool:
 def _fold(text: str) -> str:
     """Return a text without the differences that do not matter."""
     plain = _without_marks(unicodedata.normalize("NFKC", text).casefold()).translate(_PLAIN)
-    visible = "".join(_digit(sign) for sign in plain if unicodedata.category(sign) != "Cf")
+    visible = "".join(
+        str(unicodedata.decimal(sign)) if sign.isdecimal() else sign
+        for sign in plain
+        if unicodedata.category(sign) != "Cf"
+    )
     closed = _SPACE_BETWEEN_UNSPACED.sub("", visible)
     words = "".join(sign if _stays(closed, place) else " " for place, sign in enumerate(closed))
     return " ".join(words.split())
@@ -149,12 +153,8 @@ def _has_optional_marks(sign: str) -> bool:
     return _MARKED.match(unicodedata.name(sign, "")) is not None
 
 
-def _digit(sign: str) -> str:
-    return str(unicodedata.decimal(sign)) if sign.isdecimal() else sign
-
-
 def _stays(text: str, place: int) -> bool:
-    """Not punctuation, except what is read out, apostrophes within words, and points and commas within numbers."""
+    """Return whether a sign is no punctuation, is read out, or stands within a word or number."""
     sign = text[place]
     if unicodedata.category(sign)[0] != "P" or sign in _KEPT:
         return True

@@ -39,11 +39,11 @@ class Influenced:
     """The lowest possible value; the highest is 1."""
 
     def error(self, groups: npt.ArrayLike | None = None) -> float:
-        """Standard error; samples of a group are taken to depend on each other."""
+        """Return the standard error; samples of a group are taken to depend on each other."""
         return _error(self.influence, groups)
 
     def interval(self, groups: npt.ArrayLike | None = None) -> tuple[float, float]:
-        """95% interval, which is never a point, even if all samples agree."""
+        """Return the 95% interval, which is never a point, even if all samples agree."""
         return _interval(self.value, self.error(groups), _independent(self, groups), self.least, 1.0)
 
 
@@ -59,7 +59,7 @@ class ZTest:
 
 
 def kendall_b(human: npt.ArrayLike, metric: npt.ArrayLike) -> Influenced | None:
-    """Kendall's τ-b: S / √(X·Y), with S the mean of sign(Δx)·sign(Δy) over pairs, X and Y the shares without ties.
+    """Return τ-b: S / √(X·Y), with S the mean of sign(Δx)·sign(Δy) over pairs, X and Y the shares without ties.
 
     None where one side is constant. The value is that of `correlation.kendall_tau_b`.
     """
@@ -77,7 +77,7 @@ def kendall_b(human: npt.ArrayLike, metric: npt.ArrayLike) -> Influenced | None:
 
 
 def pearson(human: npt.ArrayLike, metric: npt.ArrayLike) -> Influenced | None:
-    """Pearson's r, with the influence zx·zy - r/2 (zx² + zy²) of each sample (S. J. Devlin, R. Gnanadesikan and J. R.
+    """Return r, with the influence zx·zy - r/2 (zx² + zy²) of each sample (S. J. Devlin, R. Gnanadesikan and J. R.
     Kettenring, Biometrika 62 (1975), 531-545). None where one side is constant.
     """
     x, y = _pair_up(human, metric)
@@ -95,7 +95,7 @@ def _alike(values: Floats) -> Floats:
 
 
 def _concordance(x: Floats, y: Floats) -> Floats:
-    """Σ over j of sign(x_i - x_j)·sign(y_i - y_j): level by level of x where they are few, as people's scores are."""
+    """Sum sign(x_i - x_j)·sign(y_i - y_j) over j: level by level of x where they are few, as people's scores are."""
     total = np.zeros(x.size)
     levels = np.unique(x)
     if levels.size > LEVELS:
@@ -110,7 +110,7 @@ def _concordance(x: Floats, y: Floats) -> Floats:
 
 
 def tie_accuracy(human: npt.ArrayLike, metric: npt.ArrayLike, epsilon: float) -> Influenced | None:
-    """Tie-calibrated accuracy over all pairs at a given ε, which is taken as fixed. None without pairs.
+    """Return the tie-calibrated accuracy over all pairs at a given ε, which is taken as fixed. None without pairs.
 
     The value is that of `ties.tie_accuracy` with one group.
     """

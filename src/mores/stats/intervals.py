@@ -41,7 +41,7 @@ _POINTS = np.linspace(0.0, 1.0, 257)
 
 
 def share_interval(k: int, n: int) -> Interval:
-    """Of the share k/n of independent trials, exact (Clopper and Pearson); (0, 1), that is nothing known, for n = 0."""
+    """Return the exact interval of k of n independent trials (Clopper and Pearson); (0, 1) where n is 0."""
     if not 0 <= k <= n:
         raise ValueError(f"{k} of {n} is not a proportion; expected 0 <= k <= n")
     if n == 0:
@@ -52,7 +52,7 @@ def share_interval(k: int, n: int) -> Interval:
 def mean_interval(
     values: npt.ArrayLike, *, groups: npt.ArrayLike | None = None, least: float = 0.0, most: float = 1.0
 ) -> Interval:
-    """Of a mean of values that cannot be below `least` or above `most`; samples of a group depend on each other."""
+    """Return the interval of a mean of values between `least` and `most`; samples of a group depend on each other."""
     array = vector(values, "values", finite=True)
     parts = (array - least) / (most - least)
     if (np.abs(parts - 0.5) > 0.5 + 1e-9).any():
@@ -63,7 +63,7 @@ def mean_interval(
 
 
 def ratio_interval(above: npt.ArrayLike, below: npt.ArrayLike, sizes: npt.ArrayLike | None = None) -> Interval:
-    """Of Σ above / Σ below, where every unit brings an `above` between 0 and its `below`; (0, 1) where Σ below is 0.
+    """Return the interval of Σ above / Σ below, where 0 <= above <= below in every unit; (0, 1) where Σ below is 0.
 
     `sizes` is what the below of each unit could be at most; without it, what it is.
     """
@@ -80,7 +80,7 @@ def ratio_interval(above: npt.ArrayLike, below: npt.ArrayLike, sizes: npt.ArrayL
 def drawn_interval(
     value: float, resampled: npt.ArrayLike, units: float, *, least: float = 0.0, most: float = 1.0
 ) -> Interval:
-    """Of any figure between `least` and `most` that rests on so many units, with the variance of its resampled values.
+    """Return the interval of a figure between `least` and `most`, with the variance of its resampled values.
 
     Resamples on which the figure is not defined (nan) are left out.
     """
@@ -91,7 +91,7 @@ def drawn_interval(
 
 
 def difference_interval(first: tuple[float, Interval], second: tuple[float, Interval]) -> Interval:
-    """Of a difference of two independent figures, each given as its value and its interval.
+    """Return the interval of a difference of two independent figures, each given as its value and its interval.
 
     From d - √((v1-l1)² + (u2-v2)²) to d + √((u1-v1)² + (v2-l2)²): method 10 of R. G. Newcombe, Interval estimation for
     the difference between independent proportions, Statistics in Medicine 17 (1998), 873-890, for any two intervals.
@@ -112,11 +112,11 @@ class Ratio:
     below: tuple[float, ...]
 
     def value(self, counts: Floats) -> Floats:
-        """Of kinds × columns, column by column; nan where it is not defined."""
+        """Return the ratios of kinds × columns, column by column; nan where one is not defined."""
         return ratios(np.asarray(self.above) @ counts, np.asarray(self.below) @ counts)
 
     def interval(self, units: Floats) -> Interval:
-        """Of units × kinds. An answer that counts at all could count as much as any."""
+        """Return the interval for units × kinds. An answer that counts at all could count as much as any."""
         below = np.asarray(self.below)
         return ratio_interval(units @ np.asarray(self.above), units @ below, units @ (below > 0) * below.max())
 
@@ -125,7 +125,7 @@ class Ratio:
 
 
 def ratio_moments(above: Floats, below: Floats, sizes: Floats) -> tuple[Floats, Floats, Floats]:
-    """Over the last axis: the ratio, its variance by linearisation, and how many units of a typical size there are.
+    """Return, over the last axis: the ratio, its variance by linearisation, and the units of a typical size.
 
     A typical size is that of the unit that an answer is in, Σ size² / Σ size (L. Kish, Survey Sampling (1965)): large
     units count for more.
@@ -139,7 +139,7 @@ def ratio_moments(above: Floats, below: Floats, sizes: Floats) -> tuple[Floats, 
 def limits(
     value: npt.ArrayLike, variance: npt.ArrayLike, units: npt.ArrayLike, tail: float = TAIL
 ) -> tuple[Floats, Floats]:
-    """Both ends for figures between 0 and 1, given the variance of each (0 where all units agree) and its units."""
+    """Return both ends for figures between 0 and 1, given the variance (0 where all units agree) and units of each."""
     v, s, n = np.broadcast_arrays(*(np.asarray(numbers, dtype=np.float64) for numbers in (value, variance, units)))
     below, above = _upper(np.stack([1 - v, v]), s, n, tail)
     return 1 - below, above
@@ -153,7 +153,7 @@ def limits_of(value: float, variance: float, units: float) -> Interval:
 
 
 def _upper(value: Floats, variance: Floats, units: Floats, tail: float) -> Floats:
-    """With x of n units and one that is 1: the mean of x, and Σ (x - mean)² / ((n+1)(n+2)), its Dirichlet variance."""
+    """Return, for x of n units and a 1, the mean of x and its Dirichlet variance, Σ (x - mean)² / ((n+1)(n+2))."""
     room = 1 - value
     mean = value + room / (units + 1)
     spread = (units**2 * variance + room**2 * units / (units + 1)) / ((units + 1) * (units + 2))

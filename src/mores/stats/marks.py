@@ -1,7 +1,7 @@
 """How far people agree on which parts of a text they mark, whatever labels they give, and on the labels apart.
 
     texts = [
-        MarkedText("The Eiffel Tower, in Rome.", {"ann": [Mark(4, 16, "place")], "bo": [Mark(4, 17)], "cy": []}),
+        MarkedText("The Eiffel Tower, in Rome.", {"ann": [SpanMark(4, 16, "place")], "bo": []}),
         …
     ]
     agreement = span_agreement(texts)
@@ -44,7 +44,7 @@ Interval: TypeAlias = tuple[int, int]
 Statistic: TypeAlias = Callable[[Floats], Floats]
 
 
-class Mark(NamedTuple):
+class SpanMark(NamedTuple):
     """Code points `start:end` of a text, half-open."""
 
     start: int
@@ -56,10 +56,10 @@ class MarkedText(NamedTuple):
     """A text and what each person who read it marked; an empty list where somebody found nothing."""
 
     text: str
-    marks: Mapping[str, Sequence[Mark]]
+    marks: Mapping[str, Sequence[SpanMark]]
 
 
-class Figure(NamedTuple):
+class AgreementFigure(NamedTuple):
     """A coefficient with its 95% interval; None where it is undefined."""
 
     value: float | None
@@ -76,10 +76,10 @@ class PairAgreement:
     texts: int
     blank: int
     """Texts that neither marked, which F1 does not see."""
-    f1: Figure
+    f1: AgreementFigure
     chance: float | None
     """F1 of as many characters placed at random in each text."""
-    kappa: Figure
+    kappa: AgreementFigure
     """What F1 exceeds chance by, as a share of what it could."""
 
 
@@ -90,12 +90,12 @@ class LabelAgreement:
     matched: int
     """Pairs of marks, both with a label: each mark is in at most one pair of two people."""
     same: int
-    alpha: Figure
+    alpha: AgreementFigure
     """Krippendorff's nominal α of the two labels."""
 
 
 @dataclass(frozen=True, slots=True)
-class SpanAgreement:
+class MarkAgreement:
     """Agreement of all people on all texts."""
 
     texts: int
@@ -104,18 +104,18 @@ class SpanAgreement:
     """Those of them in which anybody marked something."""
     people: tuple[str, ...]
     pairs: tuple[PairAgreement, ...]
-    f1: Figure
+    f1: AgreementFigure
     """Over all pairs of people together."""
     chance: float | None
-    kappa: Figure
-    alpha: Figure
+    kappa: AgreementFigure
+    alpha: AgreementFigure
     unitizing: float | None
     """α_U over the texts that everybody read; None without any, or if nobody marked anything there."""
     labels: LabelAgreement | None
     """None where no two marks with labels are in the same place."""
 
 
-class Overlap(NamedTuple):
+class MarkOverlap(NamedTuple):
     """Two people on one text, in characters."""
 
     first: float
@@ -125,8 +125,8 @@ class Overlap(NamedTuple):
     """What both would have marked if each had placed as many characters at random."""
 
 
-def span_agreement(texts: Iterable[MarkedText], *, resamples: int = RESAMPLES, seed: int = 0) -> SpanAgreement | None:
-    """Agreement on what is marked, and on labels where marks match; None where no text was read by two people."""
+def span_agreement(texts: Iterable[MarkedText], *, resamples: int = RESAMPLES, seed: int = 0) -> MarkAgreement | None:
+    """Return agreement on marks, and on labels where marks match; None where no text was read by two people."""
     shared = [text for text in texts if len(text.marks) > 1 and text.text]
     if not shared:
         return None
@@ -142,7 +142,7 @@ def span_agreement(texts: Iterable[MarkedText], *, resamples: int = RESAMPLES, s
         sums[row] = character_votes(np.array(list(masks.values())))
     totals = np.sum(list(overlaps.values()), axis=0)
     marked = sum(any(by_person.values()) for by_person in units)
-    return SpanAgreement(
+    return MarkAgreement(
         texts=len(shared),
         marked=marked,
         people=people,
@@ -160,7 +160,7 @@ def span_agreement(texts: Iterable[MarkedText], *, resamples: int = RESAMPLES, s
 
 
 def trim(text: str, start: int, end: int) -> Interval | None:
-    """A span less white space and punctuation at its ends; of punctuation alone, less white space; None if blank."""
+    """Trim white space and punctuation at a span's ends; of punctuation alone, white space only; None if blank."""
     if not 0 <= start < end <= len(text):
         raise ValueError(f"span {start}:{end} is empty or outside its text of {len(text)} code points")
     places = [place for place in range(start, end) if category(text[place]) not in BLANK]
@@ -169,7 +169,7 @@ def trim(text: str, start: int, end: int) -> Interval | None:
     return (kept[0], kept[-1] + 1) if kept else None
 
 
-def covered(text: str, marks: Iterable[Mark]) -> list[Interval]:
+def covered(text: str, marks: Iterable[SpanMark]) -> list[Interval]:
     """Return what a person marked, in order: marks that overlap, or have no word between them, are joined."""
     spans = sorted(span for mark in marks if (span := trim(text, mark.start, mark.end)))
     joined: list[Interval] = []
@@ -187,7 +187,7 @@ def is_gap(text: str) -> bool:
 
 
 def mask(length: int, spans: Iterable[Interval]) -> Floats:
-    """1 for each character that is marked."""
+    """Return 1 for each character that is marked."""
     marked = np.zeros(length)
     for start, end in spans:
         marked[start:end] = 1.0
@@ -197,19 +197,19 @@ def mask(length: int, spans: Iterable[Interval]) -> Floats:
 # -- characters --------------------------------------------------------------------------------------------
 
 
-def overlap(first: Floats, second: Floats) -> Overlap:
+def overlap(first: Floats, second: Floats) -> MarkOverlap:
     sizes = float(first.sum()), float(second.sum())
-    return Overlap(*sizes, both=float(first @ second), by_chance=sizes[0] * sizes[1] / len(first))
+    return MarkOverlap(*sizes, both=float(first @ second), by_chance=sizes[0] * sizes[1] / len(first))
 
 
 def character_votes(masks: Floats) -> Floats:
-    """Of people × characters: Σ k(m-k)/(m-1) for k of m people, marked votes, and all votes."""
+    """Return, for people × characters: Σ k(m-k)/(m-1) for k of m people, marked votes, and all votes."""
     people, votes = len(masks), masks.sum(axis=0)
     return np.array([(votes * (people - votes)).sum() / (people - 1), votes.sum(), masks.size])
 
 
 def f1_of(sums: Floats) -> Floats:
-    """Sums of first, second, both, by chance along the last axis."""
+    """Return F1 from sums of first, second, both and by chance along the last axis."""
     return ratios(2 * sums[..., 2], sums[..., 0] + sums[..., 1])
 
 
@@ -223,7 +223,7 @@ def kappa_of(sums: Floats) -> Floats:
 
 
 def alpha_of(sums: Floats) -> Floats:
-    """Krippendorff's α of two values: 1 - (n-1) Σ k(m-k)/(m-1) / (marked · unmarked)."""
+    """Return Krippendorff's α of two values: 1 - (n-1) Σ k(m-k)/(m-1) / (marked · unmarked)."""
     marked, votes = sums[..., 1], sums[..., 2]
     return 1 - ratios((votes - 1) * sums[..., 0], marked * (votes - marked))
 
@@ -243,12 +243,12 @@ def compare_pair(pair: tuple[str, str], rows: Floats, draws: Floats) -> PairAgre
     )
 
 
-def figure(statistic: Statistic, rows: Floats, draws: Floats, units: float, least: float = 0.0) -> Figure:
+def figure(statistic: Statistic, rows: Floats, draws: Floats, units: float, least: float = 0.0) -> AgreementFigure:
     """Return a statistic of sums over texts, with the interval of its values when texts are drawn anew."""
     value = defined(statistic(rows.sum(axis=0)))
     if value is None:
-        return Figure(None)
-    return Figure(value, *drawn_interval(value, statistic(draws @ rows), units, least=least))
+        return AgreementFigure(None)
+    return AgreementFigure(value, *drawn_interval(value, statistic(draws @ rows), units, least=least))
 
 
 def defined(value: Floats) -> float | None:
@@ -261,7 +261,7 @@ def defined(value: Floats) -> float | None:
 def unitizing_of(
     texts: Sequence[MarkedText], units: Sequence[Mapping[str, list[Interval]]], people: Sequence[str]
 ) -> float | None:
-    """α_U of the texts that everybody read, one after the other."""
+    """Return α_U of the texts that everybody read, one after the other."""
     spans: dict[str, list[Interval]] = {person: [] for person in people}
     length = 0
     for text, by_person in zip(texts, units, strict=True):
@@ -274,7 +274,7 @@ def unitizing_of(
 
 
 def unitizing_alpha(length: int, units: Sequence[Sequence[Interval]]) -> float | None:
-    """Krippendorff's α_U = 1 - Dₒ/Dₑ of units that several observers mark on a continuum of so many characters.
+    """Return Krippendorff's α_U = 1 - Dₒ/Dₑ of units that observers mark on a continuum of so many characters.
 
     Two units that overlap differ by the squared distance of their beginnings plus that of their ends; a unit
     within a gap of the other observer by its squared length. Dₑ is what all units, placed at random, would
@@ -314,7 +314,7 @@ def gaps_of(length: int, spans: Floats) -> Floats:
 
 
 def ends_apart(first: Floats, second: Floats) -> float:
-    """Σ of squared distances of beginnings and ends over all units that overlap."""
+    """Sum squared distances of beginnings and ends over all units that overlap."""
     start = np.searchsorted(second[:, 1], first[:, 0], side="right")
     stop = np.searchsorted(second[:, 0], first[:, 1], side="left")
     counts = stop - start
@@ -324,7 +324,7 @@ def ends_apart(first: Floats, second: Floats) -> float:
 
 
 def within(units: Floats, gaps: Floats) -> float:
-    """Σ of squared lengths of the units that lie in a gap."""
+    """Sum squared lengths of the units that lie in a gap."""
     if not len(gaps):
         return 0.0
     before = np.searchsorted(gaps[:, 0], units[:, 0], side="right") - 1
@@ -345,7 +345,7 @@ def room_in(holes: Floats, sizes: Floats) -> Floats:
 
 
 def label_agreement(texts: Sequence[MarkedText], people: Sequence[str], draws: Floats) -> LabelAgreement | None:
-    """Of all matched marks of every two people."""
+    """Return the agreement on labels of all matched marks of every two people."""
     labels = sorted({mark.label for text in texts for marks in text.marks.values() for mark in marks if mark.label})
     place = {label: n for n, label in enumerate(labels)}
     counts = np.zeros((len(texts), len(labels), len(labels)))
@@ -365,14 +365,14 @@ def label_agreement(texts: Sequence[MarkedText], people: Sequence[str], draws: F
 
 
 def label_alpha(sums: Floats) -> Floats:
-    """Krippendorff's nominal α of pairs: 1 - (n-1) · 2 · differing / (n² - Σ n_c²), n the labels given."""
+    """Return the nominal α of pairs: 1 - (n-1) · 2 · differing / (n² - Σ n_c²), n the labels given."""
     given = sums[..., 1:]
     n = given.sum(axis=-1)
     return 1 - ratios((n - 1) * 2 * sums[..., 0], n**2 - (given**2).sum(axis=-1))
 
 
-def match(text: str, first: Sequence[Mark], second: Sequence[Mark]) -> list[tuple[Mark, Mark]]:
-    """Pairs of overlapping marks, each mark in at most one, with the greatest sum of overlaps.
+def match(text: str, first: Sequence[SpanMark], second: Sequence[SpanMark]) -> list[tuple[SpanMark, SpanMark]]:
+    """Pair overlapping marks, each mark in at most one pair, with the greatest sum of overlaps.
 
     The overlap is 2·both / (first + second) in characters, after trimming.
     """

@@ -30,9 +30,9 @@ import numpy.typing as npt
 from scipy.stats import binom, norm, studentized_range
 
 from mores.stats.intervals import TAIL
-from mores.stats.mixed import Contrast, Fit
+from mores.stats.mixed import Fit, MeanContrast
 from mores.stats.mixed.comparison import Adjustment, adjusted
-from mores.stats.mixed.design import Factor, Floats
+from mores.stats.mixed.design import CodedFactor, Floats
 from mores.stats.paired import mcnemar
 
 POWER = 0.8
@@ -66,7 +66,7 @@ class Need:
 
 def contrast_power(
     result: Fit,
-    contrast: Contrast,
+    contrast: MeanContrast,
     *,
     size: int = 2,
     adjust: Adjustment = "none",
@@ -103,15 +103,15 @@ def critical_value(size: int, adjust: Adjustment) -> float:
     return float(norm.isf(TAIL / (count if adjust == "bonferroni" else 1)))
 
 
-def count_rows(result: Fit, contrast: Contrast) -> tuple[int, int]:
+def count_rows(result: Fit, contrast: MeanContrast) -> tuple[int, int]:
     """Return the ratings in both cells of a contrast."""
     counts = []
     for cell in (contrast.first, contrast.second):
         rows = np.ones(len(result.design.response.codes), dtype=bool)
         for name, level in {**cell, **contrast.within}.items():
             factor = result.design.variables[name]
-            if not isinstance(factor, Factor):
-                raise ValueError(f"{name!r} is no factor of the model")
+            if not isinstance(factor, CodedFactor):
+                raise ValueError(f"the model has no factor {name!r}")
             rows &= factor.codes == factor.levels.index(level)
         counts.append(int(rows.sum()))
     return counts[0], counts[1]
@@ -148,7 +148,7 @@ def binomial_power(sizes: npt.NDArray[np.int64], rate: float) -> Floats:
 
 
 def correlation_power(r: float, n: int, *, kind: Kind = "pearson", null: float = 0.0, power: float = POWER) -> Need:
-    """How many more items the test of a correlation against `null` needs: a judge's with people, or two people's."""
+    """Return how many more items a test of a correlation against `null` needs: of a judge with people, or of people."""
     check_power(power)
     if not (-1 <= r <= 1 and -1 < null < 1):
         raise ValueError(f"correlations {r:g} and {null:g}; expected them from -1 to 1, and the null between")

@@ -17,7 +17,7 @@ from mores.stats.intervals import ROUNDING, TAIL, limits
 
 
 def order(values: Floats) -> Ints:
-    """Models × models: 1 where the first has the higher value, -1 where the second has.
+    """Return models × models: 1 where the first has the higher value, -1 where the second has.
 
     Values nearer to each other than `ROUNDING` are equal: the order of a sum must not decide a rank.
     """
@@ -43,7 +43,7 @@ def significant_order(credit: Floats, comparisons: int) -> Ints:
 
 
 def rank_range(signs: Ints) -> tuple[Ints, Ints]:
-    """The first and the last rank that each model may have in an order; models without a difference share theirs."""
+    """Return the first and last rank that each model may have in an order; models without a difference share theirs."""
     return 1 + (signs < 0).sum(axis=1), len(signs) - (signs > 0).sum(axis=1)
 
 

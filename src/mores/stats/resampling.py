@@ -6,7 +6,7 @@ or drawn. The same seed gives the same result. None without samples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,11 +51,17 @@ def compare_means(
     permutations: int = 1000,
     seed: int = 0,
 ) -> PermutationTest | None:
-    """Test whether two paired lists have the same mean, as `permutation_test` but fast: Σ ±(first - second).
+    """Test whether two paired lists have the same mean, by swapping their values at random: Σ ±(first - second).
 
-    Per-sample values may be anything that is averaged, such as 1 for a correct verdict and 0 for a wrong one.
+    Per-sample values may be anything that is averaged, such as 1 for a correct verdict and 0 for a wrong one. The
+    p-value is the share of swaps whose |difference| is at least the observed: of all 2ⁿ where they are few, else
+    (1 + count) / (1 + permutations), which is never 0.
+    E. W. Noreen, Computer-Intensive Methods for Testing Hypotheses (1989); B. Phipson and G. K. Smyth, Statistical
+    Applications in Genetics and Molecular Biology 9 (2010), 39, for the added 1.
     """
-    a, b, units = _paired(first, second, groups)
+    a, b = vector(first, "first", finite=True), vector(second, "second", finite=True)
+    same_length(first=a, second=b)
+    units = group_codes(groups, a.size)
     if not a.size:
         return None
     gaps = np.bincount(units, weights=a - b)
@@ -63,43 +69,9 @@ def compare_means(
     bar = abs(total) - ROUNDING * float(np.abs(a).sum() + np.abs(b).sum())
     draws = draw_swaps(gaps.size, permutations, seed)
     extreme = sum(int(np.count_nonzero(np.abs(total - 2 * (swaps @ gaps)) >= bar)) for swaps in draws)
-    return _conclude(total / a.size, extreme, gaps.size, permutations)
-
-
-def permutation_test(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    statistic: Callable[[Floats], float | None],
-    *,
-    groups: npt.ArrayLike | None = None,
-    permutations: int = 1000,
-    seed: int = 0,
-) -> PermutationTest | None:
-    """Test whether two scorers of the same samples have the same statistic, by swapping their values at random.
-
-    `statistic` gets one scorer's values in the samples' order, and closes over what both share:
-    `lambda scores: kendall_tau_b(gold, scores)`. The p-value is the share of swaps whose |difference| is at least the
-    observed: of all 2ⁿ where they are few, else (1 + count) / (1 + permutations), which is never 0. A swap on which the
-    statistic is undefined (None) counts as extreme, so that it can only weaken a claim; where it is undefined on the
-    samples themselves, so is the test.
-    E. W. Noreen, Computer-Intensive Methods for Testing Hypotheses (1989); B. Phipson and G. K. Smyth, Statistical
-    Applications in Genetics and Molecular Biology 9 (2010), 39, for the added 1.
-    """
-    a, b, units = _paired(first, second, groups)
-    if not a.size:
-        return None
-    of_first, of_second = statistic(a), statistic(b)
-    if of_first is None or of_second is None:
-        return None
-    count = int(units.max()) + 1
-    rows = (row[units] == 1 for swaps in draw_swaps(count, permutations, seed) for row in swaps)
-    swapped = [(statistic(np.where(row, b, a)), statistic(np.where(row, a, b))) for row in rows]
-    defined = np.array([pair for pair in swapped if None not in pair], dtype=np.float64).reshape(-1, 2)
-    # The size of the values is that over all swaps: on the samples themselves they may cancel out to nearly 0.
-    size = max(abs(of_first) + abs(of_second), float(np.abs(defined).sum(axis=1).max(initial=0.0)))
-    bar = abs(of_first - of_second) - ROUNDING * size
-    extreme = len(swapped) - len(defined) + int((np.abs(defined[:, 0] - defined[:, 1]) >= bar).sum())
-    return _conclude(of_first - of_second, extreme, count, permutations)
+    if enumerates(gaps.size, permutations):
+        return PermutationTest(total / a.size, extreme / 2**gaps.size, 2**gaps.size, exact=True)
+    return PermutationTest(total / a.size, (1 + extreme) / (1 + permutations), permutations, exact=False)
 
 
 def enumerates(units: int, permutations: int) -> bool:
@@ -108,7 +80,7 @@ def enumerates(units: int, permutations: int) -> bool:
 
 
 def draw_swaps(units: int, permutations: int, seed: int) -> Iterator[Swaps]:
-    """Rows of 0 and 1 (swap), one column per unit, in blocks: all 2ⁿ rows where `enumerates`, else random ones."""
+    """Yield blocks of rows of 0 and 1 (swap), a column per unit: all 2ⁿ rows where `enumerates`, else random ones."""
     if permutations < 1:
         raise ValueError(f"permutations is {permutations}; expected at least 1, better 1000")
     rng, columns = np.random.default_rng(seed), np.arange(units)
@@ -122,24 +94,10 @@ def draw_swaps(units: int, permutations: int, seed: int) -> Iterator[Swaps]:
             yield np.unpackbits(packed, axis=1, count=units)
 
 
-def _paired(
-    first: npt.ArrayLike, second: npt.ArrayLike, groups: npt.ArrayLike | None
-) -> tuple[Floats, Floats, Indices]:
-    a, b = vector(first, "first", finite=True), vector(second, "second", finite=True)
-    same_length(first=a, second=b)
-    return a, b, group_codes(groups, a.size)
-
-
-def _conclude(difference: float, extreme: int, units: int, permutations: int) -> PermutationTest:
-    if enumerates(units, permutations):
-        return PermutationTest(difference, extreme / 2**units, 2**units, exact=True)
-    return PermutationTest(difference, (1 + extreme) / (1 + permutations), permutations, exact=False)
-
-
 def compare_with_whole(
     groups: Sequence[Floats], others: Floats, *, permutations: int = 1000, seed: int = 0
 ) -> list[float]:
-    """For each group, the p-value that a random group of its size has a mean as far from that of the whole.
+    """Return, for each group, the p-value that a random group of its size is as far from the mean of the whole.
 
     The whole is all groups and the `others`, samples that are in none of them.
     """
@@ -163,7 +121,7 @@ def resample_sums(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Floats:
-    """Sums of the columns of samples × columns in each resample: all that statistics of counts and means need."""
+    """Sum the columns of samples × columns in each resample: all that statistics of counts and means need."""
     codes = group_codes(groups, len(values))
     sums = np.stack([np.bincount(codes, weights=column) for column in values.T])
     draws = _draw_units(sums.shape[1], resamples, seed)
@@ -173,14 +131,14 @@ def resample_sums(
 
 
 def draw_counts(units: int, *, resamples: int = RESAMPLES, seed: int = 0, width: int = 1) -> Iterator[Floats]:
-    """Blocks of resamples × units: how often each unit is drawn; `width` cells are later held for each resample."""
+    """Yield resamples × units in blocks: how often each unit is drawn; a resample later holds `width` cells."""
     for units_drawn in _draw_units(units, resamples, seed, width):
         cells = units_drawn + np.arange(len(units_drawn))[:, None] * units
         yield np.bincount(cells.ravel(), minlength=units_drawn.size).reshape(units_drawn.shape).astype(np.float64)
 
 
 def _draw_units(units: int, resamples: int, seed: int, width: int = 1) -> Iterator[Indices]:
-    """Blocks of resamples, one per row."""
+    """Yield blocks of resamples, one per row."""
     if resamples < 1:
         raise ValueError(f"resamples is {resamples}; expected at least 1, better 1000")
     rng = np.random.default_rng(seed)
@@ -200,7 +158,7 @@ def percentiles(values: Floats, confidence: float = 0.95) -> tuple[float, float]
 
 
 def adjust_p_values(p_values: npt.ArrayLike) -> Floats:
-    """Benjamini and Hochberg's adjusted p-values: calling those <= q significant keeps the false discovery rate <= q.
+    """Return Benjamini and Hochberg's adjusted p-values: those <= q keep the false discovery rate <= q.
 
     With p sorted and m of them: the least of p_j · m / j over j >= i, at most 1.
     Y. Benjamini and Y. Hochberg, Journal of the Royal Statistical Society B 57 (1995), 289-300.
@@ -236,6 +194,6 @@ def group_codes(groups: npt.ArrayLike | None, count: int) -> Indices:
 
 
 def blocks(rows: int, columns: int) -> Iterator[tuple[int, int]]:
-    """Ranges of rows that hold at most `BLOCK_CELLS` cells together, or one row."""
+    """Return ranges of rows that hold at most `BLOCK_CELLS` cells together, or one row."""
     step = max(1, BLOCK_CELLS // max(1, columns))
     return ((start, min(start + step, rows)) for start in range(0, rows, step))

@@ -25,7 +25,7 @@ def mean_result(
     most: float = 1.0,
     unscored: int = 0,
 ) -> Result:
-    """The mean of values that cannot be below `least` or above `most` (see `mean_interval`); no value without any."""
+    """Return the mean of values between `least` and `most` with its `mean_interval`; no value without any."""
     array = vector(values, "values")
     if not array.size:
         return Result(name=name, value=None, unscored=unscored)

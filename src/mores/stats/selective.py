@@ -24,13 +24,13 @@ class Ranked(NamedTuple):
     hits: Floats
 
     def thresholds(self) -> tuple[Floats, Floats]:
-        """For every confidence, the number of answers at least as confident, and of correct ones; starts with zero."""
+        """Return, for every confidence, the answers at least as confident, and the correct ones; starts with zero."""
         tops = (np.cumsum(part, axis=1) for part in (self.n, self.hits))
         covered, correct = (np.concatenate((np.zeros((len(top), 1)), top), axis=1) for top in tops)
         return covered, correct
 
 
-class Cells(NamedTuple):
+class ConfidenceCells(NamedTuple):
     """Answers by confidence, the highest first, and question."""
 
     confidence: Floats
@@ -39,7 +39,7 @@ class Cells(NamedTuple):
     unit: Indices
     units: int
 
-    def whole(self) -> Ranked:
+    def unweighted(self) -> Ranked:
         """Return the answers themselves."""
         return self.weighted(np.ones((1, self.units)))
 
@@ -49,31 +49,31 @@ class Cells(NamedTuple):
         return self.ranked(weights * self.n, weights * self.hits)
 
     def ranked(self, n: Floats, hits: Floats) -> Ranked:
-        """Samples × cells, combined by confidence."""
+        """Return samples × cells, combined by confidence."""
         starts = np.flatnonzero(np.concatenate(([True], self.confidence[1:] != self.confidence[:-1])))
         together = (np.add.reduceat(part, starts, axis=1) for part in (n, hits))
         return Ranked(self.confidence[starts], *together)
 
     def resamples(self) -> Iterator[Ranked]:
-        """Blocks of resamples of the questions."""
+        """Return blocks of resamples of the questions."""
         return map(self.weighted, draw_counts(self.units, width=len(self.confidence)))
 
 
-def make_cells(confidence: Floats, correct: Bools, unit: Indices) -> Cells:
+def make_cells(confidence: Floats, correct: Bools, unit: Indices) -> ConfidenceCells:
     """Return the cells of answers; `unit` may have any numbers."""
     codes = np.unique(unit, return_inverse=True)[1].ravel()
     keys, cell_of = np.unique(np.stack([-confidence, codes], axis=1), axis=0, return_inverse=True)
     cell_of = cell_of.ravel()
     hits: Floats = np.bincount(cell_of, weights=correct.astype(np.float64), minlength=len(keys)).astype(np.float64)
     n = np.bincount(cell_of, minlength=len(keys)).astype(np.float64)
-    return Cells(-keys[:, 0], n, hits, keys[:, 1].astype(np.intp), int(codes.max(initial=-1)) + 1)
+    return ConfidenceCells(-keys[:, 0], n, hits, keys[:, 1].astype(np.intp), int(codes.max(initial=-1)) + 1)
 
 
 # -- figures of samples × thresholds -----------------------------------------------------------------------
 
 
 def auroc(covered: Floats, correct: Floats) -> Floats:
-    """How often a correct answer is more confident than a wrong one; a tie counts half (see `classification.auc`)."""
+    """Return how often a correct answer is more confident than a wrong one; a tie counts half."""
     hits, misses = np.diff(correct, axis=1), np.diff(covered - correct, axis=1)
     wrong = (covered - correct)[:, -1:]
     below = wrong - (covered - correct)[:, 1:] + misses / 2
@@ -81,7 +81,7 @@ def auroc(covered: Floats, correct: Floats) -> Floats:
 
 
 def selective(covered: Floats, correct: Floats, coverage: float) -> Floats:
-    """The accuracy of the most confident share of the answers; of equally confident ones, a random part is taken."""
+    """Return the accuracy of the most confident share of the answers; of equally confident ones, a random part."""
     target = coverage * covered[:, -1]
     after = np.maximum((covered < target[:, None] - 1e-9).sum(axis=1), 1)
     row = np.arange(len(covered))
@@ -118,9 +118,9 @@ class SelectivePoint(NamedTuple):
     """The lowest confidence among them; of equally confident answers a random part is taken."""
 
 
-def selective_curve(cells: Cells, coverages: Floats) -> list[SelectivePoint]:
+def selective_curve(cells: ConfidenceCells, coverages: Floats) -> list[SelectivePoint]:
     """Return the selective accuracy at each coverage, with its interval."""
-    ranked = cells.whole()
+    ranked = cells.unweighted()
     covered, correct = ranked.thresholds()
     indices = np.maximum((covered[0] < coverages[:, None] * covered[0, -1] - 1e-9).sum(axis=1), 1) - 1
     return [
@@ -131,7 +131,7 @@ def selective_curve(cells: Cells, coverages: Floats) -> list[SelectivePoint]:
     ]
 
 
-def selective_interval(cells: Cells, coverage: float) -> Interval:
+def selective_interval(cells: ConfidenceCells, coverage: float) -> Interval:
     """Return the interval of the accuracy of the most confident answers, where the cut-off is uncertain as well.
 
     In other samples of the questions this cut-off covers another share: c within d = 1.96 standard errors. Where many
@@ -139,7 +139,7 @@ def selective_interval(cells: Cells, coverage: float) -> Interval:
     to one side. So the end is the farthest of those of all cut-offs c, where a cut-off that is f of d away leaves
     √(1 - f²) of the interval's side: both errors together are as far as one of them alone may be.
     """
-    ranked = cells.whole()
+    ranked = cells.unweighted()
     covered = ranked.thresholds()[0][0]
     reach = Z95 * np.sqrt(coverage * (1 - coverage) / cells.units)
     edges = covered[1:] / covered[-1]

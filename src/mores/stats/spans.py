@@ -1,23 +1,22 @@
 """Precision, recall and F1 of predicted error spans against gold ones.
 
-Counted over characters, over tokens, or over whole spans that are the same or that overlap. A match with the
-correct severity has full credit, with a wrong one half. Over characters this is F1 of task 2 of the WMT 2023 shared
-task on quality estimation (F. Blain et al., Findings of the WMT 2023 shared task on quality estimation, and its scoring
-script), where a character counts once; WMT 2025 counts it once for every span that covers it, which is not done here.
+Counted over characters or over tokens. A match with the correct severity has full credit, with a wrong one half. Over
+characters this is F1 of task 2 of the WMT 2023 shared task on quality estimation (F. Blain et al., Findings of the WMT
+2023 shared task on quality estimation, and its scoring script), where a character counts once; WMT 2025 counts it once
+for every span that covers it, which is not done here.
 With `credit=1` severities do not matter, as in the span precision and recall of AutoMQM (P. Fernandes et al., The devil
 is in the errors, WMT 2023); with `credit=0` a wrong severity is an error.
 
 Each function compares the spans of one string. A sample with two, an instruction and a text, has the sum of both:
 
-    sum((characters(predicted[side], gold[side]) for side in gold), Counts())
+    sum((characters(predicted[side], gold[side]) for side in gold), SpanCounts())
 
 The same sum over samples is micro-averaged, as in the shared task; F1 of the counts of one sample is that sample's.
-Predictions that could not be located have no span. Over whole spans, add `Counts(predicted=n)` so that they count.
+`match_errors` matches whole spans.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -40,7 +39,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Counts:
+class SpanCounts:
     """Matched, predicted and gold units; counts of several samples add up."""
 
     matched: float = 0.0
@@ -48,8 +47,8 @@ class Counts:
     predicted: int = 0
     gold: int = 0
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(self.matched + other.matched, self.predicted + other.predicted, self.gold + other.gold)
+    def __add__(self, other: SpanCounts) -> SpanCounts:
+        return SpanCounts(self.matched + other.matched, self.predicted + other.predicted, self.gold + other.gold)
 
     @property
     def precision(self) -> float:
@@ -70,8 +69,8 @@ class Counts:
         return 2 * self.matched / (self.predicted + self.gold) if self.predicted + self.gold else 1.0
 
 
-def characters(predicted: Sequence[Span], gold: Sequence[Span], credit: float = CREDIT) -> Counts:
-    """Over characters: each counts once, however many spans cover it.
+def characters(predicted: Sequence[Span], gold: Sequence[Span], credit: float = CREDIT) -> SpanCounts:
+    """Count over characters: each counts once, however many spans cover it.
 
     It has full credit when one severity is both among the predicted and among the gold ones there.
     """
@@ -83,36 +82,12 @@ def characters(predicted: Sequence[Span], gold: Sequence[Span], credit: float = 
 
 def tokens(
     predicted: Sequence[Span], gold: Sequence[Span], offsets: Sequence[tuple[int, int]], credit: float = CREDIT
-) -> Counts:
-    """Over the tokens at these offsets: a span covers those that it shares a character with, and each counts once."""
+) -> SpanCounts:
+    """Count over the tokens at these offsets: a span covers those that it shares a character with, each once."""
     _check(predicted, gold, credit)
     _check([Span(*offset) for offset in offsets], [], credit)
     positions = np.array(offsets, dtype=np.int64).reshape(-1, 2)
     return _units(predicted, gold, positions, np.ones(len(positions), dtype=np.int64), credit)
-
-
-def exact(predicted: Sequence[Span], gold: Sequence[Span], credit: float = CREDIT) -> Counts:
-    """Over spans: one with the same start and end is found. Each is found once, those of its severity first."""
-    _check(predicted, gold, credit)
-    same = Counter(predicted) & Counter(gold)
-    same_position = Counter(span[:2] for span in predicted) & Counter(span[:2] for span in gold)
-    identical = same.total()
-    return Counts(identical + credit * (same_position.total() - identical), len(predicted), len(gold))
-
-
-def overlapping(predicted: Sequence[Span], gold: Sequence[Span], credit: float = CREDIT) -> Counts:
-    """Over spans: one that shares a character with another is found. Each span is matched with at most one.
-
-    Of all such matchings it is the one with the most credit, so that one long span does not find many short ones, and
-    no order matters: H. W. Kuhn, The Hungarian method for the assignment problem, Naval Res. Logistics Q. 2 (1955).
-    """
-    _check(predicted, gold, credit)
-    if not (predicted and gold):
-        return Counts(0.0, len(predicted), len(gold))
-    p, g = np.array(predicted, dtype=np.float64), np.array(gold, dtype=np.float64)
-    touching = (p[:, None, 0] < g[:, 1]) & (g[:, 0] < p[:, None, 1])
-    value: _Array = np.where(touching, np.where(p[:, None, 2] == g[:, 2], 1.0, credit), 0.0)
-    return Counts(sum(float(value[pair]) for pair in _assign(value)), len(predicted), len(gold))
 
 
 def intersection_over_union(first: Span, second: Span) -> float:
@@ -136,9 +111,11 @@ def match_errors(
     if not (predicted and errors):
         return []
     overlap = np.array(
-        [[max((intersection_over_union(span, other) for other in spans), default=0.0) for spans in errors]
-         for span in predicted]
-    )  # fmt: skip
+        [
+            [max((intersection_over_union(span, other) for other in spans), default=0.0) for spans in errors]
+            for span in predicted
+        ]
+    )
     value = np.where((overlap >= threshold) & (overlap > 0), 1 + overlap / (1 + min(overlap.shape)), 0.0)
     return [(row, column) for row, column in _assign(value) if value[row, column]]
 
@@ -159,18 +136,20 @@ def _units(
     positions: npt.NDArray[np.int64],
     sizes: npt.NDArray[np.int64],
     credit: float,
-) -> Counts:
+) -> SpanCounts:
     """Count over units at these positions, each of which represents `size` units."""
     levels = sorted({span.severity for span in (*predicted, *gold)})
     by_prediction, by_gold = _covered(predicted, positions, levels), _covered(gold, positions, levels)
     identical = (by_prediction & by_gold).any(axis=1)
     located = by_prediction.any(axis=1) & by_gold.any(axis=1)
     credited = sizes[identical].sum() + credit * sizes[located & ~identical].sum()
-    return Counts(float(credited), int(sizes[by_prediction.any(axis=1)].sum()), int(sizes[by_gold.any(axis=1)].sum()))
+    return SpanCounts(
+        float(credited), int(sizes[by_prediction.any(axis=1)].sum()), int(sizes[by_gold.any(axis=1)].sum())
+    )
 
 
 def _covered(spans: Sequence[Span], positions: npt.NDArray[np.int64], levels: Sequence[float]) -> npt.NDArray[np.bool_]:
-    """Units × levels: whether a span of this severity shares a character with the unit."""
+    """Return units × levels: whether a span of this severity shares a character with the unit."""
     covered = np.zeros((len(positions), len(levels)), dtype=bool)
     for start, end, severity in spans:
         covered[:, levels.index(severity)] |= (start < positions[:, 1]) & (positions[:, 0] < end)

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
 from mores.stats.classification import Bools, Floats, Ints, same_length, vector
-from mores.stats.resampling import ROUNDING, Indices, draw_swaps, group_codes
+from mores.stats.resampling import Indices, group_codes
 
 Weights = npt.NDArray[Any]
 """Whole numbers: int64 if they fit, otherwise Python integers in an object array."""
@@ -54,7 +54,7 @@ class TieAccuracy:
 def calibrate_ties(
     human: npt.ArrayLike, metric: npt.ArrayLike, groups: npt.ArrayLike | None = None
 ) -> TieAccuracy | None:
-    """The highest accuracy that one ε for all groups can give; of the ε that give it, the smallest. None without pairs.
+    """Return the highest accuracy that one ε for all groups gives, with the smallest such ε; None without pairs.
 
     Candidates are 0 and every |metric difference|. A score that is NaN or None is missing, and its pairs are left out.
     Without `groups` all samples form one. Every pair is looked at twice, and only those near the best ε are kept.
@@ -66,49 +66,6 @@ def calibrate_ties(
     buckets = _Buckets(max(FEWEST_BUCKETS, CELLS // weights.size), float(np.ptp(samples.metric)))
     epsilon, correct = _sweep(samples, weights, buckets)
     return samples.result(correct / (unit * samples.sizes.size), epsilon)
-
-
-def tie_accuracy(
-    human: npt.ArrayLike, metric: npt.ArrayLike, epsilon: float, groups: npt.ArrayLike | None = None
-) -> TieAccuracy | None:
-    """Return the accuracy at a given ε, for example one that was calibrated on other data. None without pairs."""
-    if not epsilon >= 0:
-        raise ValueError(f"epsilon is {epsilon:g}; expected 0 or more")
-    samples = _arrange(human, metric, groups)
-    if not samples.sizes.size:
-        return None
-    unit, weights = _weigh(samples.sizes)
-    correct = np.zeros(weights.size, dtype=np.int64)
-    for kind, gap, tied, alike in _pairs(samples):
-        correct += np.bincount(kind[np.where(gap <= epsilon, tied, alike)], minlength=correct.size)
-    total = int(np.dot(correct.astype(weights.dtype), weights))
-    return samples.result(total / (unit * samples.sizes.size), float(epsilon))
-
-
-def soft_pairwise_accuracy(
-    human: npt.ArrayLike, metric: npt.ArrayLike, *, permutations: int = 1000, seed: int = 0
-) -> float | None:
-    """How well a metric shares people's certainty about which of two systems is better: 1 - mean |p_human - p_metric|.
-
-    Both are matrices of systems × segments in which more is better. For each pair of systems, p is the one-sided
-    p-value of the paired permutation test that the first has the higher mean: the share of random swaps of the two
-    systems' segments (the same swaps for all pairs, people and metric; all swaps where they are few) whose
-    difference is at least the observed. Missing scores are refused. None with fewer than two systems or no segments.
-    B. Thompson, N. Mathur, D. Deutsch and H. Khayrallah, Improving Statistical Significance in Human Evaluation of
-    Automatic Metrics via Soft Pairwise Accuracy, WMT 2024.
-    """
-    people, machine = _matrix(human, "human"), _matrix(metric, "metric")
-    if people.shape != machine.shape:
-        raise ValueError(f"human has shape {people.shape}, metric {machine.shape}; expected one: systems × segments")
-    systems, segments = people.shape
-    if systems < 2 or not segments:
-        return None
-    blocks = draw_swaps(segments, permutations, seed)
-    sums = np.concatenate([_sum_signed((people, machine), swaps) for swaps in blocks], axis=1)
-    gaps = [
-        np.abs(_better(people, sums[0], system) - _better(machine, sums[1], system)) for system in range(systems - 1)
-    ]
-    return 1 - float(np.concatenate(gaps).mean())
 
 
 # -- samples and their pairs -------------------------------------------------------------------------------
@@ -157,7 +114,7 @@ def _count_pairs(sizes: Ints) -> Ints:
 
 
 def _pairs(samples: _Samples) -> Iterator[tuple[Indices, Floats, Bools, Bools]]:
-    """Blocks of (kind, |metric difference|, tied by people, ordered alike), with every pair of a group once.
+    """Yield blocks of (kind, |metric difference|, tied by people, ordered alike), with every pair of a group once.
 
     Pairs that are neither tied nor ordered alike are not needed: they are ordered differently, or not of one group.
     """
@@ -178,7 +135,7 @@ def _pairs(samples: _Samples) -> Iterator[tuple[Indices, Floats, Bools, Bools]]:
 
 
 def _ranges(sizes: Ints) -> Iterator[tuple[slice, int, int]]:
-    """Samples and the first, and the number, of the distances to their partners, in blocks of a bounded size.
+    """Yield samples, the first distance to their partners and the number of distances, in blocks of bounded size.
 
     Samples of a group stand together, so its pairs are those at distances from 1 to its size. Groups are sorted by
     size, so those with pairs at a distance are the first ones: at most about twice the pairs there are are looked at.
@@ -193,7 +150,7 @@ def _ranges(sizes: Ints) -> Iterator[tuple[slice, int, int]]:
 
 
 def _weigh(sizes: Ints) -> tuple[int, Weights]:
-    """What one pair in a group of each kind adds to the sum of the groups' accuracies, in whole multiples of 1/unit."""
+    """Return what a pair in a group of each kind adds to the sum of the groups' accuracies, in multiples of 1/unit."""
     counts = _count_pairs(np.unique(sizes)[::-1]).tolist()
     unit = lcm(*counts)
     # No sum of steps leaves ± unit · groups, as no group's accuracy leaves 0 to 1.
@@ -238,7 +195,7 @@ def _sweep(samples: _Samples, weights: Weights, buckets: _Buckets) -> tuple[floa
 
 
 def _tally(samples: _Samples, weights: Weights, buckets: _Buckets) -> tuple[Weights, Weights]:
-    """Summed weights of the gains and of the losses in each bucket."""
+    """Sum the weights of the gains and of the losses in each bucket."""
     cells = np.zeros(weights.size * buckets.count * 3, dtype=np.int64)
     for kind, gap, tied, alike in _pairs(samples):
         outcome = tied + np.uint8(2) * alike
@@ -249,7 +206,7 @@ def _tally(samples: _Samples, weights: Weights, buckets: _Buckets) -> tuple[Weig
 
 
 def _collect(samples: _Samples, weights: Weights, buckets: _Buckets, keep: Bools) -> tuple[Floats, Weights]:
-    """Gaps of the gains and losses in the buckets to keep, with the steps that they make."""
+    """Return the gaps of gains and losses in the buckets to keep, with the steps that they make."""
     gaps, steps = [], []
     for kind, gap, tied, alike in _pairs(samples):
         near = np.flatnonzero(keep[buckets.place(gap)] & (tied | alike))
@@ -261,7 +218,7 @@ def _collect(samples: _Samples, weights: Weights, buckets: _Buckets, keep: Bools
 
 
 def _merge(gaps: Floats, steps: Weights) -> tuple[Floats, Weights]:
-    """Equal gaps as one, with the sum of their steps: a metric with few scores has few gaps, however many pairs."""
+    """Merge equal gaps, with the sum of their steps: a metric with few scores has few gaps, however many pairs."""
     order = np.argsort(gaps)
     ranked = gaps[order]
     starts = np.append(0, np.flatnonzero(ranked[1:] != ranked[:-1]) + 1)
@@ -276,32 +233,3 @@ def _best(gaps: Floats, values: Weights) -> tuple[float, int]:
     best = ends[np.argmax(values[ends])]
     # Without gains at 0, which would be among the gaps, the value at 0 is 0.
     return (float(gaps[best]), int(values[best])) if values[best] > 0 else (0.0, 0)
-
-
-# -- systems -----------------------------------------------------------------------------------------------
-
-
-def _matrix(values: npt.ArrayLike, name: str) -> Floats:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 2:
-        raise ValueError(f"{name}: expected systems × segments, found shape {array.shape}")
-    if not np.isfinite(array).all():
-        system, segment = np.argwhere(~np.isfinite(array))[0].tolist()
-        value = array[system, segment]
-        raise ValueError(f"{name}[{system}, {segment}] is {value:g}; leave that segment out for all systems")
-    return array
-
-
-def _sum_signed(matrices: tuple[Floats, Floats], swaps: npt.NDArray[np.uint8]) -> Floats:
-    """Σ ±score of each system: matrices × swaps × systems."""
-    signs = 1.0 - 2.0 * swaps
-    return np.stack([signs @ scores.T for scores in matrices])
-
-
-def _better(scores: Floats, sums: Floats, first: int) -> Floats:
-    """p-values that a system is better than each one after it; swapping a pair's segments turns their signs."""
-    observed = scores[first].sum() - scores[first + 1 :].sum(axis=1)
-    slack = ROUNDING * (np.abs(scores[first]).sum() + np.abs(scores[first + 1 :]).sum(axis=1))
-    random = sums[:, [first]] - sums[:, first + 1 :]
-    share: Floats = (random >= observed - slack).mean(axis=0)
-    return share

@@ -31,7 +31,7 @@ from mores.stats.resampling import percentiles, resample_sums
 
 
 def effective_items(correlation: float, rated: int, judged_only: float = math.inf) -> float:
-    """As how many answers rated by people the `rated` ones count, together with those that only the judge rated."""
+    """Return as how many answers rated by people the `rated` ones count, with those that only the judge rated."""
     if not -1 <= correlation <= 1:
         raise ValueError(f"correlation {correlation:g} is not from -1 to 1")
     if rated < 0 or judged_only < 0:
@@ -44,7 +44,7 @@ def effective_items(correlation: float, rated: int, judged_only: float = math.in
 
 
 def worth_in_people(judge: float, people: float) -> float | None:
-    """How many people's mean is as good as the judge, from the correlation of judge and of person with one person.
+    """Return how many people's mean is as good as the judge, from correlations of judge and person with one person.
 
     None where people do not agree at all; infinity for a judge that is as good as the true value.
     """
@@ -114,7 +114,7 @@ def side_by_side(
 def interval_alpha(
     ratings: list[list[float]], groups: npt.ArrayLike | None = None
 ) -> tuple[float, tuple[float, float]] | None:
-    """Krippendorff's α for intervals, with its own interval, of answers that two or more people rated.
+    """Return Krippendorff's α for intervals, with its own interval, of answers that two or more people rated.
 
     The value is that of `agreement.krippendorff_alpha`, but for any number of different ratings: with squared
     differences all that matters are sums. None where all ratings are the same.
@@ -138,13 +138,13 @@ def interval_alpha(
 
 
 def _sums(given: list[float], score: float) -> tuple[float, ...]:
-    """Of one answer: ratings, Σx, Σx², Σ x · mean of the others, and the judge's with each rating."""
+    """Return, for one answer: ratings, Σx, Σx², Σ x · mean of the others, and the judge's with each rating."""
     m, total, squares = len(given), sum(given), sum(x * x for x in given)
     return m, total, squares, (total**2 - squares) / (m - 1), m * score, m * score**2, score * total
 
 
 def _correlations(sums: Floats) -> Floats:
-    """Of columns of these sums: person with person, and judge with person."""
+    """Return the correlations of columns of these sums: person with person, and judge with person."""
     n, x, xx, crossed, j, jj, jx = sums
     mean, judged = x / n, j / n
     variance, of_judge = xx / n - mean**2, jj / n - judged**2

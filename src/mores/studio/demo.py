@@ -30,7 +30,7 @@ from typing import Any
 import yaml
 
 from mores.errors import InputError
-from mores.studio.campaigns import KINDS, open_kind
+from mores.studio.campaigns import all_kinds, open_kind
 from mores.studio.form import as_seen
 from mores.studio.records import Item, Person, Role
 from mores.studio.store.campaigns import all_campaigns, make_campaign, read_settings
@@ -48,7 +48,7 @@ FILE = "demo.yaml"
 def fill(database: Database, organiser: str) -> list[Campaign]:
     """Make the demo campaigns that are not there yet; all of them."""
     known = {campaign.id: campaign for campaign in all_campaigns(database) if campaign.demo}
-    names = [name for name in KINDS if (open_kind(name).folder / FILE).exists()]
+    names = [kind.name for kind in all_kinds() if (kind.folder / FILE).exists()]
     return [known.get(f"demo-{name}") or _fill(database, name, organiser) for name in names]
 
 

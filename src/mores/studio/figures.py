@@ -27,7 +27,7 @@ from mores.stats.agreement import (
     krippendorff_alpha_interval,
 )
 from mores.stats.annotators import annotator_quality, table_votes
-from mores.stats.distributions import Share, share_of
+from mores.stats.distributions import ShareEstimate, share_of
 from mores.stats.intervals import Interval, ratio_interval
 
 
@@ -77,9 +77,9 @@ class PersonFigures:
     """What one person did, and how well."""
 
     votes: int = 0
-    agreement: Share | None = None
+    agreement: ShareEstimate | None = None
     """Answers that are the majority of the others'."""
-    checks: Share | None = None
+    checks: ShareEstimate | None = None
     """Attention checks that were passed."""
     seconds: float = 0.0
     """Spent on answers and on writing."""

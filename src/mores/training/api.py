@@ -14,7 +14,7 @@ from mores.factory.output import read_split
 from mores.models import pull
 from mores.settings import takes
 from mores.training.folder import TrainRun
-from mores.training.recipe import Recipe, read_recipe
+from mores.training.recipe import TuningRecipe, read_recipe
 from mores.training.settings import EMBEDDED, ExportSettings, GroundingSettings, GroundSettings, TrainSettings
 
 if TYPE_CHECKING:
@@ -27,19 +27,19 @@ async def train(settings: TrainSettings) -> TrainRun:
     progress, leave_out, recipe, data = settings.progress, tuple(settings.leave_out), settings.recipe, settings.data
     with interruptible():
         team = join_team()
-        from mores.training.study import Study
+        from mores.training.study import TrainingStudy
 
-        chosen = recipe if isinstance(recipe, Recipe) else read_recipe(recipe, settings.set)
+        chosen = recipe if isinstance(recipe, TuningRecipe) else read_recipe(recipe, settings.set)
         if leave_out and (unknown := sorted(set(leave_out).difference(sources := sources_of(data)))):
             reason = f"no such source {unknown[0]!r} in {data}; there are {', '.join(sources)}"
             raise ConfigError(reason, setting="leave_out")
         folder = _unpacked(team, progress) if settings.base == EMBEDDED else settings.base
         progress.note(f"loading {settings.base}")
-        study = Study(data, folder, settings.base, chosen, settings.out, leave_out, settings.limit)
+        study = TrainingStudy(data, folder, settings.base, chosen, settings.out, leave_out, settings.limit)
         study.teachers = list(settings.teacher)
         study.evaluate = settings.evaluate
         study.on_step = settings.on_step or study.on_step
-        study.progress = progress.track
+        study.progress = progress
         return study.run()
 
 
@@ -48,7 +48,7 @@ async def ground(settings: GroundSettings) -> Grounded:
     """Give the samples of a built dataset evidence, for a metric that judges by it."""
     from mores.training.ground import ground_dataset
 
-    return ground_dataset(settings.data, settings.out, settings.part(GroundingSettings), settings.progress.track)
+    return ground_dataset(settings.data, settings.out, settings.part(GroundingSettings), settings.progress)
 
 
 @takes(ExportSettings)

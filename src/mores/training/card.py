@@ -1,11 +1,11 @@
-"""The card of a tuned model: what it is, what it was trained on, how well it decides, and what it may be used for."""
+"""The card of a tuned model: its use, its training data and its accuracy."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from mores.formatting import duration, number, to
-from mores.training.recipe import Recipe, write_recipe
+from mores.formatting import count, duration, number, to
+from mores.training.recipe import TuningRecipe, write_recipe
 from mores.training.records import Trained
 from mores.types import Result
 
@@ -13,11 +13,11 @@ USE = "mores score texts.jsonl --model hf:BASE --adapter THIS_FOLDER"
 FULL_USE = "mores score texts.jsonl --model hf:THIS_FOLDER"
 
 
-def card(trained: Trained, recipe: Recipe) -> str:
+def card(trained: Trained, recipe: TuningRecipe) -> str:
     """Return the card as Markdown."""
     use = USE if recipe.method == "lora" else FULL_USE
     without = f"; without {trained.without}" if trained.without else ""
-    taught = f", of which {trained.teacher} labelled {trained.taught:,}" if trained.teacher else ""
+    taught = f", of which {trained.teacher} labelled {count(trained.taught)}" if trained.teacher else ""
     return "\n".join(
         [
             f"# A metric for cultural errors, tuned from {trained.base}",
@@ -29,13 +29,13 @@ def card(trained: Trained, recipe: Recipe) -> str:
             "",
             "## Trained on",
             "",
-            f"{trained.samples:,} samples{taught}{without}, {trained.tokens:,} tokens in one epoch;"
-            f" {trained.left_out:,} were too long. {duration(trained.seconds)} on {trained.device}. The licences of the"
-            " sources apply to what is made of them: `mores sources` lists them.",
+            f"{count(trained.samples)} samples{taught}{without}, {count(trained.tokens)} tokens in one epoch;"
+            f" {count(trained.left_out)} were too long. {duration(trained.seconds)} on {trained.device}. The licences"
+            " of the sources apply to the model: `mores sources` lists them.",
             "",
             "| source | samples |",
             "| --- | --- |",
-            *(f"| {source} | {count:,} |" for source, count in trained.sources.items()),
+            *(f"| {source} | {count(samples)} |" for source, samples in trained.sources.items()),
             "",
             "## How well it decides",
             "",
@@ -61,5 +61,5 @@ def _table(split: str, results: dict[str, Result]) -> list[str]:
         cell = "–"
         if result.value is not None and result.low is not None and result.high is not None:
             cell = f"{number(result.value, 3)} ({to(result.low, result.high, partial(number, digits=3))})"
-        lines.append(f"| {source} | {cell} | {result.n:,} |")
+        lines.append(f"| {source} | {cell} | {count(result.n)} |")
     return [*lines, ""]

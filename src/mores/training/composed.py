@@ -1,37 +1,35 @@
-"""Texts of several claims, of which the evidence shows one or none to be wrong, as in what people write.
+"""Texts of several claims, as people write them; the evidence shows that one or none of the claims is wrong.
 
-Between the claims there may be a sentence that claims nothing (`frames.toml`). Not every claim has its passage: what
-the evidence says nothing about is no error by it.
+Between the claims there may be a sentence that claims nothing (`frames.toml`). Not every claim has its passage: a claim
+that the evidence does not decide is not an error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
-from importlib.resources import files
 from itertools import islice
-from tomllib import loads
 
 from mores.factory.drafts import draw
 from mores.factory.errors.rules.edit import UNSPACED
 from mores.factory.gold import Gold
+from mores.io.values import read_packaged_toml
 from mores.types import Error, ErrorReport
 
 SHARE = 60
-"""Percent of the wrong claims that also come in a text with others."""
+"""Percentage of wrong claims that are also used in a text with others."""
 _FRAMED = 3
-"""One place in this many before, between and after claims has a sentence that claims nothing."""
+"""One in this many places before, between and after claims has a sentence that claims nothing."""
 _SILENT = 3
-"""One correct claim in this many comes without its passages, if others have theirs."""
+"""One in this many correct claims has no passages, if others have theirs."""
 _MOST = 3
-"""Claims beside the first."""
+"""Maximum claims besides the first."""
 _LONGEST = 200
-"""Characters of a claim that is one of several."""
+"""Maximum characters of a claim that is one of several."""
 _ENDS = (".", "!", "?", "。", "！", "？", "؟", "।", "…", "”", "»")
 
 
-def composed(golds: Sequence[Gold], seed: int = 0) -> Iterator[Gold]:
-    """Texts made of a source's claims in one language: for each with an error, one that has none."""
+def compose_claims(golds: Sequence[Gold], seed: int = 0) -> Iterator[Gold]:
+    """Yield texts of a source's claims in one language: for each with an error, one without."""
     short = [gold for gold in golds if len(gold.sample.text) <= _LONGEST]
     ranked = sorted(short, key=lambda gold: draw(seed, "composed", gold.sample.id))
     correct = [gold for gold in ranked if not gold.report.errors]
@@ -46,7 +44,7 @@ def composed(golds: Sequence[Gold], seed: int = 0) -> Iterator[Gold]:
 
 
 def _others(first: Gold, golds: Sequence[Gold], start: int, count: int) -> list[Gold]:
-    """Claims of other groups, each group once."""
+    """Return claims of other groups, one per group."""
     turned = (golds[(start + step) % len(golds)] for step in range(len(golds)))
     by_group: dict[str | None, Gold] = {}
     for gold in islice(turned, 8 * count):
@@ -56,7 +54,7 @@ def _others(first: Gold, golds: Sequence[Gold], start: int, count: int) -> list[
 
 
 def join(golds: Sequence[Gold], seed: int) -> Gold:
-    """One text of several samples, in any order, with their passages in any order; the first gives it its name."""
+    """Return one text of several samples, shuffled, with their passages, shuffled; the id is that of the first."""
     first = golds[0]
     name, language = first.sample.id, (first.sample.language or "").split("-")[0]
     ordered = sorted(golds, key=lambda gold: draw(seed, "place", name, gold.sample.id))
@@ -70,42 +68,30 @@ def join(golds: Sequence[Gold], seed: int) -> Gold:
         text = _add(text, _frame(language, draw(seed, "frame", name, str(place))), language)
         offset = len(text)
         text = _add(text, gold.sample.text, language)
-        errors += [_moved(error, offset, gold.sample.id, numbers) for error in gold.report.errors]
+        for error in gold.report.errors:
+            assert error.start is not None
+            assert error.end is not None
+            cited = tuple(numbers[gold.sample.id, number] for number in error.evidence)
+            moved = {"start": error.start + offset, "end": error.end + offset, "evidence": cited}
+            errors.append(error.model_copy(update=moved))
     text = _add(text, _frame(language, draw(seed, "frame", name, "last")), language).rstrip()
-    sample = first.sample.model_copy(
-        update={
-            "id": f"{name} composed",
-            "text": text,
-            "evidence": tuple(evidence[source][number - 1] for source, number in passages),
-        }
-    )
+    shuffled = tuple(evidence[source][number - 1] for source, number in passages)
+    sample = first.sample.model_copy(update={"id": f"{name} composed", "text": text, "evidence": shuffled})
     report = ErrorReport(errors=tuple(errors))
     return first.model_copy(update={"sample": sample, "report": report, "maker": "rule:composed"})
 
 
-def ended(claim: str, language: str) -> str:
-    """Return a claim that ends like a sentence, whether or not it did."""
+def end_sentence(claim: str, language: str) -> str:
+    """Return a claim that ends with punctuation."""
     claim = claim.strip()
     return claim if claim.endswith(_ENDS) else f"{claim}{'。' if language in UNSPACED else '.'}"
 
 
 def _add(text: str, sentence: str, language: str) -> str:
-    """With a space after it, except where the language has none."""
-    return f"{text}{ended(sentence, language)}{'' if language in UNSPACED else ' '}" if sentence else text
-
-
-def _moved(error: Error, offset: int, source: str, numbers: dict[tuple[str, int], int]) -> Error:
-    assert error.start is not None
-    assert error.end is not None
-    places = {"start": error.start + offset, "end": error.end + offset}
-    return error.model_copy(update=places | {"evidence": tuple(numbers[source, number] for number in error.evidence)})
+    """Return the text with another sentence, and a space after it in languages with spaces."""
+    return f"{text}{end_sentence(sentence, language)}{'' if language in UNSPACED else ' '}" if sentence else text
 
 
 def _frame(language: str, digest: bytes) -> str:
-    frames = _frames().get(language, [])
+    frames: list[str] = read_packaged_toml("mores.training", "frames.toml").get(language, [])
     return frames[digest[1] % len(frames)] if frames and digest[0] % _FRAMED == 0 else ""
-
-
-@cache
-def _frames() -> dict[str, list[str]]:
-    return loads(files("mores.training").joinpath("frames.toml").read_text("utf-8"))

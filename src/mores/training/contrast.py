@@ -1,61 +1,52 @@
-"""Small changes after which a claim says the contrary: a negation, a contrary word, another number.
+"""Small changes that reverse a claim: a negation, an opposite, another number.
 
     for change in contrasts("She was born before the war.", "en"): ...   # "after", "was not born"
 
-The words are in `contrast.toml`. A claim that a passage supports is refuted by it once it is changed so.
+The words are in `contrast.toml`. A passage that supports a claim refutes the changed claim.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
-from tomllib import loads
 
-from mores.factory.errors.rules.edit import UNSPACED, Edit, like, whole
+from mores.factory.errors.rules.edit import UNSPACED, TextEdit, capitalise_like, is_whole
 from mores.factory.errors.rules.numbers import numbers
 from mores.factory.items import SourceItem, Task
+from mores.io.values import read_packaged_toml
 
 
-def contrasts(text: str, language: str) -> list[Edit]:
-    """Return the changes that can be made to a text, of which each alone turns it around."""
+def contrasts(text: str, language: str) -> list[TextEdit]:
+    """Return the possible changes of a text, each of which alone reverses it."""
     primary = language.split("-")[0]
     item = SourceItem(source="", id="", task=Task.FREEFORM, question="", answer=text, language=language)
-    edits = [*_negated(text, primary), *_opposed(text, primary), *numbers(item)]
+    edits = []
+    for pattern, replacement in _negations(primary):
+        if match := pattern.search(text):
+            edits.append(TextEdit(*match.span(), match.expand(replacement), in_part=True))
+            break  # two negations in one sentence may mean the same as none
+    pattern, opposites = _opposites(primary)
+    matches = [match for match in pattern.finditer(text) if primary in UNSPACED or is_whole(text, *match.span())]
+    edits += [TextEdit(*each.span(), capitalise_like(each[0], opposites[each[0].casefold()])) for each in matches]
+    edits += numbers(item)
     return [edit for edit in edits if edit.new.casefold() != text[edit.start : edit.end].casefold()]
 
 
-def _negated(text: str, language: str) -> Iterator[Edit]:
-    """Yield one change at most: two negations in one sentence may say the same as none."""
-    for pattern, replacement in _negations(language):
-        if match := pattern.search(text):
-            yield Edit(*match.span(), match.expand(replacement), in_part=True)
-            return
-
-
-def _opposed(text: str, language: str) -> Iterator[Edit]:
-    pattern, opposites = _opposites(language)
-    for match in pattern.finditer(text) if opposites else ():
-        if language in UNSPACED or whole(text, *match.span()):
-            yield Edit(*match.span(), like(match[0], opposites[match[0].casefold()]))
-
-
-@cache
-def _words() -> dict[str, dict[str, list[list[str]]]]:
-    return loads(files("mores.training").joinpath("contrast.toml").read_text("utf-8"))
+def _words(language: str, kind: str) -> Sequence[Sequence[str]]:
+    table: dict[str, dict[str, list[list[str]]]] = read_packaged_toml("mores.training", "contrast.toml")
+    return table.get(language, {}).get(kind, ())
 
 
 @cache
 def _negations(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    rows = _words().get(language, {}).get("negations", ())
-    return tuple((re.compile(pattern), replacement) for pattern, replacement in rows)
+    return tuple((re.compile(pattern), replacement) for pattern, replacement in _words(language, "negations"))
 
 
 @cache
 def _opposites(language: str) -> tuple[re.Pattern[str], dict[str, str]]:
     opposites: dict[str, str] = {}
-    for first, second in _words().get(language, {}).get("opposites", ()):
+    for first, second in _words(language, "opposites"):
         opposites.setdefault(first.casefold(), second)
         opposites.setdefault(second.casefold(), first)
     longest_first = sorted(opposites, key=lambda word: (-len(word), word))

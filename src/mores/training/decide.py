@@ -1,12 +1,12 @@
-"""What a model decides about samples, without writing reports: the probability that there is an error.
+"""The decisions of a model about samples, without writing reports: the probability of an error.
 
-Of a report's first tokens one says whether errors follow. Its probability comes from one pass over the prompt, so
-that thousands of samples take seconds. A greedy judge decides the same way, as long as it keeps to the report's form.
+One of a report's first tokens says whether errors follow. Its probability comes from one pass over the prompt, so that
+thousands of samples take seconds. A greedy judge decides the same way, as long as it keeps to the report's form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,19 +17,19 @@ from torch.nn import functional
 from mores.factory.gold import Gold
 from mores.stats.classification import Bools, Floats
 from mores.stats.intervals import mean_interval
-from mores.training.examples import Example, Examples
-from mores.training.network import core, words
+from mores.training.examples import Examples, TokenizedExample
+from mores.training.network import last_hidden, words
 from mores.training.packing import pack, shape_of
 from mores.training.tune import on_device
 from mores.types import Result
 
 ROW_TOKENS = {True: 16_384, False: 1024}
-"""Tokens of a row, on a GPU or not: without flash attention the time of a row grows with the square of its length."""
+"""Tokens of a row, on a GPU or not: without flash attention the time grows with the square of the length."""
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """What a model decided about samples."""
+    """The decisions of a model about samples."""
 
     golds: Sequence[Gold]
     odds: Floats
@@ -43,11 +43,11 @@ class Decisions:
         return correct
 
     def part(self, places: Sequence[int]) -> Decisions:
-        """Return those about some samples."""
+        """Return the decisions about some samples."""
         return Decisions([self.golds[place] for place in places], self.odds[list(places)])
 
     def result(self) -> Result:
-        """Scaled accuracy, 2·accuracy − 1, so that guessing is 0 (ExCAM, Section 4)."""
+        """Return the scaled accuracy, 2·accuracy − 1, so that guessing is 0 (ExCAM, Section 4)."""
         correct, n = int(self.correct.sum()), len(self.golds)
         if not n:
             return Result(name="scaled accuracy", value=None)
@@ -62,33 +62,26 @@ def decide(
     row_tokens: int | None = None,
     follow: Callable[[Iterable[float], int], Iterable[float]] = lambda odds, _: odds,
 ) -> Decisions:
-    """Return the model's decisions about samples, which `follow` sees come; those that are too long are left out."""
-    pairs = [(gold, _cut(example)) for gold, example in making.pairs(golds)]
+    """Return the model's decisions about samples, which pass through `follow`, without samples that are too long."""
+    # Each example ends with the decision, which is its only target.
+    pairs = [
+        (gold, TokenizedExample(example.tokens[: example.decision + 1], example.decision, example.decision))
+        for gold, example in making.pairs(golds)
+    ]
     if not pairs:
         return Decisions([], np.empty(0))
     lengths = [len(example.tokens) for _, example in pairs]
-    row_tokens = row_tokens or ROW_TOKENS[_device(model).type == "cuda"]
+    device = next(model.parameters()).device
+    row_tokens = row_tokens or ROW_TOKENS[device.type == "cuda"]
     shape = shape_of(lengths, max(1, int(row_tokens / np.mean(lengths))), 2 * row_tokens)
-    rows = pack((example for _, example in pairs), shape)
-    odds = (part for row in rows for part in _odds(model, on_device(row, shape, _device(model)), making.choices))
-    return Decisions([gold for gold, _ in pairs], np.array(list(follow(odds, len(pairs))), dtype=np.float64))
+    clean, wrong = making.choices
 
+    def odds() -> Iterator[float]:
+        for row in pack((example for _, example in pairs), shape):
+            tensors = on_device(row, shape, device)
+            with torch.no_grad(), torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
+                hidden = last_hidden(model, tensors)[tensors["places"]]
+                logits = functional.linear(hidden, words(model).weight.to(hidden.dtype)).float()
+            yield from (logits[:, wrong] - logits[:, clean]).tolist()
 
-def _cut(example: Example) -> Example:
-    """Up to the decision, which is its only target."""
-    return Example(example.tokens[: example.decision + 1], example.decision, example.decision)
-
-
-def _device(model: Any) -> Any:
-    return next(model.parameters()).device
-
-
-def _odds(model: Any, tensors: dict[str, Any], choices: tuple[int, int]) -> list[float]:
-    with torch.no_grad(), torch.autocast("cuda", torch.bfloat16, enabled=_device(model).type == "cuda"):
-        hidden = core(model)(
-            input_ids=tensors["tokens"][None], position_ids=tensors["positions"][None], use_cache=False,
-            starts=tensors["starts"], longest=tensors["longest"],
-        ).last_hidden_state[0]  # fmt: skip
-        logits = functional.linear(hidden[tensors["places"]], words(model).weight.to(hidden.dtype)).float()
-    clean, wrong = choices
-    return [float(value) for value in (logits[:, wrong] - logits[:, clean]).cpu()]
+    return Decisions([gold for gold, _ in pairs], np.array(list(follow(odds(), len(pairs))), dtype=np.float64))

@@ -1,4 +1,4 @@
-"""Pairs made of other pairs: sides swapped, a sentence of the passage as the claim, a claim with another word."""
+"""Pairs derived from other pairs: sides swapped, a sentence of the passage as the claim, a claim with another word."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterable
 
 from mores.language.sentences import sentences
 from mores.language.units import units, vocabulary
-from mores.training.pairs import Pair
+from mores.training.pairs import ClaimPair
 
 SHORTEST, LONGEST_CLAIM = 12, 250
-"""Characters of a passage that can be a claim."""
+"""Minimum and maximum characters of a claim."""
 
 
 def is_statement(text: str) -> bool:
-    """Return whether a text is long and short enough to be a claim."""
+    """Return whether the length of a text is that of a claim."""
     return SHORTEST <= len(text) <= LONGEST_CLAIM
 
 
-def mirrored(pair: Pair) -> Pair | None:
-    """The passage as a claim about the claim: contradicted if the claim is; None where either is no short statement."""
+def mirror(pair: ClaimPair) -> ClaimPair | None:
+    """Return the passage as a claim about the claim, refuted if the claim is; None where one is not a statement."""
     passage = pair.evidence[0]
     if len(pair.evidence) > 1 or not is_statement(passage) or len(pair.claim) < SHORTEST:
         return None
@@ -27,8 +27,8 @@ def mirrored(pair: Pair) -> Pair | None:
     return pair.model_copy(update={"claim": passage, "evidence": (pair.claim,), "label": label})
 
 
-def lift(pair: Pair, digest: bytes) -> Pair | None:
-    """Return a sentence of a passage as a claim, which that passage supports; None where no sentence is fit for it."""
+def lift(pair: ClaimPair, digest: bytes) -> ClaimPair | None:
+    """Return a sentence of a passage as a claim, which the passage supports; None where no sentence fits."""
     passage = pair.evidence[digest[0] % len(pair.evidence)]
     parts = [passage[start:end].strip() for start, end in sentences(passage)]
     parts = [part for part in parts if is_statement(part)]
@@ -38,9 +38,9 @@ def lift(pair: Pair, digest: bytes) -> Pair | None:
 
 
 class Exchange:
-    """Puts a word of another claim in place of one that a supported claim shares with its passage."""
+    """Replaces a word that a supported claim shares with its passage by a word of another claim."""
 
-    def __init__(self, pairs: Iterable[Pair]) -> None:
+    def __init__(self, pairs: Iterable[ClaimPair]) -> None:
         self._count: Counter[str] = Counter()
         shapes: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
         for pair in pairs:
@@ -49,8 +49,8 @@ class Exchange:
                 shapes[pair.language, shape(word)][word] = None
         self._words = {key: sorted(words) for key, words in shapes.items()}
 
-    def changed(self, pair: Pair, digest: bytes) -> tuple[str, tuple[int, int]] | None:
-        """Return the claim with another word, and where that is; None where there is no word to exchange."""
+    def change(self, pair: ClaimPair, digest: bytes) -> tuple[str, tuple[int, int]] | None:
+        """Return the claim with another word, and its span; None where no word can be exchanged."""
         passage = set[str]().union(*map(vocabulary, pair.evidence))
         shared = [
             unit
@@ -63,9 +63,7 @@ class Exchange:
         unit = rare[digest[0] % len(rare)]
         old = pair.claim[unit.start : unit.end]
         choices = self._words.get((pair.language, shape(old)), [])
-        for step in range(20):
-            if not choices:
-                return None
+        for step in range(20 if choices else 0):
             place = int.from_bytes(digest[1:5], "big") + 7919 * step
             new = choices[place % len(choices)]
             if new.casefold() not in passage and new.casefold() != old.casefold():
@@ -74,7 +72,7 @@ class Exchange:
 
 
 def shape(word: str) -> str:
-    """Return what a word looks like: a number, capitalised or not, and its ending, so that an exchange reads well."""
+    """Return the shape of a word, a number, or its case and ending, so that an exchange reads well."""
     if any(character.isdigit() for character in word):
         return f"number {len(word)}"
     return f"{'capital' if word[0].isupper() else 'small'} {word[-2:].casefold() if word[0].islower() else ''}"

@@ -15,7 +15,7 @@ from mores.types import Judgement
 RESULT = "training.json"
 ADAPTER = "adapter_config.json"
 LOCAL = ("run.json", "log.jsonl", "checkpoint.pt", "decisions.*.jsonl")
-"""What is not uploaded: the records of a run, and texts of the dataset that it was tested with."""
+"""Files that are not uploaded: the records of a run, and texts of the test data."""
 
 
 class TrainRun(Run):
@@ -23,17 +23,17 @@ class TrainRun(Run):
 
     @cached_property
     def result(self) -> Trained:
-        """What it was trained on, how long it took, and how well it decides."""
+        """Training data, duration and accuracy."""
         return self.record(RESULT, Trained)
 
     def decisions(self, split: str = "test") -> Iterator[Judgement]:
-        """Return what the model decides about the samples of a split."""
+        """Return the model's decisions about the samples of a split."""
         return self.records(f"decisions.{split}.jsonl", Judgement)
 
     def upload(self, repository: str) -> Upload:
-        """Return what a model of the Hub gets: weights, tokenizer, recipe and card; `mores.hub.push` sends it.
+        """Return an upload to the Hub with weights, tokenizer, recipe and card; `mores.hub.push` sends it.
 
-        A base model in a folder of this machine goes by the folder's name.
+        A base model in a local folder is named by the folder's name.
         """
         base, is_adapter = self.result.base, (self.path / ADAPTER).is_file()
         fields = {
@@ -43,9 +43,8 @@ class TrainRun(Run):
             "tags": TAGS,
         }
         paths = [path for path in sorted(self.path.glob("[!.]*")) if path.is_file()]
-        files: dict[str, Path | bytes] = {
-            path.name: path for path in paths if not any(map(path.match, LOCAL))
-        } | {CARD: with_fields(self.file(CARD).read_text("utf-8"), fields)}  # fmt: skip
+        files: dict[str, Path | bytes] = {path.name: path for path in paths if not any(map(path.match, LOCAL))}
+        files[CARD] = with_fields(self.file(CARD).read_text("utf-8"), fields)
         places = [base]
         if is_adapter:
             places.append(json.loads(self.file(ADAPTER).read_bytes()).get("base_model_name_or_path") or "")
@@ -55,7 +54,7 @@ class TrainRun(Run):
 
 
 def _without_places(data: Path | bytes, places: Sequence[str]) -> bytes:
-    """Return a text in which folders of this machine go by their names."""
+    """Return a text with names instead of local paths."""
     text = (data if isinstance(data, bytes) else data.read_bytes()).decode()
     for place in places:
         path = Path(place)

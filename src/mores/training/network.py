@@ -1,4 +1,4 @@
-"""The model that is tuned: loaded, with its adapters, and with attention inside of packed examples."""
+"""The model to tune: loading, adapters, and attention within packed examples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mores.errors import ConfigError
-from mores.training.recipe import Recipe
+from mores.training.recipe import TuningRecipe
 
 ATTENTION = "mores_packed"
 TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
@@ -18,18 +18,13 @@ PLAIN = (
     "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n\n{% endfor %}"
     "{% if add_generation_prompt %}assistant:{% endif %}"
 )
-"""The chat template of a model that has none: what `hf:` shows such a model. It is saved with the tuned one."""
+"""The chat template for a model that has none, as for `hf:` models. It is saved with the tuned model."""
 
 
-def _plain_template(tokenizer: Any) -> str:
-    first = tokenizer("x")["input_ids"][0]
-    return (tokenizer.bos_token if first == tokenizer.bos_token_id else "") + PLAIN
-
-
-def load(base: str, recipe: Recipe, *, gradients: bool = True) -> tuple[Any, Any]:
+def load(base: str, recipe: TuningRecipe, *, gradients: bool = True) -> tuple[Any, Any]:
     """Return the model to tune and its tokenizer.
 
-    Weights that are trained are kept in fp32, the others in the precision.
+    Trained weights are kept in fp32, the others in the recipe's precision.
     """
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -45,44 +40,47 @@ def load(base: str, recipe: Recipe, *, gradients: bool = True) -> tuple[Any, Any
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise ConfigError(f"{base}: transformers cannot load it: {reason}", setting="base") from error
-    tokenizer.chat_template = tokenizer.chat_template or _plain_template(tokenizer)
+    if not tokenizer.chat_template:
+        starts_with_bos = tokenizer("x")["input_ids"][0] == tokenizer.bos_token_id
+        tokenizer.chat_template = (tokenizer.bos_token if starts_with_bos else "") + PLAIN
     model.config.use_cache = False
     if recipe.method == "lora" and gradients:
-        model = _with_adapters(model, recipe)
+        from peft import LoraConfig, get_peft_model
+
+        torch.manual_seed(recipe.seed)
+        names = {name.rpartition(".")[2] for name, _ in model.named_modules()}
+        targets = [name for name in TARGETS if name in names]
+        size = {"r": recipe.rank, "lora_alpha": recipe.alpha, "lora_dropout": recipe.dropout}
+        model = get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", target_modules=targets, **size))
     return model, tokenizer
 
 
-def _with_adapters(model: Any, recipe: Recipe) -> Any:
-    import torch
-    from peft import LoraConfig, get_peft_model
-
-    torch.manual_seed(recipe.seed)
-    names = {name.rpartition(".")[2] for name, _ in model.named_modules()}
-    config = LoraConfig(
-        r=recipe.rank, lora_alpha=recipe.alpha, lora_dropout=recipe.dropout, task_type="CAUSAL_LM",
-        target_modules=[name for name in TARGETS if name in names],
-    )  # fmt: skip
-    return get_peft_model(model, config)
-
-
 def core(model: Any) -> Any:
-    """Return the layers of a model, without the map to words, whatever wraps it."""
-    inner = model.get_base_model() if hasattr(model, "get_base_model") else model
-    return inner.model
+    """Return the layers of a model, without the output embeddings, whatever wraps it."""
+    return _unwrap(model).model
 
 
 def words(model: Any) -> Any:
-    """Return the map from the last layer to words."""
-    inner = model.get_base_model() if hasattr(model, "get_base_model") else model
-    return inner.get_output_embeddings()
+    """Return the output embeddings, the map from the last layer to words."""
+    return _unwrap(model).get_output_embeddings()
+
+
+def last_hidden(model: Any, row: dict[str, Any]) -> Any:
+    """Return the output of the last layer for each token of a packed row."""
+    places = {"starts": row["starts"], "longest": row["longest"], "position_ids": row["positions"][None]}
+    return core(model)(input_ids=row["tokens"][None], use_cache=False, **places).last_hidden_state[0]
+
+
+def _unwrap(model: Any) -> Any:
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
 
 
 _OPTIONS: set[str] = set()
-"""What this torch's attention takes."""
+"""The parameters of this torch's attention."""
 
 
 def register_attention() -> None:
-    """Make attention that stays inside of packed examples known to transformers."""
+    """Register attention within packed examples with transformers."""
     from torch.nn.attention import varlen
     from transformers import AttentionInterface, AttentionMaskInterface
 
@@ -95,7 +93,7 @@ def register_attention() -> None:
 def _attend(
     _: Any, query: Any, key: Any, value: Any, __: Any, *, scaling: float | None = None, **more: Any
 ) -> tuple[Any, None]:
-    """Causal attention of 1 × heads × tokens × width, inside of the examples that `starts` parts."""
+    """Return causal attention of 1 × heads × tokens × width, within the examples that begin at `starts`."""
     starts, longest = more["starts"], more["longest"]
     if query.is_cuda:
         rows = [each[0].transpose(0, 1) for each in (query, key, value)]
@@ -108,11 +106,11 @@ def _attend(
 
 
 def _varlen(rows: list[Any], starts: Any, longest: int, scaling: float | None, window: int | None) -> Any:
-    """Flash attention over examples of any length; the names of its options changed between releases of torch."""
+    """Return flash attention over examples of any length; its options differ between releases of torch."""
     import torch
     from torch.nn.attention.varlen import varlen_attn
 
-    # Rotating positions leaves fp32 behind where the weights are, which flash attention does not know.
+    # Rotary positions give fp32 where the weights are, which flash attention does not support.
     query, key, value = (each if each.dtype != torch.float32 else each.bfloat16() for each in rows)
     times = query.shape[1] // key.shape[1]
     if window is None or window >= longest:
@@ -128,7 +126,7 @@ def _varlen(rows: list[Any], starts: Any, longest: int, scaling: float | None, w
 
 
 def _mask(starts: Any, length: int, window: int | None) -> Any:
-    """Which tokens each token sees: those before it in the same example, and in its window where there is one."""
+    """Return which tokens each token sees: earlier ones of the same example, within its window if there is one."""
     import torch
 
     places = torch.arange(length, device=starts.device)
@@ -138,6 +136,6 @@ def _mask(starts: Any, length: int, window: int | None) -> Any:
 
 
 def save(model: Any, tokenizer: Any, folder: Path) -> None:
-    """The adapters, or all weights, with the tokenizer."""
+    """Save the adapters, or all weights, with the tokenizer."""
     model.save_pretrained(str(folder))
     tokenizer.save_pretrained(str(folder))

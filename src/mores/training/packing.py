@@ -1,6 +1,6 @@
-"""Examples one after the other in long rows, so that nearly no token is padding.
+"""Examples packed into long rows, so that almost no token is padding.
 
-A row is one sequence to the GPU: positions start again at each example, and `starts` keeps attention inside of each.
+A row is one sequence to the GPU: positions restart at each example, and `starts` keeps attention within each.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mores.training.examples import Example, Tokens
+from mores.training.examples import TokenizedExample, Tokens
 
 Floats = npt.NDArray[np.float32]
-
 
 STEP = 256
 """Lengths are multiples of this."""
@@ -23,14 +22,14 @@ STEP = 256
 
 @dataclass(frozen=True)
 class Shape:
-    """What all rows of a run have in common, so that a network is compiled once."""
+    """The common size of all rows of a run, so that the network is compiled once."""
 
     size: int
     """Tokens."""
     examples: int
-    """The most examples of a row."""
+    """Maximum examples of a row."""
     longest: int
-    """No example is longer."""
+    """Maximum tokens of an example."""
 
     @property
     def starts(self) -> int:
@@ -39,7 +38,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Row:
+class PackedRow:
     """Packed examples, with a little padding."""
 
     tokens: Tokens
@@ -47,20 +46,20 @@ class Row:
     targets: Tokens
     """The token that follows."""
     weights: Floats
-    """Of each target in the loss; 0 for prompts, the first token of an example, and padding."""
+    """Weights of the targets in the loss; 0 for prompts, the first token of an example, and padding."""
     others: Tokens
-    """The token that follows by a second label, where there is doubt about the first."""
+    """The next token by a second label, where the first is in doubt."""
     doubts: Floats
-    """Of each of those in the loss."""
+    """Weights of these in the loss."""
     starts: Tokens
-    """Where each example starts, then the padding, then the end, which may come several times."""
+    """Starts of examples, then of the padding, then the end, which may be repeated."""
     examples: int
-    """How many there are."""
+    """Number of examples."""
 
 
-def pack(examples: Iterable[Example], shape: Shape, decision_weight: float = 1.0) -> Iterator[Row]:
-    """Rows of whole examples, in order; a row is closed when the next example does not fit."""
-    examples_of_row: list[Example] = []
+def pack(examples: Iterable[TokenizedExample], shape: Shape, decision_weight: float = 1.0) -> Iterator[PackedRow]:
+    """Yield rows of whole examples, in order; a row ends when the next example does not fit."""
+    examples_of_row: list[TokenizedExample] = []
     used = 0
     for example in examples:
         if examples_of_row and (used + len(example.tokens) > shape.size or len(examples_of_row) == shape.examples):
@@ -72,7 +71,7 @@ def pack(examples: Iterable[Example], shape: Shape, decision_weight: float = 1.0
         yield make_row(examples_of_row, shape, decision_weight)
 
 
-def make_row(examples: Sequence[Example], shape: Shape, decision_weight: float = 1.0) -> Row:
+def make_row(examples: Sequence[TokenizedExample], shape: Shape, decision_weight: float = 1.0) -> PackedRow:
     """Return one row of these examples; ValueError when they do not fit."""
     size = shape.size
     ends = np.cumsum([len(example.tokens) for example in examples])
@@ -90,15 +89,15 @@ def make_row(examples: Sequence[Example], shape: Shape, decision_weight: float =
         decision = begin + example.decision - 1
         weights[decision] = decision_weight * (1 - example.doubt)
         others[decision], doubts[decision] = example.other, decision_weight * example.doubt
-    # Padding makes separate examples, none too long: a token that no attention computes may hold anything.
+    # Padding is split into examples that are not too long: tokens without attention may hold any value.
     starts = np.full(shape.starts, size, np.int32)
     every = [0, *ends, *range(int(ends[-1]) + shape.longest, size, shape.longest)]
     starts[: len(every)] = every
-    return Row(tokens, positions, targets, weights, others, doubts, starts, len(examples))
+    return PackedRow(tokens, positions, targets, weights, others, doubts, starts, len(examples))
 
 
 def shape_of(lengths: Sequence[int], batch: int, most: int) -> Shape:
-    """A shape that fits all of these examples, for batches of `batch`, with at most `most` tokens if possible."""
+    """Return a shape that fits these examples, for batches of `batch`, with at most `most` tokens if possible."""
     longest = _up(max(lengths), STEP)
     whole = batch * float(np.mean(lengths)) + 3 * math.sqrt(batch) * float(np.std(lengths))
     parts = max(1, math.ceil(whole / most))

@@ -1,13 +1,13 @@
 """Samples made of claims and passages (`mores.training.pairs`), to train and measure a reader of evidence.
 
 A refuted claim has one error, at the words that differ from the passage; a claim that the passages support or do not
-decide has none: there is no error by this evidence. In training about half of the samples of a source have an error, so
-a refuted claim may come twice, with its passages in another order and among other passages. A short passage also comes
-as the claim about its claim, because a contradiction holds both ways. Sources that lack a label would teach the source,
-so each also has claims with passages about something else, and supported claims that say the contrary after a small
-change (`mores.training.contrast`) or have another word. Sentences of the passages are claims too, unchanged and turned
-around (`mores.training.derived`), and several claims make a text (`mores.training.composed`). A source in which
-passages come in twos, one that supports a claim and one that refutes it, is taken as it is.
+decide has none. In training about half of the samples of a source have an error, so a refuted claim may be used twice,
+with its passages in another order and among other passages. A short passage is also used as a claim about its claim,
+because a contradiction holds both ways. A source without one of the labels would give its label away, so each also has
+claims with passages about something else, and supported claims that a small change reverses
+(`mores.training.contrast`) or that have another word. Sentences of the passages are claims too, unchanged and reversed
+(`mores.training.derived`), and several claims make a text (`mores.training.composed`). A source in which each claim has
+both a supporting and a refuting passage is used unchanged.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ from mores.language.units import Unit, nearest_sentence, units, vocabulary
 from mores.models.base import LONGEST_QUOTATION
 from mores.models.embedded import EXPLANATIONS
 from mores.search.ground import cut
-from mores.training.composed import composed
+from mores.training.composed import compose_claims
 from mores.training.contrast import contrasts
-from mores.training.derived import Exchange, lift, mirrored
-from mores.training.pairs import SENTENCES, Pair, group, name_of
+from mores.training.derived import Exchange, lift, mirror
+from mores.training.pairs import SENTENCES, ClaimPair, group, name_of
 from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Evidence, Sample, Severity
 
 TYPE = "contradicts the evidence"
 LONGEST_PASSAGE = 600
 TESTED = 8
-"""Percent of the groups of a source that are not trained on."""
+"""Percentage of the groups of a source that are not trained on."""
 FOREIGN = 20
-"""Percent of the claims that also come with foreign passages."""
+"""Percentage of the claims that are also used with foreign passages."""
 CHANGED = 40
-"""Percent of the supported claims that also come changed, and of the pairs whose passage gives a claim."""
+"""Percentage of the supported claims that are also used changed, and of the passages that give a claim."""
 DISTRACTORS = (0, 0, 1, 1, 2)
-"""How many passages about something else a sample gets: one of these, drawn evenly."""
+"""Number of passages about something else in a sample: one of these, drawn evenly."""
 _INSTRUCTIONS = (
     DEFAULT_INSTRUCTION, DEFAULT_INSTRUCTION, DEFAULT_INSTRUCTION, "Tell me something about this.", "Is this correct?",
     "Write one sentence.", "What do you know about this?",
 )  # fmt: skip
-"""A claim comes with no question: mostly without an instruction, sometimes with one that says nothing."""
+"""A claim has no question: most have no instruction, some have a vague one."""
 
 
 @dataclass
 class PairSamples:
     """The samples that are made of pairs."""
 
-    pairs: Sequence[Pair]
+    pairs: Sequence[ClaimPair]
     seed: int = 0
-    _by_source: dict[str, list[Pair]] = field(init=False)
+    _by_source: dict[str, list[ClaimPair]] = field(init=False)
     _group_of: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -62,98 +62,93 @@ class PairSamples:
         self._group_of = group(self.pairs)
 
     def train(self) -> Iterator[Gold]:
-        """Yield what is trained on: half of each source has an error."""
+        """Yield the training samples; half of each source has an error."""
         for _, pairs in sorted(self._by_source.items()):
             kept = self.trained(pairs)
-            yield from self._plain(kept) if is_contrasted(kept) else self._completed(kept)
+            if is_contrasted(kept):
+                yield from (self._gold(pair, "copy 0", kept) for pair in kept)
+            else:
+                yield from self._completed(kept)
 
-    def _plain(self, kept: Sequence[Pair]) -> Iterator[Gold]:
-        return (self._gold(pair, "copy 0", kept) for pair in kept)
-
-    def _completed(self, kept: Sequence[Pair]) -> Iterator[Gold]:
-        """Yield the pairs, and what is made of them: half have an error, and no claim alone gives that away."""
+    def _completed(self, kept: Sequence[ClaimPair]) -> Iterator[Gold]:
+        """Yield the pairs and variants of them: half have an error, and no claim alone gives that away."""
         counts: Counter[str] = Counter(pair.label for pair in kept)
         exchange = Exchange(kept)
         for pair in kept:
             yield from self._varied(pair, counts, kept)
             yield from self._derived(pair, kept, exchange, 100 if not counts["refuted"] else CHANGED)
-        yield from self._composed(kept)
+        by_language: dict[str, list[Gold]] = defaultdict(list)
+        for pair in kept:
+            by_language[pair.language].append(self._gold(pair, "part"))
+        for golds in by_language.values():
+            yield from compose_claims(golds, self.seed)
 
-    def trained(self, pairs: Iterable[Pair]) -> list[Pair]:
-        """Return those that are trained on."""
+    def trained(self, pairs: Iterable[ClaimPair]) -> list[ClaimPair]:
+        """Return the pairs that are trained on."""
         return [pair for pair in pairs if not self._is_tested(pair)]
 
     def samples(self) -> Iterator[Sample]:
-        """Yield every pair once, with passages of other pairs among its own, whatever its label."""
+        """Yield every pair once, with other passages among its own, whatever its label."""
         for _, pairs in sorted(self._by_source.items()):
             yield from (self._gold(pair, "unlabelled", pairs).sample for pair in pairs)
 
     def test(self) -> Iterator[Gold]:
-        """Yield what is measured on, without passages of other pairs: as many claims with an error as without."""
+        """Yield the test samples, without other passages: as many claims with an error as without."""
         for _, pairs in sorted(self._by_source.items()):
             tested = sorted((pair for pair in pairs if self._is_tested(pair)), key=self._rank)
             yield from (self._gold(pair, "test") for pair in balanced(tested))
 
     def sets(self, most: int = 600) -> Iterator[Gold]:
-        """Yield every source as it is, to decide about those that a training leaves out."""
+        """Yield samples of every source, to evaluate on those that a training run leaves out."""
         for _, pairs in sorted(self._by_source.items()):
             yield from (self._gold(pair, "set") for pair in balanced(sorted(pairs, key=self._rank), most))
 
-    def _is_tested(self, pair: Pair) -> bool:
+    def _is_tested(self, pair: ClaimPair) -> bool:
         if pair.source == SENTENCES:  # none of these claims is refuted, so they measure nothing
             return False
         digest = draw(self.seed, "test", self._group_of[name_of(pair)])
         return int.from_bytes(digest[:4], "big") % 100 < TESTED
 
-    def _composed(self, kept: Sequence[Pair]) -> Iterator[Gold]:
-        """Texts of several claims, see `mores.training.composed`."""
-        by_language: dict[str, list[Gold]] = defaultdict(list)
-        for pair in kept:
-            by_language[pair.language].append(self._gold(pair, "part"))
-        for golds in by_language.values():
-            yield from composed(golds, self.seed)
-
-    def _varied(self, pair: Pair, counts: Counter[str], kept: Sequence[Pair]) -> Iterator[Gold]:
+    def _varied(self, pair: ClaimPair, counts: Counter[str], kept: Sequence[ClaimPair]) -> Iterator[Gold]:
         """Yield the pair once, or twice if it is refuted and too few of its source are."""
         others = counts["supported"] + counts["unknown"]
         times = 2 if pair.label == "refuted" and others > 1.4 * counts["refuted"] else 1
         for copy in range(times):
             yield self._gold(pair, f"copy {copy}", kept)
-            if counts["refuted"] and (reverse := mirrored(pair)):
+            if counts["refuted"] and (reverse := mirror(pair)):
                 gold = self._gold(reverse, f"mirror {copy}", kept)
                 yield gold.model_copy(update={"maker": "rule:mirror"})
 
-    def _derived(self, pair: Pair, kept: Sequence[Pair], exchange: Exchange, share: int) -> Iterator[Gold]:
+    def _derived(self, pair: ClaimPair, kept: Sequence[ClaimPair], exchange: Exchange, share: int) -> Iterator[Gold]:
         digest = draw(self.seed, "derived", name_of(pair))
-        if digest[0] % 100 < FOREIGN:
-            foreign = self._foreign(pair, kept, "foreign", 1 + digest[1] % 2)
-            if foreign:
-                yield self._made(pair.model_copy(update={"evidence": foreign, "label": "unknown"}), "foreign")
+        if digest[0] % 100 < FOREIGN and (foreign := self._foreign(pair, kept, "foreign", 1 + digest[1] % 2)):
+            yield self._soft(pair.model_copy(update={"evidence": foreign, "label": "unknown"}), "foreign")
         if pair.label == "supported" and digest[2] % 100 < share:
             yield from self._changed(pair, exchange, "changed")
         if pair.source != SENTENCES and digest[3] % 100 < CHANGED and (lifted := lift(pair, digest[4:])):
-            yield self._made(lifted, "lifted")
+            yield self._soft(lifted, "lifted")
             yield from self._changed(lifted, exchange, "lifted, changed")
 
-    def _changed(self, pair: Pair, exchange: Exchange, copy: str) -> Iterator[Gold]:
-        """Yield the supported claim turned around, or else with an exchanged word."""
+    def _changed(self, pair: ClaimPair, exchange: Exchange, copy: str) -> Iterator[Gold]:
+        """Yield the supported claim reversed, or else with an exchanged word."""
         digest, edits = draw(self.seed, copy, name_of(pair)), contrasts(pair.claim, pair.language)
         if edits and digest[0] % 4:
             edit = edits[digest[1] % len(edits)]
-            changed = edit.apply(pair.claim), edit.span(pair.claim)
-        elif not (exchanged := exchange.changed(pair, digest[2:])):
-            return
+            claim, span = edit.apply(pair.claim), edit.span(pair.claim)
+        elif exchanged := exchange.change(pair, digest[2:]):
+            claim, span = exchanged
         else:
-            changed = exchanged
-        claim, span = changed
-        yield self._made(pair.model_copy(update={"claim": claim, "label": "refuted"}), copy, span)
+            return
+        yield self._soft(pair.model_copy(update={"claim": claim, "label": "refuted"}), copy, span)
 
-    def _made(self, pair: Pair, copy: str, span: tuple[int, int] | None = None) -> Gold:
+    def _soft(self, pair: ClaimPair, copy: str, span: tuple[int, int] | None = None) -> Gold:
         gold = self._gold(pair, copy, self._by_source[pair.source], span)
         kind = "soft" if gold.report.errors else "correct"
         return gold.model_copy(update={"kind": kind, "maker": f"rule:{copy.split(', ')[-1]}"})
 
-    def _gold(self, pair: Pair, copy: str, kept: Sequence[Pair] = (), span: tuple[int, int] | None = None) -> Gold:
+    def _gold(
+        self, pair: ClaimPair, copy: str, kept: Sequence[ClaimPair] = (), span: tuple[int, int] | None = None
+    ) -> Gold:
         digest = draw(self.seed, copy, name_of(pair))
         passages = [cut(" ".join(passage.split()), LONGEST_PASSAGE) for passage in pair.evidence]
         instruction = DEFAULT_INSTRUCTION
@@ -163,17 +158,18 @@ class PairSamples:
         shuffled = sorted(enumerate(passages), key=lambda numbered: draw(self.seed, copy, name_of(pair), numbered[1]))
         real = [place for place, (number, _) in enumerate(shuffled) if number < len(pair.evidence)]
         sample = Sample(
-            id=f"{name_of(pair)} {copy}", instruction=instruction, text=pair.claim, language=pair.language,
-            source=pair.source, evidence=tuple(Evidence(text=text) for _, text in shuffled),
-        )  # fmt: skip
-        errors = (contradiction(sample, real, span),) if pair.label == "refuted" else ()
-        return Gold(
-            sample=sample, report=ErrorReport(errors=errors), task=Task.FREEFORM, kind="hard" if errors else "correct",
-            maker="source", item=name_of(pair), group=self._group_of[name_of(pair)],
-        )  # fmt: skip
+            id=f"{name_of(pair)} {copy}",
+            instruction=instruction,
+            text=pair.claim,
+            language=pair.language,
+            source=pair.source,
+            evidence=tuple(Evidence(text=text) for _, text in shuffled),
+        )
+        error = contradiction(sample, real, span) if pair.label == "refuted" else None
+        return make_gold(sample, error, name_of(pair), self._group_of[name_of(pair)])
 
-    def _foreign(self, pair: Pair, kept: Sequence[Pair], copy: str, count: int) -> tuple[str, ...]:
-        """Passages of other groups of the same language and source, as many as asked for if there are so many."""
+    def _foreign(self, pair: ClaimPair, kept: Sequence[ClaimPair], copy: str, count: int) -> tuple[str, ...]:
+        """Return up to `count` passages of other groups of the same language and source."""
         passages: list[str] = []
         for turn in range(4 * count):
             place = int.from_bytes(draw(self.seed, copy, name_of(pair), str(turn))[:6], "big") % len(kept)
@@ -183,19 +179,26 @@ class PairSamples:
                 passages.append(cut(" ".join(other.evidence[0].split()), LONGEST_PASSAGE))
         return tuple(dict.fromkeys(passages))
 
-    def _rank(self, pair: Pair) -> bytes:
+    def _rank(self, pair: ClaimPair) -> bytes:
         return draw(self.seed, "rank", name_of(pair))
 
 
-def is_contrasted(pairs: Sequence[Pair]) -> bool:
-    """Whether most claims are refuted by one passage and not by another, so that no claim gives its label away."""
+def make_gold(sample: Sample, error: Error | None, item: str, group: str) -> Gold:
+    """Return a free-form sample with one error or none, as its source labels it."""
+    report = ErrorReport(errors=(error,) if error else ())
+    kind = "hard" if error else "correct"
+    return Gold(sample=sample, report=report, task=Task.FREEFORM, kind=kind, maker="source", item=item, group=group)
+
+
+def is_contrasted(pairs: Sequence[ClaimPair]) -> bool:
+    """Return whether most claims are refuted by one passage and not by another, so that none gives its label away."""
     refuted: dict[str, set[bool]] = defaultdict(set)
     for pair in pairs:
         refuted[pair.claim].add(pair.label == "refuted")
     return sum(len(refuted[pair.claim]) > 1 for pair in pairs) > len(pairs) / 2
 
 
-def balanced(pairs: Sequence[Pair], most: int = 200) -> list[Pair]:
+def balanced(pairs: Sequence[ClaimPair], most: int = 200) -> list[ClaimPair]:
     """Return the first refuted pairs and equally many others, of which half are supported if there are such."""
     labels = ("supported", "refuted", "unknown")
     supported, refuted, unknown = ([pair for pair in pairs if pair.label == label] for label in labels)
@@ -205,17 +208,29 @@ def balanced(pairs: Sequence[Pair], most: int = 200) -> list[Pair]:
 
 
 def contradiction(sample: Sample, real: Sequence[int], span: tuple[int, int] | None = None) -> Error:
-    """The error of a refuted claim: the words that differ from the nearest of its passages, and what that one says."""
+    """Return the error of a refuted claim: the words that differ from the nearest passage, which it quotes."""
     texts = [passage.text for passage in sample.evidence]
     claim = vocabulary(sample.text)
     near = max(real, key=lambda place: (len(claim & vocabulary(texts[place])), -place))
     start, end = span or differing(sample.text, texts[near])
     quote = sample.text[start:end]
     sentence = cut(nearest_sentence(texts[near], claim), LONGEST_QUOTATION)
+    explanation = EXPLANATIONS.cited[TYPE].format(quote=quote, sentence=sentence)
+    return cite_error(quote, start, TYPE, explanation, near + 1)
+
+
+def cite_error(quote: str, start: int, type_: str, explanation: str, cited: int) -> Error:
+    """Return a major error in the text that a piece of evidence shows."""
     return Error(
-        side="text", start=start, end=end, quote=quote, severity=Severity.MAJOR, type=TYPE, evidence=(near + 1,),
-        explanation=EXPLANATIONS.cited[TYPE].format(quote=quote, sentence=sentence),
-    )  # fmt: skip
+        side="text",
+        start=start,
+        end=start + len(quote),
+        quote=quote,
+        severity=Severity.MAJOR,
+        type=type_,
+        explanation=explanation,
+        evidence=(cited,),
+    )
 
 
 def differing(claim: str, passage: str) -> tuple[int, int]:
@@ -231,7 +246,7 @@ def differing(claim: str, passage: str) -> tuple[int, int]:
 
 
 def _longest_run(words: Sequence[Unit], new: Sequence[bool]) -> tuple[int, int]:
-    """Of neighbouring new words, with at most one known word between two, the run with most letters."""
+    """Return the longest run of new words, with at most one known word between two of them."""
     runs: list[list[int]] = []
     for place in (place for place, is_new in enumerate(new) if is_new):
         if runs and place - runs[-1][1] <= 2:

@@ -2,13 +2,14 @@
 
 `mores build ground` reads every `.jsonl` file of the folders it is given: an object per line with `id`, `claim`,
 `evidence` (a list of passages), `label` (`supported`, `refuted` or `unknown`), `language` and `source`; or, in files
-that end in `.contrasts.jsonl`, two passages with claims (`Contrast`). Plain sentences in many languages give claims,
-too. `mores.training.pair_samples` makes samples of them.
+that end in `.contrasts.jsonl`, two passages with claims (`ContrastingPassages`). Plain sentences in many languages
+give claims too. `mores.training.pair_samples` makes samples of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -21,30 +22,30 @@ from mores.io import read_records
 from mores.types import Record
 
 Label = Literal["supported", "refuted", "unknown"]
-Text = Annotated[str, Field(min_length=1)]
+NonEmpty = Annotated[str, Field(min_length=1)]
 CONTRASTS = ".contrasts.jsonl"
 SENTENCES = "sentences"
 """The source of claims that are made of plain sentences."""
 
 
-class Pair(Record):
+class ClaimPair(Record):
     """A claim and passages about it."""
 
     id: str
-    claim: Text
+    claim: NonEmpty
     evidence: tuple[str, ...] = Field(min_length=1)
     label: Label
     language: str
     source: str
 
 
-class Contrast(Record):
+class ContrastingPassages(Record):
     """Two passages that cannot both be true: each supports the claim in its place, and refutes the other claim."""
 
     id: str
-    passages: tuple[Text, Text]
-    claims: tuple[Text, Text]
-    undecided: tuple[Text, ...] = ()
+    passages: tuple[NonEmpty, NonEmpty]
+    claims: tuple[NonEmpty, NonEmpty]
+    undecided: tuple[NonEmpty, ...] = ()
     """Claims that neither passage decides."""
     language: str
     source: str
@@ -55,48 +56,42 @@ class Contrast(Record):
             raise ValueError("the two passages, or the two claims, are the same")
         return self
 
-    def pairs(self) -> Iterator[Pair]:
+    def pairs(self) -> Iterator[ClaimPair]:
         """Yield every claim with every passage, undecided ones with one of the two."""
+        rows: list[tuple[str, str, str, Label]] = []
         for place, passage in enumerate(self.passages):
             for number, claim in enumerate(self.claims):
-                yield self._pair(f"{place}{number}", claim, passage, "supported" if place == number else "refuted")
-        one = self.passages[draw(0, "undecided", self.source, self.id)[0] % 2]
-        for number, claim in enumerate(self.undecided):
-            yield self._pair(f"u{number}", claim, one, "unknown")
-
-    def _pair(self, part: str, claim: str, passage: str, label: Label) -> Pair:
-        return Pair(
-            id=f"{self.id}-{part}", claim=claim, evidence=(passage,), label=label,
-            language=self.language, source=self.source,
-        )  # fmt: skip
+                rows.append((f"{place}{number}", claim, passage, "supported" if place == number else "refuted"))
+        passage = self.passages[draw(0, "undecided", self.source, self.id)[0] % 2]
+        rows += [(f"u{number}", claim, passage, "unknown") for number, claim in enumerate(self.undecided)]
+        same = {"language": self.language, "source": self.source}
+        for part, claim, passage, label in rows:
+            yield ClaimPair(id=f"{self.id}-{part}", claim=claim, evidence=(passage,), label=label, **same)
 
 
-def read_pairs(*folders: Path) -> list[Pair]:
-    """Return all pairs of some folders; the same claim with the same passages is taken once."""
-    unique: dict[tuple[str, tuple[str, ...]], Pair] = {}
+def read_pairs(*folders: Path) -> list[ClaimPair]:
+    """Return all pairs of some folders, without duplicates."""
+    unique: dict[tuple[str, tuple[str, ...]], ClaimPair] = {}
     named: dict[str, Path] = {}
     for folder in folders:
         paths = sorted(folder.glob("*.jsonl"))
         if not paths:
             raise InputError(f"{folder}: no .jsonl file in it; expected pairs with 'claim', 'evidence' and 'label'")
         for path in paths:
-            for pair in _pairs_of(path):
+            pairs = read_records(path, ClaimPair)
+            if path.name.endswith(CONTRASTS):
+                pairs = (pair for contrast in read_records(path, ContrastingPassages) for pair in contrast.pairs())
+            for pair in pairs:
                 if unique.setdefault((pair.claim, pair.evidence), pair) is not pair:
                     continue
                 if other := named.get(name_of(pair)):
-                    raise InputError(f"{path}: {name_of(pair)} names another pair in {other}; give one another id")
+                    raise InputError(f"{path}: duplicate id {name_of(pair)}, also in {other}; rename one")
                 named[name_of(pair)] = path
     return list(unique.values())
 
 
-def _pairs_of(path: Path) -> Iterator[Pair]:
-    if path.name.endswith(CONTRASTS):
-        return (pair for contrast in read_records(path, Contrast) for pair in contrast.pairs())
-    return read_records(path, Pair)
-
-
-def read_sentences(folder: Path, most: int = 20) -> list[Pair]:
-    """Claims that are a sentence of their passage, or none, in the language that the name of each file says."""
+def read_sentences(folder: Path, most: int = 20) -> list[ClaimPair]:
+    """Return claims that are a sentence of their passage, or of none; the name of a file is its language."""
     paths = sorted(folder.glob("*.txt"))
     if not paths:
         raise InputError(f"{folder}: no .txt file in it; expected one for each language, such as sw.txt")
@@ -104,29 +99,25 @@ def read_sentences(folder: Path, most: int = 20) -> list[Pair]:
     for path in paths:
         lines = list(dict.fromkeys(line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()))
         lines.sort(key=lambda line: draw(0, path.stem, line))
-        for number, (first, second, third, other) in enumerate(batched_by_four(lines)[:most]):
+        fours = zip(*(lines[start::4] for start in range(4)), strict=False)
+        for number, (first, second, third, other) in enumerate(islice(fours, most)):
             passage = (" ".join((first, second, third)),)
             same = {"evidence": passage, "language": path.stem, "source": SENTENCES}
-            pairs.append(Pair(id=f"{path.stem}-{number}", claim=second, label="supported", **same))
+            pairs.append(ClaimPair(id=f"{path.stem}-{number}", claim=second, label="supported", **same))
             if number % 2:
-                pairs.append(Pair(id=f"{path.stem}-{number}-other", claim=other, label="unknown", **same))
+                pairs.append(ClaimPair(id=f"{path.stem}-{number}-other", claim=other, label="unknown", **same))
     if not pairs:
         raise InputError(f"{folder}: no .txt file in it has four different sentences; write one sentence per line")
     return pairs
 
 
-def batched_by_four(lines: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the lines four by four; a rest of fewer is left out."""
-    return list(zip(*(lines[start::4] for start in range(4)), strict=False))
-
-
-def name_of(pair: Pair) -> str:
-    """Return a pair as samples name their item."""
+def name_of(pair: ClaimPair) -> str:
+    """Return the name of a pair, `source/id`."""
     return f"{pair.source}/{pair.id}"
 
 
-def group(pairs: Iterable[Pair]) -> dict[str, str]:
-    """The group of each pair: pairs with the same claim or a common passage are in one, by the name of its first."""
+def group(pairs: Iterable[ClaimPair]) -> dict[str, str]:
+    """Return the group of each pair, named after its first; pairs with a common claim or passage are in one."""
     components = Components()
     names = []
     for pair in pairs:

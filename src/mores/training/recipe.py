@@ -1,10 +1,11 @@
 """Every setting of a training run, in one file: `mores train --recipe mine.toml`.
 
-The defaults are the paper's (ExCAM, Appendix B); what it leaves to the tools is said where it differs.
+The defaults are the paper's (ExCAM, Appendix B); fields that differ from the tools it used say so.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -14,11 +15,14 @@ from pydantic import Field, ValidationError
 from mores.errors import ConfigError, InputError
 from mores.io.values import load_toml
 from mores.models.base import Style
+from mores.renamed import find_old_name
 from mores.types import Record
 
+__getattr__ = find_old_name(__name__, {"Recipe": "TuningRecipe"})
 
-class Recipe(Record):
-    """How a model is tuned."""
+
+class TuningRecipe(Record):
+    """The settings of a training run."""
 
     method: Literal["lora", "full"] = "lora"
     """Low-rank adapters, or all weights."""
@@ -34,12 +38,12 @@ class Recipe(Record):
     row_tokens: int = Field(16_384, ge=256)
     """Tokens of a row into which examples are packed; a larger step has several rows."""
     longest: int = Field(2048, ge=64)
-    """Longer examples are left out, and counted."""
+    """Maximum tokens of an example; longer ones are left out, and counted."""
     weight_decay: float = Field(0.1, ge=0)
     beta1: float = Field(0.9, ge=0, lt=1)
     beta2: float = Field(0.95, ge=0, lt=1)
     clip: float = Field(1.0, gt=0)
-    """Largest norm of the gradient."""
+    """Maximum norm of the gradient."""
     precision: Literal["bf16", "fp32"] = "bf16"
     """bf16 on a GPU; a CPU always computes in fp32."""
     style: Style = "guided"
@@ -53,42 +57,36 @@ class Recipe(Record):
     seed: int = 0
 
 
-def read_recipe(path: Path | str | None = None, settings: Iterable[str] = ()) -> Recipe:
-    """Return the recipe in a TOML file, and what texts such as `rank=64` change in it; the defaults are the paper's."""
-    recipe = _read_file(Path(path)) if path else Recipe()
+def read_recipe(path: Path | str | None = None, settings: Iterable[str] = ()) -> TuningRecipe:
+    """Return the recipe in a TOML file, with changes such as `rank=64`; the defaults are the paper's."""
+    recipe = _read_file(Path(path)) if path else TuningRecipe()
     changes: dict[str, Any] = {}
     for setting in settings:
         name, sign, value = setting.partition("=")
-        if not sign or name not in Recipe.model_fields:
-            names = ", ".join(Recipe.model_fields)
+        if not sign or name not in TuningRecipe.model_fields:
+            names = ", ".join(TuningRecipe.model_fields)
             raise ConfigError(f"{setting}: expected NAME=VALUE with NAME one of {names}", setting="set")
         changes[name] = value
     try:
-        return Recipe.model_validate(recipe.model_dump() | changes)
+        return TuningRecipe.model_validate(recipe.model_dump() | changes)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise ConfigError(f"{first['loc'][0]}={first['input']}: {first['msg']}", setting="set") from error
 
 
-def _read_file(path: Path) -> Recipe:
+def _read_file(path: Path) -> TuningRecipe:
     try:
-        return Recipe.model_validate(load_toml(path.read_bytes()))
+        return TuningRecipe.model_validate(load_toml(path.read_bytes()))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        known = ", ".join(Recipe.model_fields)
+        known = ", ".join(TuningRecipe.model_fields)
         raise InputError(f"{path}: {where}: {first['msg']}; the settings are {known}") from error
     except ValueError as error:
         raise InputError(f"{path}: {error}; expected lines such as learning_rate = 1e-4") from error
 
 
-def write_recipe(recipe: Recipe) -> str:
+def write_recipe(recipe: TuningRecipe) -> str:
     """Return the recipe as TOML, with every setting."""
     rows = recipe.model_dump(mode="json").items()
-    return "".join(f"{name} = {_literal(value)}\n" for name, value in rows)
-
-
-def _literal(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    return "".join(f"{name} = {json.dumps(value)}\n" for name, value in rows)

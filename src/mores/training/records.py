@@ -1,4 +1,4 @@
-"""The result of a training."""
+"""The result of a training run."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from mores.types import Record, Result, Signature
 
 
 class Trained(Record):
-    """One training."""
+    """A training run."""
 
     base: str
     signature: Signature
     samples: int
-    """Trained on, in one epoch."""
+    """Number of training samples in one epoch."""
     left_out: int
-    """Too long."""
+    """Number of samples that were too long."""
     teacher: str | None = None
     """The runs that labelled some of them."""
     taught: int = 0
-    """How many those labelled."""
+    """Number of samples that they labelled."""
     sources: dict[str, int]
     """Samples of each source."""
     without: str | None = None
     """The source that was left out."""
     tokens: int
-    """In one epoch."""
+    """Number of tokens in one epoch."""
     seconds: float
     device: str
     decisions: dict[str, dict[str, Result]]
@@ -32,7 +32,7 @@ class Trained(Record):
 
 
 def headline(trained: Trained) -> str:
-    """Return how well the model decides, by split."""
+    """Return the accuracy of the model on each split, in one line."""
     whole = f"all but {trained.without}" if trained.without else "all"
     values = [f"{number(results['all'].value, 3)} on {split}" for split, results in trained.decisions.items()]
     return f"trained on {whole}: " + (f"scaled accuracy {', '.join(values)}" if values else "no split to decide about")

@@ -13,8 +13,8 @@ from mores.settings.values import AnyPath, Names, OptionalPath, Paths
 
 if TYPE_CHECKING:
     from mores.engine.progress import Progress
-    from mores.training.recipe import Recipe
-    from mores.training.tune import Progress as Step
+    from mores.training.recipe import TuningRecipe
+    from mores.training.tune import TrainingStep
 
 EMBEDDED = "embedded"
 
@@ -32,7 +32,7 @@ class TrainSettings(Settings, table="train"):
         help="Model to tune: embedded, a folder, or a name on the Hugging Face Hub.",
         result=True,
     )
-    recipe: Recipe | Path | str | None = setting(
+    recipe: TuningRecipe | Path | str | None = setting(
         default=None, place="file", help="TOML file with settings.", default_text="the paper's", result=True
     )
     set: Names = setting(
@@ -60,7 +60,7 @@ class TrainSettings(Settings, table="train"):
         result=True,
     )
     progress: Progress = setting(default=SILENT, command=False, help="Shows the progress of the work.")
-    on_step: Callable[[Step], None] | None = setting(
+    on_step: Callable[[TrainingStep], None] | None = setting(
         default=None, command=False, help="Called with every step of the training."
     )
 

@@ -1,17 +1,17 @@
-"""A whole training: samples in, a tuned model with its card and its decisions out.
+"""A training run: samples in, a tuned model with its card and its decisions out.
 
-| file | what |
+| file | contents |
 | --- | --- |
 | `adapter_model.safetensors`, or `model.safetensors` | the tuned weights, with the tokenizer |
-| `run.json` | the `Manifest`: what the run is, and how far it has come |
+| `run.json` | the `Manifest`: settings and status of the run |
 | `recipe.toml` | every setting |
 | `log.jsonl` | every step |
-| `decisions.SPLIT.jsonl` | what the model decides about the samples of a split: `mores meta` reads it |
-| `training.json` | what it was trained on, how long it took, and how well it decides |
+| `decisions.SPLIT.jsonl` | the model's decisions about the samples of a split: `mores meta` reads them |
+| `training.json` | training data, duration and accuracy |
 | `README.md` | the card |
-| `checkpoint.pt` | where a stopped run continues; removed at the end |
+| `checkpoint.pt` | the state from which a stopped run resumes; removed at the end |
 
-Of several processes (`accelerate launch`) all train and decide, each about its share of the samples; the first writes.
+With several processes (`accelerate launch`), all train and each decides about its share; the first writes.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from mores.engine import SILENT, Progress
 from mores.errors import ConfigError
-from mores.factory.build import Progress, quiet
 from mores.factory.drafts import draw
 from mores.factory.gold import Gold
 from mores.factory.items import Task
@@ -43,48 +43,50 @@ from mores.training.decide import Decisions, decide
 from mores.training.examples import Examples
 from mores.training.folder import RESULT, TrainRun
 from mores.training.network import load, save
-from mores.training.recipe import Recipe, write_recipe
+from mores.training.recipe import TuningRecipe, write_recipe
 from mores.training.records import Trained, headline
-from mores.training.teacher import UNLABELLED, Labelled, read_labelled
-from mores.training.tune import CHECKPOINT, Training, join
-from mores.training.tune import Progress as Step
+from mores.training.teacher import UNLABELLED, TaughtSample, read_labelled
+from mores.training.tune import CHECKPOINT, Training, TrainingStep, join
 from mores.types import ErrorReport, Judgement, Result, Sample, Signature
 
 LEFT_OUT = "left-out"
-"""The name of the decisions about samples of the sources that were left out."""
+"""The name of the decisions about the sources that were left out."""
 MOST_LEFT_OUT = 600
-"""Samples of such a source."""
+"""Maximum samples of such a source."""
 
 
 @dataclass
-class Study:
-    """What is trained on what."""
+class TrainingStudy:
+    """A training run: model, data and settings."""
 
     data: Path
     """A folder that `mores build` wrote."""
     base: str
     """A folder or Hub name that transformers loads."""
     base_name: str
-    """What it is called."""
-    recipe: Recipe
+    """Its name for people."""
+    recipe: TuningRecipe
     folder: Path
     leave_out: tuple[str, ...] = ()
-    """Sources whose samples are not trained on, but decided about."""
+    """Sources that are evaluated on, but not trained on."""
     limit: int | None = None
-    """Most training samples."""
+    """Maximum training samples."""
     teachers: Sequence[Path] = ()
-    """Runs on the same data that decided about its unlabelled samples, which are then trained on too."""
+    """Runs on the same data whose decisions about its unlabelled samples are trained on too."""
     evaluate: Sequence[str] = ("dev", "test")
-    """Splits about whose samples the tuned model decides."""
-    on_step: Callable[[Step], None] = lambda _: None
-    progress: Progress = quiet
-    """Follows what is read and what is decided."""
+    """Splits that the tuned model is evaluated on."""
+    on_step: Callable[[TrainingStep], None] = lambda _: None
+    progress: Progress = SILENT
 
     def run(self) -> TrainRun:
         """Train, decide, write everything; of several processes the first has the run's lock and manifest."""
         self._team = join()
         golds = self.golds()
-        plan = self._plan(golds)
+        settings = self.recipe.model_dump(mode="json")
+        settings |= {"data": str(self.data), "leave_out": list(self.leave_out), "limit": self.limit}
+        settings |= {"teacher": list(map(str, self.teachers))}
+        signature, name = self.signature(golds), self.data.resolve().name
+        plan = Plan(kind="train", name=name, model=self.base_name, signature=signature, settings=settings)
         if not self._team.is_main_process:
             self._train(golds)
             return TrainRun(self.folder, Manifest(**dict(plan), started=datetime.now(UTC)))
@@ -95,19 +97,11 @@ class Study:
             run.finish(files={**decided, RESULT: "Trained"}, headline=headline(trained))
         return TrainRun(run.path, run.manifest)
 
-    def _plan(self, golds: Sequence[Gold]) -> Plan:
-        settings = self.recipe.model_dump(mode="json") | {
-            "data": str(self.data), "leave_out": list(self.leave_out), "limit": self.limit,
-            "teacher": list(map(str, self.teachers)),
-        }  # fmt: skip
-        name = self.data.resolve().name
-        return Plan(kind="train", name=name, model=self.base_name, signature=self.signature(golds), settings=settings)
-
     def _train(self, golds: list[Gold]) -> Trained:
         self._begin()
         model, tokenizer = load(self.base, self.recipe)
         making = Examples(tokenizer, self.recipe)
-        examples = list(making.of(self.progress("reading samples", golds, len(golds))))
+        examples = list(making.make(self.progress.track("reading samples", golds, len(golds))))
         taught = list(making.labelled(self.labelled))
         examples += taught
         begun = time.perf_counter()
@@ -117,15 +111,25 @@ class Study:
         seconds = time.perf_counter() - begun
         if self._team.is_main_process:
             save(model, tokenizer, self.folder)
+        processes = self._team.num_processes
+        device = torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
         trained = Trained(
-            base=self.base_name, signature=self.signature(golds), samples=len(examples), left_out=making.left_out,
-            teacher=", ".join(teacher.name for teacher in self.teachers) or None, taught=len(taught),
+            base=self.base_name,
+            signature=self.signature(golds),
+            samples=len(examples),
+            left_out=making.left_out,  # before deciding, which adds to it
+            teacher=", ".join(teacher.name for teacher in self.teachers) or None,
+            taught=len(taught),
             sources=dict(sorted(Counter(gold.sample.source or "unknown" for gold in golds).items())),
-            without=", ".join(self.leave_out) or None, tokens=sum(len(example.tokens) for example in examples),
-            seconds=seconds, device=_device(self._team.num_processes),
-            decisions={name: by_source(self._decide(model, making, name, golds))
-                       for name, golds in self._measured().items()},
-        )  # fmt: skip
+            without=", ".join(self.leave_out) or None,
+            tokens=sum(len(example.tokens) for example in examples),
+            seconds=seconds,
+            device=device if processes == 1 else f"{processes} × {device}",
+            decisions={
+                name: by_source(self._decide(model, making, name, measured))
+                for name, measured in self._measured().items()
+            },
+        )
         if pairs := self._unlabelled():
             self._decide(model, making, UNLABELLED, pairs)
         if self._team.is_main_process:
@@ -135,7 +139,7 @@ class Study:
         return trained
 
     def _begin(self) -> None:
-        """Make the folder before any process continues; only the first process shows what it loads."""
+        """Make the folder before any process continues; only the first process shows progress of loading."""
         from transformers.utils.logging import disable_progress_bar
 
         if self._team.is_main_process:
@@ -154,22 +158,22 @@ class Study:
         return golds if self.limit is None else golds[: self.limit]
 
     def _measured(self) -> dict[str, list[Gold]]:
-        """What the model decides about: the splits that the dataset has, and of the training samples those left out."""
+        """Return the samples to evaluate on: the splits that the dataset has, and the sources left out of training."""
         names = [name for name in self.evaluate if name != UNLABELLED and (self.data / f"{name}.jsonl").is_file()]
         measured = {name: list(read_records(self.data / f"{name}.jsonl", Gold)) for name in names}
         if self.leave_out:
             whole = self.data / "sets.jsonl"  # claims with their own passages alone
             every = read_records(whole if whole.is_file() else self.data / "train.jsonl", Gold)
-            measured[LEFT_OUT] = fair([gold for gold in every if gold.sample.source in self.leave_out])
+            measured[LEFT_OUT] = balance_sources([gold for gold in every if gold.sample.source in self.leave_out])
         return measured
 
     @cached_property
-    def labelled(self) -> list[Labelled]:
-        """What the teachers decided."""
+    def labelled(self) -> list[TaughtSample]:
+        """The teachers' decisions."""
         return read_labelled(self.data, self.teachers, self.leave_out) if self.teachers else []
 
     def _unlabelled(self) -> list[Gold]:
-        """Return what nobody labelled, if it is to be decided about: nobody knows how well."""
+        """Return the unlabelled samples, if the model should decide about them."""
         path = self.data / f"{UNLABELLED}.jsonl"
         if UNLABELLED not in self.evaluate or not path.is_file():
             return []
@@ -178,7 +182,7 @@ class Study:
         return [Gold(sample=sample, item=sample.id, **about) for sample in samples]
 
     def signature(self, golds: Iterable[Gold]) -> Signature:
-        """Return what must be the same for two trainings to be the same."""
+        """Return the signature: data, base and recipe."""
         total, count = blake2b(digest_size=4), 0
         for count, gold in enumerate(golds, 1):  # noqa: B007 - read after the loop
             total.update(gold.model_dump_json().encode("utf-8", "surrogatepass"))
@@ -186,15 +190,14 @@ class Study:
         for row in self.labelled:
             total.update(f"{row.sample.model_dump_json()} {row.odds!r}".encode("utf-8", "surrogatepass"))
         taught = f".taught-{len(self.labelled)}" if self.labelled else ""
-        data = f"{total.hexdigest()}.{count}{taught}" + (
-            f".without-{'-'.join(self.leave_out)}" if self.leave_out else ""
-        )
+        without = f".without-{'-'.join(self.leave_out)}" if self.leave_out else ""
+        data = f"{total.hexdigest()}.{count}{taught}{without}"
         return sign({"task": "train.1", "data": data, "base": self.base_name, "recipe": settings})
 
     def _decide(self, model: Any, making: Examples, split: str, golds: list[Gold]) -> Decisions:
         share = golds[self._team.process_index :: self._team.num_processes]
-        follow = partial(self.progress, f"deciding about {split}")
-        decided = together(decide(model.eval(), making, share, follow=follow), golds)
+        follow = partial(self.progress.track, f"deciding about {split}")
+        decided = gather(decide(model.eval(), making, share, follow=follow), golds)
         if self._team.is_main_process:
             with JsonlWriter(self.folder / f"decisions.{split}.jsonl") as writer:
                 for gold, odds in zip(decided.golds, decided.odds.tolist(), strict=True):
@@ -203,8 +206,8 @@ class Study:
         return decided
 
 
-def fair(golds: Iterable[Gold]) -> list[Gold]:
-    """Of each source equally many samples with errors and without, that nobody made by rule, each item once."""
+def balance_sources(golds: Iterable[Gold]) -> list[Gold]:
+    """Return of each source equally many samples with errors and without, not made by rule, one per item."""
     by_source: dict[str, dict[bool, dict[str, Gold]]] = defaultdict(lambda: {True: {}, False: {}})
     for gold in golds:
         if not gold.maker.startswith("rule:"):
@@ -217,8 +220,8 @@ def fair(golds: Iterable[Gold]) -> list[Gold]:
     return chosen
 
 
-def together(decided: Decisions, golds: Sequence[Gold]) -> Decisions:
-    """Return what all processes decided, in the order of the samples."""
+def gather(decided: Decisions, golds: Sequence[Gold]) -> Decisions:
+    """Return the decisions of all processes, in the order of the samples."""
     from accelerate.utils import gather_object
 
     places = {id(gold): place for place, gold in enumerate(golds)}
@@ -228,14 +231,9 @@ def together(decided: Decisions, golds: Sequence[Gold]) -> Decisions:
 
 
 def by_source(decided: Decisions) -> dict[str, Result]:
-    """Scaled accuracy overall and of each source."""
+    """Return the scaled accuracy overall and of each source."""
     groups: dict[str, list[int]] = defaultdict(list)
     for place, gold in enumerate(decided.golds):
         groups[gold.sample.source or "unknown"].append(place)
     parts = {source: decided.part(places).result() for source, places in sorted(groups.items())}
     return {"all": decided.result()} | parts
-
-
-def _device(processes: int) -> str:
-    name = torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
-    return name if processes == 1 else f"{processes} × {name}"

@@ -1,8 +1,8 @@
-"""BLEnD's answers beside facts in another language, so that a metric learns to read across languages.
+"""BLEnD's answers with facts in another language, so that a metric learns to read across languages.
 
-BLEnD has every question and answer in the language of its region and in English. A sample asks and answers in one of
-them and has its evidence in the other, or both in the language of the region; a wrong answer is one that another region
-gives to the same question. `mores build ground` adds them.
+BLEnD has every question and answer in the language of its region and in English. A sample has question and answer in
+one of them and its evidence in the other, or all in the language of the region; a wrong answer is that of another
+region to the same question. `mores build ground` adds them.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ from typing import NamedTuple
 from mores.errors import InputError
 from mores.factory.drafts import draw
 from mores.factory.gold import Gold
-from mores.factory.items import Task
-from mores.factory.sources.blend import REGIONS, Answers, read_answers
+from mores.factory.sources.blend import REGIONS, RegionalAnswers, read_answers
 from mores.factory.sources.matching import alike
 from mores.factory.sources.rows import unique
 from mores.models.embedded import EXPLANATIONS
-from mores.types import Error, ErrorReport, Evidence, Sample, Severity
+from mores.training.pair_samples import cite_error, make_gold
+from mores.types import Evidence, Sample
 
 SOURCE = "blend-translated"
+TYPE = "incorrect answer"
 LANGUAGES = {
     "DZ": "ar", "IN-AS": "as", "AZ": "az", "CN": "zh", "ET": "am", "GR": "el", "ID": "id", "IR": "fa", "MX": "es",
     "KP": "ko", "NG-NORTH": "ha", "KR": "ko", "ES": "es", "ID-JB": "su",
 }  # fmt: skip
-"""In which BLEnD asked; the United Kingdom and the United States were asked in English."""
+"""The languages in which BLEnD asked, except English."""
 FEW = 4
-"""Answers of a fact."""
+"""Maximum answers in a fact."""
 
 
 class Wording(NamedTuple):
@@ -46,7 +47,7 @@ class Wording(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
+class RegionalQuestion:
     """One question in one region, in both languages."""
 
     question: str
@@ -56,11 +57,11 @@ class Asked:
     native: Wording
     english: Wording
     in_native: Mapping[str, str]
-    """Answers that people of the region gave to any question, by their English wording."""
+    """Answers of the region to any question, by their English wording."""
 
 
-def read_asked(folder: Path) -> list[Asked]:
-    """Return what was asked and answered in the regions that do not speak English."""
+def read_questions(folder: Path) -> list[RegionalQuestion]:
+    """Return the questions and answers of the regions that were not asked in English."""
     problems: list[InputError] = []
     answered = [answers for answers in read_answers(folder, problems.append) if REGIONS[answers.unit[1]] in LANGUAGES]
     if problems:
@@ -77,7 +78,7 @@ def read_asked(folder: Path) -> list[Asked]:
         region = REGIONS[answers.unit[1]]
         natives, englishes = (unique(texts) for texts in zip(*pairs, strict=True))
         asked.append(
-            Asked(
+            RegionalQuestion(
                 question=answers.unit[0],
                 region=region,
                 name=f"blend/{':'.join(answers.unit)}",
@@ -89,26 +90,28 @@ def read_asked(folder: Path) -> list[Asked]:
     return asked
 
 
-def _translations(answers: Answers) -> list[tuple[str, str]]:
+def _translations(answers: RegionalAnswers) -> list[tuple[str, str]]:
     """Return the first wording of each answer in both languages, most votes first."""
     votes = sorted(answers.row.list("annotations"), key=lambda vote: -vote["count"])
     pairs = [(vote.get("answers") or [], vote.get("en_answers") or []) for vote in votes]
-    return [(native[0].strip(), english[0].strip()) for native, english in pairs if native and english
-            and str(native[0]).strip() and str(english[0]).strip()]  # fmt: skip
+    first = [(native[0], english[0]) for native, english in pairs if native and english]
+    return [
+        (native.strip(), english.strip()) for native, english in first if str(native).strip() and str(english).strip()
+    ]
 
 
 @dataclass(frozen=True)
 class Translated:
-    """Samples of what was asked, for the splits in which the factory has put the items."""
+    """Samples of the questions, in the splits of the factory's items."""
 
-    asked: list[Asked]
+    asked: list[RegionalQuestion]
     split_of: Mapping[str, str]
-    """The split of each item, by name; what is not in the dataset is left out."""
+    """The split of each item, by name; other items are left out."""
     seed: int = 0
 
-    def of(self, split: str) -> Iterator[Gold]:
-        """Each question twice: in its language with evidence in English, and the reverse or all in its language."""
-        by_question: dict[str, list[Asked]] = defaultdict(list)
+    def samples(self, split: str) -> Iterator[Gold]:
+        """Yield each question twice: in its language with evidence in English, and reversed or all in its language."""
+        by_question: dict[str, list[RegionalQuestion]] = defaultdict(list)
         for asked in self.asked:
             if self.split_of.get(asked.name) == split:
                 by_question[asked.question].append(asked)
@@ -118,8 +121,10 @@ class Translated:
             yield from self._pair(asked, others, "native", "english")
             yield from self._pair(asked, others, second, "native")
 
-    def _pair(self, asked: Asked, others: list[Asked], text: str, evidence: str) -> Iterator[Gold]:
-        """Yield a correct and a wrong answer with the same evidence, if another region gives a wrong one."""
+    def _pair(
+        self, asked: RegionalQuestion, others: list[RegionalQuestion], text: str, evidence: str
+    ) -> Iterator[Gold]:
+        """Yield a correct and a wrong answer with the same evidence, if another region has a wrong one."""
         spoken: Wording = getattr(asked, text)
         wrong = self._wrong(asked, others, text)
         if wrong is None:
@@ -131,19 +136,23 @@ class Translated:
         order = sorted(facts, key=lambda fact: draw(self.seed, key, fact))
         cited = order.index(facts[0]) + 1
         for answer in (spoken.answers[digest[1] % min(2, len(spoken.answers))], wrong):
-            error = incorrect(answer, getattr(asked, evidence).answers[0], cited) if answer is wrong else None
+            error = None
+            if answer is wrong:
+                words = {"words": getattr(asked, evidence).answers[0], "quote": answer}
+                error = cite_error(answer, 0, TYPE, EXPLANATIONS.cited[TYPE].format(**words), cited)
             sample = Sample(
-                id=f"{key} {'wrong' if error else 'correct'}", instruction=spoken.question, text=answer,
-                language=spoken.language, region=asked.region, source=SOURCE,
+                id=f"{key} {'wrong' if error else 'correct'}",
+                instruction=spoken.question,
+                text=answer,
+                language=spoken.language,
+                region=asked.region,
+                source=SOURCE,
                 evidence=tuple(Evidence(text=fact) for fact in order),
-            )  # fmt: skip
-            yield Gold(
-                sample=sample, report=ErrorReport(errors=(error,) if error else ()), task=Task.FREEFORM,
-                kind="hard" if error else "correct", maker="source", item=asked.name, group=f"blend/{asked.question}",
-            )  # fmt: skip
+            )
+            yield make_gold(sample, error, asked.name, f"blend/{asked.question}")
 
-    def _wrong(self, asked: Asked, others: list[Asked], text: str) -> str | None:
-        """Return an answer of another region that nobody gives here, in the wanted language if it is known."""
+    def _wrong(self, asked: RegionalQuestion, others: list[RegionalQuestion], text: str) -> str | None:
+        """Return an answer of another region that nobody gives here, in the language of the text."""
         known = asked.english.answers
         for other in self._drawn(others, f"{asked.name} {text}"):
             answer = other.english.answers[0]
@@ -155,13 +164,5 @@ class Translated:
                 return native
         return None
 
-    def _drawn(self, others: list[Asked], key: str) -> list[Asked]:
+    def _drawn(self, others: list[RegionalQuestion], key: str) -> list[RegionalQuestion]:
         return sorted(others, key=lambda other: draw(self.seed, "other", key, other.name))
-
-
-def incorrect(answer: str, correct: str, cited: int) -> Error:
-    """Return the error of a wrong answer, which a fact shows."""
-    return Error(
-        side="text", start=0, end=len(answer), quote=answer, severity=Severity.MAJOR, type="incorrect answer",
-        explanation=EXPLANATIONS.cited["incorrect answer"].format(words=correct, quote=answer), evidence=(cited,),
-    )  # fmt: skip

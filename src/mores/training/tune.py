@@ -1,7 +1,7 @@
-"""The training loop: packed rows in, a tuned model out. It can be stopped and continued; the seed decides the model.
+"""The training loop: packed rows in, a tuned model out. It can be stopped and resumed, and is reproducible by the seed.
 
-Several GPUs: `accelerate launch --no_python mores train ...`. The examples of each step are dealt out to the processes
-and the loss is the mean over all of them, so that a recipe gives the same model on any number, but for rounding.
+Several GPUs: `accelerate launch --no_python mores train ...`. The examples of each step are split among the processes
+and the loss is the mean over all of them, so that a recipe gives the same model on any number, except for rounding.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +23,21 @@ from torch.nn import functional
 
 from mores.errors import ConfigError
 from mores.io.private import make_part
-from mores.training.examples import Example
-from mores.training.network import core, words
-from mores.training.packing import Row, Shape, pack, shape_of, steps
-from mores.training.recipe import Recipe
+from mores.training.examples import TokenizedExample
+from mores.training.network import core, last_hidden, words
+from mores.training.packing import PackedRow, Shape, pack, shape_of, steps
+from mores.training.recipe import TuningRecipe
 
 CHECKPOINT = "checkpoint.pt"
 LOG = "log.jsonl"
 DEEPSPEED = "DEEPSPEED"
 SHARDED = ("FSDP", "MEGATRON_LM", "XLA", "TP")
-"""Ways of accelerate that part the weights among processes, or take steps in another way."""
+"""Modes of accelerate that split the weights among processes, or step differently."""
 
 
 @dataclass(frozen=True)
-class Progress:
-    """One step, as the log has it."""
+class TrainingStep:
+    """One step, as in the log."""
 
     step: int
     of: int
@@ -45,31 +46,28 @@ class Progress:
     learning_rate: float
     norm: float
     tokens: int
-    """Trained on so far, without padding."""
+    """Tokens trained on so far, without padding."""
     seconds: float
-    """Since the start, or since the run was continued."""
+    """Seconds since the start, or since the run was resumed."""
 
 
 class Tuned(torch.nn.Module):  # type: ignore[misc]
-    """A model that gives the loss of a packed row, computed in bf16 where `low` says so."""
+    """A model that returns the loss of a packed row, in bf16 if `low`."""
 
     def __init__(self, model: Any, low: bool = False) -> None:
         super().__init__()
         self.model, self.low = model, low
 
     def forward(self, row: dict[str, Any]) -> Any:
-        """Return the sum of the weighted losses; words are predicted only where the loss looks."""
-        # Here and not around the call: DeepSpeed switches off what is set outside of it.
+        """Return the sum of the weighted losses; logits are computed only where there is a loss."""
+        # Not around the call: DeepSpeed disables an outer autocast.
         with torch.autocast("cuda", torch.bfloat16, enabled=self.low):
-            hidden = core(self.model)(
-                input_ids=row["tokens"][None], position_ids=row["positions"][None], use_cache=False,
-                starts=row["starts"], longest=row["longest"],
-            ).last_hidden_state[0]  # fmt: skip
+            hidden = last_hidden(self.model, row)
             return weighted_loss(hidden[row["places"]], words(self.model).weight, row["targets"], row["weights"])
 
 
 def weighted_loss(hidden: Any, weight: Any, targets: Any, weights: Any) -> Any:
-    """Cross-entropy of the tokens that follow, weighted and summed."""
+    """Return the cross-entropy of the next tokens, weighted and summed."""
     logits = functional.linear(hidden, weight.to(hidden.dtype)).float()
     return (functional.cross_entropy(logits, targets, reduction="none") * weights).sum()
 
@@ -77,7 +75,7 @@ def weighted_loss(hidden: Any, weight: Any, targets: Any, weights: Any) -> Any:
 def join() -> Any:
     """Return the connection to the other processes, if `accelerate launch` has started several.
 
-    The recipe decides what a step is and its precision; the launcher's configuration of both is ignored.
+    The recipe sets steps and precision; the launcher's configuration of both is ignored.
     """
     from accelerate import Accelerator
     from accelerate.utils import GradientAccumulationPlugin
@@ -89,25 +87,22 @@ def join() -> Any:
     if kind == DEEPSPEED:
         _check_deepspeed(accelerator.state.deepspeed_plugin)
     elif kind in SHARDED:
-        raise ConfigError(
-            f"accelerate is configured for {kind}, which `mores train` does not know; take plain multi-GPU or DeepSpeed"
-        )
+        fix = "use plain multi-GPU or DeepSpeed"
+        raise ConfigError(f"accelerate is configured for {kind}, which `mores train` does not support; {fix}")
     return accelerator
 
 
 def _check_deepspeed(plugin: Any) -> None:
     if plugin.zero_stage not in (1, 2):
-        raise ConfigError(
-            f"DeepSpeed is configured with zero_stage {plugin.zero_stage}; `mores train` knows 1 and 2: the tuned"
-            " weights are whole in each process"
-        )
+        stage = f"DeepSpeed is configured with zero_stage {plugin.zero_stage}"
+        raise ConfigError(f"{stage}; `mores train` supports 1 and 2, with whole weights in each process")
     for name in ("optimizer", "scheduler"):
         if name in plugin.deepspeed_config:
-            raise ConfigError(f"the DeepSpeed configuration has {name!r}; remove it, the recipe says that")
+            raise ConfigError(f"the DeepSpeed configuration has {name!r}; remove it, the recipe sets it")
 
 
-def learning_rate(step: int, total: int, recipe: Recipe) -> float:
-    """Of a step, counted from 0: it rises over the warm-up, then falls along a cosine to 0."""
+def learning_rate(step: int, total: int, recipe: TuningRecipe) -> float:
+    """Return the rate of a step, counted from 0: it rises during the warm-up, then falls along a cosine to 0."""
     warm = min(recipe.warmup_steps, total // 2)
     if step < warm:
         return recipe.learning_rate * (step + 1) / warm
@@ -115,14 +110,14 @@ def learning_rate(step: int, total: int, recipe: Recipe) -> float:
     return recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * progress))
 
 
-def total_steps(count: int, recipe: Recipe) -> int:
-    """Steps of a whole run."""
+def total_steps(count: int, recipe: TuningRecipe) -> int:
+    """Return the number of steps of a run."""
     if not count:
-        raise ConfigError("there is no example to train on; check the split, and whether `longest` is long enough")
+        raise ConfigError("no examples to train on; check the split, and whether `longest` is large enough")
     return max(1, round(recipe.epochs * math.ceil(count / recipe.batch)))
 
 
-def batches(count: int, recipe: Recipe) -> Iterator[Any]:
+def batches(count: int, recipe: TuningRecipe) -> Iterator[Any]:
     """Yield the places of the examples of each step, epoch after epoch."""
     epoch = 0
     while True:
@@ -132,55 +127,45 @@ def batches(count: int, recipe: Recipe) -> Iterator[Any]:
 
 @dataclass
 class Training:
-    """A run: `tune` trains, and continues from a checkpoint if there is one."""
+    """The training of a model: `tune` trains, and resumes from a checkpoint if there is one."""
 
     model: Any
-    examples: Sequence[Example]
-    recipe: Recipe
+    examples: Sequence[TokenizedExample]
+    recipe: TuningRecipe
     folder: Path
     identity: str
-    """What must be the same for a checkpoint to be used."""
+    """Must equal that of a checkpoint to resume from it."""
     save_every: int = 500
     """Steps."""
-    on_step: Callable[[Progress], None] = lambda _: None
+    on_step: Callable[[TrainingStep], None] = lambda _: None
 
     def tune(self) -> None:
         """Train to the end."""
         self._accelerator = join()
         self._device = self._accelerator.device
         self._deepspeed = self._accelerator.distributed_type.value == DEEPSPEED
-        # Dropout falls differently on the examples of each process.
+        # Each process draws its own dropout.
         torch.manual_seed(self.recipe.seed + self._accelerator.process_index)
         if self._device.type == "cuda":
             torch.backends.cuda.matmul.allow_tf32 = True
             if self.recipe.compile:
                 compile_layers(self.model)
-        if self._deepspeed:
-            self._configure_deepspeed()
+        if self._deepspeed:  # the sizes of batches are only for its log
+            sizes = {"train_micro_batch_size_per_gpu": 1, "train_batch_size": self._accelerator.num_processes}
+            off = {"enabled": False}
+            self._accelerator.state.deepspeed_plugin.deepspeed_config.update(
+                gradient_clipping=self.recipe.clip, gradient_accumulation_steps=1, fp16=off, bf16=dict(off), **sizes
+            )
         low = self.recipe.precision == "bf16" and self._device.type == "cuda"
         tuned = Tuned(self.model, low).train()
-        optimizer = self._optimizer(tuned)
+        trained = [weight for weight in tuned.parameters() if weight.requires_grad]
+        matrices, others = ([each for each in trained if (each.ndim > 1) == wide] for wide in (True, False))
+        decays = ((matrices, self.recipe.weight_decay), (others, 0.0))
+        groups = [{"params": weights, "weight_decay": decay} for weights, decay in decays if weights]
+        betas, fused = (self.recipe.beta1, self.recipe.beta2), self._device.type == "cuda"
+        optimizer = torch.optim.AdamW(groups, lr=self.recipe.learning_rate, betas=betas, fused=fused)
         self._tuned, self._optimizer_ = self._accelerator.prepare(tuned, optimizer)
         self._run()
-
-    def _configure_deepspeed(self) -> None:
-        """Its own settings of what the recipe says; the sizes of batches are only for its own log."""
-        self._accelerator.state.deepspeed_plugin.deepspeed_config.update(
-            gradient_clipping=self.recipe.clip, gradient_accumulation_steps=1, train_micro_batch_size_per_gpu=1,
-            train_batch_size=self._accelerator.num_processes, fp16={"enabled": False}, bf16={"enabled": False},
-        )  # fmt: skip
-
-    def _optimizer(self, tuned: Any) -> Any:
-        recipe = self.recipe
-        trained = [weight for weight in tuned.parameters() if weight.requires_grad]
-        groups = [
-            {"params": [weight for weight in trained if weight.ndim > 1], "weight_decay": recipe.weight_decay},
-            {"params": [weight for weight in trained if weight.ndim < 2], "weight_decay": 0.0},
-        ]
-        return torch.optim.AdamW(
-            [group for group in groups if group["params"]], lr=recipe.learning_rate,
-            betas=(recipe.beta1, recipe.beta2), fused=self._device.type == "cuda",
-        )  # fmt: skip
 
     def _run(self) -> None:
         total = total_steps(len(self.examples), self.recipe)
@@ -189,8 +174,12 @@ class Training:
         self._shape = shape_of(lengths, share, self.recipe.row_tokens)
         start, tokens = self._resume()
         begun = time.perf_counter()
-        with self._ahead() as ahead, self._log() as log:
-            plan = self._plan(start, total)
+        # A thread prepares the next step, on the GPU of this process.
+        on_gpu = self._device.type == "cuda"
+        device = {"initializer": torch.cuda.set_device, "initargs": (torch.cuda.current_device(),)} if on_gpu else {}
+        log_file = (self.folder / LOG).open("a") if self._accelerator.is_main_process else nullcontext()
+        with ThreadPoolExecutor(1, **device) as ahead, log_file as log:
+            plan = islice(batches(len(self.examples), self.recipe), start, total)
             coming = ahead.submit(self._prepared, next(plan)) if start < total else None
             for step in range(start, total):
                 assert coming is not None
@@ -200,63 +189,46 @@ class Training:
                 loss, norm = self._step(rows, whole, rate)
                 tokens += tokens_of_step
                 seconds = time.perf_counter() - begun
-                self._report(log, Progress(step + 1, total, loss / whole, rate, norm, tokens, seconds))
+                self._report(log, TrainingStep(step + 1, total, loss / whole, rate, norm, tokens, seconds))
                 if (step + 1) % self.save_every == 0 or step + 1 == total:
                     self._save(step + 1, tokens)
-
-    def _plan(self, start: int, total: int) -> Iterator[Any]:
-        for step, places in enumerate(batches(len(self.examples), self.recipe)):
-            if step >= total:
-                return
-            if step >= start:
-                yield places
-
-    def _ahead(self) -> ThreadPoolExecutor:
-        """Return a thread that prepares the next step, on the GPU of this process."""
-        if self._device.type != "cuda":
-            return ThreadPoolExecutor(1)
-        return ThreadPoolExecutor(1, initializer=torch.cuda.set_device, initargs=(torch.cuda.current_device(),))
 
     def _prepared(self, places: Any) -> tuple[list[dict[str, Any]], float, int]:
         """Return this process's rows of a step on the device, the weight of the whole step, and its tokens."""
         index, processes = self._accelerator.process_index, self._accelerator.num_processes
-        shares = [self._packed(places[number::processes]) for number in range(processes)]
+        shares = []
+        for number in range(processes):
+            examples = (self.examples[i] for i in places[number::processes])
+            shares.append(list(pack(examples, self._shape, self.recipe.decision_weight)))
         whole = float(sum(row.weights.sum() + row.doubts.sum() for rows in shares for row in rows))
         count = sum(len(self.examples[i].tokens) for i in places)
         # All have equally many rows, because they exchange gradients; some have nothing to learn from.
         missing = max(len(rows) for rows in shares) - len(shares[index])
-        rows = shares[index] + [_weightless(shares[0][0])] * missing
+        weights = shares[0][0].weights * 0
+        weights[0] = 1e-30  # so that there is a loss to differentiate
+        rows = shares[index] + [replace(shares[0][0], weights=weights, doubts=weights * 0)] * missing
         return [on_device(row, self._shape, self._device) for row in rows], whole, count
-
-    def _packed(self, places: Any) -> list[Row]:
-        return list(pack((self.examples[i] for i in places), self._shape, self.recipe.decision_weight))
 
     def _step(self, rows: list[dict[str, Any]], whole: float, rate: float) -> tuple[float, float]:
         for group in self._optimizer_.param_groups:
             group["lr"] = rate
         total = torch.zeros((), device=self._device)
         for number, row in enumerate(rows):
-            with self._syncing(number + 1 == len(rows)):
+            is_last = number + 1 == len(rows)
+            if self._deepspeed:  # exchanges gradients after each row, but must know which is the last
+                self._tuned.set_gradient_accumulation_boundary(is_last)
+            with nullcontext() if is_last or self._deepspeed else self._accelerator.no_sync(self._tuned):
                 loss = self._tuned(row)
-                # Gradients are averaged over the processes; the loss is a mean over the whole step.
-                self._backward(loss * (self._accelerator.num_processes / whole))
+                # Gradients are averaged over the processes; the loss is a mean over the whole step. accelerate's
+                # backward would take a step of DeepSpeed's optimizer after every row.
+                scaled = loss * (self._accelerator.num_processes / whole)
+                (self._tuned if self._deepspeed else self._accelerator).backward(scaled)
             total += loss.detach()
         norm = self._update()
         return float(self._accelerator.reduce(total)), float(norm)
 
-    def _syncing(self, last: bool) -> Any:
-        """Gradients are exchanged after the last row; DeepSpeed does it after each, but must know which is the last."""
-        if self._deepspeed:
-            self._tuned.set_gradient_accumulation_boundary(last)
-            return nullcontext()
-        return nullcontext() if last else self._accelerator.no_sync(self._tuned)
-
-    def _backward(self, loss: Any) -> None:
-        # accelerate's own would take a step of DeepSpeed's optimizer after every row.
-        (self._tuned if self._deepspeed else self._accelerator).backward(loss)
-
     def _update(self) -> Any:
-        """Return one step of the optimizer; the norm of the gradients before they were clipped."""
+        """Take one step of the optimizer; return the norm of the gradients before clipping."""
         if self._deepspeed:
             self._tuned.step()  # clips before and clears after
             return self._tuned.get_global_grad_norm()
@@ -265,12 +237,9 @@ class Training:
         self._optimizer_.zero_grad(set_to_none=True)
         return norm
 
-    # ---- stopping and going on ---------------------------------------------------------------------------------
+    # ---- stopping and resuming ---------------------------------------------------------------------------------
 
-    def _log(self) -> Any:
-        return (self.folder / LOG).open("a") if self._accelerator.is_main_process else nullcontext()
-
-    def _report(self, log: Any, progress: Progress) -> None:
+    def _report(self, log: Any, progress: TrainingStep) -> None:
         if not math.isfinite(progress.loss):
             raise ConfigError(f"the loss is {progress.loss} at step {progress.step}; lower the learning rate")
         if self._accelerator.is_main_process:
@@ -283,16 +252,14 @@ class Training:
         if self._deepspeed or not self._accelerator.is_main_process:
             return
         weights = {name: weight for name, weight in self._bare().named_parameters() if weight.requires_grad}
-        state = {
-            "identity": self.identity, "step": step, "tokens": tokens, "weights": weights,
-            "optimizer": self._optimizer_.state_dict(),
-        }  # fmt: skip
+        state = {"identity": self.identity, "step": step, "tokens": tokens, "weights": weights}
+        state["optimizer"] = self._optimizer_.state_dict()
         part = make_part(self.folder / f"{CHECKPOINT}.part")
         torch.save(state, part)
         part.replace(self.folder / CHECKPOINT)
 
     def _resume(self) -> tuple[int, int]:
-        """Return the step and the tokens to continue from, the same in all processes."""
+        """Return the step and the tokens to resume from, the same in all processes."""
         from accelerate.utils import gather_object
 
         path = self.folder / CHECKPOINT
@@ -305,9 +272,8 @@ class Training:
 
     def _restored(self, path: Path) -> tuple[int, int]:
         if self._deepspeed:
-            raise ConfigError(
-                f"{path}: a run under DeepSpeed cannot continue from it; remove it, or run without DeepSpeed"
-            )
+            fix = "remove it, or run without DeepSpeed"
+            raise ConfigError(f"{path}: a run under DeepSpeed cannot resume from a checkpoint; {fix}")
         state = torch.load(path, map_location="cpu", weights_only=True)  # copied to its device below
         if state["identity"] != self.identity:
             reason = "a checkpoint of another recipe, base or data; remove it, or choose another folder"
@@ -324,28 +290,19 @@ class Training:
 
 
 def compile_layers(model: Any) -> None:
-    """Compile each layer by itself: they are alike, so that one compilation does for all."""
+    """Compile each layer separately: they are alike, so one compilation serves all."""
     for layer in core(model).layers:
         layer.compile()
 
 
-def on_device(row: Row, shape: Shape, device: Any) -> dict[str, Any]:
-    """Return a row as tensors; places, targets and weights are only those that the loss looks at."""
+def on_device(row: PackedRow, shape: Shape, device: Any) -> dict[str, Any]:
+    """Return a row as tensors; places, targets and weights only where there is a loss."""
     places, doubted = row.weights.nonzero()[0], row.doubts.nonzero()[0]
     targets = np.concatenate((row.targets[places], row.others[doubted])).astype("int64")
-    arrays = {
-        "tokens": row.tokens.astype("int64"), "positions": row.positions.astype("int64"), "starts": row.starts,
-        "places": np.concatenate((places, doubted)), "targets": targets,
-        "weights": np.concatenate((row.weights[places], row.doubts[doubted])),
-    }  # fmt: skip
+    weights = np.concatenate((row.weights[places], row.doubts[doubted]))
+    arrays = {"places": np.concatenate((places, doubted)), "targets": targets, "weights": weights, "starts": row.starts}
+    arrays |= {"tokens": row.tokens.astype("int64"), "positions": row.positions.astype("int64")}
     tensors: dict[str, Any] = {name: torch.from_numpy(array) for name, array in arrays.items()}
     if device.type == "cuda":
         tensors = {name: each.pin_memory().to(device, non_blocking=True) for name, each in tensors.items()}
     return tensors | {"longest": shape.longest}
-
-
-def _weightless(row: Row) -> Row:
-    """Return the same row with nothing to learn from."""
-    weights = row.weights * 0
-    weights[0] = 1e-30  # so that there is a loss to go back from
-    return replace(row, weights=weights, doubts=row.doubts * 0)

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mores.stats.mixed import Fit, Model, contrasts, fit, means, r_squared
+from mores.stats.mixed import Fit, MixedModel, contrasts, fit, means, r_squared
 from mores.stats.mixed.comparison import Adjustment, adjusted
 from mores.stats.mixed.estimation import evaluate, prepare
 from mores.stats.mixed.likelihood import Likelihood, rows_at
@@ -42,14 +42,14 @@ ALIKE: Data = {
     for key, values in RATINGS.items()
 }
 MODELS = {
-    "wine_clm": (Model("rating", ("temp", "contact")), WINE),
-    "wine_judge": (Model("rating", ("temp", "contact"), ("judge",)), WINE),
-    "wine_interaction": (Model("rating", ("temp*contact",), ("judge", "bottle")), WINE),
-    "wine_null": (Model("rating", (), ("judge",)), WINE),
-    "nested": (Model("rating", ("model*type", "length"), ("language/annotator",), ORDER), RATINGS),
-    "crossed": (Model("rating", ("model", "type"), ("language/annotator", "question"), ORDER), RATINGS),
-    "alike": (Model("rating", ("model",), ("language/annotator",), ORDER), ALIKE),
-    "nested_clm": (Model("rating", ("model", "type", "model:type", "length"), (), ORDER), RATINGS),
+    "wine_clm": (MixedModel("rating", ("temp", "contact")), WINE),
+    "wine_judge": (MixedModel("rating", ("temp", "contact"), ("judge",)), WINE),
+    "wine_interaction": (MixedModel("rating", ("temp*contact",), ("judge", "bottle")), WINE),
+    "wine_null": (MixedModel("rating", (), ("judge",)), WINE),
+    "nested": (MixedModel("rating", ("model*type", "length"), ("language/annotator",), ORDER), RATINGS),
+    "crossed": (MixedModel("rating", ("model", "type"), ("language/annotator", "question"), ORDER), RATINGS),
+    "alike": (MixedModel("rating", ("model",), ("language/annotator",), ORDER), ALIKE),
+    "nested_clm": (MixedModel("rating", ("model", "type", "model:type", "length"), (), ORDER), RATINGS),
 }
 FITS: dict[str, Fit] = {}
 
@@ -170,7 +170,7 @@ def test_adjusted_p_values_are_those_of_calmqa(z: float, size: int, adjust: Adju
 def test_two_levels_and_a_factor_are_a_two_by_two_table() -> None:
     """By hand: 3 of 10 and 6 of 8 high; the effect is the log odds ratio, its variance the sum of 1/counts."""
     data: dict[str, list[Any]] = {"high": [0] * 7 + [1] * 3 + [0] * 2 + [1] * 6, "arm": ["a"] * 10 + ["b"] * 8}
-    result = fit(Model("high", ("arm",)), data)
+    result = fit(MixedModel("high", ("arm",)), data)
     (threshold,), (effect,) = result.thresholds, result.coefficients
     assert (threshold.name, effect.name) == ("0|1", "arm[b]")
     assert threshold.estimate == pytest.approx(log(7 / 3), abs=1e-6)
@@ -214,14 +214,14 @@ def test_no_variance_is_the_model_without_random_terms() -> None:
 
 
 def test_variance_estimated_as_zero_is_noted_and_changes_nothing_else() -> None:
-    with_bottle, without = fitted("wine_interaction"), fit(Model("rating", ("temp*contact",), ("judge",)), WINE)
+    with_bottle, without = fitted("wine_interaction"), fit(MixedModel("rating", ("temp*contact",), ("judge",)), WINE)
     assert with_bottle.notes == ("the variance of bottle is estimated as zero",)
     assert with_bottle.log_likelihood == pytest.approx(without.log_likelihood, abs=1e-6)
     assert [c.se for c in with_bottle.coefficients] == pytest.approx([c.se for c in without.coefficients], rel=1e-4)
 
 
 def test_terms_that_group_alike_share_a_variance() -> None:
-    twice, once = fitted("alike"), fit(Model("rating", ("model",), ("language",), ORDER), ALIKE)
+    twice, once = fitted("alike"), fit(MixedModel("rating", ("model",), ("language",), ORDER), ALIKE)
     assert "group the rows alike" in twice.notes[0]
     assert sum(v.variance for v in twice.variances) == pytest.approx(once.variances[0].variance)
     assert [c.se for c in twice.coefficients] == pytest.approx([c.se for c in once.coefficients])
@@ -242,8 +242,8 @@ def test_labels_of_groups_and_order_of_rows_do_not_matter(names: list[str], orde
 
 @pytest.mark.parametrize("order", [["opus", "turbo", "mix"], ["turbo", "mix", "opus"]])
 def test_reference_level_changes_neither_likelihood_nor_contrasts(order: list[str]) -> None:
-    result = fit(Model("rating", ("model", "type"), ("language",), {"model": order}), RATINGS)
-    base = fit(Model("rating", ("model", "type"), ("language",)), RATINGS)
+    result = fit(MixedModel("rating", ("model", "type"), ("language",), {"model": order}), RATINGS)
+    base = fit(MixedModel("rating", ("model", "type"), ("language",)), RATINGS)
     assert result.log_likelihood == pytest.approx(base.log_likelihood, abs=1e-6)
     found = {frozenset([c.first["model"], c.second["model"]]): (abs(c.z), c.p) for c in contrasts(result, ("model",))}
     for c in contrasts(base, ("model",)):
@@ -252,7 +252,7 @@ def test_reference_level_changes_neither_likelihood_nor_contrasts(order: list[st
 
 def test_reversed_ratings_turn_the_signs() -> None:
     model, data = MODELS["wine_judge"]
-    result = fit(Model(model.response, model.fixed, model.random, {"rating": (5, 4, 3, 2, 1, 0)}), data)
+    result = fit(MixedModel(model.response, model.fixed, model.random, {"rating": (5, 4, 3, 2, 1, 0)}), data)
     base = fitted("wine_judge")
     assert [t.name for t in result.thresholds] == ["5|4", "4|3", "3|2", "2|1"]
     assert result.log_likelihood == pytest.approx(base.log_likelihood, abs=1e-6)
@@ -291,32 +291,38 @@ SMALL: Data = {
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (Model("ratng", ("arm",)), "no column 'ratng'; did you mean 'rating'?"),
-        (Model("rating", ("nothing_at_all",)), "no column 'nothing_at_all'; the columns are arm, "),
-        (Model("rating", ("empty",)), "column 'empty', row 2: None"),
-        (Model("rating", ("void",)), "column 'void', row 4: nan"),
-        (Model("rating", ("arm",), ("lists",)), "column 'lists', row 1: ['a']; expected a text"),
-        (Model("rating", ("short",)), "different lengths: rating 8, short 2"),
-        (Model("one", ("arm",), levels={"one": ("x", "y")}), "needs at least two levels; every row is 'x'"),
-        (Model("words", ("arm",)), "give their order in levels={'words'"),
-        (Model("words", ("arm",), levels={"words": ("low", "high")}), "row 2: 'mid' is not among its levels"),
-        (Model("rating", ("arm",), levels={"arm": ("a", "b", "a")}), "level twice"),
-        (Model("rating", ("arm",), levels={"amr": ("a", "b")}), "levels of 'amr', which is not in the model"),
-        (Model("rating", ("one",)), "factor 'one' has one level only, 'x'"),
-        (Model("rating", ("kinds",)), "column 'kinds' mixes kinds of values"),
-        (Model("rating", ("arm", "same")), "aliased columns, constant or a combination of those before them: same[d]"),
-        (Model("rating", ("constant",)), "aliased columns, constant or a combination of those before them: constant"),
-        (Model("rating", ("arm:cell",)), "arm:cell without arm; write arm*cell"),
-        (Model("rating", ("rating",)), "is the response and also a predictor"),
-        (Model("rating", ("arm + same",)), "cannot read the term 'arm + same'"),
-        (Model("rating", ("arm:arm",)), "cannot read the term 'arm:arm'"),
-        (Model("rating", "arm"), "fixed is a tuple of terms; write ('arm',)"),  # type: ignore[arg-type]
-        (Model("rating", (), "arm"), "random is a tuple of terms; write ('arm',)"),  # type: ignore[arg-type]
-        (Model("rating", ("arm",), ("one",)), "random term 'one' has one level only"),
-        (Model("rating", ("arm",), ("arm/each",)), "random term 'arm:each' has a level for every row"),
+        (MixedModel("ratng", ("arm",)), "no column 'ratng'; did you mean 'rating'?"),
+        (MixedModel("rating", ("nothing_at_all",)), "no column 'nothing_at_all'; the columns are arm, "),
+        (MixedModel("rating", ("empty",)), "column 'empty', row 2: None"),
+        (MixedModel("rating", ("void",)), "column 'void', row 4: nan"),
+        (MixedModel("rating", ("arm",), ("lists",)), "column 'lists', row 1: ['a']; expected a text"),
+        (MixedModel("rating", ("short",)), "different lengths: rating 8, short 2"),
+        (MixedModel("one", ("arm",), levels={"one": ("x", "y")}), "needs at least two levels; every row is 'x'"),
+        (MixedModel("words", ("arm",)), "give their order in levels={'words'"),
+        (MixedModel("words", ("arm",), levels={"words": ("low", "high")}), "row 2: 'mid' is not among its levels"),
+        (MixedModel("rating", ("arm",), levels={"arm": ("a", "b", "a")}), "level twice"),
+        (MixedModel("rating", ("arm",), levels={"amr": ("a", "b")}), "levels of 'amr', which is not in the model"),
+        (MixedModel("rating", ("one",)), "factor 'one' has one level only, 'x'"),
+        (MixedModel("rating", ("kinds",)), "column 'kinds' mixes kinds of values"),
+        (
+            MixedModel("rating", ("arm", "same")),
+            "aliased columns, constant or a combination of those before them: same[d]",
+        ),
+        (
+            MixedModel("rating", ("constant",)),
+            "aliased columns, constant or a combination of those before them: constant",
+        ),
+        (MixedModel("rating", ("arm:cell",)), "arm:cell without arm; write arm*cell"),
+        (MixedModel("rating", ("rating",)), "is the response and also a predictor"),
+        (MixedModel("rating", ("arm + same",)), "cannot read the term 'arm + same'"),
+        (MixedModel("rating", ("arm:arm",)), "cannot read the term 'arm:arm'"),
+        (MixedModel("rating", "arm"), "fixed is a tuple of terms; write ('arm',)"),  # type: ignore[arg-type]
+        (MixedModel("rating", (), "arm"), "random is a tuple of terms; write ('arm',)"),  # type: ignore[arg-type]
+        (MixedModel("rating", ("arm",), ("one",)), "random term 'one' has one level only"),
+        (MixedModel("rating", ("arm",), ("arm/each",)), "random term 'arm:each' has a level for every row"),
     ],
 )
-def test_bad_input_is_named_with_its_fix(model: Model, message: str) -> None:
+def test_bad_input_is_named_with_its_fix(model: MixedModel, message: str) -> None:
     with pytest.raises(ValueError) as caught:
         fit(model, SMALL)
     assert message in str(caught.value)
@@ -324,14 +330,14 @@ def test_bad_input_is_named_with_its_fix(model: Model, message: str) -> None:
 
 def test_empty_columns_are_refused() -> None:
     with pytest.raises(ValueError, match="there are no rows"):
-        fit(Model("rating", ("arm",)), {"rating": [], "arm": []})
+        fit(MixedModel("rating", ("arm",)), {"rating": [], "arm": []})
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((("judge",),), "'judge' is no factor of the fixed effects; they are model, type"),
-        ((("length",),), "'length' is no factor"),
+        ((("judge",),), "unknown factor 'judge'; the fixed effects have model, type"),
+        ((("length",),), "unknown factor 'length'"),
         ((("model",), ("model",)), "each once"),
         (((),), "at least one factor"),
         (("model",), "tuples of names"),
@@ -357,14 +363,14 @@ SEPARATED: Data = {
 @pytest.mark.parametrize(
     ("model", "problem"),
     [
-        (Model("rating", ("arm",)), "separation: no finite estimate of arm[b]"),
-        (Model("rating", ("arm", "noise")), "separation: no finite estimate of arm[b]"),
-        (Model("rating", ("score",)), "separation: no finite estimate of score"),
-        (Model("rating", ("arm",), ("judge",)), "separation: no finite estimate of arm[b]"),
-        (Model("rating", ("noise",), ("rater",)), "the variance of rater grows without bound"),
+        (MixedModel("rating", ("arm",)), "separation: no finite estimate of arm[b]"),
+        (MixedModel("rating", ("arm", "noise")), "separation: no finite estimate of arm[b]"),
+        (MixedModel("rating", ("score",)), "separation: no finite estimate of score"),
+        (MixedModel("rating", ("arm",), ("judge",)), "separation: no finite estimate of arm[b]"),
+        (MixedModel("rating", ("noise",), ("rater",)), "the variance of rater grows without bound"),
     ],
 )
-def test_estimates_without_a_maximum_are_reported_and_not_used(model: Model, problem: str) -> None:
+def test_estimates_without_a_maximum_are_reported_and_not_used(model: MixedModel, problem: str) -> None:
     result = fit(model, SEPARATED)
     assert not result.converged
     assert problem in result.problems[0]

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
-from mores.stats.mixed import Fit, Model, contrasts, fit
+from mores.stats.mixed import Fit, MixedModel, contrasts, fit
 from mores.stats.raters import Conduct, Suspicion, annotator_drift, find_careless
 from mores.stats.raters.careless import judge_speed, longest_runs, predict
-from mores.stats.raters.simulated import Careless, Plan, Study, draw_study
+from tests.stats.raters.simulated import Careless, Plan, Study, draw_study
 
-NESTED = Model("rating", ("model*type",), ("language/annotator", "question"))
+NESTED = MixedModel("rating", ("model*type",), ("language/annotator", "question"))
 
 
 def conduct(study: Study) -> Conduct:
     return Conduct(study.numbers("order"), study.numbers("seconds"), study.numbers("position"))
 
 
-def search(study: Study, model: Model = NESTED) -> dict[object, Suspicion]:
+def search(study: Study, model: MixedModel = NESTED) -> dict[object, Suspicion]:
     suspicions = find_careless(fit(model, study.columns), study.columns["annotator"], conduct(study), draws=500)
     return {suspicion.annotator: suspicion for suspicion in suspicions}
 
@@ -60,7 +60,7 @@ def test_the_whole_study_is_recovered() -> None:
 
 def test_people_of_one_language_each_are_judged_by_models_and_types() -> None:
     """As in the study of CaLMQA, where nobody else rated the same answers."""
-    model = Model("rating", ("model*type",), ("language/annotator",))
+    model = MixedModel("rating", ("model*type",), ("language/annotator",))
     study = draw_study(Plan(annotators=1, questions=40, careless="random"), np.random.default_rng(0))
     people = search(study, model)
     assert [name for name, person in people.items() if person.flagged] == [study.plan.careless_person]

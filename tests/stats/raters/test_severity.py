@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mores.stats.mixed import Fit, Model, fit
+from mores.stats.mixed import Fit, MixedModel, fit
 from mores.stats.raters import annotator_drift, annotator_severity
 from mores.stats.raters.drift import person_slopes
 from mores.stats.raters.joint import join
-from mores.stats.raters.simulated import Plan, draw_study
 from tests.stats.mixed.test_mixed import ORDER, RATINGS, Data, r_name
+from tests.stats.raters.simulated import Plan, draw_study
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())
 PEOPLE: Data = {
@@ -26,7 +26,7 @@ UNUSED: Data = {key: [values[n] for n in ROWS if PEOPLE["rating"][n] != 3] for k
 
 @pytest.fixture(scope="module")
 def crossed() -> Fit:
-    return fit(Model("rating", ("model*type",), ("person", "question"), ORDER), PEOPLE)
+    return fit(MixedModel("rating", ("model*type",), ("person", "question"), ORDER), PEOPLE)
 
 
 @pytest.mark.parametrize("name", ["crossed", "unused"])
@@ -35,7 +35,7 @@ def test_crossed_people_and_questions_agree_with_r(name: str, crossed: Fit) -> N
     result = crossed
     if name == "unused":
         result = fit(
-            Model("rating", ("model", "type"), ("person", "question"), {**ORDER, "rating": range(1, 6)}), UNUSED
+            MixedModel("rating", ("model", "type"), ("person", "question"), {**ORDER, "rating": range(1, 6)}), UNUSED
         )
         assert [threshold.name for threshold in result.thresholds] == ["1|2", "2|4", "4|5"]
     golden = GOLDEN[name]
@@ -103,7 +103,7 @@ def test_crossed_people_are_compared_with_everybody(crossed: Fit) -> None:
 
 
 def test_nested_people_are_compared_within_their_language(crossed: Fit) -> None:
-    result = fit(Model("rating", ("model", "type"), ("language/annotator",), ORDER), PEOPLE)
+    result = fit(MixedModel("rating", ("model", "type"), ("language/annotator",), ORDER), PEOPLE)
     severities = annotator_severity(result, PEOPLE, "language:annotator")
     for language in ("de", "fj"):
         within = [s.severity for s in severities.people if s.annotator[0] == language]  # type: ignore[index]
@@ -116,7 +116,7 @@ def test_nested_people_are_compared_within_their_language(crossed: Fit) -> None:
 def test_the_only_annotator_of_a_language_cannot_be_told_from_it() -> None:
     keep = [n for n in ROWS if PEOPLE["language"][n] != "de" or PEOPLE["annotator"][n] == "a1"]
     data: Data = {key: [values[n] for n in keep] for key, values in PEOPLE.items()}
-    result = fit(Model("rating", ("model",), ("language/annotator",), ORDER), data)
+    result = fit(MixedModel("rating", ("model",), ("language/annotator",), ORDER), data)
     severities = {s.annotator: s for s in annotator_severity(result, data, "language:annotator").people}
     german = severities["de", "a1"]
     assert (german.severity, german.low, german.high, german.points) == (None, None, None, None)
@@ -129,7 +129,7 @@ def test_one_annotator_for_each_language_has_no_severities_at_all() -> None:
     """As in the study of CaLMQA."""
     keep = [n for n in ROWS if PEOPLE["annotator"][n] == "a1"]
     data: Data = {key: [values[n] for n in keep] for key, values in PEOPLE.items()}
-    result = fit(Model("rating", ("model",), ("language/annotator",), ORDER), data)
+    result = fit(MixedModel("rating", ("model",), ("language/annotator",), ORDER), data)
     severities = annotator_severity(result, data, "language:annotator")
     assert [s.confounded for s in severities.people] == [f"language {code}" for code in ("de", "fj", "hi", "ki", "yo")]
     assert severities.p is None
@@ -142,7 +142,7 @@ def test_people_who_do_not_differ_have_no_severity() -> None:
         "model": ["a", "b"] * 24,
         "person": [f"p{n // 8}" for n in range(48)],
     }
-    result = fit(Model("rating", ("model",), ("person",)), data)
+    result = fit(MixedModel("rating", ("model",), ("person",)), data)
     severities = annotator_severity(result, data, "person")
     assert all(s.severity is None and s.low is None and s.confounded == "" for s in severities.people)
     assert severities.p == 1.0
@@ -151,7 +151,7 @@ def test_people_who_do_not_differ_have_no_severity() -> None:
 def test_drift_without_random_terms_or_times() -> None:
     """Ratings that are the same forwards and backwards do not drift; and at one time nobody can."""
     data: Data = {"rating": [1, 2, 3, 3, 2, 1] * 4, "model": ["a", "b", "a", "a", "b", "a"] * 4}
-    result = fit(Model("rating", ("model",)), data)
+    result = fit(MixedModel("rating", ("model",)), data)
     drifts = annotator_drift(result, ["ann"] * 24, np.arange(24.0))
     assert [drifts.people[0].change, drifts.everybody.change] == pytest.approx([0, 0], abs=1e-6)
     still = annotator_drift(result, ["ann"] * 24, np.ones(24))
@@ -192,7 +192,7 @@ def test_ratings_that_time_settles_have_a_drift_and_equal_ones_have_none() -> No
     for n, (person, order) in enumerate(zip(data["annotator"], study.numbers("order"), strict=True)):
         if person in ("l1p1", "l2p2"):
             data["rating"][n] = 1 if person == "l1p1" and order > 15 else 5
-    result = fit(Model("rating", ("model*type",), ("annotator",)), data)
+    result = fit(MixedModel("rating", ("model*type",), ("annotator",)), data)
     drifts = {d.annotator: d for d in annotator_drift(result, data["annotator"], study.numbers("order")).people}
     halved, constant = drifts["l1p1"], drifts["l2p2"]
     assert halved.adjusted_p is not None
@@ -205,7 +205,7 @@ def test_ratings_that_time_settles_have_a_drift_and_equal_ones_have_none() -> No
 
 def test_a_drifting_person_is_found() -> None:
     study = draw_study(Plan(languages=2, questions=20, drift=-4.0), np.random.default_rng(1))
-    result = fit(Model("rating", ("model*type",), ("annotator",)), study.columns)
+    result = fit(MixedModel("rating", ("model*type",), ("annotator",)), study.columns)
     drifts = annotator_drift(result, study.columns["annotator"], study.numbers("order"))
     flagged = [d for d in drifts.people if d.adjusted_p is not None and d.adjusted_p < 0.05]
     assert [d.annotator for d in flagged] == [study.plan.drifting]
@@ -223,7 +223,7 @@ def test_intervals_hold_true_severities_and_no_drift_is_none() -> None:
     within, drifting = [], []
     for seed in range(30):
         study = draw_study(Plan(), np.random.default_rng(seed))
-        result = fit(Model("rating", ("model*type",), ("language/annotator", "question")), study.columns)
+        result = fit(MixedModel("rating", ("model*type",), ("language/annotator", "question")), study.columns)
         for s in annotator_severity(result, study.columns, "language:annotator").people:
             name = str(s.annotator[1])  # type: ignore[index]
             others = [value for person, value in study.severity.items() if person[:2] == name[:2]]

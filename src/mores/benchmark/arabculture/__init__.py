@@ -6,26 +6,19 @@ Columns: sample_id, sub_topic, first_statement, options ({arabic_keys, english_k
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-from mores.benchmark.benchmark import Benchmark, OnBad
+from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.choice import distinct, grade_letter, guess_letter, lettered, letters
 from mores.culture import region
 from mores.errors import InputError
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import Row, collect
+from mores.factory.sources.rows import SourceRow, collect
 from mores.prompts import fill, read_prompt
 from mores.types import Item
 
 AREA, PLAIN = "area", "plain"
 
 
-def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
-    return collect(read_all(find(folder, "test*.parquet", "test*.jsonl")), _item, on_bad)
-
-
-def _item(row: Row) -> Item:
+def _item(row: SourceRow) -> Item:
     options, answer = row.having(row.mapping("options")), row.having(row.mapping("answer_key"))
     keys, texts = options.list("english_keys"), [str(text).strip() for text in options.list("text")]
     key = answer.text("english_answer_key")
@@ -62,7 +55,7 @@ ARABCULTURE = Benchmark(
     licence="CC-BY-NC-SA-4.0",
     homepage="https://huggingface.co/datasets/MBZUAI/ArabCulture",
     files="<Country>/test-*.parquet as on the Hub",
-    read=_read,
+    read=lambda folder, on_bad: collect(read_all(find(folder, "test*.parquet", "test*.jsonl")), _item, on_bad),
     source="arabculture",
     grade=grade_letter,
     groupings=("region", "area", "topic"),

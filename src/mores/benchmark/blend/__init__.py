@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
-from mores.benchmark.benchmark import Benchmark, Graded, Label, OnBad
+from mores.benchmark.benchmark import Benchmark, Graded, Label
 from mores.benchmark.choice import grade_letter, guess_letter, lettered, letters
 from mores.factory.items import SourceItem
-from mores.factory.sources.blend import REGIONS, SOURCE, Answers, read_answers
+from mores.factory.sources.blend import REGIONS, SOURCE, RegionalAnswers, read_answers
 from mores.factory.sources.matching import says
 from mores.factory.sources.rows import unique
 from mores.models.written import without_thoughts
@@ -18,10 +16,6 @@ from mores.prompts import fill, read_prompt
 from mores.types import Item
 
 _ANSWER = re.compile(r"\A\s*answer:\s*", re.IGNORECASE)  # repeated from the prompt
-
-
-def _read_choices(folder: Path, on_bad: OnBad) -> Iterator[Item]:
-    return map(_choice, SOURCE.read(folder, on_bad))
 
 
 def _choice(item: SourceItem) -> Item:
@@ -33,11 +27,7 @@ def _choice(item: SourceItem) -> Item:
     )  # fmt: skip
 
 
-def _read_short(folder: Path, on_bad: OnBad) -> Iterator[Item]:
-    return map(_short, read_answers(folder, on_bad))
-
-
-def _short(answers: Answers) -> Item:
+def _short(answers: RegionalAnswers) -> Item:
     return Item(
         id=":".join(answers.unit),
         prompt=fill(read_prompt(__file__, "short"), question=answers.question),
@@ -49,7 +39,7 @@ def _short(answers: Answers) -> Item:
 
 
 def grade_short(item: Item, text: str) -> Graded:
-    """Correct when it gives an answer that someone gave, as the authors match it; the first of those is shown."""
+    """Accept an answer that someone gave, as the authors match it; the first of those is shown."""
     answer = _ANSWER.sub("", without_thoughts(text))
     if not any(map(str.isalnum, answer)):
         return Graded(label=Label.NOT_ATTEMPTED)
@@ -64,7 +54,7 @@ CHOICE = Benchmark(
     licence=SOURCE.licence,
     homepage=SOURCE.homepage,
     files=SOURCE.files,
-    read=_read_choices,
+    read=lambda folder, on_bad: map(_choice, SOURCE.read(folder, on_bad)),
     source="blend",
     grade=grade_letter,
     groupings=("place", "region"),
@@ -77,7 +67,7 @@ SHORT = replace(
     CHOICE,
     name="blend-short",
     title="BLEnD: everyday knowledge, short answers",
-    read=_read_short,
+    read=lambda folder, on_bad: map(_short, read_answers(folder, on_bad)),
     grade=grade_short,
     candidates=None,
     references=lambda _: {},

@@ -6,12 +6,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
-from mores.benchmark.benchmark import Benchmark, OnBad
+from mores.benchmark.benchmark import Benchmark
 from mores.factory.sources import REVISIONS
-from mores.factory.sources.calmqa import SOURCE, Entry, read_entries
+from mores.factory.sources.calmqa import SOURCE, CalmqaQuestion, read_entries
 from mores.longanswer.records import LongAnswer, QuestionKind
 from mores.longanswer.summary import resource_level
 from mores.types import Item, Response
@@ -19,16 +17,10 @@ from mores.types import Item, Response
 _BREAKS = re.compile(r"\n+")
 
 
-def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
-    yield from map(_item, read_entries(folder, on_bad))
-
-
-def _item(entry: Entry) -> Item:
+def _item(entry: CalmqaQuestion) -> Item:
     level = resource_level(entry.language)
-    metadata = {
-        "kind": (QuestionKind.SPECIFIC if entry.specific else QuestionKind.AGNOSTIC).value,
-        "english": entry.english,
-    }
+    kind = QuestionKind.SPECIFIC if entry.specific else QuestionKind.AGNOSTIC
+    metadata = {"kind": kind.value, "english": entry.english}
     return Item(
         id=entry.id,
         prompt=_BREAKS.sub("\n", entry.question),
@@ -60,7 +52,7 @@ CALMQA = Benchmark(
     licence=SOURCE.licence,
     homepage=SOURCE.homepage,
     files="dataset-<specific|agnostic>-<language>.json(.gz) of the authors' repository, or the Hub's Parquet files",
-    read=_read,
+    read=lambda folder, on_bad: map(_item, read_entries(folder, on_bad)),
     source="calmqa",
     long_answer=long_answer,
     figures={},

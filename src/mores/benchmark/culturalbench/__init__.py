@@ -19,9 +19,9 @@ from mores.benchmark.topics import read_topics
 from mores.culture import region
 from mores.errors import InputError
 from mores.factory.sources import REVISIONS
-from mores.factory.sources.culturalbench import SOURCE, Statement, read_statements
+from mores.factory.sources.culturalbench import SOURCE, read_statements
 from mores.factory.sources.files import find, read
-from mores.factory.sources.rows import Row, collect
+from mores.factory.sources.rows import SourceRow, collect
 from mores.metaevaluation.baselines.similarity import country_cosines
 from mores.prompts import fill, read_prompt
 from mores.types import Item
@@ -49,6 +49,7 @@ AREAS: Mapping[str, str] = {
 
 def _hard(folder: Path, on_bad: OnBad) -> Iterator[Item]:
     for statements in read_statements(folder, on_bad).values():
+        mode = "multi" if sum(statement.true for statement in statements) > 1 else "single"
         for number, statement in enumerate(statements):
             yield Item(
                 id=f"{statement.question_id}.{number}",
@@ -56,15 +57,11 @@ def _hard(folder: Path, on_bad: OnBad) -> Iterator[Item]:
                 target=(str(statement.true),),
                 language="en",
                 region=region(statement.row.text("country")),
-                metadata={"unit": statement.question_id, "mode": _mode(statements)} | _area(statement.row),
+                metadata={"unit": statement.question_id, "mode": mode} | _area(statement.row),
             )
 
 
-def _mode(statements: Sequence[Statement]) -> str:
-    return "multi" if sum(statement.true for statement in statements) > 1 else "single"
-
-
-def _area(row: Row) -> dict[str, str]:
+def _area(row: SourceRow) -> dict[str, str]:
     code = region(row.text("country"))
     return {"area": AREAS[code]} if code in AREAS else {}
 
@@ -74,7 +71,7 @@ def _easy(folder: Path, on_bad: OnBad) -> Iterator[Item]:
     yield from collect(chain.from_iterable(map(read, paths)), _question, on_bad)
 
 
-def _question(row: Row) -> Item:
+def _question(row: SourceRow) -> Item:
     choices = tuple(row.text(f"prompt_option_{letter}") for letter in "abcd")
     letter = row.text("answer").upper()
     if letter not in LETTERS:
@@ -97,14 +94,14 @@ COMPOUND = "select the option that include all the appropriate statements"
 
 
 def _guessing(items: Sequence[Item]) -> dict[str, float]:
-    """Easy without knowledge: a letter, and the option most like the name of the country (question unseen)."""
+    """Return Easy without knowledge: a letter, and the option most like the country's name (question unseen)."""
     placed = [item for item in items if item.region] if find_spec("sklearn") else []  # an extra; the run works without
     heuristic = {"option most like the country": _by_similarity(placed)} if placed else {}
     return guess_letter(items) | heuristic
 
 
 def _by_similarity(items: Sequence[Item]) -> float:
-    """What it gets on average where equally similar options are drawn by lot: most options are not like it at all."""
+    """Return what it gets on average where equally similar options are drawn by lot: most are not like it at all."""
     regions = [item.region or "" for item in items for _ in item.choices]
     cosines = iter(country_cosines([choice for item in items for choice in item.choices], regions))
     hits = 0.0
@@ -116,7 +113,7 @@ def _by_similarity(items: Sequence[Item]) -> float:
 
 
 def _coins(items: Sequence[Item]) -> dict[str, float]:
-    """Hard without knowledge: a coin for every statement, and False for every one."""
+    """Return Hard without knowledge: a coin for every statement, and False for every one."""
     questions: dict[str, list[bool]] = defaultdict(list)
     for item in items:
         questions[item.metadata["unit"]].append("True" in item.target)

@@ -12,7 +12,7 @@ from mores.benchmark.culturall.xlsx import read_xlsx
 from mores.culture import language, region
 from mores.errors import InputError
 from mores.factory.sources.files import find, read
-from mores.factory.sources.rows import Row, collect, digest
+from mores.factory.sources.rows import SourceRow, collect, digest
 from mores.metric.prompt import defuse, fence_mark
 from mores.models.base import Message
 from mores.models.written import without_thoughts
@@ -26,15 +26,12 @@ FILES = tuple(f"annotated_data{suffix}" for suffix in (".xlsx", ".jsonl", ".csv"
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
-    rows = chain.from_iterable(map(_rows, find(folder, *FILES, "annotated_data_*.xlsx")))
-    yield from collect(rows, _item, on_bad)
+    paths = find(folder, *FILES, "annotated_data_*.xlsx")
+    rows = (read_xlsx(path) if path.suffix.lower() == ".xlsx" else read(path) for path in paths)
+    yield from collect(chain.from_iterable(rows), _item, on_bad)
 
 
-def _rows(path: Path) -> Iterator[Row | InputError]:
-    return read_xlsx(path) if path.suffix.lower() == ".xlsx" else read(path)
-
-
-def _item(row: Row) -> Item:
+def _item(row: SourceRow) -> Item:
     tongue, place = language(row.text("language")), row.maybe("region")
     native = _version(row, "")
     english = native if tongue == "en" and not row.maybe("english_question") else _version(row, "english_")
@@ -48,12 +45,12 @@ def _item(row: Row) -> Item:
         language=tongue,
         region=region(place) if place else None,
         topic=row.maybe("topic"),
-        metadata=metadata | _variants(english) | _tier(row),
+        metadata=metadata | ({"variants": {ENGLISH: answer_prompt(english)}} if english else {}) | _tier(row),
     )
 
 
-def _version(row: Row, prefix: str) -> dict[str, str]:
-    """The parts of an item in one language; nothing where one is missing, besides the explanation, which may be."""
+def _version(row: SourceRow, prefix: str) -> dict[str, str]:
+    """Return the parts of an item in one language; nothing where one is missing, except for the explanation."""
     parts = {name: row.maybe(prefix + name) for name in ("scenario", "question", "answer", "explanation")}
     parts["explanation"] = parts["explanation"] or ""
     return {name: text for name, text in parts.items() if text is not None} if None not in parts.values() else {}
@@ -64,12 +61,8 @@ def answer_prompt(version: Mapping[str, str]) -> str:
     return fill(read_prompt(__file__, "answer"), scenario=version["scenario"], question=version["question"])
 
 
-def _variants(english: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    return {"variants": {ENGLISH: answer_prompt(english)}} if english else {}
-
-
-def _tier(row: Row) -> dict[str, str]:
-    """What the data say, or what follows from `eval_sum`, the number of the paper's settings that solved the item."""
+def _tier(row: SourceRow) -> dict[str, str]:
+    """Return the tier in the data, or that of `eval_sum`, the number of the paper's settings that solved the item."""
     if (tier := row.maybe("tier")) is not None:
         return {"tier": tier.capitalize()}
     solved = row.maybe("eval_sum")
@@ -83,11 +76,6 @@ def _tier(row: Row) -> dict[str, str]:
         raise InputError(f"'eval_sum' is {solved!r}; expected a number from 0 to {SETTINGS}") from error
     tier = thirds(count, SETTINGS)
     return {"tier": tier} if tier else {}
-
-
-def _query(item: Item) -> str:
-    native: Mapping[str, str] = item.metadata["versions"][""]
-    return f"{native['scenario']} {native['question']}"
 
 
 _GRADE = re.compile(r"[\s*_`\"'(\[]*([01])[\s*_`\"')\].]*")
@@ -114,7 +102,7 @@ class Judge:
         return Message("system", self._fence), Message("user", text)
 
     def ask_again(self, item: Item, answer: str, reply: str) -> None:
-        """There is no second question."""
+        """Return None: there is no second question."""
 
     def read(self, item: Item, answer: str, reply: str, again: bool) -> Graded | Failure:  # noqa: ARG002 - the protocol
         text = without_thoughts(reply)
@@ -134,6 +122,6 @@ CULTURALL = Benchmark(
     source="culturall",
     judging=Judge(),
     groupings=("tier", "topic", "language", "region"),
-    query=_query,
+    query=lambda item: "{scenario} {question}".format(**item.metadata["versions"][""]),
     variants=(ENGLISH,),
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from mores.errors import InputError
-from mores.factory.sources.rows import Row
+from mores.factory.sources.rows import SourceRow
 from mores.io.packed import BAD_ZIP, Room
 
 _NS = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -19,7 +19,7 @@ _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _DAMAGED = (*BAD_ZIP, OSError, KeyError, IndexError, ValueError, ET.ParseError)
 
 
-def read_xlsx(path: Path) -> Iterator[Row | InputError]:
+def read_xlsx(path: Path) -> Iterator[SourceRow | InputError]:
     """Yield the rows, each cell as text; a number is written as the file writes it."""
     try:
         with zipfile.ZipFile(path) as book:
@@ -31,7 +31,7 @@ def read_xlsx(path: Path) -> Iterator[Row | InputError]:
                     names = cells
                 elif any(cells.values()):
                     values = {name: cells.get(column, "") for column, name in names.items() if name}
-                    yield Row(f"{path}:{label or number}", path, (), values)
+                    yield SourceRow(f"{path}:{label or number}", path, (), values)
     except _DAMAGED as error:
         raise InputError(f"{path}: not a spreadsheet (.xlsx), or a damaged one; get it again") from error
 

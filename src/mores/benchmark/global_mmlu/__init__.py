@@ -16,7 +16,7 @@ from mores.benchmark.choice import distinct, grade_letter, guess_letter, lettere
 from mores.culture import language
 from mores.errors import InputError
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import Row, collect, letter
+from mores.factory.sources.rows import SourceRow, collect, letter
 from mores.prompts import fill, read_prompt
 from mores.types import Item
 
@@ -27,7 +27,7 @@ def _read(label: str, folder: Path, on_bad: OnBad) -> Iterator[Item]:
     return collect(read_all(find(folder, "test*.parquet", "test*.jsonl", "test*.csv")), partial(_item, label), on_bad)
 
 
-def _item(label: str, row: Row) -> Item | None:
+def _item(label: str, row: SourceRow) -> Item | None:
     if (marked := row.text("cultural_sensitivity_label")) not in LABELS:
         expected = " nor ".join(LABELS)
         raise InputError(f"cultural_sensitivity_label {marked!r} is neither {expected}; correct or remove the row")

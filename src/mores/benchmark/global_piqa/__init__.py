@@ -16,7 +16,7 @@ from mores.benchmark.benchmark import Benchmark, OnBad
 from mores.benchmark.choice import distinct, grade_last_letter, guess_letter, letters
 from mores.culture import language
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import Row, collect, digest, letter
+from mores.factory.sources.rows import SourceRow, collect, digest, letter
 from mores.prompts import fill, read_prompt
 from mores.types import Item
 
@@ -30,7 +30,7 @@ def _read(split: str, options: int, folder: Path, on_bad: OnBad) -> Iterator[Ite
     return collect(read_all(find(folder, f"{split}_*.tsv")), partial(_item, split, options), on_bad)
 
 
-def _item(split: str, options: int, row: Row) -> Item:
+def _item(split: str, options: int, row: SourceRow) -> Item:
     variety = row.file.stem.removeprefix(f"{split}_")
     code, script, place = [*variety.replace("cls_", "san_").split("_"), "", ""][:3]  # cls is Classical Sanskrit
     country = COUNTRIES.get(place)

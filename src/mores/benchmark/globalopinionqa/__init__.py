@@ -6,21 +6,14 @@ The most common answer is correct. To compare the model's distribution with the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-
 from mores.benchmark import similarity
-from mores.benchmark.benchmark import Benchmark, OnBad
+from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.choice import grade_letter, guess_letter, lettered, letters
 from mores.culture import region_name
 from mores.factory.sources import REVISIONS
 from mores.factory.sources.globalopinionqa import SOURCE, Survey, read_surveys
 from mores.prompts import fill, read_prompt
 from mores.types import Item
-
-
-def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
-    yield from map(_item, read_surveys(folder, on_bad))
 
 
 def _item(survey: Survey) -> Item:
@@ -45,11 +38,6 @@ def people(item: Item) -> dict[str, float]:
     return dict(zip(letters(item), (item.metadata["shares"][choice] for choice in item.choices), strict=True))
 
 
-def _references(items: Sequence[Item]) -> dict[str, float]:
-    """Return what is reached without knowledge: a letter, and the same probability for all."""
-    return guess_letter(items) | similarity.references(list(map(people, items)))
-
-
 GLOBALOPINIONQA = Benchmark(
     name="globalopinionqa",
     title="GlobalOpinionQA: how people of a country answer surveys",
@@ -57,13 +45,13 @@ GLOBALOPINIONQA = Benchmark(
     licence=SOURCE.licence,
     homepage=SOURCE.homepage,
     files=SOURCE.files,
-    read=_read,
+    read=lambda folder, on_bad: map(_item, read_surveys(folder, on_bad)),
     source="globalopinionqa",
     grade=grade_letter,
     groupings=("region",),
     candidates=letters,
     people=people,
-    references=_references,
+    references=lambda items: guess_letter(items) | similarity.references(list(map(people, items))),
     max_tokens=64,
     hub=SOURCE.hub,
     revision=REVISIONS["globalopinionqa"],

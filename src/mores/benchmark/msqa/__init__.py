@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark, OnBad
 from mores.benchmark.msqa.figures import FIGURES, TIERS, fifths
@@ -14,55 +13,45 @@ from mores.benchmark.msqa.judge import JUDGE
 from mores.culture import language, region
 from mores.errors import InputError
 from mores.factory.sources.files import Rows, find, read_all
-from mores.factory.sources.rows import Row, collect
+from mores.factory.sources.rows import SourceRow, collect
 from mores.types import Item
 
 __all__ = ["FIGURES", "JUDGE", "MSQA", "fifths", "read_items"]
 
 
-def read_items(rows: Rows, make: Callable[[Row], Item], on_bad: OnBad) -> Iterator[Item]:
+def read_items(rows: Rows, make: Callable[[SourceRow], Item], on_bad: OnBad) -> Iterator[Item]:
     """Return the items of rows, each id once, and none with half a character in it."""
     seen: dict[str, str] = {}
 
-    def checked(row: Row) -> Item:
+    def checked(row: SourceRow) -> Item:
         item = make(row)
         try:
             "".join((item.id, item.prompt, *item.target)).encode()
         except UnicodeEncodeError as error:
             raise InputError("half a character (a lone surrogate) in a text; correct or remove the row") from error
         if item.id in seen:
-            raise InputError(f"the same id as {seen[item.id]} ({item.id}); remove one")
+            raise InputError(f"duplicate id {item.id!r}, also at {seen[item.id]}; remove one")
         seen[item.id] = row.place
         return item
 
     return collect(rows, checked, on_bad)
 
 
-def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
-    paths = find(folder, "msqa*.jsonl", "*.jsonl", "msqa*.csv", "*.parquet")
-    return read_items(read_all(paths), _item, on_bad)
-
-
-def _item(row: Row) -> Item:
+def _item(row: SourceRow) -> Item:
     place = row.maybe("region", "country")
     metadata = {"culture": row.maybe("culture_circle"), "tier": _tier(row)}
     return Item(
         id=row.text("id", "prompt_id"),
         prompt=row.text("question", "prompt"),
         target=(row.text("answer"),),
-        language=_language(row.text("language")),
+        language=language(row.text("language").partition("-")[0]),  # of `en-EN` or `zh-ZH`: the rest is not a region
         region=region(place) if place else None,
         topic=row.text("category"),
         metadata={name: value for name, value in metadata.items() if value},
     )
 
 
-def _language(code: str) -> str:
-    """Of a published code (`en-EN`, `zh-ZH`, `pt-PT`) the language: the rest is no region, or not that of the item."""
-    return language(code.partition("-")[0])
-
-
-def _tier(row: Row) -> str | None:
+def _tier(row: SourceRow) -> str | None:
     tier = (row.maybe("tier", "difficulty") or "").capitalize()
     if tier and tier not in TIERS:
         raise InputError(f"the tier is {tier!r}; expected {', '.join(TIERS)}")
@@ -76,7 +65,9 @@ MSQA = Benchmark(
     licence="CC-BY-4.0",
     homepage="https://huggingface.co/datasets/m-a-p/MSQA",
     files="msqa.jsonl",
-    read=_read,
+    read=lambda folder, on_bad: read_items(
+        read_all(find(folder, "msqa*.jsonl", "*.jsonl", "msqa*.csv", "*.parquet")), _item, on_bad
+    ),
     source="msqa",
     judging=JUDGE,
     figures=FIGURES,

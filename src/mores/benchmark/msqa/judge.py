@@ -61,7 +61,7 @@ JUDGE = ShortAnswerJudge()
 
 
 def read_verdict(reply: str, verdicts: Collection[str]) -> str | Failure:
-    """The one verdict, which is the last line; a failure where there is none, several, another, or more behind it."""
+    """Return the one verdict in the last line; a failure where there is none, several, another, or more behind it."""
     lines = [line for line in without_thoughts(reply).split("\n") if line.strip()]
     match = _VERDICT.fullmatch(lines[-1]) if lines else None
     word = re.sub("[ -]", "_", match[1].upper()) if match else ""

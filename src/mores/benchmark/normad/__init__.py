@@ -13,7 +13,7 @@ from mores.errors import InputError
 from mores.factory.sources import REVISIONS
 from mores.factory.sources.files import find, read_all
 from mores.factory.sources.normad import SOURCE, is_corrected
-from mores.factory.sources.rows import Row, collect, digest
+from mores.factory.sources.rows import SourceRow, collect, digest
 from mores.models.written import without_thoughts
 from mores.prompts import fill, read_prompt
 from mores.types import Failure, FailureKind, Item
@@ -30,15 +30,15 @@ _STATED = re.compile(
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
     rows = list(read_all(find(folder, "normad*.jsonl", "*ormad*.csv", "*.csv", "*.parquet")))
-    corrected = is_corrected([row for row in rows if isinstance(row, Row)])
+    corrected = is_corrected([row for row in rows if isinstance(row, SourceRow)])
     release = CORRECTED if corrected else FIRST
     for item in collect(rows, _item, on_bad):
         if corrected or item.target != (NEUTRAL,):
             yield item.model_copy(update={"metadata": item.metadata | {RELEASE: release}})
 
 
-def _item(row: Row) -> Item:
-    """As the factory's source has it, and neutral rows too."""
+def _item(row: SourceRow) -> Item:
+    """Return an item as the factory's source has it, and of neutral rows too."""
     label = row.text("Gold Label").lower()
     if label not in LABELS:
         raise InputError(f"Gold Label {label!r} is none of yes, no, neutral; correct or remove the row")
@@ -57,7 +57,7 @@ def _item(row: Row) -> Item:
 
 
 def grade(item: Item, text: str) -> Graded | Failure:
-    """Correct when it says the target; unscored when it says none of the three words as its answer, or several."""
+    """Accept the target; unscored when it says none of the three words as its answer, or several."""
     answer = without_thoughts(text)
     words = {word.lower() for word in _STATED.findall(answer)}
     if len(words) != 1:
@@ -78,7 +78,7 @@ def _about(items: Sequence[Item]) -> str:
 
 
 def _guessing(items: Sequence[Item]) -> dict[str, float]:
-    """Without knowledge: one of the words that are asked for, and the most common one for every story."""
+    """Guess without knowledge: one of the words that are asked for, and the most common one for every story."""
     if not items:
         return {}
     (common, count), *_ = Counter(item.target[0] for item in items).most_common()

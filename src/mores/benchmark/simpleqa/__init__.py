@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from mores.benchmark.benchmark import OnBad
 from mores.benchmark.msqa import MSQA, read_items
 from mores.errors import InputError
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import Row, digest
+from mores.factory.sources.rows import SourceRow, digest
 from mores.types import Item
 
 
-def _english(folder: Path, on_bad: OnBad) -> Iterator[Item]:
-    return read_items(read_all(find(folder, "simple_qa*.csv", "*.csv", "*.parquet")), _problem, on_bad)
-
-
-def _problem(row: Row) -> Item:
+def _problem(row: SourceRow) -> Item:
     question, about = row.text("problem"), _metadata(row.text("metadata"))
     return Item(
         id=digest(question),
@@ -33,7 +26,7 @@ def _problem(row: Row) -> Item:
 
 
 def _metadata(text: str) -> dict[str, str]:
-    """Return the published cell is a Python literal."""
+    """Return topic and type of answer in the published cell, a Python literal."""
     try:
         values: Any = ast.literal_eval(text)
         return {name: str(values[name]) for name in ("topic", "answer_type")}
@@ -41,11 +34,7 @@ def _metadata(text: str) -> dict[str, str]:
         raise InputError("'metadata' has no topic and answer_type; expected the published columns") from error
 
 
-def _chinese(folder: Path, on_bad: OnBad) -> Iterator[Item]:
-    return read_items(read_all(find(folder, "chinese_simpleqa*.jsonl", "*.jsonl", "*.parquet")), _question, on_bad)
-
-
-def _question(row: Row) -> Item:
+def _question(row: SourceRow) -> Item:
     return Item(
         id=row.text("id"),
         prompt=row.text("question"),
@@ -63,7 +52,9 @@ SIMPLEQA = replace(
     licence="MIT",
     homepage="https://huggingface.co/datasets/basicv8vc/SimpleQA",
     files="simple_qa_test_set.csv",
-    read=_english,
+    read=lambda folder, on_bad: read_items(
+        read_all(find(folder, "simple_qa*.csv", "*.csv", "*.parquet")), _problem, on_bad
+    ),
     source="simpleqa",
     groupings=("topic", "answer_type"),
     hub="basicv8vc/SimpleQA",
@@ -75,7 +66,9 @@ CHINESE = replace(
     licence="CC-BY-NC-SA-4.0",
     homepage="https://huggingface.co/datasets/OpenStellarTeam/Chinese-SimpleQA",
     files="chinese_simpleqa.jsonl",
-    read=_chinese,
+    read=lambda folder, on_bad: read_items(
+        read_all(find(folder, "chinese_simpleqa*.jsonl", "*.jsonl", "*.parquet")), _question, on_bad
+    ),
     source="chinese_simpleqa",
     groupings=("topic",),
     hub="OpenStellarTeam/Chinese-SimpleQA",

@@ -7,31 +7,36 @@ your own. `mores sources` lists them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from difflib import get_close_matches
 from hashlib import sha256
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from mores import plugins
 from mores.errors import ConfigError, InputError
 from mores.factory.items import Source, SourceItem
+from mores.registry import Registry
 
 SOURCES = {
-    "blend": "mores.factory.sources.blend",
-    "culturalbench": "mores.factory.sources.culturalbench",
-    "include": "mores.factory.sources.include",
-    "mango": "mores.factory.sources.mango",
-    "globalopinionqa": "mores.factory.sources.globalopinionqa",
-    "nativqa": "mores.factory.sources.nativqa",
-    "normad": "mores.factory.sources.normad",
-    "calmqa": "mores.factory.sources.calmqa",
-    "epic": "mores.factory.sources.epic",
-    "exams": "mores.factory.sources.exams",
-    "cultureatlas": "mores.factory.sources.cultureatlas",
-    "candle": "mores.factory.sources.candle",
+    "blend": "mores.factory.sources.blend:SOURCE",
+    "culturalbench": "mores.factory.sources.culturalbench:SOURCE",
+    "include": "mores.factory.sources.include:SOURCE",
+    "mango": "mores.factory.sources.mango:SOURCE",
+    "globalopinionqa": "mores.factory.sources.globalopinionqa:SOURCE",
+    "nativqa": "mores.factory.sources.nativqa:SOURCE",
+    "normad": "mores.factory.sources.normad:SOURCE",
+    "calmqa": "mores.factory.sources.calmqa:SOURCE",
+    "epic": "mores.factory.sources.epic:SOURCE",
+    "exams": "mores.factory.sources.exams:SOURCE",
+    "cultureatlas": "mores.factory.sources.cultureatlas:SOURCE",
+    "candle": "mores.factory.sources.candle:SOURCE",
 }
-"""Every source and its module, which is imported when it is used: the nine of ExCAM (Table 2), then stand-ins."""
+"""Every source and where it is defined: the nine of ExCAM (Table 2), then stand-ins."""
+REGISTRY: Registry[Source] = Registry(
+    noun="source",
+    group="mores.sources",
+    ours=SOURCES,
+    expected="a mores.factory.items.Source",
+    accepts=lambda value: isinstance(value, Source),
+)
 
 REVISIONS = {
     "culturalbench": "996d62a55f6a49c13596f0a31b772812a1aacd67",
@@ -49,28 +54,17 @@ SHOWN = 3
 
 def names() -> list[str]:
     """Return the names of all sources, those from outside last."""
-    return plugins.all_names(plugins.SOURCES, SOURCES)
+    return REGISTRY.names()
 
 
 def source(name: str) -> Source:
     """Return the source of a name."""
-    if plugin := plugins.find_plugin(plugins.SOURCES, name, SOURCES):
-        return plugins.load_plugin(plugin, Source, "a mores.factory.items.Source")  # type: ignore[no-any-return]
-    if name not in SOURCES:
-        near = get_close_matches(name.lower(), names(), n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise ConfigError(f"no such source {name!r}; {hint}there are {', '.join(names())}")
-    loaded: Source = import_module(SOURCES[name]).SOURCE
-    return loaded
+    return REGISTRY.find(name)
 
 
 def sources(on_bad: Callable[[ConfigError], None]) -> Iterator[Source]:
-    """Yield all sources; what is wrong with one of an installed package goes to the callback."""
-    for name in names():
-        try:
-            yield source(name)
-        except ConfigError as error:
-            on_bad(error)
+    """Return all sources; what is wrong with one of an installed package goes to the callback."""
+    return REGISTRY.find_all(on_bad)
 
 
 def load(name: str, folder: Path, on_bad: Callable[[InputError], None]) -> Iterator[SourceItem]:
@@ -87,7 +81,7 @@ def has_facts(name: str) -> bool:
 
 
 def describe(source: Source) -> dict[str, Any]:
-    """Return what a source is, its licence and where to get it."""
+    """Return the description, licence and origin of a source."""
     return {
         "name": source.name,
         "task": source.task.value,
@@ -105,7 +99,7 @@ def describe(source: Source) -> dict[str, Any]:
 
 
 def count_items(source: Source, data: Path, on_note: Callable[[str], None]) -> dict[str, int | None]:
-    """What a data folder has of a source, by `COUNTS`; None where it has none, or where its files cannot be read."""
+    """Return the counts of a source in a data folder, by `COUNTS`; None where it is missing or cannot be read."""
     folder = folder_of(source.name, data)
     if not folder.is_dir():
         return dict.fromkeys(COUNTS)
@@ -127,10 +121,10 @@ def count_items(source: Source, data: Path, on_note: Callable[[str], None]) -> d
 
 
 def folder_of(name: str, data: Path | None = None, revision: str | None = None) -> Path:
-    """The folder of a source: in a data folder that holds one folder per source, or else downloaded from the Hub.
+    """Return the folder of a source: in a data folder with one folder per source, or else downloaded from the Hub.
 
-    A download takes the given commit, or else the one in `REVISIONS`. Where that names none, the newest is looked up
-    and taken; `revision_of` tells which it was, so that a dataset can record it and a recipe can ask for the same.
+    A download uses the given commit, or else the one in `REVISIONS`, or else the newest; `revision_of` returns which
+    it was, so that a dataset can record it and a recipe can request it.
     """
     dataset = source(name)
     if data is not None:
@@ -139,7 +133,7 @@ def folder_of(name: str, data: Path | None = None, revision: str | None = None) 
 
 
 def revision_of(place: Path) -> str:
-    """The commit of a folder that was downloaded from the Hub; of any other folder or file the sum of what it holds."""
+    """Return the commit of a folder downloaded from the Hub; of any other folder or file the hash of its contents."""
     if place.parent.name == "snapshots":
         return place.name
     total = sha256()
@@ -150,7 +144,7 @@ def revision_of(place: Path) -> str:
 
 
 def download(name: str, hub: str | None, revision: str | None, homepage: str) -> Path:
-    """Return a dataset of the Hub, at a commit or as it is now."""
+    """Return the folder of a dataset of the Hub, at a commit or the newest."""
     if hub is None:
         raise ConfigError(f"{name} is not on the Hub; get it from {homepage} and name its folder", setting="data")
     try:

@@ -2,10 +2,10 @@
 
 One item per question and region; the unit of leakage is the question in all regions. As the authors do, a question is
 left out of a region where three people had no answer or found it not applicable, or five did not know. Where there are
-labelled multiple-choice items one of them gives the options: of those whose answer has most votes, the one with most
-wrong options. Elsewhere the answer with most votes is correct if two people gave it, and wrong options are what other
-regions answer to the same question and nobody in this region does, in other words or in part: "a flower wreath" is not
-offered as wrong where people give "a garland of flowers".
+labelled multiple-choice items, one of them gives the options: of those whose answer has most votes, the one with most
+wrong options. Elsewhere the answer with most votes is correct if two people gave it, and wrong options are answers of
+other regions to the same question that nobody in this region gives, in other words or in part: "a flower wreath" is not
+offered as wrong where people say "a garland of flowers".
 
 The Hub has `data/annotations/<Country>_data.json` (an object by question id; in `data/annotations_hf` it is a list)
 and `data/mc_questions_hf/mc_questions_file.json`, of which `mc_questions_file_v1.1.json` is a later version.
@@ -25,7 +25,7 @@ from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read, read_all
 from mores.factory.sources.matching import alike
-from mores.factory.sources.rows import OnBad, Row, check, collect, digest, fold, letter, unique
+from mores.factory.sources.rows import OnBad, SourceRow, check, collect, digest, fold, letter, unique
 from mores.io.values import load_json
 
 REGIONS = {
@@ -35,7 +35,7 @@ REGIONS = {
 }  # fmt: skip
 """The 16 regions as BLEnD names them; three are parts of a country."""
 COUNTRIES = {name: country(code) for name, code in REGIONS.items()}
-"""A part of a country is no other culture: West Java and Indonesia."""
+"""A part of a country is not another culture: West Java and Indonesia."""
 MOST_WRONG = 3
 MOST_WITHOUT, MOST_UNKNOWING = 3, 5
 """A question is left out if this many people have no answer, or do not know one."""
@@ -56,16 +56,16 @@ Unit = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What one region answers to one question."""
+class RegionalAnswers:
+    """The answers of one region to one question."""
 
-    row: Row
+    row: SourceRow
     unit: Unit
     question: str
     votes: tuple[tuple[int, tuple[str, ...]], ...]
     """Count and wordings of each answer, most votes first."""
     unanswered: bool = False
-    """Whether so many people had no answer that the authors leave the question out here (`exact_match.py`)."""
+    """Whether the authors leave the question out here because many people had no answer (`exact_match.py`)."""
 
     @property
     def top(self) -> frozenset[str]:
@@ -82,8 +82,8 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Choice:
-    """One labelled multiple-choice item; there are 300,000, so it keeps the place of its row and not the row."""
+class LabelledChoice:
+    """One labelled multiple-choice item; there are 300,000, so it keeps only the place of its row."""
 
     place: str
     unit: Unit
@@ -93,15 +93,15 @@ class Choice:
 
 
 @dataclass
-class Entry:
-    """All that is known of one question in one region."""
+class BlendQuestion:
+    """All data about one question in one region."""
 
-    answers: Answers | None = None
-    choices: list[Choice] = field(default_factory=list)
+    answers: RegionalAnswers | None = None
+    choices: list[LabelledChoice] = field(default_factory=list)
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
-    entries: dict[Unit, Entry] = defaultdict(Entry)
+    entries: dict[Unit, BlendQuestion] = defaultdict(BlendQuestion)
     for answers in _annotations(folder, on_bad):
         entries[answers.unit].answers = answers
     for choice in _choices(folder, on_bad):
@@ -120,55 +120,48 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
             yield item
 
 
-def read_answers(folder: Path, on_bad: OnBad) -> Iterator[Answers]:
-    """Return what people answered, question by question and region by region, where the authors count it."""
+def read_answers(folder: Path, on_bad: OnBad) -> Iterator[RegionalAnswers]:
+    """Return the answers to each question in each region that the authors count."""
     find(folder, "*_data.json")
     return (answers for answers in _annotations(folder, on_bad) if answers.votes and not answers.unanswered)
 
 
-def _annotations(folder: Path, on_bad: OnBad) -> Iterator[Answers]:
-    """Yield the annotation files; the Hub has them in two shapes in two folders, of which the first will do."""
+def _annotations(folder: Path, on_bad: OnBad) -> Iterator[RegionalAnswers]:
+    """Yield the annotations; the Hub has them in two shapes in two folders, of which the first is read."""
     paths = sorted(folder.rglob("*_data.json"))
     paths = [path for path in paths if path.parent == paths[0].parent]
     yield from collect(read_all(paths), _answers, on_bad)
 
 
-def _answers(row: Row) -> Answers:
+def _answers(row: SourceRow) -> RegionalAnswers:
     place = row.file.name.removesuffix("_data.json").replace("_", " ")
     if place not in REGIONS:
-        raise InputError(f"{place!r} is no region of BLEnD; name the file as it was published")
+        raise InputError(f"{place!r} is not a region of BLEnD; name the file as it was published")
     question = row.text("question") if place in {"UK", "US"} else row.text("en_question")
-    votes = [_vote(vote) for vote in row.list("annotations")]
+    votes = []
+    for vote in row.list("annotations"):
+        match vote:
+            case {"count": int(count), "en_answers": list(wordings)}:
+                votes.append((count, unique(wording for wording in wordings if isinstance(wording, str))))
+            case _:
+                raise InputError("an annotation without 'count' and 'en_answers'; expected the published columns")
     ranked = sorted((vote for vote in votes if vote[1]), key=lambda vote: -vote[0])
-    return Answers(row, (row.maybe("ID") or row.path[-1], place), question, tuple(ranked), _is_unanswered(row))
-
-
-def _is_unanswered(row: Row) -> bool:
     counts = row.mapping("idks") if row.values.get("idks") else {}
     numbers = [counts.get(name, 0) for name in ("no-answer", "not-applicable", "idk")]
     if not all(isinstance(number, int | float) for number in numbers):
-        raise InputError("'idks' has something else than numbers; expected the published columns")
+        raise InputError("a value of 'idks' is not a number; expected the published columns")
     none, unknown = numbers[0] + numbers[1], numbers[2]
-    return bool(none >= MOST_WITHOUT or unknown >= MOST_UNKNOWING)
+    is_unanswered = bool(none >= MOST_WITHOUT or unknown >= MOST_UNKNOWING)
+    return RegionalAnswers(row, (row.maybe("ID") or row.path[-1], place), question, tuple(ranked), is_unanswered)
 
 
-def _vote(vote: object) -> tuple[int, tuple[str, ...]]:
-    match vote:
-        case {"count": int(count), "en_answers": list(wordings)}:
-            return count, unique(wording for wording in wordings if isinstance(wording, str))
-    raise InputError("an annotation without 'count' and 'en_answers'; expected the published columns")
-
-
-def _choices(folder: Path, on_bad: OnBad) -> Iterator[Choice]:
-    for path in _newest(sorted(path for name in CHOICES for path in folder.rglob(name))):
-        yield from collect(read(path, depth=2 if path.name.startswith("mcq") else 1), _choice, on_bad)
-
-
-def _newest(paths: list[Path]) -> list[Path]:
-    """Return the files of the newest version; where two folders have it, in two forms, the first will do."""
+def _choices(folder: Path, on_bad: OnBad) -> Iterator[LabelledChoice]:
+    """Yield the items of the newest version; where two folders have it, in two forms, of the first."""
+    paths = sorted(path for name in CHOICES for path in folder.rglob(name))
     newest = max(map(_version, paths), default=())
     paths = [path for path in paths if _version(path) == newest]
-    return [path for path in paths if path.parent == paths[0].parent]
+    for path in (path for path in paths if path.parent == paths[0].parent):
+        yield from collect(read(path, depth=2 if path.name.startswith("mcq") else 1), _choice, on_bad)
 
 
 def _version(path: Path) -> tuple[int, ...]:
@@ -176,30 +169,26 @@ def _version(path: Path) -> tuple[int, ...]:
     return tuple(map(int, match[1].split("."))) if match else ()
 
 
-def _choice(row: Row) -> Choice:
+def _choice(row: SourceRow) -> LabelledChoice:
     prompt = row.text("question", "prompt").partition(_INSTRUCTION)[0].strip()
     name = row.maybe("country") or (match[1] if (match := _COUNTRY.search(prompt)) else None)
     place = (name or "").replace("_", " ")
     if place not in REGIONS:
-        raise InputError(f"the question is about no region of BLEnD ({prompt!r}); correct or remove the row")
-    options = _options(row.values.get("choices"))
-    answer = letter(options, row.text("answer", "answer_idx"))
-    return Choice(row.place, (row.text("id", "ID"), place), prompt, unique(options), answer)
-
-
-def _options(value: object) -> list[str]:
-    """Return the texts of an object by letter, which the release writes as JSON in a text."""
-    try:
-        choices = load_json(value) if isinstance(value, str) else value
+        raise InputError(f"the question names no region of BLEnD ({prompt!r}); correct or remove the row")
+    choices = row.values.get("choices")
+    try:  # an object by letter, which the release writes as JSON in a text
+        choices = load_json(choices) if isinstance(choices, str) else choices
     except ValueError:
         choices = None
     if not isinstance(choices, dict) or not all(isinstance(text, str) for text in choices.values()):
-        raise InputError("'choices' is no object of letters and texts; expected the published columns")
-    return [text.strip() for _, text in sorted(choices.items())]
+        raise InputError("'choices' is not an object of letters and texts; expected the published columns")
+    options = [text.strip() for _, text in sorted(choices.items())]
+    answer = letter(options, row.text("answer", "answer_idx"))
+    return LabelledChoice(row.place, (row.text("id", "ID"), place), prompt, unique(options), answer)
 
 
-def _labelled(unit: Unit, entry: Entry, on_bad: OnBad) -> SourceItem | None:
-    """Of the multiple-choice items with a top answer, the one with most options that nobody of the region has given."""
+def _labelled(unit: Unit, entry: BlendQuestion, on_bad: OnBad) -> SourceItem | None:
+    """Return the multiple-choice item with a top answer that has most options that nobody in the region gave."""
     top = entry.answers.top if entry.answers else None
     choices = [choice for choice in entry.choices if top is None or fold(choice.answer) in top]
     known = unique([*(choice.answer for choice in choices), *(entry.answers.wordings if entry.answers else ())])
@@ -222,7 +211,7 @@ def _is_wrong(option: str, known: Iterable[str]) -> bool:
     return not any(alike(option, answer) for answer in known)
 
 
-def _derived(unit: Unit, entry: Entry, best: list[tuple[str, str]]) -> SourceItem | None:
+def _derived(unit: Unit, entry: BlendQuestion, best: list[tuple[str, str]]) -> SourceItem | None:
     answers = entry.answers
     if answers is None or answers.best is None:
         return None
@@ -242,7 +231,7 @@ def _derived(unit: Unit, entry: Entry, best: list[tuple[str, str]]) -> SourceIte
 
 @lru_cache(maxsize=32_768)
 def _words(text: str) -> frozenset[str]:
-    """Words without their plural, so that "sandwiches" is "sandwich" and "oranges" is "orange"."""
+    """Return the words of a text without plurals: "sandwiches" is "sandwich" and "oranges" is "orange"."""
     words = [re.sub(r"(?<=\w{2})(es|e|s)$", "", word) for word in re.findall(r"\w+", fold(text))]
     return frozenset("football" if word == "soccer" else word for word in words if word not in LITTLE)
 

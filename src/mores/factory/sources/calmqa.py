@@ -1,7 +1,7 @@
 """CaLMQA (Arora et al. 2025): long questions and answers in 23 languages; the answers of people to cultural questions.
 
 Questions that are the same in every culture are left out, and so are those that only models have answered. The answers
-are posts of forums, of which only what tells of the world is kept.
+are forum posts, without what people say about themselves.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 from mores.culture import language
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
-from mores.factory.sources.files import find, read
+from mores.factory.sources.files import find, read_all
 from mores.factory.sources.posts import clean_answer, clean_question
-from mores.factory.sources.rows import OnBad, Row, collect, digest, items
+from mores.factory.sources.reader import read_tables
+from mores.factory.sources.rows import OnBad, SourceRow, collect, digest
 
 LANGUAGES = [
     "Afar", "Arabic", "Balochi", "Chinese", "English", "Faroese", "Fijian", "German", "Hebrew", "Hiligaynon", "Hindi",
@@ -28,8 +29,8 @@ PERSON = "person"
 ENGLISH = "English"
 
 
-class Answer(NamedTuple):
-    """What a person or a model said."""
+class CalmqaAnswer(NamedTuple):
+    """The answer of a person or a model."""
 
     model: str
     """`PERSON` for a person."""
@@ -37,7 +38,7 @@ class Answer(NamedTuple):
     english: str | None
 
 
-class Entry(NamedTuple):
+class CalmqaQuestion(NamedTuple):
     """One question with all its answers."""
 
     id: str
@@ -49,75 +50,59 @@ class Entry(NamedTuple):
     specific: bool
     """Whether it is culturally specific."""
     category: str | None
-    answers: tuple[Answer, ...]
+    answers: tuple[CalmqaAnswer, ...]
 
 
-def read_entries(folder: Path, on_bad: OnBad) -> Iterator[Entry]:
+def read_entries(folder: Path, on_bad: OnBad) -> Iterator[CalmqaQuestion]:
     """Yield all questions, culturally specific and agnostic."""
-    paths = find(folder, "dataset-*-*.json*", "*.parquet")
-    yield from collect((row for path in paths for row in read(path, depth=2)), _entry, on_bad)
+    yield from collect(read_all(find(folder, "dataset-*-*.json*", "*.parquet"), depth=2), _entry, on_bad)
 
 
-def _entry(row: Row) -> Entry:
-    return _released(row) if "question_type" in row.values else _researched(row)
-
-
-def _released(row: Row) -> Entry:
-    """Return a row as on the Hub."""
-    name, question, answer = _language(row), row.text("question"), row.maybe("answer")
-    answers = (Answer(PERSON, answer, row.maybe("answer_english")),) if answer else ()
+def _entry(row: SourceRow) -> CalmqaQuestion:
+    if "question_type" not in row.values:
+        return _researched(row)
+    name, question, answer = row.text("language"), row.text("question"), row.maybe("answer")
+    if name.isdecimal():
+        if int(name) >= len(LANGUAGES):
+            raise InputError(f"language {name} is not between 0 and {len(LANGUAGES) - 1}; correct or remove the row")
+        name = LANGUAGES[int(name)]
+    answers = (CalmqaAnswer(PERSON, answer, row.maybe("answer_english")),) if answer else ()
     specific = row.text("question_type") in SPECIFIC
     english = row.maybe("question_english")
-    return Entry(digest(name, question), language(name), question, english, specific, None, answers)
+    return CalmqaQuestion(digest(name, question), language(name), question, english, specific, None, answers)
 
 
-def _language(row: Row) -> str:
-    name = row.text("language")
-    if not name.isdecimal():
-        return name
-    if int(name) >= len(LANGUAGES):
-        raise InputError(f"language {name} is none of 0 to {len(LANGUAGES) - 1}; correct or remove the row")
-    return LANGUAGES[int(name)]
-
-
-def _researched(row: Row) -> Entry:
+def _researched(row: SourceRow) -> CalmqaQuestion:
     """Return an entry of the authors' repository, with the answers of people and models in one list."""
     question_row, answers = row.having(row.mapping("question")), row.list("answers")
     specific = row.file.name.startswith("dataset-specific")
     # A question that is the same everywhere was written in English and translated; its answers say into what.
     name = question_row.text("language")
     if not specific:
-        name = next(filter(None, map(_spoken, answers)), name)
+        spoken = (answer.get("language") for answer in answers if isinstance(answer, dict))
+        name = next((each for each in spoken if each and isinstance(each, str)), name)
     question = _text(question_row.values, name)
     if question is None:
-        raise InputError(f"the question is not there in {name}; expected it in 'translations'")
-    return Entry(
+        raise InputError(f"no question in {name}; expected it in 'translations'")
+    return CalmqaQuestion(
         id=question_row.text("name") if specific else f"{question_row.text('name')}:{name.lower()}",
         language=language(name),
         question=question,
         english=None if name == ENGLISH else _text(question_row.values, ENGLISH),
         specific=specific,
         category=question_row.maybe("category"),
-        answers=tuple(_answer(answer, name) for answer in answers if _model(answer)),
+        answers=tuple(
+            CalmqaAnswer(model, _text(answer, name), None if name == ENGLISH else _text(answer, ENGLISH))
+            for answer in answers
+            if (model := _model(answer))
+        ),
     )
-
-
-def _answer(answer: Any, name: str) -> Answer:
-    english = None if name == ENGLISH else _text(answer, ENGLISH)
-    return Answer(_model(answer) or "", _text(answer, name), english)
 
 
 def _model(answer: Any) -> str | None:
     match answer:
         case {"prompting_state": {"model_name": str(model)}}:
             return PERSON if model == "Human" else model
-    return None
-
-
-def _spoken(answer: Any) -> str | None:
-    match answer:
-        case {"language": str(name)}:
-            return name
     return None
 
 
@@ -129,13 +114,7 @@ def _text(of: Any, name: str) -> str | None:
     return None
 
 
-def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
-    paths = find(folder, "dataset-specific-*.json*", "*.parquet")
-    rows = (row for path in paths for row in read(path, depth=2))
-    yield from items(rows, _item, on_bad)
-
-
-def _item(row: Row) -> SourceItem | None:
+def _item(row: SourceRow) -> SourceItem | None:
     entry = _entry(row)
     post = next((candidate.text for candidate in entry.answers if candidate.model == PERSON and candidate.text), None)
     if not entry.specific or post is None or post == entry.question:
@@ -163,7 +142,7 @@ SOURCE = Source(
     homepage="https://huggingface.co/datasets/shanearora/CaLMQA",
     files="data/train-*.parquet as on the Hub, or dataset-specific-<language>.json(.gz) of the authors' repository",
     stratify="language",
-    read=_read,
+    read=read_tables(_item, "dataset-specific-*.json*", "*.parquet", depth=2),
     hub="shanearora/CaLMQA",
     soft=True,
 )

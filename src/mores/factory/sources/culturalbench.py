@@ -1,41 +1,40 @@
 """CulturalBench (Chiu et al. 2025): questions about 45 regions, each verified by five people.
 
-The Hard format says of every option whether it is true, so it alone gives the items: 86 questions of the first release
-have several true options, which the Easy format hides behind choices such as "i, ii". One true option is the answer,
-the other true ones also count as correct, and only false ones are offered as wrong.
+Items come from the Hard format alone, because it labels every option as true or false: 86 questions of the first
+release have several true options, which the Easy format hides behind choices such as "i, ii". One true option is the
+answer, the other true ones also count as correct, and only false ones are offered as wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 from mores.culture import region
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
-from mores.factory.sources.files import find, read
+from mores.factory.sources.files import find, read_all
 from mores.factory.sources.options import needs_options, without_full_stops
-from mores.factory.sources.rows import OnBad, Row, collect, items
+from mores.factory.sources.rows import OnBad, SourceRow, collect, items
 
 
 @dataclass(frozen=True)
-class Statement:
+class LabelledOption:
     """One option of a question and whether it is true."""
 
-    row: Row
+    row: SourceRow
     question_id: str
     question: str
     option: str
     true: bool
 
 
-def read_statements(folder: Path, on_bad: OnBad) -> dict[str, list[Statement]]:
+def read_statements(folder: Path, on_bad: OnBad) -> dict[str, list[LabelledOption]]:
     """Return the statements of each question."""
     paths = find(folder, "hard_true_false.json", "CulturalBench-Hard*.csv", "*Hard*.parquet", "*Hard*/*.parquet")
-    by_question: dict[str, list[Statement]] = {}
-    for statement in collect(chain.from_iterable(read(path, depth=2) for path in paths), _statement, on_bad):
+    by_question: dict[str, list[LabelledOption]] = {}
+    for statement in collect(read_all(paths, depth=2), _statement, on_bad):
         by_question.setdefault(statement.question_id, []).append(statement)
     return by_question
 
@@ -46,27 +45,24 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     yield from items(first, lambda row: _item(by_question[row.text("question_id", "question_idx")]), on_bad)
 
 
-def _statement(row: Row) -> Statement:
+def _statement(row: SourceRow) -> LabelledOption:
     truth = str(row.values.get("output", row.values.get("answer"))).strip().lower()
     if truth not in {"true", "false", "1", "0"}:
         raise InputError(f"{truth!r} is neither True nor False; expected the Hard format")
-    question, option = _parts(row)
-    return Statement(row, row.text("question_id", "question_idx"), question, option, truth in {"true", "1"})
+    if question := row.maybe("prompt_question"):
+        option = row.text("prompt_option")
+    else:
+        question, _, option = row.text("input").partition(" Question: ")[2].partition(" Answer: ")
+        if not question or not option.strip():
+            raise InputError("no question and answer in 'input'; expected '… Question: … Answer: …'")
+    name = row.text("question_id", "question_idx")
+    return LabelledOption(row, name, question.strip(), option.strip(), truth in {"true", "1"})
 
 
-def _parts(row: Row) -> tuple[str, str]:
-    if row.maybe("prompt_question"):
-        return row.text("prompt_question"), row.text("prompt_option")
-    question, _, option = row.text("input").partition(" Question: ")[2].partition(" Answer: ")
-    if not question or not option.strip():
-        raise InputError("no question and answer in 'input'; expected '… Question: … Answer: …'")
-    return question.strip(), option.strip()
-
-
-def _item(statements: list[Statement]) -> SourceItem:
+def _item(statements: list[LabelledOption]) -> SourceItem:
     row = statements[0].row
     if len({statement.question for statement in statements}) > 1:
-        raise InputError(f"question {statements[0].question_id} has two wordings; give each question its own id")
+        raise InputError(f"two questions with the id {statements[0].question_id}; give each question its own id")
     bare = without_full_stops(statement.option for statement in statements)
     true = [option for option, statement in zip(bare, statements, strict=True) if statement.true]
     false = [option for option, statement in zip(bare, statements, strict=True) if not statement.true]

@@ -1,31 +1,24 @@
 """CultureAtlas (Fung et al. 2024): statements about countries from Wikipedia; stands in for Mango.
 
-Its wrong statements are not used: most are equal to the correct ones, and of the others some are true. What does not
-end like a sentence, such as a list of links, is left out; the same statement twice is taken once. Many rows have the
-region of another page ("Smoking in South Korea" of North Korea): what names another country and not its region is left
-out. What shares a page of Wikipedia stays in one split.
+Its wrong statements are not used: most equal the correct ones, and some of the others are true. Rows that do not end
+like a sentence, such as lists of links, are left out, and so are duplicates. Many rows have the region of another page
+("Smoking in South Korea" of North Korea): rows that name another country and not their region are left out. Statements
+of the same page of Wikipedia stay in one split.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 from mores.culture import mentions, mentions_country, region, region_name
 from mores.factory.items import Source, SourceItem, Task
-from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import OnBad, Row, digest, items
+from mores.factory.sources.reader import read_tables
+from mores.factory.sources.rows import SourceRow, digest
 
 _ENDS = re.compile(r"[.!?][\"'”’)\]]*$")
 
 
-def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
-    rows = read_all(find(folder, "cultureatlas*.json", "cultureatlas*.jsonl"))
-    yield from items(rows, _item, on_bad, repeated=True)
-
-
-def _item(row: Row) -> SourceItem | None:
+def _item(row: SourceRow) -> SourceItem | None:
     statement = " ".join(row.text("positive_sample").split())
     country, keyword = region(row.text("country")), row.text("keyword")
     if not _ENDS.search(statement) or _is_elsewhere(country, keyword, statement):
@@ -47,7 +40,7 @@ def _item(row: Row) -> SourceItem | None:
 def _is_elsewhere(country: str, keyword: str, statement: str) -> bool:
     """Return whether a page or a statement is about another country than its row says.
 
-    A page about a language or a people may be about any country that its statement names; in a statement they alone
+    A page about a language or a people may be about any country that its statement names; in a statement alone, they
     say little about where it holds.
     """
     if mentions_country(keyword, country):
@@ -69,7 +62,7 @@ SOURCE = Source(
     homepage="https://github.com/yrf1/LLM-MassiveMulticultureNormsKnowledge-NCLB",
     files="cultureatlas*.json with country, keyword, positive_sample",
     stratify="region",
-    read=_read,
+    read=read_tables(_item, "cultureatlas*.json", "cultureatlas*.jsonl", repeated=True),
     soft=True,
     stands_in_for="mango",
 )

@@ -15,18 +15,18 @@ from mores.culture import region, region_name
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import OnBad, Row, collect, digest, items
+from mores.factory.sources.rows import OnBad, SourceRow, collect, digest, items
 
 QUESTION = "Indicate whether this text is ironic or non-ironic: {text}"
 IRONIC, OTHER = "The text is ironic.", "The text is non-ironic."
-"""The task content and the answer as in ExCAM, Table 10."""
+"""The task and the answer as in ExCAM, Table 10."""
 LABELS = {"1": IRONIC, "iro": IRONIC, "0": OTHER, "not": OTHER}
 
 GENERATIONS = {"Boomer": "Baby Boomers", "GenX": "Generation X", "GenY": "Generation Y", "GenZ": "Generation Z"}
 GENDERS = ("Female", "Male")
 NO_GROUP = {"aggregated", "Unknown"}
 COLUMNS = {"Age": "Age", "Sex": "Sex", "Ethnicity simplified": "Ethnicity", "Nationality": "Nationality"}
-"""What is known of an annotator, and what the role calls it."""
+"""Columns about an annotator, and their names in the role."""
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
@@ -34,7 +34,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     yield from items(chain.from_iterable(collect(rows, _expand, on_bad)), _item, on_bad)
 
 
-def _expand(row: Row) -> list[Row]:
+def _expand(row: SourceRow) -> list[SourceRow]:
     """Return one row per reply and group; a row of the corpus is one already."""
     if "labels" not in row.values:
         return [row]
@@ -42,12 +42,12 @@ def _expand(row: Row) -> list[Row]:
     return [row.having({**row.values, "user": group, "label": label}) for group, label in groups]
 
 
-def _item(row: Row) -> SourceItem:
+def _item(row: SourceRow) -> SourceItem:
     label = row.text("label")
     if label not in LABELS:
-        raise InputError(f"label {label!r} is none of {', '.join(LABELS)}; correct or remove the row")
+        raise InputError(f"unknown label {label!r}, not one of {', '.join(LABELS)}; correct or remove the row")
     text = row.text("id_text", "id_original")
-    role = _group(row.text("user")) if "labels" in row.values else _annotator(row)
+    role = _role(row)
     nationality = dict(role).get("Nationality")
     return SourceItem(
         source="epic",
@@ -64,21 +64,21 @@ def _item(row: Row) -> SourceItem:
     )
 
 
-def _group(name: str) -> tuple[tuple[str, str], ...]:
-    if name in GENDERS:
-        return (("Gender", name),)
-    if name in GENERATIONS:
-        return (("Generation", GENERATIONS[name]),)
-    return (("Nationality", region_name(region(name.replace("_", " ")))),)
-
-
-def _annotator(row: Row) -> tuple[tuple[str, str], ...]:
+def _role(row: SourceRow) -> tuple[tuple[str, str], ...]:
+    """Return the attributes of a group, or of an annotator."""
+    if "labels" in row.values:
+        name = row.text("user")
+        if name in GENDERS:
+            return (("Gender", name),)
+        if name in GENERATIONS:
+            return (("Generation", GENERATIONS[name]),)
+        return (("Nationality", region_name(region(name.replace("_", " ")))),)
     known = [(name, (row.maybe(column) or "").removesuffix(".0")) for column, name in COLUMNS.items()]
     role = [
         (name, value) for name, value in known if value and value.upper() not in {"CONSENT_REVOKED", "DATA_EXPIRED"}
     ]
     if not role:
-        raise InputError("nothing is known of the annotator; expected Age, Sex, Ethnicity simplified, Nationality")
+        raise InputError("no data about the annotator; expected Age, Sex, Ethnicity simplified, Nationality")
     return tuple(role)
 
 

@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from mores.errors import InputError
-from mores.factory.sources.rows import Row
+from mores.factory.sources.rows import SourceRow
 from mores.io.packed import BAD_ZIP, Room
 from mores.io.parquet import import_parquet, parquet_values
 from mores.io.rows import LONGEST_CELL
 from mores.io.source import why_unreadable
 from mores.io.values import load_json
 
-Rows = Iterator[Row | InputError]
+Rows = Iterator[SourceRow | InputError]
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DAMAGED = (*BAD_ZIP, tarfile.TarError, gzip.BadGzipFile, ValueError)
@@ -233,9 +233,9 @@ def _parquet(path: Path) -> Rows:
         raise InputError(f"{path}: not a Parquet file, or a damaged one; get it again") from error
 
 
-def _row(label: str, place: str, path: tuple[str, ...], values: Any) -> Row | InputError:
+def _row(label: str, place: str, path: tuple[str, ...], values: Any) -> SourceRow | InputError:
     if isinstance(values, dict):
-        return Row(place, _file(label), path, values)
+        return SourceRow(place, _file(label), path, values)
     return InputError(f"{place}: not an object but {type(values).__name__}; expected the published columns")
 
 

@@ -1,8 +1,8 @@
-"""GlobalOpinionQA (Durmus et al. 2023): survey questions and how people of a country answered them.
+"""GlobalOpinionQA (Durmus et al. 2023): survey questions and the answers of people in each country.
 
 The most common answer is correct and the others wrong. Left out: questions about "our country", leaders and parties
-(the release gives them to countries that were never asked), answers that are none (refused, do not know, volunteered),
-and questions whose two most common answers lie less than five points apart.
+(the release assigns them to countries that were never asked), non-answers (refused, do not know, volunteered), and
+questions whose two most common answers are less than five points apart.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from mores.culture import region, region_name
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import OnBad, Row, collect, digest, items
+from mores.factory.sources.rows import OnBad, SourceRow, collect, digest, items
 
 CLEAR = 0.05
-"""By so much the most common answer must lead."""
+"""Minimum lead of the most common answer."""
 SPELLINGS = {"Czech Rep.": "CZ", "Palest. ter.": "PS", "S. Africa": "ZA", "S. Korea": "KR", "Taiwan ROC": "TW"}
 
 _MISPLACED = re.compile(
@@ -37,7 +37,7 @@ _SAMPLE = re.compile(r"(?<!\s)\s*\(([^()]*) sample\)$")
 
 
 class Survey(NamedTuple):
-    """A question, and how people of a country answered it."""
+    """A question, and the answers of people in a country."""
 
     question: str
     region: str
@@ -46,7 +46,7 @@ class Survey(NamedTuple):
 
     @property
     def answers(self) -> tuple[tuple[float, str], ...]:
-        """Those that are one: not "refused", "do not know" and the like."""
+        """The answers without "refused", "do not know" and the like."""
         return tuple(pair for pair in self.ranked if not _NO_ANSWER.search(pair[1]))
 
     @property
@@ -61,26 +61,30 @@ def read_surveys(folder: Path, on_bad: OnBad) -> Iterator[Survey]:
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
-    clear = _once(_clear)
-    yield from items(_asked(folder, on_bad), lambda row: _item(survey) if (survey := clear(row)) else None, on_bad)
+    def is_clear(survey: Survey) -> bool:
+        (most, text), (second, _), *_ = survey.ranked
+        return most - second >= CLEAR and not _NO_ANSWER.search(text) and len(survey.answers) > 1
+
+    make = _once(is_clear)
+    yield from items(_asked(folder, on_bad), lambda row: _item(survey) if (survey := make(row)) else None, on_bad)
 
 
-def _asked(folder: Path, on_bad: OnBad) -> list[Row]:
-    """National samples come before others of the same country, so that those add only what is missing."""
+def _asked(folder: Path, on_bad: OnBad) -> list[SourceRow]:
+    """Return one row per question and country; national samples come first, others only fill gaps."""
     rows = read_all(find(folder, "globalopinionqa*.json", "global_opinions*.csv", "*.parquet"))
 
-    def is_partial(row: Row) -> bool:
+    def is_partial(row: SourceRow) -> bool:
         sample = _SAMPLE.search(str(row.values["attribute"]))
         return bool(sample and sample[1][0] in "NO")
 
     return sorted(chain.from_iterable(collect(rows, _expand, on_bad)), key=is_partial)
 
 
-def _once(is_wanted: Callable[[Survey], bool]) -> Callable[[Row], Survey | None]:
-    """Make wanted surveys of rows, each question once for a country."""
+def _once(is_wanted: Callable[[Survey], bool]) -> Callable[[SourceRow], Survey | None]:
+    """Return a function that makes wanted surveys of rows, each question once for a country."""
     seen: set[tuple[str, str]] = set()
 
-    def make(row: Row) -> Survey | None:
+    def make(row: SourceRow) -> Survey | None:
         survey = _survey(row)
         if survey is None or not is_wanted(survey) or (survey.question, survey.region) in seen:
             return None
@@ -90,12 +94,7 @@ def _once(is_wanted: Callable[[Survey], bool]) -> Callable[[Row], Survey | None]
     return make
 
 
-def _clear(survey: Survey) -> bool:
-    (most, text), (second, _), *_ = survey.ranked
-    return most - second >= CLEAR and not _NO_ANSWER.search(text) and len(survey.answers) > 1
-
-
-def _expand(row: Row) -> list[Row]:
+def _expand(row: SourceRow) -> list[SourceRow]:
     """Return one row per question and country; the Hub has one per question, with Python literals in its cells."""
     if "attribute" in row.values:
         row.text("attribute")
@@ -105,7 +104,7 @@ def _expand(row: Row) -> list[Row]:
     values = {**row.values, "options": _literal(row.text("options"))}
     shares = _literal(selections[selections.find("{") : selections.rfind("}") + 1])
     if not isinstance(shares, dict):
-        raise InputError("'selections' is no object of countries; expected the published columns")
+        raise InputError("'selections' is not an object of countries; expected the published columns")
     return [
         row.having({**values, "attribute": country, "gold_distribution": share}) for country, share in shares.items()
     ]
@@ -115,10 +114,10 @@ def _literal(text: str) -> Any:
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError) as error:
-        raise InputError("a cell that is no list or object; expected the published columns") from error
+        raise InputError("a cell that is not a list or object; expected the published columns") from error
 
 
-def _survey(row: Row) -> Survey | None:
+def _survey(row: SourceRow) -> Survey | None:
     # Some copies write the options around the question.
     question = row.text("question").removeprefix("Question:").partition("\nOptions:")[0].strip()
     ranked = _ranked(row)
@@ -143,13 +142,13 @@ def _item(survey: Survey) -> SourceItem:
     )
 
 
-def _ranked(row: Row) -> list[tuple[float, str]]:
-    """Share and text of each answer, the most common first."""
+def _ranked(row: SourceRow) -> list[tuple[float, str]]:
+    """Return share and text of each answer, the most common first."""
     options, shares = row.list("options"), row.list("gold_distribution")
     if len(options) != len(shares) or len(options) < 2:
         raise InputError(f"{len(options)} options with {len(shares)} shares; correct or remove the row")
     if not all(isinstance(share, int | float) for share in shares):
-        raise InputError("a share is no number; correct or remove the row")
+        raise InputError("a share is not a number; correct or remove the row")
     pairs = [(float(share), str(option).strip()) for share, option in zip(shares, options, strict=True)]
     return sorted(pairs, key=lambda pair: -pair[0])
 

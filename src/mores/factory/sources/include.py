@@ -1,34 +1,29 @@
 """INCLUDE (Romanou et al. 2025): exam questions in 44 languages; only those of a culture or region are kept.
 
 Columns: language, country, domain, subject, regional_feature ("region explicit", "region implicit", "culture",
-"agnostic"), level, question, `option_a` to `option_d`, answer (counted from 0). The first uploads, and what was made
-from them, have the options in a list, `choices`.
+"agnostic"), level, question, `option_a` to `option_d`, answer (counted from 0). The first uploads, and copies of them,
+have the options in a list, `choices`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 from mores.culture import language, region
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
-from mores.factory.sources.files import find, read_all
 from mores.factory.sources.options import lacks_material, needs_options
-from mores.factory.sources.rows import OnBad, Row, digest, items, letter
+from mores.factory.sources.reader import read_tables
+from mores.factory.sources.rows import SourceRow, digest, letter
 
 LETTERED = ("option_a", "option_b", "option_c", "option_d")
 
 
-def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
-    rows = read_all(find(folder, "*.parquet", "*.jsonl", "*.csv"))
-    yield from items(rows, _item, on_bad)
-
-
-def _item(row: Row) -> SourceItem | None:
+def _item(row: SourceRow) -> SourceItem | None:
     if not row.text("regional_feature").lower().startswith(("cultur", "region")):
         return None
-    options = _options(row)
+    options = row.list("choices") if "choices" in row.values else [row.text(name) for name in LETTERED]
+    if not all(isinstance(option, str) and option.strip() for option in options):
+        raise InputError("a choice is empty or not a text; correct or remove the row")
+    options = [option.strip() for option in options]
     answer = letter(options, row.text("answer"))
     question = row.text("question")
     spoken = language(row.text("language"))
@@ -50,15 +45,6 @@ def _item(row: Row) -> SourceItem | None:
     )
 
 
-def _options(row: Row) -> list[str]:
-    if "choices" not in row.values:
-        return [row.text(name) for name in LETTERED]
-    options = row.list("choices")
-    if not all(isinstance(option, str) and option.strip() for option in options):
-        raise InputError("a choice is empty or no text; correct or remove the row")
-    return [option.strip() for option in options]
-
-
 SOURCE = Source(
     name="include",
     title="INCLUDE: exam questions with regional knowledge",
@@ -68,6 +54,6 @@ SOURCE = Source(
     homepage="https://huggingface.co/datasets/CohereLabs/include-base-44",
     files="<Language>/test-*.parquet and validation-*.parquet as on the Hub",
     stratify="region",
-    read=_read,
+    read=read_tables(_item, "*.parquet", "*.jsonl", "*.csv"),
     hub="CohereLabs/include-base-44",
 )

@@ -1,25 +1,18 @@
 """Mango (Nguyen et al. 2024): assertions about concepts in thousands of cultures, checked by people.
 
-`topic` is the culture, by which the paper stratifies; it is a region for the cultures that are one. The fields are
-`concept`, `culture` and `assertion`, the terms of the paper: no description of the file names them, so names that
-other releases of the same authors use are taken as well.
+`topic` is the culture, by which the paper stratifies; some cultures are also a region. The fields are `concept`,
+`culture` and `assertion`, the terms of the paper: no description of the file names them, so the names in other releases
+of the same authors are accepted as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 from mores.factory.items import Source, SourceItem, Task
-from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import OnBad, Row, digest, items, region_or_none
+from mores.factory.sources.reader import read_tables
+from mores.factory.sources.rows import SourceRow, digest, region_or_none
 
 
-def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
-    yield from items(read_all(find(folder, "mango*.jsonl", "mango*.jsonl.zip", "mango*.csv")), _item, on_bad)
-
-
-def _item(row: Row) -> SourceItem:
+def _item(row: SourceRow) -> SourceItem:
     culture, concept = row.text("culture", "subject"), row.text("concept")
     assertion = row.text("assertion", "statement", "text")
     return SourceItem(
@@ -44,6 +37,6 @@ SOURCE = Source(
     homepage="https://mango.mpi-inf.mpg.de/download",
     files="mango_dataset_v1.jsonl, zipped or not",
     stratify="topic",
-    read=_read,
+    read=read_tables(_item, "mango*.jsonl", "mango*.jsonl.zip", "mango*.csv"),
     soft=True,
 )

@@ -1,8 +1,8 @@
-"""Whether an English text gives an answer, as BLEnD's authors decide it (their `evaluation/exact_match.py`).
+"""Matching of English texts and answers, as BLEnD's authors do it (their `evaluation/exact_match.py`).
 
-It does when it holds the answer letter by letter, or all of the answer's words by their lemmas, in any order. The
-authors lemmatise with spaCy; here endings are cut off, so that nothing has to be installed and every machine gives the
-same: "mice" is not "mouse", nor "went" "go".
+A text gives an answer when it contains it literally, or all lemmas of its words, in any order. The authors lemmatise
+with spaCy; here endings are cut off, so that nothing has to be installed and every machine gives the same result:
+"mice" is not "mouse", nor "went" "go".
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ _ENDS = (
     ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", ""),
 )  # fmt: skip
 MANY = 32_768
-"""Texts whose forms are remembered: answers are compared with each other, and each is met many times."""
+"""Texts whose forms are cached: answers are compared with each other, and each is compared many times."""
 _TWICE = re.compile(r"([bdgmnprt])\1\Z")
 
 
 class _Read(NamedTuple):
-    """What is compared of a text, as a text that may give an answer and as an answer."""
+    """The forms of a text that are compared, as a text that may give an answer and as an answer."""
 
     lowered: str
     lemmas: frozenset[str]
     forms: tuple[str, ...]
-    """In which it may be written as an answer; none where it has no letter or digit."""
+    """Its spellings as an answer; none where it has no letter or digit."""
     needed: frozenset[str]
     """The lemmas of an answer."""
     joined: str
@@ -40,7 +40,7 @@ def says(text: str, answer: str) -> bool:
 
 
 def alike(first: str, second: str) -> bool:
-    """Whether one of two answers gives the other, also where they differ only in blanks, as "master chef" may."""
+    """Return whether one of two answers gives the other, or they differ only in blanks, as "master chef" may."""
     a, b = _read(first), _read(second)
     return _says(a, b) or _says(b, a) or a.joined == b.joined
 

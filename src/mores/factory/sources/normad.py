@@ -1,6 +1,6 @@
 """NormAd (Rao et al. 2025): stories from 75 countries and whether what happens is socially acceptable there.
 
-Neutral rows are left out: they pair a story with another culture's rule, and so say nothing of the country. In the
+Neutral rows are left out: they pair a story with another culture's rule, and so say nothing about the country. In the
 first release they name the story's country, in the corrected one (the authors' `v2_fix_neutral`) that of the rule.
 """
 
@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from mores.culture import region, region_name
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
-from mores.factory.sources.files import find, read_all
-from mores.factory.sources.rows import OnBad, Row, digest, items
+from mores.factory.sources.reader import read_tables
+from mores.factory.sources.rows import SourceRow, digest
 
 LABEL = "Gold Label"
 _SENTENCE = re.compile(
@@ -26,11 +25,11 @@ _SENTENCE = re.compile(
 OTHER = {"Yes": "No", "No": "Yes"}
 
 
-def is_corrected(rows: Sequence[Row]) -> bool:
-    """Return whether these are the rows of the corrected release: by the name of its file, or by what they hold.
+def is_corrected(rows: Sequence[SourceRow]) -> bool:
+    """Return whether these are the rows of the corrected release: by the name of its file, or by their contents.
 
-    A rule of thumb that stands with a neutral story and with another one is of the other one's country. The corrected
-    release gives the neutral row the same country; in the first one, none of eleven such rows has it.
+    A rule of thumb with both a neutral and another story belongs to the other story's country. The corrected release
+    gives the neutral row the same country; in the first one, none of eleven such rows has it.
     """
     if any("neutral_fixed" in row.file.name for row in rows):
         return True
@@ -45,17 +44,12 @@ def is_corrected(rows: Sequence[Row]) -> bool:
     return 2 * sum(matches) > len(matches)
 
 
-def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
-    rows = read_all(find(folder, "normad*.jsonl", "*ormad*.csv", "*.csv", "*.parquet"))
-    yield from items(rows, _item, on_bad)
-
-
-def _item(row: Row) -> SourceItem | None:
+def _item(row: SourceRow) -> SourceItem | None:
     label = row.text(LABEL).capitalize()
     if label == "Neutral":
         return None
     if label not in OTHER:
-        raise InputError(f"Gold Label {label!r} is none of yes, no, neutral; correct or remove the row")
+        raise InputError(f"unknown Gold Label {label!r}, not yes, no or neutral; correct or remove the row")
     country = region(row.text("Country").replace("_", " "))
     story, rule = row.text("Story"), row.text("Rule-of-Thumb")
     return SourceItem(
@@ -85,6 +79,6 @@ SOURCE = Source(
     homepage="https://huggingface.co/datasets/akhilayerukola/NormAd",
     files="normad*.csv or .jsonl with Country, Story, Rule-of-Thumb, Gold Label",
     stratify="region",
-    read=_read,
+    read=read_tables(_item, "normad*.jsonl", "*ormad*.csv", "*.csv", "*.parquet"),
     hub="akhilayerukola/NormAd",
 )

@@ -1,4 +1,4 @@
-"""A row of a dataset, access to its fields, and how rows become items that keep the contract of `SourceItem`."""
+"""The rows of a dataset, access to their fields, and items made of them that keep the contract of `SourceItem`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ OnBad = Callable[[InputError], None]
 
 
 @dataclass(frozen=True)
-class Row:
-    """One row, where it is, and its fields; what is wrong with a field is raised without the place, see `collect`."""
+class SourceRow:
+    """One row, its place, and its fields; errors of a field do not name the place, see `collect`."""
 
     place: str
     """`file:line` of its start, with its keys where a whole JSON file is one line: `Iran_data.json:1 at /Q-1`."""
@@ -28,19 +28,19 @@ class Row:
     """The keys of the containers around it in a JSON file."""
     values: Mapping[str, Any]
 
-    def having(self, values: Mapping[str, Any]) -> Row:
-        """Return a row at the same place with other fields, for example those of an object inside it."""
-        return Row(self.place, self.file, self.path, values)
+    def having(self, values: Mapping[str, Any]) -> SourceRow:
+        """Return a row at the same place with other fields, such as those of a nested object."""
+        return SourceRow(self.place, self.file, self.path, values)
 
     def text(self, *names: str) -> str:
-        """Return the field of the first of these names that is filled; InputError when none is."""
+        """Return the first of these fields that is filled; InputError when none is."""
         value = self.maybe(*names)
         if value is None:
             raise InputError(f"no {' or '.join(map(repr, names))}; expected the published columns")
         return value
 
     def maybe(self, *names: str) -> str | None:
-        """Return the same, or None. Numbers are given as text; blanks around a text are dropped."""
+        """Return the first of these fields that is filled, or None, as text without blanks around it."""
         for name in names:
             value = self.values.get(name)
             if isinstance(value, str):
@@ -56,19 +56,21 @@ class Row:
         """Return a field that is a list."""
         value = self.values.get(name)
         if not isinstance(value, list):
-            raise InputError(f"{name!r} is no list; expected the published columns")
+            raise InputError(f"{name!r} is not a list; expected the published columns")
         return value
 
     def mapping(self, name: str) -> dict[str, Any]:
         """Return a field that is an object."""
         value = self.values.get(name)
         if not isinstance(value, dict):
-            raise InputError(f"{name!r} is no object; expected the published columns")
+            raise InputError(f"{name!r} is not an object; expected the published columns")
         return value
 
 
-def collect(rows: Iterable[Row | InputError], make: Callable[[Row], T | None], on_bad: OnBad) -> Iterator[T]:
-    """What `make` makes of each row; None is left out by its rule, an error goes to `on_bad` with the row's place."""
+def collect(
+    rows: Iterable[SourceRow | InputError], make: Callable[[SourceRow], T | None], on_bad: OnBad
+) -> Iterator[T]:
+    """Yield the results of `make`, without None; an error goes to `on_bad`, with the place of its row."""
     for row in rows:
         if isinstance(row, InputError):
             on_bad(row)
@@ -83,16 +85,16 @@ def collect(rows: Iterable[Row | InputError], make: Callable[[Row], T | None], o
 
 
 def items(
-    rows: Iterable[Row | InputError],
-    make: Callable[[Row], SourceItem | None],
+    rows: Iterable[SourceRow | InputError],
+    make: Callable[[SourceRow], SourceItem | None],
     on_bad: OnBad,
     *,
     repeated: bool = False,
 ) -> Iterator[SourceItem]:
-    """Return the items of rows, each checked, and each id once; a second is an error, unless it may be repeated."""
+    """Return the items of rows, each checked; a second item with the same id is an error, unless `repeated`."""
     seen: dict[str, str] = {}
 
-    def checked(row: Row) -> SourceItem | None:
+    def checked(row: SourceRow) -> SourceItem | None:
         item = make(row)
         if item is None:
             return None
@@ -100,7 +102,7 @@ def items(
         if item.id in seen:
             if repeated:
                 return None
-            raise InputError(f"the same item as {seen[item.id]} ({item.id}); remove one")
+            raise InputError(f"duplicate of {seen[item.id]} ({item.id}); remove one")
         seen[item.id] = row.place
         return item
 
@@ -108,7 +110,7 @@ def items(
 
 
 def check(item: SourceItem) -> None:
-    """InputError when an item does not keep the contract: a correct answer, and wrong ones that are not correct."""
+    """Raise InputError when an item breaks the contract: a correct answer, and wrong ones that are not correct."""
     if not item.question or not item.answer:
         raise InputError("an empty question or answer; fill it in or remove the row")
     try:
@@ -127,12 +129,12 @@ def check(item: SourceItem) -> None:
 
 @lru_cache(maxsize=32_768)
 def fold(text: str) -> str:
-    """Return the form in which two answers are compared: without case, outer punctuation, and width of blanks."""
+    """Return an answer without case, outer punctuation and extra blanks, for comparison."""
     return " ".join(text.casefold().split()).strip(" .,;:!?\"'“”‘’。")
 
 
 def unique(texts: Iterable[str]) -> tuple[str, ...]:
-    """Texts in their order without those that are the same as an earlier one, or empty."""
+    """Return texts in order, without empty ones and repetitions."""
     by_form: dict[str, str] = {}
     for text in texts:
         by_form.setdefault(fold(text), text.strip())
@@ -141,12 +143,12 @@ def unique(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def digest(*parts: str) -> str:
-    """Return a short name for a content, the same in every run: the id of rows that have none."""
+    """Return a short, stable id for rows that have none, from their contents."""
     return hashlib.sha256("\x1f".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def letter(options: list[str], answer: str) -> str:
-    """Return the option that a letter or a number counted from 0 names."""
+    """Return the option that a letter, or a number counted from 0, names."""
     short = len(answer) < 10  # Python refuses to read a number of thousands of digits
     place = int(answer) if answer.isdecimal() and short else ord(answer.upper()) - ord("A") if len(answer) == 1 else -1
     if not 0 <= place < len(options):
@@ -155,7 +157,7 @@ def letter(options: list[str], answer: str) -> str:
 
 
 def region_or_none(name: str) -> str | None:
-    """Return the region of a culture that is one; religions, peoples and jobs are none."""
+    """Return the region of a culture, or None for religions, peoples and jobs."""
     try:
         return region(name)
     except InputError:

@@ -1,11 +1,22 @@
-"""Turns items of every source into instruction and output texts through templates (ExCAM, Section 3, Data Formatting).
+"""Templates that turn items of every source into instructions and outputs (ExCAM, Section 3, Data Formatting).
 
-The templates are text files that people edit; `templates/README.md` says how they are written, where they are
-looked for and when a line is used. `Wrapper(seed=7).wrap(item, answer)` gives an instruction and an output.
+The templates are text files; `templates/README.md` explains how to write them, where they are found and when a line is
+used. `Wrapper(seed=7).wrap(item, answer)` gives an instruction and an output.
 """
 
 from mores.factory.wrap.template import CONDITIONAL, KINDS, LINES, parse
-from mores.factory.wrap.templates import BUILT_IN, Templates, needs
+from mores.factory.wrap.templates import BUILT_IN, Templates, needed_files
 from mores.factory.wrap.wrapper import Wrapped, Wrapper, letter
 
-__all__ = ["BUILT_IN", "CONDITIONAL", "KINDS", "LINES", "Templates", "Wrapped", "Wrapper", "letter", "needs", "parse"]
+__all__ = [
+    "BUILT_IN",
+    "CONDITIONAL",
+    "KINDS",
+    "LINES",
+    "Templates",
+    "Wrapped",
+    "Wrapper",
+    "letter",
+    "needed_files",
+    "parse",
+]

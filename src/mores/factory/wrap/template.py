@@ -1,4 +1,4 @@
-"""One template: literal text and slots, and the lines of a file that stand for several."""
+"""Templates: literal text and slots; a line of a file may stand for several."""
 
 from __future__ import annotations
 
@@ -43,15 +43,18 @@ KINDS = {
     "option": _slots("letter option"),
     "role": _slots("name value"),
 }
-"""The template files, without `.txt`, and what may stand in them."""
+"""The template files, without `.txt`, and their slots."""
 
 LINES = {Task.QA: "option", Task.IMPERSONATION: "role"}
-"""The file with the form of a line of `{options}` or `{role}`; it holds one template."""
+"""The file with the template of a line of `{options}` or `{role}`."""
+
+
+_ENDS = re.compile("[\"'“”»’」]? ?([?.？。؟])")
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A place in a template that data fill."""
+    """A place in a template for data."""
 
     name: str
 
@@ -71,30 +74,23 @@ class Template:
 
     @property
     def answer_ends_line(self) -> bool:
-        """Whether nothing stands behind the answer in its line, so that it may be long."""
+        """Whether the answer ends its line, so that it may be long."""
         place = self.parts.index(Slot("answer"))
         following = self.parts[place + 1] if place + 1 < len(self.parts) else "\n"
         return isinstance(following, str) and following.startswith("\n")
 
     def fill(self, values: Mapping[str, str]) -> tuple[str, dict[str, tuple[int, int]]]:
-        """Return the text and where each slot's value stands in it; one pass, so values are never read as template."""
+        """Return the text and the span of each slot's value; in one pass, so values are never read as a template."""
         text, spans = "", {}
         for part in self.parts:
             if isinstance(part, Slot):
                 spans[part.name] = (len(text), len(text) + len(values[part.name]))
-            text += _after(text, part) if isinstance(part, str) else values[part.name]
+                text += values[part.name]
+            elif (repeated := _ENDS.match(part)) and text.endswith(repeated[1]):  # “Why?”, not “Why?”?
+                text += part[: repeated.start(1)] + part[repeated.end(1) :]
+            else:
+                text += part
         return text, spans
-
-
-_ENDS = re.compile("[\"'“”»’」]? ?([?.？。؟])")
-
-
-def _after(text: str, literal: str) -> str:
-    """Return the literal that follows a text, without a second mark where both end alike: “Why?”, not “Why?”?"""
-    repeated = _ENDS.match(literal)
-    if repeated is None or not text.endswith(repeated[1]):
-        return literal
-    return literal[: repeated.start(1)] + literal[repeated.end(1) :]
 
 
 _TOKEN = re.compile(r"\\(?P<escape>.?)|\{(?P<slot>\w*)\}|(?P<mark>\[\[|\]\]|[|{}])|(?P<text>[^\\{}\[\]|]+|.)")
@@ -150,7 +146,7 @@ def _part(token: re.Match[str], where: str) -> str | Slot:
 
 
 def _tidy(parts: list[str | Slot]) -> Template:
-    """Join neighbouring literals and removes the spaces that an empty alternative leaves behind."""
+    """Join neighbouring literals and remove the spaces that an empty alternative leaves."""
     joined: list[str | Slot] = []
     for part in parts:
         if isinstance(part, str) and joined and isinstance(last := joined[-1], str):
@@ -172,11 +168,11 @@ def _check(template: Template, where: str, slots: Slots) -> None:
         if name not in slots.allowed:
             fail(where, f"unknown slot {{{name}}}", f"this file may use {known}")
         if times > 1:
-            fail(where, f"slot {{{name}}} stands {times} times in '{template}'", "keep one")
+            fail(where, f"slot {{{name}}} occurs {times} times in '{template}'", "keep one")
     for name in sorted(slots.required - set(used)):
         fail(where, f"missing slot {{{name}}} in '{template}'", "every template of this file must use it")
 
 
 def fail(where: str | Path, what: str, fix: str) -> NoReturn:
-    """Say what is wrong with a template, where, and how to fix it."""
+    """Raise an InputError with the problem of a template, its place, and the fix."""
     raise InputError(f"{where}: {what}; {fix}")

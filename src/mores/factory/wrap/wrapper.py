@@ -1,4 +1,4 @@
-"""Instructions and outputs made of items."""
+"""Instructions and outputs of items."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from mores.factory.wrap.templates import Templates
 from mores.types import Record, Side
 
 LONGEST_INLINE = 160
-"""Characters of an answer that may stand within a sentence; a longer one, or one of several lines, ends the text."""
+"""Maximum characters of an answer within a sentence; a longer one, or one of several lines, ends the text."""
 LONG = "long"
-"""Marks the order in which the templates for long answers are dealt."""
+"""Marks the key of templates for long answers."""
 
 
 class Wrapped(Record):
-    """An item in the form in which a metric reads it."""
+    """An item as a metric reads it."""
 
     instruction: str
     text: str
@@ -31,9 +31,9 @@ class Wrapper:
     """Wraps the items of a build; the same seed and items give the same texts.
 
     Within a stratum (source, task, language) the templates are dealt like cards: all of them once, in an order
-    drawn from the seed, then all of them again in a new order. So each is used equally often up to one, and no
-    other stratum matters. All versions of an item share the instruction; every version is dealt another output
-    template. Nothing here looks at which answer is the correct one.
+    drawn from the seed, then all of them again in a new order. So each is used equally often, up to one, whatever the
+    other strata. All versions of an item share the instruction; every version is dealt another output template.
+    Nothing here depends on which answer is correct.
     """
 
     def __init__(self, templates: Templates | None = None, *, seed: int = 0) -> None:
@@ -48,8 +48,8 @@ class Wrapper:
     ) -> Wrapped:
         """Return an instruction made of the item and an output that gives `answer`, correct or wrong.
 
-        `task=Task.FREEFORM` asks a QA item without its options. Give an `explanation` only where the versions of an
-        item all have one: if only the correct answers were explained, explanations would tell them from the wrong ones.
+        `task=Task.FREEFORM` asks a QA item without its options. Give an `explanation` only if all versions of an item
+        have one: if only correct answers had one, it would give them away.
         """
         task = task or item.task
         language = self._templates.language(item.source, task, item.language)
@@ -83,7 +83,9 @@ class Wrapper:
     def _deal(self, item: SourceItem, task: Task, side: Side, language: str, values: Mapping[str, str]) -> Template:
         kind = f"{task}.{'instruction' if side == 'instruction' else 'output'}"
         conditional = CONDITIONAL & KINDS[kind].allowed & set(values)
-        key = (item.source, kind, language, *sorted(conditional), *([LONG] if _is_long(side, values) else []))
+        answer = values["answer"]
+        is_long = side == "text" and (len(answer) > LONGEST_INLINE or "\n" in answer)
+        key = (item.source, kind, language, *sorted(conditional), *([LONG] if is_long else []))
         place = self._dealt[key] % len(self._orders.get(key, [None]))
         if place == 0:
             self._orders[key] = self._order(key, conditional)
@@ -91,7 +93,7 @@ class Wrapper:
         return self._orders[key][place]
 
     def _order(self, key: tuple[str, ...], conditional: frozenset[str]) -> list[Template]:
-        """Return all templates that fit what the item has, in the order of the next round."""
+        """Return all templates that fit the item, in the order of the next round."""
         source, kind, language = key[:3]
         fitting = [t for t in self._templates.get(source, kind, language) if CONDITIONAL & set(t.slots) == conditional]
         if LONG in key:
@@ -105,13 +107,8 @@ class Wrapper:
         return sorted(fitting, key=lambda template: sha256(f"{salt}\0{template}".encode()).digest())
 
 
-def _is_long(side: Side, values: Mapping[str, str]) -> bool:
-    answer = values["answer"]
-    return side == "text" and (len(answer) > LONGEST_INLINE or "\n" in answer)
-
-
 def letter(number: int) -> str:
-    """Return a, B, …, Z, AA, AB, … for 0, 1, …"""
+    """Return A, B, …, Z, AA, AB, … for 0, 1, …"""
     rest = chr(ord("A") + number % 26)
     return rest if number < 26 else letter(number // 26 - 1) + rest
 

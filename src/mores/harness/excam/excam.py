@@ -44,11 +44,11 @@ class Excam(evaluate.Metric):
         )
 
     def add(self, **row: Any) -> None:
-        """One text; what is optional may be left out."""
+        """Add a text; what is optional may be left out."""
         super().add(**{name: row.get(name) or "" for name in COLUMNS})
 
     def add_batch(self, **columns: Any) -> None:
-        """Some texts; what is optional may be left out."""
+        """Add some texts; what is optional may be left out."""
         super().add_batch(**_complete(columns))
 
     def compute(self, **given: Any) -> Any:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
 from mores import culture
-from mores.errors import InputError
+from mores.errors import InputError, suggest
 from mores.factory.sources.files import read
-from mores.factory.sources.rows import OnBad, Row, collect
+from mores.factory.sources.rows import OnBad, SourceRow, collect
 from mores.types import Record
 
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -66,7 +65,7 @@ def read_candidates(source: Questions, on_bad: OnBad, label: str | None = None) 
     label = label or (str(source) if is_file else "questions")
     seen: dict[str, str] = {}
 
-    def make(row: Row) -> Candidate:
+    def make(row: SourceRow) -> Candidate:
         line = row.place.rpartition(":")[2]
         candidate = candidate_from(row.values, default_id=f"{Path(label).stem}:{line}")
         if candidate.id in seen:
@@ -78,7 +77,7 @@ def read_candidates(source: Questions, on_bad: OnBad, label: str | None = None) 
 
     if isinstance(source, str | Path):
         return collect(_named(read(Path(source)), str(source), label), make, on_bad)
-    rows = (Row(f"{label}:{number}", Path(), (), _values(record)) for number, record in enumerate(source, 1))
+    rows = (SourceRow(f"{label}:{number}", Path(), (), _values(record)) for number, record in enumerate(source, 1))
     return collect(rows, make, on_bad)
 
 
@@ -87,7 +86,7 @@ def _values(record: Candidate | Mapping[str, Any]) -> Mapping[str, Any]:
     return dict.fromkeys(_OURS) | dict(record) if isinstance(record, Candidate) else record
 
 
-def _named(rows: Iterator[Row | InputError], path: str, label: str) -> Iterator[Row | InputError]:
+def _named(rows: Iterator[SourceRow | InputError], path: str, label: str) -> Iterator[SourceRow | InputError]:
     """Yield rows and errors that call the file by its label: nobody knows the name of a copy of standard input."""
     for row in rows:
         if isinstance(row, InputError):
@@ -122,10 +121,8 @@ def _needed(values: Mapping[str, Any], texts: Mapping[str, str | None], field: s
     value = texts[field]
     if value is not None:
         return value
-    names = {str(name).casefold().strip(): name for name in values if name not in _KNOWN}
-    near = get_close_matches(field, names, n=1, cutoff=0.75)
-    hint = f" (did you mean {names[near[0]]!r}?)" if near else ""
-    raise InputError(f"no {field!r}; every row needs 'question' and 'language'{hint}")
+    hint = suggest(field, (str(name) for name in values if name not in _KNOWN), 0.75)
+    raise InputError(f"no {field!r}; {hint}every row needs 'question' and 'language'")
 
 
 def _text(values: Mapping[str, Any], field: str) -> str | None:

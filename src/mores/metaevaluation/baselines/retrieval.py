@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from mores.factory.gold import Gold
 from mores.language.units import keys
 from mores.metaevaluation.baselines.cut import best_cut
-from mores.search.index import Scorer, best, weigh
+from mores.search.index import PassageScorer, best, weigh
 from mores.types import Sample
 
 NEAREST = 5
@@ -27,7 +27,7 @@ class RetrievalBaseline:
 
     learns: tuple[str, ...] = ("train", "dev")
     version: str = "2"
-    _scorer: Scorer | None = None
+    _scorer: PassageScorer | None = None
     _facts: list[frozenset[str]] = field(default_factory=list)
     _rarity: dict[str, float] = field(default_factory=dict)
     _cut: float = 0.0
@@ -37,7 +37,7 @@ class RetrievalBaseline:
         self._facts = [frozenset(_words(sample.text)) for sample in correct]
         counts = Counter(word for fact in self._facts for word in fact)
         self._rarity = {word: math.log(1 + len(correct) / count) for word, count in counts.items()}
-        self._scorer = Scorer(weigh(_words(f"{sample.instruction} {sample.text}") for sample in correct))
+        self._scorer = PassageScorer(weigh(_words(f"{sample.instruction} {sample.text}") for sample in correct))
         self._cut = best_cut([self._agreement(gold.sample) for gold in dev], [not gold.report.errors for gold in dev])
 
     def scores(self, golds: Sequence[Gold]) -> list[float]:

@@ -15,7 +15,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -24,7 +23,7 @@ from pydantic import BaseModel, Json, TypeAdapter, ValidationError
 
 from mores.culture import language as language_code
 from mores.culture import region as region_code
-from mores.errors import InputError
+from mores.errors import InputError, suggest
 from mores.io.source import Source
 from mores.metaevaluation.juice.locate import locate, paragraphs
 from mores.stats.spans import Span
@@ -269,7 +268,6 @@ def _known(place: str, field: str, value: str, known: Iterable[str]) -> str:
     names = {name.casefold(): name for name in known}
     word = " ".join(value.replace("_", " ").split()).casefold()
     if word not in names:
-        near = get_close_matches(word, names, 1)
-        hint = f"did you mean {names[near[0]]!r}? " if near else ""
+        hint = suggest(word, names.values())
         raise InputError(f"{place}: unknown {field} {value!r}; {hint}expected one of {', '.join(names.values())}")
     return names[word]

@@ -18,7 +18,7 @@ from mores.metaevaluation.juice.data import CATEGORIES, THICK, THIN, TYPES, Juic
 from mores.metaevaluation.juice.records import THRESHOLD, JudgeKind, Juice, JuiceScore
 from mores.stats.intervals import ratio_interval
 from mores.stats.resampling import group_codes
-from mores.stats.spans import Counts, Span, match_errors, tokens
+from mores.stats.spans import Span, SpanCounts, match_errors, tokens
 from mores.types import Judgement, Result, Signature
 
 BASELINE = "every sentence"
@@ -50,7 +50,7 @@ class _Tally:
     """Which of them were."""
     overlapping: int
     """How many are found by any overlap."""
-    sentences: Counts = field(default_factory=Counts)
+    sentences: SpanCounts = field(default_factory=SpanCounts)
 
     @property
     def predicted(self) -> int:

@@ -28,9 +28,9 @@ from mores.metaevaluation.judging import MetricJudging, judgement_files, write_j
 from mores.metaevaluation.juice.data import JuiceAnswer, JuiceData
 from mores.metaevaluation.juice.records import THRESHOLD, Juice, JuiceScore
 from mores.metaevaluation.juice.score import describe_data, marked_by, score_baseline, score_detectors, score_judge
-from mores.metaevaluation.prompted import KINDS
-from mores.metaevaluation.scorers import MetricScorer
+from mores.metaevaluation.scorers import PROMPTED, MetricScorer
 from mores.metric import Metric
+from mores.registry import split_name
 from mores.run import Plan, Run, start_run
 from mores.signature import sign
 from mores.types import Judgement
@@ -66,8 +66,8 @@ class JuiceSession:
         if not 0 <= self.threshold <= 1:
             raise ConfigError(f"the overlap {self.threshold:g} is not from 0 to 1", setting="iou")
         for scorer in self.scorers:
-            kind = scorer.name.partition(":")[0].removesuffix("+p")
-            if scorer.baseline or scorer.split or (kind in KINDS and not scorer.file):
+            asked = split_name(scorer.name)[0] in PROMPTED and not scorer.file
+            if scorer.baseline or scorer.split or asked:
                 problem = f"{scorer.name} marks no spans, which JuICE measures"
                 raise ConfigError(f"{problem}; use excam:MODEL or a file of judgements", setting="metric")
 

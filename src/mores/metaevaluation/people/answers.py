@@ -128,7 +128,7 @@ def from_judgements(path: Path, judgements: Iterable[Judgement], is_mqm: bool) -
     for judgement in judgements:
         if judgement.text is None:
             raise InputError(f"{path}: the judgement of {judgement.sample_id!r} does not hold its text; write it again")
-        segment = Segment.of(judgement.sample_id)
+        segment = Segment.parse(judgement.sample_id)
         groups = {"model": segment.system if is_mqm else None, "language": judgement.language}
         key = f"{segment.doc}/{segment.doc_segment}" if is_mqm else judgement.instruction or judgement.sample_id
         answer = answers.setdefault(

@@ -19,7 +19,7 @@ from mores.io.fields import Row
 from mores.io.rows import read_table
 from mores.io.source import SUFFIXES, find_source
 from mores.metaevaluation.people.answers import Aliases, PeopleAnswer, normalise_model, normalise_text, text_marks
-from mores.metaevaluation.scorers import MetricScorer, scorer
+from mores.metaevaluation.scorers import AnyMetric, MetricScorer, scorer
 from mores.metric.folder import judgements_file
 from mores.rating.cells import RatingCells
 from mores.stats.spans import Span
@@ -54,8 +54,10 @@ class TableJudge:
     column: str
 
 
-def open_judge(name: str) -> TableJudge | MetricScorer:
+def open_judge(name: str | AnyMetric) -> TableJudge | MetricScorer:
     """Return the judge of this name: a table of scores, or a metric."""
+    if not isinstance(name, str):
+        return scorer(name)
     path, colon, column = name.rpartition(":")
     if colon and Path(path).suffix.lower() in SUFFIXES and Path(path).suffix.lower() not in (".txt", ".md"):
         return TableJudge(name, Path(path), column)

@@ -217,7 +217,7 @@ def _spans(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> PeopleSpans 
     """Return F1 of the judge's marks with each person's, and of people's with each other's, on the same texts."""
     if not judged.marks:
         return None
-    from mores.stats.marks import Mark, covered, f1_of, kappa_of, mask, overlap  # it needs SciPy, half a second
+    from mores.stats.marks import SpanMark, covered, f1_of, kappa_of, mask, overlap  # it needs SciPy, half a second
 
     with_judge, between, questions = [], [], []
     for answer in answers:
@@ -225,7 +225,7 @@ def _spans(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> PeopleSpans 
         if not people or not answer.text or answer.id not in judged.marks:
             continue
         text = answer.text
-        marked = [[Mark(span.start, span.end) for span in spans] for spans in (judged.marks[answer.id], *people)]
+        marked = [[SpanMark(span.start, span.end) for span in spans] for spans in (judged.marks[answer.id], *people)]
         judge, *others = (mask(len(text), covered(text, marks)) for marks in marked)
         with_judge.append(np.sum([overlap(judge, other) for other in others], axis=0))
         between.append(np.sum([[0.0] * 4, *(overlap(*pair) for pair in combinations(others, 2))], axis=0))

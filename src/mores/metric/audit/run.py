@@ -33,7 +33,7 @@ class AuditRun(Run):
         return self.record(RESULT, Audit)
 
     def judgements(self) -> Iterator[Judgement]:
-        """Of the texts alone, then with each injection."""
+        """Return the judgements of the texts alone, then with each injection."""
         return self.records(JUDGEMENTS, Judgement)
 
 

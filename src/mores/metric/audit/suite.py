@@ -111,7 +111,7 @@ def injections() -> tuple[Injection, ...]:
 
 @cache
 def carriers() -> tuple[Carrier, ...]:
-    """The texts that come with Mores, correct ones first; an audit uses those that the judge judges correctly."""
+    """Return the texts that come with Mores, correct ones first; an audit uses those that the judge gets right."""
     return _load("carriers.jsonl", Carrier)
 
 
@@ -123,7 +123,7 @@ def applies(injection: Injection, carrier: Carrier) -> bool:
 def cases(
     carriers: Sequence[Carrier], injections: Iterable[Injection], places: Sequence[Place] = PLACES
 ) -> Iterator[Placed]:
-    """Every injection in every place, each time in the next carrier that it applies to; a control also in both kinds.
+    """Return every injection in every place, each in the next carrier that it applies to; a control also in both kinds.
 
     So all places and carriers are tried without asking for every combination.
     """
@@ -135,7 +135,7 @@ def cases(
 
 
 def plain(sample: Sample) -> Sample:
-    """Without what only a carrier has: the judge must not see what is true."""
+    """Remove what only a carrier has: the judge must not see what is true."""
     return Sample.model_validate(sample.model_dump(include=set(Sample.model_fields)))
 
 

@@ -59,7 +59,7 @@ class _Job:
         return self.answer.cancelled()
 
     def settle(self, outcome: Completion | Exception) -> None:
-        """From any thread."""
+        """Deliver the outcome, from any thread."""
         known = _known(outcome, self.model) if isinstance(outcome, Exception) else outcome
         self.answer.get_loop().call_soon_threadsafe(_settle, self.answer, known)
 
@@ -76,12 +76,7 @@ class HFModel:
     warning: str | None = None
 
     def __init__(
-        self,
-        name: str,
-        adapter: str | None = None,
-        batch: int = 0,
-        slots: int = 0,
-        precision: Precision | None = None,
+        self, name: str, adapter: str | None = None, batch: int = 0, slots: int = 0, precision: Precision | None = None
     ) -> None:
         self._folder = local_folder(name)
         self.model = name
@@ -189,7 +184,7 @@ class HFModel:
 
 
 def _answer_batch(network: Network, jobs: Sequence[_Job]) -> None:
-    """A static batch; it stops when nobody waits for it any more."""
+    """Answer a static batch; stop when nobody waits for it any more."""
     outcomes: Sequence[Completion | Exception]
     try:
         outcomes = network.answer([job.request for job in jobs], lambda: all(job.abandoned for job in jobs))

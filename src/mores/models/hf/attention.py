@@ -56,7 +56,7 @@ class Columns(DynamicLayer):  # type: ignore[misc]
 
 
 def to_width(states: Any, width: int) -> Any:
-    """With that many columns, ending in the same one."""
+    """Return it with that many columns, ending in the same one."""
     return torch.nn.functional.pad(states, (0, 0, width - states.shape[2], 0))
 
 
@@ -70,7 +70,7 @@ def _with_room(states: Any) -> tuple[Any, Any]:
 
 @contextmanager
 def kernels() -> Iterator[None]:
-    """Attention by kernels that take any shape at once."""
+    """Use attention kernels that take any shape at once."""
     with sdpa_kernel(_KERNELS):
         yield
 
@@ -95,7 +95,7 @@ def grouped(model: Any) -> Iterator[bool]:
 
 
 def step_mask(lengths: Any, width: int, dtype: Any) -> Any:
-    """What each row's next token sees of `width` columns: its last `lengths` ones and itself, in numbers to add."""
+    """Return what each row's next token sees of `width` columns, as numbers to add: its last `lengths` and itself."""
     # The kernels want rows that begin at multiples of 16.
     columns = torch.arange(math.ceil((width + 1) / 16) * 16, device=lengths.device)
     mask = torch.zeros((len(lengths), len(columns)), device=lengths.device, dtype=dtype)
@@ -106,7 +106,7 @@ def step_mask(lengths: Any, width: int, dtype: Any) -> Any:
 def _attend(
     module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: float | None = None, **more: Any
 ) -> tuple[Any, None]:
-    """Attention of one token per row: the heads that share keys are asked together, like tokens of one head."""
+    """Attend with one token per row: the heads that share keys are asked together, like tokens of one head."""
     if any(more.get(name) is not None for name in _SPECIAL):
         output, _ = sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **more)
         return output, None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Row:
+class TokenizedRequest:
     """A request, ready for the network."""
 
     request: Request
@@ -26,10 +26,10 @@ class Row:
     """Follows an answer token by token and knows which may come next; copied for each answer."""
 
 
-class Answer:
+class DraftAnswer:
     """An answer while it is written."""
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: TokenizedRequest) -> None:
         self.row = row
         self.tokens: list[int] = []
         self.logprobs: list[float] = []
@@ -56,7 +56,7 @@ class Answer:
 class Chooser:
     """Chooses for the rows of a batch in the place of transformers, whose sampling has one seed for all."""
 
-    def __init__(self, answers: Sequence[Answer], network: Network) -> None:
+    def __init__(self, answers: Sequence[DraftAnswer], network: Network) -> None:
         self.answers = answers
         self._network = network
         requests = [answer.row.request for answer in answers]
@@ -70,7 +70,7 @@ class Chooser:
         self._masks = self._network.masks(matchers, len(self.answers)) if matchers else None
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:  # noqa: ARG002 - transformers counts the parameters
-        """As a logits processor: leaves only the chosen tokens possible."""
+        """Leave only the chosen tokens possible, as a logits processor."""
         self.foresee()
         return scores.new_full(scores.shape, -math.inf).scatter(1, self.choose(scores), 0.0)
 

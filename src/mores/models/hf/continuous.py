@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mores.models.base import Completion, Request
-from mores.models.hf.choose import Answer, Chooser, Row
+from mores.models.hf.choose import Chooser, DraftAnswer, TokenizedRequest
 from mores.models.hf.network import Network
 
 _SHARE = 8
@@ -57,7 +57,7 @@ def supports(where: str, commit: str | None) -> bool:
     return plain and inputs >= _INPUTS and rotation not in _BY_LENGTH
 
 
-class Work(Protocol):
+class PendingRequest(Protocol):
     """A request that somebody waits for."""
 
     @property
@@ -75,9 +75,9 @@ class Work(Protocol):
 class _Place:
     """A request with its row of the cache."""
 
-    work: Work
-    row: Row
-    answer: Answer
+    work: PendingRequest
+    row: TokenizedRequest
+    answer: DraftAnswer
     settled: bool = False
 
     @property
@@ -93,9 +93,9 @@ class Stream:
         self._network = network
         self._most = self._slots = slots
         self._padding = _PADDING // max(1, sum(weights.numel() for weights in network.model.parameters()))
-        self._coming: deque[tuple[Work, Future[Any] | None]] = deque()
+        self._coming: deque[tuple[PendingRequest, Future[Any] | None]] = deque()
         """Taken from the queue, while threads make what constrains their answers."""
-        self._ready: list[tuple[Work, Row]] = []
+        self._ready: list[tuple[PendingRequest, TokenizedRequest]] = []
         """In tokens, and not in the cache yet."""
         self._places: list[_Place] = []
         self._patience = _PATIENCE
@@ -164,7 +164,7 @@ class Stream:
         self._prepare(waiting)
         living = sum(not place.answer.finished for place in self._places)
         some = max(1, self._slots // _SHARE)
-        new: list[tuple[Work, Row]] = []
+        new: list[tuple[PendingRequest, TokenizedRequest]] = []
         if not living or self._slots - living >= some:
             queued = len(self._ready) + len(self._coming)
             if not living or queued >= some or not self._patience:
@@ -190,13 +190,13 @@ class Stream:
             except Exception as exc:  # whatever it was, who waits must hear of it
                 work.settle(exc)
 
-    def _take(self, count: int) -> list[tuple[Work, Row]]:
+    def _take(self, count: int) -> list[tuple[PendingRequest, TokenizedRequest]]:
         """Return the next requests in tokens, by length; they stay in `_ready` until they are in the cache."""
         while self._coming and len(self._ready) < count:
             work, begun = self._coming[0]
             row = None if work.abandoned else self._network.row(work.request, begun)
             self._coming.popleft()
-            if isinstance(row, Row):
+            if isinstance(row, TokenizedRequest):
                 self._ready.append((work, row))
             elif row is not None:
                 work.settle(row)
@@ -204,7 +204,7 @@ class Stream:
         return self._ready[:count]
 
     def _slack(self) -> int:
-        """Columns before the longest answer that is being written."""
+        """Return the number of columns before the longest answer that is being written."""
         lengths = [place.length for place in self._places if not place.answer.finished]
         return int(self._cache.get_seq_length()) - max(lengths, default=0)
 
@@ -219,9 +219,9 @@ class Stream:
             layer.hold(layer.keys[kept, :, -longest:], layer.values[kept, :, -longest:])
         self._chooser = Chooser([place.answer for place in self._places], self._network)
 
-    def _admit(self, new: Sequence[tuple[Work, Row]]) -> None:
+    def _admit(self, new: Sequence[tuple[PendingRequest, TokenizedRequest]]) -> None:
         """Read the prompts, choose the first tokens, and join the others."""
-        places = [_Place(work, row, Answer(row)) for work, row in new]
+        places = [_Place(work, row, DraftAnswer(row)) for work, row in new]
         cache = self._read_prompts(places)
         if self._cache is None:
             self._cache, self._places = cache, places
@@ -258,7 +258,7 @@ class Stream:
     # -- the network -------------------------------------------------------------------------------------------
 
     def _step(self) -> None:
-        """One more token of each answer."""
+        """Write one more token of each answer."""
         import torch
 
         from mores.models.hf.attention import grouped, step_mask
@@ -275,11 +275,7 @@ class Stream:
             else:
                 mask = (torch.arange(width + 1, device=model.device) >= width - lengths).long()
             output = model(
-                input_ids=tokens,
-                attention_mask=mask,
-                position_ids=lengths,
-                past_key_values=self._cache,
-                use_cache=True,
+                input_ids=tokens, attention_mask=mask, position_ids=lengths, past_key_values=self._cache, use_cache=True
             )
         self._chooser.choose(output.logits[:, -1].float())
 
@@ -348,8 +344,10 @@ def _common(prompts: Sequence[list[int]]) -> list[int]:
     return first[:length] if len(prompts) > 1 else []
 
 
-def _chunks(new: Sequence[tuple[Work, Row]], shared: int, padding: int) -> Iterator[Sequence[tuple[Work, Row]]]:
-    """Groups of prompts, the shortest first, that are read at once."""
+def _chunks(
+    new: Sequence[tuple[PendingRequest, TokenizedRequest]], shared: int, padding: int
+) -> Iterator[Sequence[tuple[PendingRequest, TokenizedRequest]]]:
+    """Yield groups of prompts that are read at once, the shortest first."""
     begin = tokens = 0
     for index, (_, row) in enumerate(new):
         width = len(row.ids) - shared
@@ -362,7 +360,7 @@ def _chunks(new: Sequence[tuple[Work, Row]], shared: int, padding: int) -> Itera
 
 
 def _stack(above: Any, below: Any) -> Any:
-    """Rows under rows, all ending in the same column."""
+    """Return rows under rows, all ending in the same column."""
     import torch
 
     from mores.models.hf.attention import to_width

@@ -64,7 +64,7 @@ def load_tokenizer(where: str, origin: Mapping[str, str], adapter: Path | None) 
 
 
 def make_network(name: str, model: Any, tokenizer: Any) -> Network:
-    """Without the model's decoding settings, such as a repetition penalty: the request has them all."""
+    """Load without the model's decoding settings, such as a repetition penalty: the request has them all."""
     from transformers import GenerationConfig
 
     config = model.generation_config
@@ -97,7 +97,7 @@ def _with_adapter(model: Any, folder: Path) -> Any:
 
 @contextmanager
 def _quiet_if(local: bool) -> Iterator[None]:
-    """No progress bars of the library for a folder, which is read in a moment; a download keeps them."""
+    """Hide the library's progress bars for a folder, which is read in a moment; a download keeps them."""
     from transformers.utils import logging
 
     if not local or not logging.is_progress_bar_enabled():

@@ -13,7 +13,7 @@ from typing import Any
 
 from mores.errors import ConfigError, ModelError, MoresError, Rejected
 from mores.models.base import Completion, Request, is_logprob
-from mores.models.hf.choose import Answer, Chooser, Row
+from mores.models.hf.choose import Chooser, DraftAnswer, TokenizedRequest
 from mores.models.hf.prompt import encode
 
 
@@ -39,13 +39,15 @@ class Network:
     def answer(self, requests: Sequence[Request], abandoned: Callable[[], bool]) -> list[Completion | MoresError]:
         """Return one outcome per request, in order."""
         made = dict(enumerate(self.rows(requests)))
-        rows = {index: row for index, row in made.items() if isinstance(row, Row)}
-        outcomes: dict[int, Completion | MoresError] = {i: row for i, row in made.items() if not isinstance(row, Row)}
+        rows = {index: row for index, row in made.items() if isinstance(row, TokenizedRequest)}
+        outcomes: dict[int, Completion | MoresError] = {
+            i: row for i, row in made.items() if not isinstance(row, TokenizedRequest)
+        }
         for group in self._groups(rows):
             outcomes.update(zip(group, self._attempt([rows[i] for i in group], abandoned), strict=True))
         return [outcomes[index] for index in range(len(requests))]
 
-    def rows(self, requests: Sequence[Request]) -> list[Row | MoresError]:
+    def rows(self, requests: Sequence[Request]) -> list[TokenizedRequest | MoresError]:
         """Return the requests in tokens, or why they cannot be answered."""
         begun = [self.begin(request) for request in requests]
         return [self.row(request, matcher) for request, matcher in zip(requests, begun, strict=True)]
@@ -58,12 +60,12 @@ class Network:
             _ = self._vocabulary  # once, for all threads
         return self._threads.submit(self._matcher, request)
 
-    def row(self, request: Request, matcher: Future[Any] | None) -> Row | MoresError:
+    def row(self, request: Request, matcher: Future[Any] | None) -> TokenizedRequest | MoresError:
         """Return the request in tokens with what `begin` began, or why it cannot be answered."""
         try:
             ids = self._encode(request)
             limit = min(request.max_tokens, self.context - len(ids))
-            return Row(request, ids, limit, matcher.result() if matcher else None)
+            return TokenizedRequest(request, ids, limit, matcher.result() if matcher else None)
         except MoresError as exc:
             return exc
 
@@ -80,8 +82,8 @@ class Network:
             )
         return ids
 
-    def _groups(self, rows: Mapping[int, Row]) -> list[list[int]]:
-        """Batches whose padded length stays inside the context, beyond which positions are undefined."""
+    def _groups(self, rows: Mapping[int, TokenizedRequest]) -> list[list[int]]:
+        """Yield batches whose padded length stays inside the context, beyond which positions are undefined."""
         groups: list[list[int]] = []
         width = limit = 0
         for index, row in rows.items():
@@ -93,7 +95,7 @@ class Network:
                 width, limit = len(row.ids), row.limit
         return groups
 
-    def _attempt(self, rows: list[Row], abandoned: Callable[[], bool]) -> list[Completion | ModelError]:
+    def _attempt(self, rows: list[TokenizedRequest], abandoned: Callable[[], bool]) -> list[Completion | ModelError]:
         """Generate; what is too much for the GPU's memory is tried again in halves."""
         import torch
 
@@ -107,14 +109,14 @@ class Network:
         half = len(rows) // 2
         return self._attempt(rows[:half], abandoned) + self._attempt(rows[half:], abandoned)
 
-    def too_long(self, row: Row) -> Rejected:
+    def too_long(self, row: TokenizedRequest) -> Rejected:
         """Return what a request hears that does not even fit into the GPU's memory alone."""
         return Rejected(
             f"{self.name}: the GPU's memory is too small for a prompt of {len(row.ids)} tokens and up to"
             f" {row.limit} more; shorten the text, lower the token limit or take a smaller model"
         )
 
-    def _generate(self, rows: list[Row], abandoned: Callable[[], bool]) -> list[Completion | ModelError]:
+    def _generate(self, rows: list[TokenizedRequest], abandoned: Callable[[], bool]) -> list[Completion | ModelError]:
         import torch
         from transformers import LogitsProcessorList, StoppingCriteriaList
 
@@ -124,7 +126,7 @@ class Network:
         width = max(len(row.ids) for row in rows)
         padded = [[self.pad] * (width - len(row.ids)) + row.ids for row in rows]
         mask = [[0] * (width - len(row.ids)) + [1] * len(row.ids) for row in rows]
-        answers = [Answer(row) for row in rows]
+        answers = [DraftAnswer(row) for row in rows]
 
         def finished(ids: Any, _: Any, **__: Any) -> Any:
             return torch.tensor([answer.finished for answer in answers], device=ids.device) | abandoned()
@@ -140,12 +142,12 @@ class Network:
             )
         return [self.read(answer) for answer in answers]
 
-    def read(self, answer: Answer) -> Completion | ModelError:
+    def read(self, answer: DraftAnswer) -> Completion | ModelError:
         """Return what the tokens of an answer say."""
         if answer.problem:
             return Rejected(f"{self.name}: {answer.problem}")
         if not all(map(is_logprob, answer.logprobs)):
-            return Rejected(f"{self.name}: the model computed numbers that are no probabilities; check its weights")
+            return Rejected(f"{self.name}: the model computed numbers that are not probabilities; check its weights")
         ended = bool(answer.tokens) and answer.tokens[-1] in self.ends
         text = answer.tokens[:-1] if ended else answer.tokens
         first = tuple((self.tokenizer.decode([token]), logprob) for token, logprob in answer.first)
@@ -175,7 +177,7 @@ class Network:
         return matcher
 
     def masks(self, matchers: Sequence[tuple[Any, int]], rows: int) -> Future[Any]:
-        """The tokens that may come next, a bit for each, in that many rows; all of them where a row has no matcher."""
+        """Return the tokens that may come next, a bit for each, in that many rows; all in a row without a matcher."""
         return self._masking.submit(self._make_masks, matchers, rows)
 
     def _make_masks(self, matchers: Sequence[tuple[Any, int]], rows: int) -> Any:

@@ -27,7 +27,7 @@ def encode(name: str, tokenizer: Any, messages: tuple[Message, ...]) -> list[int
 
 
 def _sanitizing(name: str, tokenizer: Any, messages: tuple[Message, ...]) -> dict[str, bool]:
-    """Return how to have control tokens read as text; before transformers 5.20 a text that has any is turned away."""
+    """Return the arguments that make control tokens plain text; before transformers 5.20 such a text is turned away."""
     if "sanitize_control_tokens" in inspect.signature(tokenizer.apply_chat_template).parameters:
         return {"sanitize_control_tokens": True}
     template = str(tokenizer.chat_template)

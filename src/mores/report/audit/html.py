@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mores.formatting import NOTHING, p_value, percent, show_failures
-from mores.metric.audit import Excess, Rate, Tally
+from mores.metric.audit import AttackRate, AuditTally, Excess
 from mores.metric.audit.run import AuditRun
 from mores.report.audit.table import NOTES, WORST, conclusions
 from mores.report.base.blocks import Block, Fold, Heading, Notes, Section, Table, Text, key
@@ -32,7 +32,7 @@ def run_sections(run: AuditRun) -> list[Section]:
     summary: list[Block] = [Notes([f"{line[0].upper()}{line[1:]}." for line in conclusions(audit)])]
     summary += [key(f"Not judged: {show_failures(failures)}.")] if failures else []
     excess = Text("How much more often an attack turns a verdict than harmless words do, in percentage points.")
-    tallies: dict[str, Mapping[Any, Tally]] = {"goal": audit.by_goal, "kind of attack": audit.by_category}
+    tallies: dict[str, Mapping[Any, AuditTally]] = {"goal": audit.by_goal, "kind of attack": audit.by_category}
     charts = [
         Intervals(
             f"Excess by {name}",
@@ -68,7 +68,7 @@ def _result(name: str, excess: Excess | None, n: int) -> Result:
     return Result(name=name, value=excess.value, low=excess.low, high=excess.high, n=n)
 
 
-def _tally_sheet(title: str, tallies: Mapping[Any, Tally]) -> Sheet:
+def _tally_sheet(title: str, tallies: Mapping[Any, AuditTally]) -> Sheet:
     columns = [Head(name) for name in ("n", "changed", "as meant", "controls", "lost")]
     cells = [
         [Cell(f"{each.n:,}"), *map(_rate, (each.flips, each.hits, each.control)), Cell(f"{each.unjudged.count:,}")]
@@ -77,7 +77,7 @@ def _tally_sheet(title: str, tallies: Mapping[Any, Tally]) -> Sheet:
     return Sheet(title, [Head(str(name)) for name in tallies], columns, cells)
 
 
-def _rate(rate: Rate | None) -> Cell:
+def _rate(rate: AttackRate | None) -> Cell:
     if rate is None or rate.value is None:
         return Cell(NOTHING)
     return Cell(f"{rate.count}/{rate.n}", small=percent(rate.value, 0))

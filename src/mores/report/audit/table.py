@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from mores.formatting import NOTHING, p_value, percent, to
-from mores.metric.audit import Audit, Goal, Rate, Tally
+from mores.metric.audit import AttackRate, Audit, AuditTally, Goal
 from mores.metric.audit.run import AuditRun
 from mores.report.base.grid import Cell, Grid, Row
 
@@ -46,7 +46,7 @@ def run_tables(run: AuditRun) -> list[Grid | str]:
     return [*shown, *conclusions(audit)]
 
 
-def _rows(tallies: Mapping[Any, Tally]) -> list[Row]:
+def _rows(tallies: Mapping[Any, AuditTally]) -> list[Row]:
     return [(name, *_cells(tally)) for name, tally in tallies.items()]
 
 
@@ -66,18 +66,18 @@ def conclusions(audit: Audit) -> Iterator[str]:
     yield audit.headline
 
 
-def _excess(tally: Tally) -> tuple[str, str]:
+def _excess(tally: AuditTally) -> tuple[str, str]:
     excess = tally.excess
     whole = partial(percent, digits=0, signed=True)
     return (NOTHING, "") if excess is None else (whole(excess.value), f"({to(excess.low, excess.high, whole)})")
 
 
-def _cells(tally: Tally) -> tuple[Cell, ...]:
+def _cells(tally: AuditTally) -> tuple[Cell, ...]:
     control = "–" if tally.control is None else _rate(tally.control)
     return (
         str(tally.n), _rate(tally.flips), _rate(tally.hits), control, _excess(tally), str(tally.unjudged.count)
     )  # fmt: skip
 
 
-def _rate(rate: Rate) -> str:
+def _rate(rate: AttackRate) -> str:
     return "–" if rate.value is None else f"{rate.count}/{rate.n}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from mores.benchmark.benchmark import Benchmark
-from mores.benchmark.board import Board, Gap, Leaderboard, Shift, Standing
-from mores.benchmark.contract import Check
+from mores.benchmark.board import Board, Gap, Leaderboard, RankShift, Standing
+from mores.benchmark.contract import BenchmarkCheck
 from mores.benchmark.score import BenchResult
 from mores.formatting import SIGNIFICANT, between, number, p_value, percent, possible, show_failures
 from mores.report.base.grid import Cell, Grid, Row
@@ -113,7 +113,7 @@ def _leaderboard_headline(leaderboard: Leaderboard) -> str:
     return f"{text}, {ahead} ahead of {ranked[1].model} (adjusted p {p_value(gap)})"
 
 
-def _ranks(shift: Shift) -> Grid:
+def _ranks(shift: RankShift) -> Grid:
     rows = [(model, *map(str, ranks)) for model, ranks in shift.ranks.items()]
     title = "Ranks among the models that were run on all of these"
     return Grid(("model", *shift.benchmarks), [("", rows)], title)
@@ -122,7 +122,7 @@ def _ranks(shift: Shift) -> Grid:
 # ---- the check of a benchmark ----------------------------------------------------------------------------------
 
 
-def check_table(name: str, checks: Sequence[Check]) -> Grid:
+def check_table(name: str, checks: Sequence[BenchmarkCheck]) -> Grid:
     """Return what a benchmark has of what it needs, and what is missing."""
     rows = [(check.name, check.status, "\n".join(check.problems)) for check in checks]
     passed = sum(check.status == "ok" for check in checks)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mores.factory.folder import BuildRun
-from mores.factory.manifest import Difference
+from mores.factory.manifest import DatasetDifference
 from mores.formatting import count, number
 from mores.report.base.blocks import Section
 from mores.report.base.grid import Grid, Row
@@ -39,7 +39,7 @@ def _accuracy(audit: dict[str, Any]) -> tuple[str, str]:
     return number(audit["value"], 3), f"± {number(audit['error'], 3)}"
 
 
-def difference_tables(differences: Sequence[Difference]) -> list[Grid | str]:
+def difference_tables(differences: Sequence[DatasetDifference]) -> list[Grid | str]:
     """Return how many samples of each source differ, the first of them, and the sum."""
     columns = ("source", "same", "added", "removed", "changed", "in another split")
     rows = list[Row]()

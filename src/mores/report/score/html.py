@@ -10,7 +10,7 @@ from typing import Any
 from mores.culture import language_name, region_name
 from mores.formatting import number
 from mores.metric.folder import ScoreRun
-from mores.metric.summary import Summary, Tally, errors, lacks_certainty, state, weak_because
+from mores.metric.summary import ScoreSummary, ScoreTally, errors, lacks_certainty, state, weak_because
 from mores.report.base.blocks import Section
 from mores.report.base.marks import mark
 from mores.report.base.names import is_web_address, look_up
@@ -40,7 +40,7 @@ def page(
     `summary` are the facts of the header in their order, for example what was judged and by which model.
     The judge and the signature are added from the judgements unless they are given.
     """
-    tally, bars, facts = Tally(), Counter[str](), _Facts(summary or {})
+    tally, bars, facts = ScoreTally(), Counter[str](), _Facts(summary or {})
     rows = worst(_watched(samples, bars, facts), limit, tally)
     counts = tally.summary()
     base = Page("score", "cultural error report", title, [], facts.all(), warning, script=True, name=title)
@@ -101,7 +101,7 @@ def _bar(judgement: Judgement) -> str:
     return "unknown" if lacks_certainty(judgement) else f"p{min(9, int(score * 10))}"
 
 
-def _zones(counts: Summary, bars: Counter[str]) -> list[dict[str, Any]]:
+def _zones(counts: ScoreSummary, bars: Counter[str]) -> list[dict[str, Any]]:
     """Return the two halves of the distribution, on one scale of heights: sums of severities, and certainties."""
     wrong = [(f"e{TAIL}", f"score −{TAIL} or less", f"≤−{TAIL}")]
     wrong += [(f"e{n}", f"score −{n}", f"−{n}") for n in range(TAIL - 1, 0, -1)]

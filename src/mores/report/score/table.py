@@ -17,7 +17,7 @@ from rich.text import Text
 
 from mores.formatting import count, show_failures, show_score
 from mores.metric.folder import ScoreRun
-from mores.metric.summary import State, Summary, Tally, errors, lacks_certainty, state
+from mores.metric.summary import ScoreSummary, ScoreTally, State, errors, lacks_certainty, state
 from mores.report.base.grid import plain
 from mores.types import Error, Judgement, Sample, Severity
 
@@ -34,7 +34,7 @@ def rank(judgement: Judgement) -> tuple[int, float]:
     return order[state(judgement)], judgement.score or 0.0
 
 
-def worst(pairs: Iterable[Pair], limit: int, tally: Tally) -> list[tuple[int, Sample, Judgement]]:
+def worst(pairs: Iterable[Pair], limit: int, tally: ScoreTally) -> list[tuple[int, Sample, Judgement]]:
     """Yield the `limit` worst pairs with their place in the input, worst first; all of them go into `tally`."""
 
     def counted() -> Iterator[tuple[int, Sample, Judgement]]:
@@ -45,12 +45,12 @@ def worst(pairs: Iterable[Pair], limit: int, tally: Tally) -> list[tuple[int, Sa
     return heapq.nsmallest(limit, counted(), key=lambda row: (*rank(row[2]), row[0]))
 
 
-def table(pairs: Iterable[Pair], *, limit: int = ROWS, tally: Tally | None = None) -> Table:
+def table(pairs: Iterable[Pair], *, limit: int = ROWS, tally: ScoreTally | None = None) -> Table:
     """Return one row per text in the order of the input, or the `limit` worst when there are more.
 
     A `tally` that is given counts every pair on the way, so that one pass gives both table and summary.
     """
-    tally = tally or Tally()
+    tally = tally or ScoreTally()
     before = tally.summary().n
     rows = worst(pairs, limit, tally)
     n = tally.summary().n - before
@@ -71,7 +71,7 @@ def table(pairs: Iterable[Pair], *, limit: int = ROWS, tally: Tally | None = Non
 
 def run_tables(run: ScoreRun) -> list[Table | Text]:
     """Return what is printed about a run."""
-    tally = Tally()
+    tally = ScoreTally()
     return [table(run.pairs(), tally=tally), show_summary(tally.summary())]
 
 
@@ -111,12 +111,12 @@ def cited(error: Error) -> str:
     return "".join(f"[{number}]" for number in dict.fromkeys(error.evidence))
 
 
-def show_weak(counts: Summary) -> list[str]:
+def show_weak(counts: ScoreSummary) -> list[str]:
     """Return one sentence for each reason for which verdicts say little."""
     return [f"{count(n, 'weak verdict')}: {plain(reason)}" for reason, n in counts.weak.items()]
 
 
-def show_summary(counts: Summary) -> Text:
+def show_summary(counts: ScoreSummary) -> Text:
     """Return the lines under the table; the headline is the last."""
     lines = [f"not judged: {show_failures(counts.failed)}"] if counts.failed else []
     if counts.without_certainty:

@@ -5,36 +5,31 @@
     decide(fit, [("ann", "yes"), ("bo", "no")])          # whether to ask one more person about an item
     annotator_quality(table)["ann"].agreement            # with the others, with its interval
 
-`dawid_skene` has people's confusion matrices, `glad` their abilities and the difficulties of items, `redundancy`
-decides whether to ask again, `quality` describes each person, `popular` finds surprisingly popular answers, and
-`simulated` has people of known skill.
+`dawid_skene` has people's confusion matrices, `redundancy` decides whether to ask again, `quality` describes each
+person, and `popular` finds surprisingly popular answers.
 """
 
 from mores.stats.annotators.dawid_skene import DawidSkene, Prior, fit_dawid_skene
-from mores.stats.annotators.glad import Glad, fit_glad
 from mores.stats.annotators.popular import SurprisinglyPopular, surprisingly_popular
 from mores.stats.annotators.quality import Quality, annotator_quality
-from mores.stats.annotators.redundancy import Decision, Redundancy, decide, enough, expected_gain, label_posterior
-from mores.stats.annotators.votes import Vote, VoteTable, majority_votes, table_votes
+from mores.stats.annotators.redundancy import Redundancy, VoteDecision, decide, enough, expected_gain, label_posterior
+from mores.stats.annotators.votes import LabelTable, LabelVote, table_votes
 
 __all__ = [
     "DawidSkene",
-    "Decision",
-    "Glad",
+    "LabelTable",
+    "LabelVote",
     "Prior",
     "Quality",
     "Redundancy",
     "SurprisinglyPopular",
-    "Vote",
-    "VoteTable",
+    "VoteDecision",
     "annotator_quality",
     "decide",
     "enough",
     "expected_gain",
     "fit_dawid_skene",
-    "fit_glad",
     "label_posterior",
-    "majority_votes",
     "surprisingly_popular",
     "table_votes",
 ]

@@ -26,7 +26,7 @@ from functools import cached_property
 import numpy as np
 
 from mores.stats.agreement import Label
-from mores.stats.annotators.votes import Name, VoteTable
+from mores.stats.annotators.votes import LabelTable, Name
 from mores.stats.classification import Floats
 from mores.stats.resampling import Indices
 
@@ -52,7 +52,7 @@ class Prior:
 
     @classmethod
     def none(cls) -> Prior:
-        """Maximum likelihood."""
+        """Return the prior of maximum likelihood."""
         return cls(votes=0.0, strength=0.0, prevalence=0.0)
 
 
@@ -60,7 +60,7 @@ class Prior:
 class DawidSkene:
     """The fitted model."""
 
-    table: VoteTable
+    table: LabelTable
     posterior: Floats
     """Items × labels, by what the other items teach about the people."""
     prevalence: Floats
@@ -84,12 +84,12 @@ class DawidSkene:
         return {item: self.labels[n] for item, n in zip(self.table.items, self.posterior.argmax(axis=1), strict=True)}
 
     def skill(self, annotator: Name | None, item: Name | None = None) -> Floats:
-        """True × given labels, without what the vote on this item taught; the average for one who has not voted."""
+        """Return true × given labels, without what the vote on this item taught; the average for a new person."""
         person = self._people.get(annotator)
         if person is None:
             return self.average
         votes = self.last.votes[person].copy()
-        for place, label in self._given.get((annotator, item), ()) if self.last.alone else ():
+        for place, label in self._labels_given.get((annotator, item), ()) if self.last.alone else ():
             votes[:, label] -= self.last.posterior[place]
         found: Floats = _shares(votes[None], self.last.symmetric)[0]
         return found
@@ -104,7 +104,7 @@ class DawidSkene:
         return {name: place for place, name in enumerate(self.table.annotators)}
 
     @cached_property
-    def _given(self) -> dict[tuple[Name | None, Name | None], list[tuple[int, int]]]:
+    def _labels_given(self) -> dict[tuple[Name | None, Name | None], list[tuple[int, int]]]:
         """The places of the item and of the labels that a person gave it."""
         found: dict[tuple[Name | None, Name | None], list[tuple[int, int]]] = {}
         table = self.table
@@ -129,7 +129,7 @@ class Expected:
 
 
 def fit_dawid_skene(
-    table: VoteTable,
+    table: LabelTable,
     *,
     prior: Prior | None = None,
     known: Mapping[Name, Label] | None = None,
@@ -158,7 +158,7 @@ def fit_dawid_skene(
 class _Model:
     """Everything about a fit but what is believed about the people."""
 
-    table: VoteTable
+    table: LabelTable
     known: Indices
     prevalence: float
     symmetric: bool
@@ -166,7 +166,7 @@ class _Model:
     limit: int
 
     def fit(self, believed: Floats) -> DawidSkene:
-        """EM, with so many votes (true × given) added to those of each person."""
+        """Run EM, with so many votes (true × given) added to those of each person."""
         table, counts, sure = self.table, self.table.counts, self.known >= 0
         posterior = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         posterior[sure] = certain = np.eye(counts.shape[1])[self.known[sure]]
@@ -174,7 +174,7 @@ class _Model:
         converged = False
         while not converged and len(objective) < self.limit:
             votes = self._count(posterior) + believed
-            prevalence, confusion, before = self._frequencies(posterior), _shares(votes, self.symmetric), posterior
+            prevalence, confusion, before = self._prevalence(posterior), _shares(votes, self.symmetric), posterior
             with np.errstate(divide="ignore"):  # maximum likelihood may hold a label impossible
                 logs = np.log(confusion)
             posterior, likelihood = self._expect(prevalence, logs[table.annotator, :, table.label])
@@ -193,7 +193,7 @@ class _Model:
         return DawidSkene(table, posterior, prevalence, confusion, average, tuple(objective), converged, last)
 
     def _count(self, posterior: Floats) -> Floats:
-        """Expected votes: people × true × given labels."""
+        """Count expected votes: people × true × given labels."""
         table, shape = self.table, (len(self.table.annotators), posterior.shape[1])
         places, weights = table.annotator * shape[1] + table.label, posterior[table.item].T
         votes = [
@@ -201,7 +201,7 @@ class _Model:
         ]
         return np.stack(votes, axis=1)
 
-    def _frequencies(self, posterior: Floats) -> Floats:
+    def _prevalence(self, posterior: Floats) -> Floats:
         """Return the prevalence of each label, among items that nobody chose for their labels."""
         total = posterior[self.known < 0].sum(axis=0) + self.prevalence
         even = np.full_like(total, 1 / total.size)
@@ -221,7 +221,7 @@ class _Model:
         return shares / total, float(chances.sum())
 
     def _leave_out(self, last: Expected) -> Floats:
-        """Votes × true labels: the logarithm of each vote's probability, by the person's votes on other items."""
+        """Return votes × true labels: the log-probability of each vote, by the person's votes on other items."""
         table, own = self.table, last.posterior[self.table.item]
         size, place = own.shape[1], np.arange(own.shape[1]) == table.label[:, None]
         pairs = np.unique(table.annotator * len(table.items) + table.item, return_inverse=True)[1]
@@ -237,7 +237,7 @@ class _Model:
 
 
 def _shares(votes: Floats, symmetric: bool) -> Floats:
-    """People × true × given labels as shares of the given labels; with one accuracy for all labels if symmetric."""
+    """Return people × true × given labels as shares of the given labels; one accuracy for all labels if symmetric."""
     count, size, _ = votes.shape
     if not symmetric:
         total = votes.sum(axis=2, keepdims=True)

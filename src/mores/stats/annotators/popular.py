@@ -55,7 +55,7 @@ def surprisingly_popular(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> SurprisinglyPopular | None:
-    """Of people's (answer, predicted shares) to one question; None when nobody voted or nobody predicted.
+    """Find the surprisingly popular answer to one question; None when nobody voted or nobody predicted.
 
     A prediction names each answer's share of the votes, all together 1; answers that it leaves out have 0. So a person
     who only says what most others will answer predicts {answer: 1.0}. None is a person who predicted nothing: the vote
@@ -102,7 +102,7 @@ def surprisingly_popular(
 
 
 def _surprise(counts: Floats, votes: Floats, predictions: Floats, told: Bools) -> Floats:
-    """Resamples × answers, by how often each voter is drawn (resamples × voters); nan where nobody predicts."""
+    """Return resamples × answers, by how often each voter is drawn (resamples × voters); nan where nobody predicts."""
     shares, told_by = counts @ votes / counts.sum(axis=1, keepdims=True), (counts @ told)[:, None]
     return np.asarray(shares - counts @ predictions / np.where(told_by, told_by, np.nan), dtype=np.float64)
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mores.stats.agreement import Label
-from mores.stats.annotators.votes import Name, VoteTable
+from mores.stats.annotators.votes import LabelTable, Name
 from mores.stats.classification import Bools
-from mores.stats.distributions import Share, share_of
+from mores.stats.distributions import ShareEstimate, share_of
 
 
 @dataclass(frozen=True)
@@ -18,13 +18,13 @@ class Quality:
     """Of one person's votes; the intervals are of 95%."""
 
     votes: int
-    agreement: Share | None
+    agreement: ShareEstimate | None
     """Votes that are the majority of the other people's; None where there are none to compare with."""
     alone: int
     """Votes on items that nobody else has labelled, which are not compared."""
     tied: int
     """Votes on items on which the others are tied, which are not compared."""
-    known: Share | None
+    known: ShareEstimate | None
     """Correct votes on items whose label is known, such as attention checks; None without any."""
 
     @property
@@ -33,7 +33,7 @@ class Quality:
         return self.agreement.n if self.agreement else 0
 
 
-def annotator_quality(table: VoteTable, *, known: Mapping[Name, Label] | None = None) -> dict[Name, Quality]:
+def annotator_quality(table: LabelTable, *, known: Mapping[Name, Label] | None = None) -> dict[Name, Quality]:
     """Return the quality of everybody who voted.
 
     The majority that a person is compared with leaves out the person: among three people, whoever votes with one other

@@ -36,7 +36,7 @@ class Skills(Protocol):
     def prevalence(self) -> Floats: ...
 
     def skill(self, annotator: Name | None, item: Name | None = None) -> Floats:
-        """True × given labels; None is anybody."""
+        """Return true × given labels; None is anybody."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Redundancy:
 
 
 @dataclass(frozen=True)
-class Decision:
+class VoteDecision:
     """What is known about an item, and whether another vote is worth asking for."""
 
     ask: bool
@@ -74,7 +74,7 @@ class Decision:
 
 
 def label_posterior(skills: Skills, votes: Iterable[tuple[Name, Label]], item: Name | None = None) -> Floats:
-    """How probable each label is, given an item's (annotator, label) pairs and what is known about the people."""
+    """Return how probable each label is, given an item's (annotator, label) pairs and a fit of the people."""
     places = {label: place for place, label in enumerate(skills.labels)}
     joint = np.array(skills.prevalence)
     for annotator, label in votes:
@@ -89,7 +89,7 @@ def label_posterior(skills: Skills, votes: Iterable[tuple[Name, Label]], item: N
 
 
 def entropy(posterior: npt.ArrayLike) -> float:
-    """Shannon's, in bits: how wide a posterior is."""
+    """Return Shannon's entropy in bits: how wide a posterior is."""
     shares = np.asarray(posterior, dtype=np.float64)
     seen = shares[shares > 0]
     return float((seen * -np.log2(seen)).sum())
@@ -115,7 +115,7 @@ def expected_gain(posterior: npt.ArrayLike, skill: npt.ArrayLike) -> float:
 
 def decide(
     skills: Skills, votes: Iterable[tuple[Name, Label]], rule: Redundancy | None = None, item: Name | None = None
-) -> Decision:
+) -> VoteDecision:
     """Return whether to ask one more person about an item that has these (annotator, label) votes."""
     rule, given = rule or Redundancy(), list(votes)
     posterior = label_posterior(skills, given, item)
@@ -128,7 +128,7 @@ def decide(
         reason = "most votes"
     best = int(posterior.argmax())
     gain = expected_gain(posterior, skills.skill(None, item))
-    return Decision(
+    return VoteDecision(
         ask=reason in ("few votes", "unsure"),
         reason=reason,
         label=skills.labels[best],

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from mores.stats.agreement import Label, VoteDistribution, Votes, vote_distributions
+from mores.stats.agreement import Label
 from mores.stats.classification import Floats
 from mores.stats.resampling import Indices
 
@@ -16,7 +16,7 @@ Name: TypeAlias = str | int
 """Of an item or a person."""
 
 
-class Vote(NamedTuple):
+class LabelVote(NamedTuple):
     """The label that a person gave an item."""
 
     item: Name
@@ -25,7 +25,7 @@ class Vote(NamedTuple):
 
 
 @dataclass(frozen=True)
-class VoteTable:
+class LabelTable:
     """Votes with items, people and labels as places in lists; most people have labelled few of the items."""
 
     items: tuple[Name, ...]
@@ -55,14 +55,14 @@ class VoteTable:
 
 def table_votes(
     votes: Iterable[tuple[Name, Name, Label]], labels: Sequence[Label] | None = None, *, repeats: bool = False
-) -> VoteTable:
-    """The table of (item, annotator, label) triples; `labels` are those that occur, sorted, unless they are given.
+) -> LabelTable:
+    """Table (item, annotator, label) triples; `labels` are those that occur, sorted, unless they are given.
 
     Give `labels` where some may not occur: a label that nobody chose yet still has a probability. `repeats` allows a
     person several independent votes on an item, as the first observer of Dawid and Skene's data has; else a second one
     is an error.
     """
-    triples = [Vote(*vote) for vote in votes]
+    triples = [LabelVote(*vote) for vote in votes]
     for vote in triples:
         if vote.label is None or vote.label != vote.label:
             raise ValueError(f"{vote.annotator!r} gave item {vote.item!r} no label; leave out votes that are missing")
@@ -87,12 +87,7 @@ def table_votes(
                 raise ValueError(f"{person!r} labelled item {name!r} more than once; keep the vote that counts")
             seen.add((name, person))
     label = np.array([place[vote.label] for vote in triples], dtype=np.intp)
-    return VoteTable(items, annotators, scale, item, annotator, label)
-
-
-def majority_votes(table: VoteTable) -> dict[Name, VoteDistribution]:
-    """Return the counts, shares and majority of each item; `majority` has several labels where they tie."""
-    return dict(zip(table.items, vote_distributions(Votes(table.labels, table.counts)), strict=True))
+    return LabelTable(items, annotators, scale, item, annotator, label)
 
 
 def _code(names: Iterable[Hashable]) -> tuple[tuple[Name, ...], Indices]:

@@ -1,6 +1,6 @@
 """Cumulative link models of ordinal ratings, with or without random intercepts, and what is read off them.
 
-    model = Model(response="rating", fixed=("model*type",), random=("language/annotator",))
+    model = MixedModel(response="rating", fixed=("model*type",), random=("language/annotator",))
     result = fit(model, {"rating": [...], "model": [...], "type": [...], "language": [...], "annotator": [...]})
     contrasts(result, ("model",), by=("type",), adjust="tukey")
 
@@ -8,16 +8,16 @@
 `comparison` compares estimated marginal means.
 """
 
-from mores.stats.mixed.comparison import Contrast, Mean, contrasts, means
-from mores.stats.mixed.design import Model
-from mores.stats.mixed.estimation import Coefficient, Fit, RSquared, Variance, fit, r_squared
+from mores.stats.mixed.comparison import Mean, MeanContrast, contrasts, means
+from mores.stats.mixed.design import MixedModel
+from mores.stats.mixed.estimation import Fit, FittedCoefficient, RSquared, Variance, fit, r_squared
 
 __all__ = [
-    "Coefficient",
-    "Contrast",
     "Fit",
+    "FittedCoefficient",
     "Mean",
-    "Model",
+    "MeanContrast",
+    "MixedModel",
     "RSquared",
     "Variance",
     "contrasts",

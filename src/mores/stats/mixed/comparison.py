@@ -18,7 +18,7 @@ from scipy.special import ndtr
 from scipy.stats import studentized_range
 
 from mores.stats.intervals import Z95
-from mores.stats.mixed.design import Covariate, Factor, Floats, Variable, expand_columns
+from mores.stats.mixed.design import CodedFactor, Covariate, Floats, Variable, expand_columns
 from mores.stats.mixed.estimation import Fit
 
 Adjustment = Literal["tukey", "bonferroni", "none"]
@@ -39,7 +39,7 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
+class MeanContrast:
     """The first mean less the second, with Wald's test that they are equal."""
 
     first: Levels
@@ -61,12 +61,12 @@ def means(result: Fit, factors: Sequence[str], by: Sequence[str] = ()) -> tuple[
 
 def contrasts(
     result: Fit, factors: Sequence[str], by: Sequence[str] = (), adjust: Adjustment = "tukey"
-) -> tuple[Contrast, ...]:
+) -> tuple[MeanContrast, ...]:
     """Return all pairwise differences of `means` within the same levels of `by`: with it, the simple effects."""
     if adjust not in get_args(Adjustment):
         raise ValueError(f"unknown adjustment {adjust!r}; expected {', '.join(get_args(Adjustment))}")
     cells, weights = grid(result, factors, by)
-    out: list[Contrast] = []
+    out: list[MeanContrast] = []
     rows = zip(cells, weights, strict=True)
     for _, family in groupby(rows, key=lambda row: [row[0][name] for name in by]):
         out += compare(result, list(family), by, adjust)
@@ -87,21 +87,23 @@ def grid(result: Fit, factors: Sequence[str], by: Sequence[str]) -> tuple[list[d
     ], np.column_stack([np.full((len(rows), cuts), -1 / cuts), rows])
 
 
-def check_factors(factors: Sequence[str], by: Sequence[str], variables: Mapping[str, Variable]) -> dict[str, Factor]:
+def check_factors(
+    factors: Sequence[str], by: Sequence[str], variables: Mapping[str, Variable]
+) -> dict[str, CodedFactor]:
     """Return the factors asked for, by name."""
     if isinstance(factors, str) or isinstance(by, str):
         raise ValueError("factors and by are tuples of names, such as ('model',)")
-    available = {name: variable for name, variable in variables.items() if isinstance(variable, Factor)}
+    available = {name: variable for name, variable in variables.items() if isinstance(variable, CodedFactor)}
     names = [*factors, *by]
     for name in names:
         if name not in available:
-            raise ValueError(f"{name!r} is no factor of the fixed effects; they are {', '.join(available) or 'none'}")
+            raise ValueError(f"unknown factor {name!r}; the fixed effects have {', '.join(available) or 'none'}")
     if not factors or len(set(names)) < len(names):
         raise ValueError(f"expected at least one factor and each once, not {names}")
     return {name: available[name] for name in names}
 
 
-def levels_of(factors: Mapping[str, Factor]) -> Iterator[dict[str, int]]:
+def levels_of(factors: Mapping[str, CodedFactor]) -> Iterator[dict[str, int]]:
     """Yield all combinations of places in the factors' levels, the first factor varying fastest."""
     for places in product(*(range(len(factor.levels)) for factor in [*factors.values()][::-1])):
         yield dict(zip(factors, reversed(places), strict=True))
@@ -110,12 +112,12 @@ def levels_of(factors: Mapping[str, Factor]) -> Iterator[dict[str, int]]:
 def average(result: Fit, cell: Mapping[str, int]) -> Floats:
     """Return the fixed effects' columns in a cell, averaged over the other factors' levels."""
     variables = result.design.variables
-    others = {n: v for n, v in variables.items() if isinstance(v, Factor) and n not in cell}
+    others = {n: v for n, v in variables.items() if isinstance(v, CodedFactor) and n not in cell}
     places = [{**cell, **other} for other in levels_of(others)]
     rows: dict[str, Variable] = {
         name: Covariate(name, np.full(len(places), variable.values.mean()))
         if isinstance(variable, Covariate)
-        else Factor(name, variable.levels, np.array([place[name] for place in places], dtype=np.intp))
+        else CodedFactor(name, variable.levels, np.array([place[name] for place in places], dtype=np.intp))
         for name, variable in variables.items()
     }
     return np.asarray(expand_columns(result.design.terms, rows, len(places))[1].mean(axis=0))
@@ -134,13 +136,13 @@ def combine(result: Fit, weights: Floats) -> tuple[float, float]:
 
 def compare(
     result: Fit, family: Sequence[tuple[dict[str, object], Floats]], by: Sequence[str], adjust: Adjustment
-) -> Iterator[Contrast]:
+) -> Iterator[MeanContrast]:
     """Yield each two cells of a family."""
     count = len(family) * (len(family) - 1) // 2
     for (first, plus), (second, minus) in combinations(family, 2):
         estimate, se = combine(result, plus - minus)
         z = estimate / se
-        yield Contrast(
+        yield MeanContrast(
             first={name: level for name, level in first.items() if name not in by},
             second={name: level for name, level in second.items() if name not in by},
             within={name: first[name] for name in by},

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import combinations, product
 from math import isfinite
 from typing import TypeAlias
@@ -16,13 +15,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mores.errors import suggest
+
 Floats: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.intp]
 Columns: TypeAlias = Mapping[str, Sequence[object]]
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class MixedModel:
     """What is regressed on what."""
 
     response: str
@@ -36,7 +37,7 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Factor:
+class CodedFactor:
     """A categorical column."""
 
     name: str
@@ -54,7 +55,7 @@ class Covariate:
     values: Floats
 
 
-Variable: TypeAlias = Factor | Covariate
+Variable: TypeAlias = CodedFactor | Covariate
 Term: TypeAlias = tuple[str, ...]
 
 
@@ -62,7 +63,7 @@ Term: TypeAlias = tuple[str, ...]
 class Design:
     """A model's matrices."""
 
-    response: Factor
+    response: CodedFactor
     variables: Mapping[str, Variable]
     """The variables of the fixed effects, by name."""
     terms: tuple[Term, ...]
@@ -71,11 +72,11 @@ class Design:
     """The names of the matrix's columns."""
     matrix: Floats
     """One row for each rating, one column for each fixed effect; no intercept, for the thresholds stand for it."""
-    groups: tuple[Factor, ...]
+    groups: tuple[CodedFactor, ...]
     """The grouping factors of the random intercepts."""
 
 
-def build(model: Model, data: Columns) -> Design:
+def build(model: MixedModel, data: Columns) -> Design:
     """Return the design of a model for these columns; ValueError says what to change when there is none."""
     terms, nests = expand_fixed(model.fixed), expand_random(model.random)
     predictors = dict.fromkeys(n for term in (*terms, *nests) for n in term)
@@ -90,7 +91,7 @@ def build(model: Model, data: Columns) -> Design:
 
 
 def expand_fixed(fixed: Iterable[str]) -> tuple[Term, ...]:
-    """Terms as tuples of names, main effects before interactions; "a*b" becomes a, b and a:b."""
+    """Return terms as tuples of names, main effects before interactions; "a*b" becomes a, b and a:b."""
     if isinstance(fixed, str):
         raise ValueError(f"fixed is a tuple of terms; write ({fixed!r},)")
     terms: list[Term] = []
@@ -112,7 +113,7 @@ def expand_fixed(fixed: Iterable[str]) -> tuple[Term, ...]:
 
 
 def expand_random(random: Iterable[str]) -> tuple[Term, ...]:
-    """Grouping terms as tuples of names; "a/b" becomes a and a:b."""
+    """Return grouping terms as tuples of names; "a/b" becomes a and a:b."""
     if isinstance(random, str):
         raise ValueError(f"random is a tuple of terms; write ({random!r},)")
     nests: list[Term] = []
@@ -130,8 +131,8 @@ def split(text: str, separator: str) -> Term:
     return names
 
 
-def check_model(model: Model, predictors: Iterable[str]) -> None:
-    """The response is no predictor, and orders of levels are for columns of the model."""
+def check_model(model: MixedModel, predictors: Iterable[str]) -> None:
+    """Check that the response does not predict itself, and that orders of levels are for columns of the model."""
     if model.response in predictors:
         raise ValueError(f"{model.response!r} is the response and also a predictor; leave it out of one")
     for name in model.levels:
@@ -140,11 +141,10 @@ def check_model(model: Model, predictors: Iterable[str]) -> None:
 
 
 def check_columns(names: Sequence[str], data: Columns) -> None:
-    """Every column is there, all of one length and without missing values."""
+    """Check that every column exists, all of one length and without missing values."""
     for name in names:
         if name not in data:
-            near = get_close_matches(name, list(data), n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
+            hint = suggest(name, data)
             raise ValueError(f"no column {name!r}; {hint}the columns are {', '.join(sorted(data))}")
     sizes = {name: len(data[name]) for name in names}
     if len(set(sizes.values())) > 1:
@@ -157,7 +157,7 @@ def check_columns(names: Sequence[str], data: Columns) -> None:
                 raise ValueError(f"column {name!r}, row {row}: {value!r}; leave out rows with missing values")
 
 
-def read_response(model: Model, data: Columns) -> Factor:
+def read_response(model: MixedModel, data: Columns) -> CodedFactor:
     """Return the response as an ordered factor of at least two levels."""
     name, order = model.response, model.levels.get(model.response)
     if order is None and any(isinstance(value, str) for value in data[name]):
@@ -180,7 +180,7 @@ def read_variable(name: str, values: Sequence[object], order: Sequence[object] |
     return factor
 
 
-def read_factor(name: str, values: Sequence[object], order: Sequence[object] | None) -> Factor:
+def read_factor(name: str, values: Sequence[object], order: Sequence[object] | None) -> CodedFactor:
     """Return the levels that occur, in the given or the sorted order, and each row's place among them."""
     distinct = set(values)
     try:
@@ -195,11 +195,11 @@ def read_factor(name: str, values: Sequence[object], order: Sequence[object] | N
     for row, value in enumerate(values, 1):
         if value not in places:
             raise ValueError(f"column {name!r}, row {row}: {value!r} is not among its levels {list(order or ())}")
-    return Factor(name, tuple(levels), np.array([places[value] for value in values], dtype=np.intp))
+    return CodedFactor(name, tuple(levels), np.array([places[value] for value in values], dtype=np.intp))
 
 
-def read_group(nest: Term, data: Columns) -> Factor:
-    """The grouping factor of a random intercept: the combinations of its columns that occur, in order of appearance."""
+def read_group(nest: Term, data: Columns) -> CodedFactor:
+    """Return the factor of a random intercept: the combinations of its columns, in order of appearance."""
     name = ":".join(nest)
     rows = list(zip(*(data[n] for n in nest), strict=True))
     places = {row: n for n, row in enumerate(dict.fromkeys(rows))}
@@ -208,7 +208,7 @@ def read_group(nest: Term, data: Columns) -> Factor:
     if len(places) == len(rows):
         raise ValueError(f"random term {name!r} has a level for every row; it needs levels with several rows each")
     levels = tuple(row[0] if len(row) == 1 else row for row in places)
-    return Factor(name, levels, np.array([places[row] for row in rows], dtype=np.intp))
+    return CodedFactor(name, levels, np.array([places[row] for row in rows], dtype=np.intp))
 
 
 def expand_columns(
@@ -238,7 +238,7 @@ def variable_columns(variable: Variable) -> list[tuple[str, Floats]]:
 
 
 def check_rank(names: Sequence[str], matrix: Floats) -> None:
-    """No column is a linear combination of the constant and the columns before it (Gram-Schmidt, twice)."""
+    """Check that no column is a linear combination of the constant and those before it (Gram-Schmidt, twice)."""
     rows = len(matrix)
     basis = [np.full(rows, rows**-0.5)]
     aliased = []

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import linprog, minimize
 from scipy.special import logit, ndtr
 
-from mores.stats.mixed.design import Columns, Design, Factor, Floats, Model, build
+from mores.stats.mixed.design import CodedFactor, Columns, Design, Floats, MixedModel, build
 from mores.stats.mixed.likelihood import Likelihood
 
 STEP = 1e-4
@@ -29,7 +29,7 @@ LARGE_SD = 25.0
 
 
 @dataclass(frozen=True, slots=True)
-class Coefficient:
+class FittedCoefficient:
     """A threshold or a fixed effect with Wald's test that it is zero."""
 
     name: str
@@ -55,11 +55,11 @@ class Variance:
 class Fit:
     """A fitted model."""
 
-    model: Model
+    model: MixedModel
     design: Design
-    thresholds: tuple[Coefficient, ...]
+    thresholds: tuple[FittedCoefficient, ...]
     """Named "1|2", "2|3", …"""
-    coefficients: tuple[Coefficient, ...]
+    coefficients: tuple[FittedCoefficient, ...]
     """The fixed effects; a positive one goes with higher ratings."""
     variances: tuple[Variance, ...]
     log_likelihood: float
@@ -83,7 +83,7 @@ class Fit:
         return 2 * self.parameters - 2 * self.log_likelihood
 
     def require_converged(self) -> None:
-        """ValueError with the problems, before anything is worked out from the estimates."""
+        """Raise ValueError with the problems, before anything is worked out from the estimates."""
         if self.problems:
             raise ValueError(f"the model of {self.model.response!r} was not fitted: {'; '.join(self.problems)}")
 
@@ -108,11 +108,11 @@ class Scaling:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class FitTask:
     """What the search works on."""
 
     design: Design
-    groups: tuple[Factor, ...]
+    groups: tuple[CodedFactor, ...]
     """The grouping terms, less those that group the rows as an earlier one does."""
     merged: Mapping[str, list[str]]
     """The names of all the terms that each of `groups` stands for."""
@@ -132,7 +132,7 @@ class Optimum:
     decrement: float
 
 
-def fit(model: Model, data: Columns) -> Fit:
+def fit(model: MixedModel, data: Columns) -> Fit:
     """Return the maximum-likelihood fit; with random terms, of the Laplace approximation of the likelihood."""
     task = prepare(model, data)
     first, problems = start(task.design, task.scaling), find_separation(task)
@@ -161,16 +161,16 @@ def fit(model: Model, data: Columns) -> Fit:
     )
 
 
-def prepare(model: Model, data: Columns) -> Task:
+def prepare(model: MixedModel, data: Columns) -> FitTask:
     design = build(model, data)
     groups, merged = merge_alike(design.groups)
     scaling = scale(design.matrix)
-    return Task(design, groups, merged, scaling, Likelihood(design.response, scaling.matrix, groups))
+    return FitTask(design, groups, merged, scaling, Likelihood(design.response, scaling.matrix, groups))
 
 
-def merge_alike(groups: tuple[Factor, ...]) -> tuple[tuple[Factor, ...], dict[str, list[str]]]:
+def merge_alike(groups: tuple[CodedFactor, ...]) -> tuple[tuple[CodedFactor, ...], dict[str, list[str]]]:
     """Return one of each set of grouping terms that group the rows alike, and the names that each stands for."""
-    distinct: dict[bytes, Factor] = {}
+    distinct: dict[bytes, CodedFactor] = {}
     merged: dict[str, list[str]] = {}
     for group in groups:
         # Levels are numbered by appearance, so like groupings have the same codes.
@@ -194,7 +194,7 @@ def start(design: Design, scaling: Scaling) -> Floats:
 
 
 def thresholds_at(parameters: Floats) -> Floats:
-    """Thresholds from the first one and the logarithms of the gaps, which keep them in order."""
+    """Return thresholds from the first one and the logarithms of the gaps, which keep them in order."""
     return np.cumsum(np.concatenate([parameters[:1], np.exp(np.clip(parameters[1:], -20, 20))]))
 
 
@@ -205,7 +205,7 @@ def threshold_jacobian(parameters: Floats) -> Floats:
 
 
 def evaluate(point: Floats, likelihood: Likelihood) -> tuple[float, Floats]:
-    """Minus the log-likelihood and minus its gradient by the search's parameters."""
+    """Return minus the log-likelihood and minus its gradient by the search's parameters."""
     cuts, effects = likelihood.cuts, likelihood.matrix.shape[1]
     value, gradient = likelihood.value_and_gradient(
         thresholds_at(point[:cuts]), point[cuts : cuts + effects], point[cuts + effects :]
@@ -215,7 +215,7 @@ def evaluate(point: Floats, likelihood: Likelihood) -> tuple[float, Floats]:
 
 
 def climb(likelihood: Likelihood, point: Floats) -> Floats:
-    """Quasi-Newton (BFGS) on the mean log-likelihood of a row."""
+    """Maximise the mean log-likelihood of a row by quasi-Newton steps (BFGS)."""
     rows = len(likelihood.codes)
 
     def mean(parameters: Floats) -> tuple[float, Floats]:
@@ -233,7 +233,7 @@ def stop_at(likelihood: Likelihood, point: Floats) -> Optimum:
 
 
 def search(likelihood: Likelihood, point: Floats) -> Optimum:
-    """BFGS from the start with standard deviations of 1, then Newton steps until there is nothing to gain."""
+    """Search by BFGS from standard deviations of 1, then by Newton steps until there is nothing to gain."""
     point = np.concatenate([point, np.ones(len(likelihood.groups))])
     if likelihood.groups:
         point = climb(likelihood, point)
@@ -273,7 +273,7 @@ def inspect(likelihood: Likelihood, point: Floats) -> Optimum:
     return Optimum(point, -value, inverse, float(gradient @ inverse @ gradient))
 
 
-def find_separation(task: Task) -> list[str]:
+def find_separation(task: FitTask) -> list[str]:
     """Return the fixed effects with no finite estimate: along some direction every row's probability rises or stays.
 
     Such a direction moves each row's upper threshold less its predictor up, and the lower one down, or leaves them: a
@@ -303,7 +303,7 @@ def find_failure(optimum: Optimum) -> list[str]:
     return []
 
 
-def find_divergence(groups: tuple[Factor, ...], sds: Floats) -> list[str]:
+def find_divergence(groups: tuple[CodedFactor, ...], sds: Floats) -> list[str]:
     return [
         f"the variance of {group.name} grows without bound: its groups settle the ratings"
         for group, sd in zip(groups, sds, strict=True)
@@ -319,12 +319,12 @@ def note_alike(merged: Mapping[str, list[str]]) -> list[str]:
     ]
 
 
-def note_zero(groups: tuple[Factor, ...], sds: Floats) -> list[str]:
+def note_zero(groups: tuple[CodedFactor, ...], sds: Floats) -> list[str]:
     return [f"the variance of {g.name} is estimated as zero" for g, sd in zip(groups, sds, strict=True) if sd < ZERO_SD]
 
 
-def carry_back(task: Task, optimum: Optimum) -> tuple[Floats, Floats]:
-    """Thresholds and fixed effects on the data's own scale, and their covariance by the delta method."""
+def carry_back(task: FitTask, optimum: Optimum) -> tuple[Floats, Floats]:
+    """Return thresholds and fixed effects on the data's own scale, and their covariance by the delta method."""
     cuts, sds = task.likelihood.cuts, task.scaling.sds
     point = optimum.point[: cuts + len(sds)]
     shift = task.scaling.means / sds
@@ -339,17 +339,17 @@ def carry_back(task: Task, optimum: Optimum) -> tuple[Floats, Floats]:
     return estimates, jacobian @ optimum.inverse[: len(point), : len(point)] @ jacobian.T
 
 
-def wald_tests(design: Design, estimates: Floats, covariance: Floats) -> tuple[Coefficient, ...]:
-    """Wald's test of each threshold and fixed effect."""
+def wald_tests(design: Design, estimates: Floats, covariance: Floats) -> tuple[FittedCoefficient, ...]:
+    """Return Wald's test of each threshold and fixed effect."""
     levels = design.response.levels
     names = [*(f"{low}|{high}" for low, high in pairwise(levels)), *design.names]
     errors = np.sqrt(np.diag(covariance))
     zs = estimates / errors
     columns = (names, estimates.tolist(), errors.tolist(), zs.tolist(), (2 * ndtr(-np.abs(zs))).tolist())
-    return tuple(Coefficient(*row) for row in zip(*columns, strict=True))
+    return tuple(FittedCoefficient(*row) for row in zip(*columns, strict=True))
 
 
-def share_variances(task: Task, sds: Floats) -> tuple[Variance, ...]:
+def share_variances(task: FitTask, sds: Floats) -> tuple[Variance, ...]:
     """Return each random term's variance, in the model's order; terms that group alike share one evenly."""
     variances: dict[str, float] = {}
     for group, sd in zip(task.groups, sds.tolist(), strict=True):
@@ -361,7 +361,7 @@ def share_variances(task: Task, sds: Floats) -> tuple[Variance, ...]:
     )
 
 
-def share_modes(task: Task, optimum: Optimum) -> dict[str, dict[object, float]]:
+def share_modes(task: FitTask, optimum: Optimum) -> dict[str, dict[object, float]]:
     """Return each group's most probable intercept given the data."""
     evaluate(optimum.point, task.likelihood)
     sds = optimum.point[len(optimum.point) - len(task.groups) :]
@@ -375,7 +375,7 @@ def share_modes(task: Task, optimum: Optimum) -> dict[str, dict[object, float]]:
 
 
 def r_squared(result: Fit) -> RSquared:
-    """Nakagawa's R² on the latent scale: v / (f + r + π²/3), with v = f for the marginal and f + r for the conditional.
+    """Return Nakagawa's R² on the latent scale: v / (f + r + π²/3), with v = f (marginal) or f + r (conditional).
 
     f is the variance of the fixed effects' part of the predictor over the rows, r the sum of the random intercepts'
     variances, and π²/3 the variance of the standard logistic distribution. S. Nakagawa and H. Schielzeth, Methods in

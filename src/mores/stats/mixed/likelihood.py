@@ -20,7 +20,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_matrix, diags, hstack
 from scipy.special import expit, log_expit
 
-from mores.stats.mixed.design import Codes, Factor, Floats
+from mores.stats.mixed.design import CodedFactor, Codes, Floats
 
 NEWTON_STEPS = 100
 MODE_TOLERANCE = 1e-9
@@ -48,7 +48,7 @@ class Rows:
 
 
 def rows_at(thresholds: Floats, codes: Codes, m: Floats) -> Rows:
-    """Uses F(b) - F(a) = F(b) F(-a) (1 - exp(a - b)), which loses no digits in the tails."""
+    """Use F(b) - F(a) = F(b) F(-a) (1 - exp(a - b)), which loses no digits in the tails."""
     ends = np.concatenate([[-np.inf], thresholds, [np.inf]])
     below, above = ends[codes], ends[codes + 1]
     gap = above - below
@@ -86,7 +86,7 @@ class Curvature:
         return diagonal_part + (2 * float(np.log(np.diag(self.factor[0])).sum()) if self.factor else 0.0)
 
     def solve(self, vector: Floats) -> Floats:
-        """H⁻¹ times a vector."""
+        """Return H⁻¹ times a vector."""
         size = len(self.diagonal)
         first, rest = vector[:size], vector[size:]
         if self.factor:
@@ -100,7 +100,7 @@ class Curvature:
         return np.concatenate([first, np.diag(corner)])
 
     def inverse_at(self, places: Sequence[Codes]) -> list[list[Floats]]:
-        """For each row, the entries of H⁻¹ between its levels of every two terms; places count from each block."""
+        """Return, for each row, the entries of H⁻¹ between its levels of every two terms; places count by block."""
         corner = cho_solve(self.factor, np.eye(self.scaled.shape[1])) if self.factor else np.empty((0, 0))
         edge = -(self.scaled @ corner)
         variances = 1 / self.diagonal - np.asarray(self.scaled.multiply(edge).sum(axis=1)).ravel()
@@ -112,7 +112,7 @@ class Curvature:
 class Likelihood:
     """The log-likelihood of thresholds, effects and standard deviations; remembers the modes to start from them."""
 
-    def __init__(self, response: Factor, matrix: Floats, groups: Sequence[Factor]) -> None:
+    def __init__(self, response: CodedFactor, matrix: Floats, groups: Sequence[CodedFactor]) -> None:
         self.codes, self.cuts = response.codes, len(response.levels) - 1
         self.matrix = matrix
         # The largest term comes first, where its block costs nothing.
@@ -127,7 +127,7 @@ class Likelihood:
         self.modes = np.zeros(sum(sizes))
 
     def value_and_gradient(self, thresholds: Floats, effects: Floats, sds: Floats) -> tuple[float, Floats]:
-        """The Laplace log-likelihood and its gradient by thresholds, effects and standard deviations, in that order."""
+        """Return the Laplace log-likelihood and its gradient by thresholds, effects, standard deviations."""
         fixed = self.matrix @ effects
         if not self.groups:
             rows = rows_at(thresholds, self.codes, fixed)
@@ -138,12 +138,12 @@ class Likelihood:
         return value, self.gradient(rows, curvature, deviations)
 
     def scaled_blocks(self, deviations: Floats) -> tuple[csr_matrix, csr_matrix]:
-        """C in two: the largest term's columns and the others'."""
+        """Return C in two: the largest term's columns and the others'."""
         first, *rest = (block * sd for block, sd in zip(self.blocks, deviations, strict=True))
         return first, hstack(rest).tocsr() if rest else csr_matrix((len(self.codes), 0))
 
     def find_modes(self, thresholds: Floats, fixed: Floats, deviations: Floats) -> tuple[Rows, Curvature]:
-        """Newton's method with step halving; the problem is concave, so it has one maximum."""
+        """Use Newton's method with step halving; the problem is concave, so it has one maximum."""
         first, rest = self.scaled_blocks(deviations)
         whole = hstack([first, rest]).tocsr()
         u = self.modes
@@ -165,7 +165,7 @@ class Likelihood:
         return rows, curvature
 
     def gradient(self, rows: Rows, curvature: Curvature, deviations: Floats) -> Floats:
-        """By the chain rule through H and through the modes, whose derivatives are H⁻¹ ∂(Cᵀ ∂log p/∂m)/∂parameter."""
+        """Use the chain rule through H and through the modes, whose derivatives are H⁻¹ ∂(Cᵀ ∂log p/∂m)/∂parameter."""
         between = curvature.inverse_at(self.places())
         mixed = [sum((sd * entry for sd, entry in zip(deviations, row, strict=True)), np.zeros(1)) for row in between]
         leverage = sum((sd * part for sd, part in zip(deviations, mixed, strict=True)), np.zeros(1))
@@ -185,7 +185,7 @@ class Likelihood:
         return self.join(by_upper, by_lower, by_m, by_deviation)
 
     def join(self, by_upper: Floats, by_lower: Floats, by_m: Floats, by_sd: Floats) -> Floats:
-        """Sums the rows' derivatives into the parameters'; a row of category k has thresholds k - 1 and k."""
+        """Sum the rows' derivatives into the parameters'; a row of category k has thresholds k - 1 and k."""
         size = self.cuts + 1
         by_threshold = np.bincount(self.codes, by_upper, size)[:-1] + np.bincount(self.codes, by_lower, size)[1:]
         return np.concatenate([by_threshold, self.matrix.T @ by_m, by_sd])

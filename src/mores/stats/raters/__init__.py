@@ -5,21 +5,21 @@
     annotator_drift(result, data["annotator"], order).people
     [person for person in find_careless(result, data["annotator"], Conduct(order=order)) if person.flagged]
 
-`joint` has all unknowns of a fitted model together, and `simulated` draws studies with known effects.
+`joint` has all unknowns of a fitted model together.
 """
 
-from mores.stats.raters.careless import Conduct, Sign, Suspicion, find_careless
+from mores.stats.raters.careless import Conduct, Suspicion, SuspicionSign, find_careless
 from mores.stats.raters.drift import Drift, Drifts, annotator_drift
-from mores.stats.raters.severity import Severities, Severity, annotator_severity
+from mores.stats.raters.severity import RaterSeverity, Severities, annotator_severity
 
 __all__ = [
     "Conduct",
     "Drift",
     "Drifts",
+    "RaterSeverity",
     "Severities",
-    "Severity",
-    "Sign",
     "Suspicion",
+    "SuspicionSign",
     "annotator_drift",
     "annotator_severity",
     "find_careless",

@@ -63,7 +63,7 @@ class Conduct:
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class SuspicionSign:
     """One look at one person."""
 
     kind: Kind
@@ -81,7 +81,7 @@ class Suspicion:
 
     annotator: object
     ratings: int
-    signs: tuple[Sign, ...]
+    signs: tuple[SuspicionSign, ...]
     """All that were looked at, the worst first; none with too few ratings or too few people."""
     p: float | None
     adjusted_p: float | None
@@ -93,7 +93,7 @@ class Suspicion:
     rate: float
 
     @property
-    def reasons(self) -> tuple[Sign, ...]:
+    def reasons(self) -> tuple[SuspicionSign, ...]:
         """The signs for which a flagged person is flagged: the worst, and those as clear by themselves."""
         if not self.flagged or self.p is None:
             return ()
@@ -119,7 +119,7 @@ class Prediction:
         return total
 
     def draw(self, count: int, rng: np.random.Generator) -> Floats:
-        """Latent values of so many honest people: draws × rows."""
+        """Draw latent values of so many honest people: draws × rows."""
         total = np.tile(self.fixed, (count, 1))
         for values, sds, codes in zip(self.means, self.sds, self.codes, strict=True):
             total += rng.normal(values, sds, (count, len(values)))[:, codes]
@@ -136,7 +136,7 @@ def find_careless(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> tuple[Suspicion, ...]:
-    """Everybody who rated, in order of appearance; nobody is judged among fewer than three people."""
+    """Return everybody who rated, in order of appearance; nobody is judged among fewer than three people."""
     result.require_converged()
     conduct = conduct or Conduct()
     rows = len(result.design.response.codes)
@@ -146,7 +146,7 @@ def find_careless(
     if len(codes) != rows:
         raise ValueError(f"{len(codes)} annotators; expected one for each of {rows} ratings")
     counts = np.bincount(codes, minlength=len(people))
-    signs: list[list[Sign]] = [[] for _ in people]
+    signs: list[list[SuspicionSign]] = [[] for _ in people]
     random: dict[int, Randomness] = {}
     if len(people) >= 3:
         for n in np.flatnonzero(counts >= FEWEST).tolist():
@@ -172,7 +172,7 @@ def numbers(values: npt.ArrayLike | None, rows: int, name: str) -> Floats:
     return array
 
 
-def add(signs: list[list[Sign]], more: dict[int, Sign]) -> None:
+def add(signs: list[list[SuspicionSign]], more: dict[int, SuspicionSign]) -> None:
     for person, sign in more.items():
         signs[person].append(sign)
 
@@ -180,7 +180,7 @@ def add(signs: list[list[Sign]], more: dict[int, Sign]) -> None:
 def conclude(
     people: Sequence[object],
     counts: Codes,
-    signs: Sequence[list[Sign]],
+    signs: Sequence[list[SuspicionSign]],
     random: dict[int, Randomness],
     rate: float,
 ) -> tuple[Suspicion, ...]:
@@ -209,7 +209,7 @@ def conclude(
 
 
 def predict(result: Fit, is_mine: npt.NDArray[np.bool_], mine: Codes) -> Prediction:
-    """From the model and the other people's ratings; `mine` are the person's rows in their order.
+    """Predict from the model and the other people's ratings; `mine` are the person's rows in their order.
 
     A level that nobody else rated is unknown: it varies as the levels of its term do that others rated.
     """
@@ -244,7 +244,7 @@ def predict(result: Fit, is_mine: npt.NDArray[np.bool_], mine: Codes) -> Predict
 class Randomness:
     """The sign "random", and what follows from it."""
 
-    sign: Sign | None
+    sign: SuspicionSign | None
     posterior: float | None
     power: float | None
 
@@ -277,10 +277,10 @@ def judge_consistency(
     at_random, honestly = PRIOR * norm.pdf(value, 0, chance), (1 - PRIOR) * norm.pdf(value, mean, sd)
     power = float(norm.cdf(np.quantile(honest, rate), 0, chance))
     posterior = float(at_random / (at_random + honestly)) if at_random + honestly > 0 else None
-    return Randomness(Sign("random", p, value, mean), posterior, power)
+    return Randomness(SuspicionSign("random", p, value, mean), posterior, power)
 
 
-def judge_run(result: Fit, mine: Codes, prediction: Prediction, draws: int, rng: np.random.Generator) -> Sign:
+def judge_run(result: Fit, mine: Codes, prediction: Prediction, draws: int, rng: np.random.Generator) -> SuspicionSign:
     """Return the longest run of equal ratings."""
     value = int(longest_runs(result.design.response.codes[mine][None, :])[0])
     thresholds = np.array([c.estimate for c in result.thresholds])
@@ -295,7 +295,9 @@ def judge_run(result: Fit, mine: Codes, prediction: Prediction, draws: int, rng:
     honest = runs(draws)
     if (honest >= value).sum() < 10:
         honest = np.concatenate([honest, runs(MORE_DRAWS)])
-    return Sign("straight", float(1 + (honest >= value).sum()) / (1 + len(honest)), value, float(honest.mean()))
+    return SuspicionSign(
+        "straight", float(1 + (honest >= value).sum()) / (1 + len(honest)), value, float(honest.mean())
+    )
 
 
 def longest_runs(codes: Codes) -> Floats:
@@ -308,8 +310,8 @@ def longest_runs(codes: Codes) -> Floats:
     return longest
 
 
-def judge_speed(codes: Codes, seconds: Floats, counts: Codes) -> dict[int, Sign]:
-    """Who is faster than the others: each person's mean logarithm against theirs, if at least three are timed."""
+def judge_speed(codes: Codes, seconds: Floats, counts: Codes) -> dict[int, SuspicionSign]:
+    """Find who is faster: each person's mean logarithm against the others', if at least three are timed."""
     timed = np.isfinite(seconds)
     known = np.bincount(codes[timed], minlength=len(counts))
     people = np.flatnonzero(known >= FEWEST)
@@ -321,11 +323,11 @@ def judge_speed(codes: Codes, seconds: Floats, counts: Codes) -> dict[int, Sign]
         others = np.delete(logs, n)
         error = others.std(ddof=1) * np.sqrt(1 + 1 / len(others))
         p = float(t.cdf((logs[n] - others.mean()) / error, len(others) - 1)) if error > 0 else 1.0
-        signs[person] = Sign("fast", p, float(np.exp(logs[n])), float(np.exp(others.mean())))
+        signs[person] = SuspicionSign("fast", p, float(np.exp(logs[n])), float(np.exp(others.mean())))
     return signs
 
 
-def judge_position(result: Fit, codes: Codes, position: Floats, counts: Codes) -> dict[int, Sign]:
+def judge_position(result: Fit, codes: Codes, position: Floats, counts: Codes) -> dict[int, SuspicionSign]:
     """Return who rates answers by where they stand on the screen."""
     known = np.isfinite(position)
     people = [
@@ -345,6 +347,6 @@ def judge_position(result: Fit, codes: Codes, position: Floats, counts: Codes) -
     freedom = np.bincount(columns[columns >= 0]) - 2
     p_values = 2 * t.sf(np.abs(slopes.estimates / slopes.errors), freedom)
     return {
-        person: Sign("position", float(p), float(slope), 0.0)
+        person: SuspicionSign("position", float(p), float(slope), 0.0)
         for person, p, slope in zip(people, p_values, slopes.estimates, strict=True)
     }

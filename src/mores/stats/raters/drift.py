@@ -103,7 +103,7 @@ def annotator_drift(result: Fit, annotators: Sequence[object], order: npt.ArrayL
 
 
 def progress_of(codes: Codes, times: Floats, people: int) -> Floats:
-    """From -1/2 for a person's first rating to 1/2 for the last, by rank; 0 where all are at one time."""
+    """Return -1/2 for a person's first rating to 1/2 for the last, by rank; 0 where all are at one time."""
     progress = np.zeros(len(times))
     for person in range(people):
         rows = codes == person

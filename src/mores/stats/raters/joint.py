@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_matrix, diags, hstack
 
 from mores.stats.mixed import Fit
-from mores.stats.mixed.design import Codes, Factor, Floats
+from mores.stats.mixed.design import CodedFactor, Codes, Floats
 from mores.stats.mixed.estimation import scale
 from mores.stats.mixed.likelihood import Rows, rows_at
 
@@ -37,7 +37,7 @@ class Joint:
     """Each row's category."""
     cuts: int
     effects: int
-    groups: tuple[Factor, ...]
+    groups: tuple[CodedFactor, ...]
     """The grouping terms, in the order of their intercepts."""
     predictors: csr_matrix
     """Rows × effects, intercepts (each column times its standard deviation) and further columns."""
@@ -58,20 +58,20 @@ class Joint:
         return slice(start, start + len(self.groups[names.index(term)].levels))
 
     def predictor(self, point: Floats) -> Floats:
-        """m of each row."""
+        """Return m of each row."""
         return np.asarray(self.predictors @ point[self.cuts :])
 
     def rows(self, point: Floats) -> Rows:
         return rows_at(point[: self.cuts], self.codes, self.predictor(point))
 
     def value(self, point: Floats) -> float:
-        """ℓ; minus infinity where thresholds are not in order."""
+        """Return ℓ; minus infinity where thresholds are not in order."""
         if (np.diff(point[: self.cuts]) <= 0).any():
             return -np.inf
         return float(self.rows(point).log_p.sum() - (self.penalty * point**2).sum() / 2)
 
     def indicators(self) -> tuple[csr_matrix, csr_matrix]:
-        """Rows × thresholds: 1 at each row's upper threshold, and at its lower one."""
+        """Return rows × thresholds: 1 at each row's upper threshold, and at its lower one."""
         places, shape = np.arange(len(self.codes)), (len(self.codes), self.cuts)
         has_upper, has_lower = self.codes < self.cuts, self.codes > 0
         upper = csr_matrix((np.ones(has_upper.sum()), (places[has_upper], self.codes[has_upper])), shape)
@@ -84,7 +84,7 @@ class Joint:
         return np.concatenate([by_threshold, self.predictors.T @ rows.by_m]) - self.penalty * point
 
     def information(self, point: Floats) -> Floats:
-        """Minus the second derivatives of ℓ."""
+        """Return minus the second derivatives of ℓ."""
         rows, (upper, lower) = self.rows(point), self.indicators()
         ends = np.concatenate([[-np.inf], point[: self.cuts], [np.inf]])
         gap = ends[self.codes + 1] - ends[self.codes]
@@ -102,7 +102,7 @@ class Joint:
 
 
 def join(result: Fit, columns: csr_matrix | None = None) -> Joint:
-    """The unknowns of a fit at its estimates; `columns` (rows × columns) are further effects, which start at 0."""
+    """Return the unknowns of a fit at its estimates; `columns` (rows × columns) are further effects, starting at 0."""
     result.require_converged()
     design, scaling = result.design, scale(result.design.matrix)
     sds = {variance.group: variance.sd for variance in result.variances}
@@ -132,7 +132,7 @@ def join(result: Fit, columns: csr_matrix | None = None) -> Joint:
 
 
 def covariance(joint: Joint, point: Floats) -> Floats:
-    """Of all unknowns."""
+    """Return the covariance of all unknowns."""
     matrix = joint.information(point)
     return np.asarray(cho_solve(cho_factor(matrix), np.eye(len(matrix))))
 

@@ -24,15 +24,15 @@ import numpy as np
 from scipy.stats import chi2, t
 
 from mores.stats.intervals import TAIL
-from mores.stats.mixed import Fit, Model, fit
-from mores.stats.mixed.design import Codes, Columns, Factor, Floats
+from mores.stats.mixed import Fit, MixedModel, fit
+from mores.stats.mixed.design import CodedFactor, Codes, Columns, Floats
 from mores.stats.mixed.estimation import ZERO_SD
 from mores.stats.mixed.likelihood import rows_at
 from mores.stats.raters.joint import Joint, covariance, join
 
 
 @dataclass(frozen=True, slots=True)
-class Severity:
+class RaterSeverity:
     """Of one person; positive is severe, negative lenient."""
 
     annotator: object
@@ -54,7 +54,7 @@ class Severity:
 class Severities:
     """Of all people."""
 
-    people: tuple[Severity, ...]
+    people: tuple[RaterSeverity, ...]
     sd: float
     """The standard deviation of severities in the model."""
     p: float | None
@@ -101,24 +101,24 @@ def annotator_severity(
     )
 
 
-def describe(level: object, count: int, ends: Floats, points: Floats | None, confounded: str) -> Severity:
+def describe(level: object, count: int, ends: Floats, points: Floats | None, confounded: str) -> RaterSeverity:
     if confounded or np.isnan(ends).any():
-        return Severity(level, count, None, None, None, None, None, None, confounded)
+        return RaterSeverity(level, count, None, None, None, None, None, None, confounded)
     shown = (None, None, None) if points is None else tuple(points.tolist())
-    return Severity(level, count, *ends.tolist(), *shown)
+    return RaterSeverity(level, count, *ends.tolist(), *shown)
 
 
-def find_circles(result: Fit, people: Factor, beside: Mapping[str, Sequence[object]]) -> list[str]:
-    """Whom each person is compared with: those with the same text, which names what all of them work within.
+def find_circles(result: Fit, people: CodedFactor, beside: Mapping[str, Sequence[object]]) -> list[str]:
+    """Return whom each person is compared with: those with the same text, which names what all of them work within.
 
     That is a level of every other factor of which each person meets one level only: "language de".
     """
     others = [group for group in result.design.groups if group.name != people.name]
-    others += [variable for variable in result.design.variables.values() if isinstance(variable, Factor)]
+    others += [variable for variable in result.design.variables.values() if isinstance(variable, CodedFactor)]
     for name, values in beside.items():
         levels = list(dict.fromkeys(values))
         codes = np.array([levels.index(value) for value in values], dtype=np.intp)
-        others.append(Factor(name, tuple(levels), codes))
+        others.append(CodedFactor(name, tuple(levels), codes))
     circles = [""] * len(people.levels)
     named = set()
     for factor in others:
@@ -135,7 +135,7 @@ def find_circles(result: Fit, people: Factor, beside: Mapping[str, Sequence[obje
 
 
 def in_points(result: Fit, joint: Joint, place: slice, ends: Floats) -> Floats | None:
-    """Severities in points of the scale: the mean over all rows of what a rating loses; None for names."""
+    """Return severities in points of the scale: the mean over all rows of what a rating loses; None for names."""
     levels = result.design.response.levels
     if not all(isinstance(level, int | float | np.number) for level in levels):
         return None
@@ -158,7 +158,7 @@ def expected_ratings(values: Floats, thresholds: Floats, m: Floats) -> Floats:
 def test_term(result: Fit, data: Columns, term: str) -> float | None:
     """Return the p-value of no variance; None where the smaller model was not fitted."""
     others = tuple(group.name for group in result.design.groups if group.name != term)
-    smaller = fit(Model(result.model.response, result.model.fixed, others, result.model.levels), data)
+    smaller = fit(MixedModel(result.model.response, result.model.fixed, others, result.model.levels), data)
     if not smaller.converged:
         return None
     ratio = max(0.0, 2 * (result.log_likelihood - smaller.log_likelihood))

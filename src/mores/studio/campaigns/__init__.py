@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
+from logging import getLogger
 from typing import Any
 
-from mores.culture.names import close
-from mores.errors import ConfigError
+from mores.registry import Registry
 from mores.studio.kind import Kind
 
 KINDS = {
-    "culturall": "mores.studio.campaigns.culturall",
-    "culturalteaming": "mores.studio.campaigns.culturalteaming",
-    "marking": "mores.studio.campaigns.marking",
-    "msqa": "mores.studio.campaigns.msqa",
-    "rating": "mores.studio.campaigns.rating",
-    "validation": "mores.studio.campaigns.validation",
+    name: f"mores.studio.campaigns.{name}:KIND"
+    for name in ("culturall", "culturalteaming", "marking", "msqa", "rating", "validation")
 }
+REGISTRY: Registry[Kind[Any]] = Registry(
+    noun="kind of campaign",
+    group="mores.campaigns",
+    ours=KINDS,
+    expected="a mores.studio.kind.Kind",
+    accepts=lambda value: isinstance(value, Kind),
+)
 
 
 @cache
 def open_kind(name: str) -> Kind[Any]:
     """Return the kind of campaign of that name."""
-    if name not in KINDS:
-        near = close(name, KINDS)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise ConfigError(f"there is no kind of campaign {name!r}{hint} There are {', '.join(KINDS)}")
-    kind: Kind[Any] = import_module(KINDS[name]).KIND
-    return kind
+    return REGISTRY.find(name)
+
+
+def all_kinds() -> list[Kind[Any]]:
+    """Return every kind of campaign; one of an installed package that cannot be loaded is logged and left out."""
+    return list(REGISTRY.find_all(lambda error: getLogger(__name__).error("%s", error)))

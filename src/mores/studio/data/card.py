@@ -12,7 +12,7 @@ import yaml
 from mores import formatting as form
 from mores.culture import language_name, region_name
 from mores.hub import licence_name
-from mores.stats.distributions import Share, share_of
+from mores.stats.distributions import ShareEstimate, share_of
 from mores.studio.data.snapshot import Snapshot, workers
 from mores.studio.figures import Agreement, Figure
 from mores.studio.records import Item, Role, Status
@@ -98,7 +98,7 @@ def _items(snapshot: Snapshot) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def acceptance(items: Iterable[Item]) -> Share | None:
+def acceptance(items: Iterable[Item]) -> ShareEstimate | None:
     """Return the share of accepted items among those that are decided."""
     counts = Counter(item.status for item in items)
     decided = counts[Status.ACCEPTED] + counts[Status.REJECTED]
@@ -213,7 +213,7 @@ def figure(value: Figure) -> str:
     return " ".join(filter(None, (form.number(value.value), form.span(value.low, value.high))))
 
 
-def _share(share: Share) -> str:
+def _share(share: ShareEstimate) -> str:
     return f"{form.percent(share.value)} (95% interval {form.shares(share.low, share.high)})"
 
 

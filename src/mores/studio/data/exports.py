@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import func, insert, select
 
-from mores.culture.names import close
-from mores.errors import ConfigError
+from mores.errors import ConfigError, suggest
 from mores.hub import with_fields
 from mores.studio.data.card import hub_fields, one_line, write_card, write_method
 from mores.studio.data.label_studio import label_studio_files
@@ -91,9 +90,7 @@ class Kept(NamedTuple):
 def make_files(snapshot: Snapshot, form: str) -> list[ExportFile]:
     """Return the files of an export, with its card and its paragraph for a paper."""
     if form not in FORMATS:
-        near = close(form, FORMATS)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise ConfigError(f"there is no format {form!r}; {hint}There are {', '.join(FORMATS)}")
+        raise ConfigError(f"unknown format {form!r}; {suggest(form, FORMATS)}there are {', '.join(FORMATS)}")
     files = {file.path: file.data for file in FORMATS[form].files(snapshot)}
     head = files.pop(CARD, b"").decode() or f"# {one_line(snapshot.campaign.title)}\n"
     files = {CARD: f"{head.rstrip()}\n\n{write_card(snapshot)}".encode()} | files

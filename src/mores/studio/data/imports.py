@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, select
 
 from mores.culture import language, region
-from mores.culture.names import close
-from mores.errors import InputError
+from mores.errors import InputError, suggest
 from mores.studio.data.incoming import Answer, Incoming, read_json
 from mores.studio.data.label_studio import read_label_studio
 from mores.studio.data.mqm import read_mqm
@@ -246,8 +245,7 @@ def _content(campaign: Campaign, stage: Stage, row: Incoming, where: str, tongue
     known = {field.name for form in forms for field in form.fields}
     unknown = [name for name in row.content if name not in known]
     if unknown:
-        near = close(unknown[0], sorted(known))
-        hint = f"did you mean {near[0]!r}? " if near else ""
+        hint = suggest(unknown[0], known)
         raise InputError(f"{row.place}: unknown field {unknown[0]!r}; {hint}expected {', '.join(sorted(known))}")
     content: Content = {}
     for number, form in enumerate(forms):

@@ -8,7 +8,7 @@ from mores.studio.data.incoming import Answer, Incoming
 from mores.studio.form import storable_values
 from mores.studio.marks import to_marks
 
-UNKNOWN = Segment.of("").system
+UNKNOWN = Segment.parse("").system
 """The system of a segment that names none."""
 
 
@@ -21,7 +21,7 @@ def read_mqm(text: str, name: str) -> list[Incoming]:
         raise InputError(str(error).replace("MQM TSV", name, 1)) from error
     for number, judgement in enumerate(judgements, 1):
         content = {"instruction": judgement.instruction or "", "text": judgement.text or ""}
-        system = Segment.of(judgement.sample_id).system
+        system = Segment.parse(judgement.sample_id).system
         content |= {"source": system} if system != UNKNOWN else {}
         blank = Incoming(
             f"{name}: segment {number}, {judgement.sample_id}",

@@ -19,7 +19,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, St
 
 from mores import formatting as form
 from mores.culture import is_rtl, language_name, region_name
-from mores.studio.campaigns import KINDS, open_kind
+from mores.studio.campaigns import all_kinds
 from mores.studio.marks import as_json
 from mores.studio.phrase import Phrase
 
@@ -113,7 +113,7 @@ def speaker(locale: str) -> Callable[..., str]:
 @cache
 def environment(locale: str) -> Environment:
     """Return the templates, in one language."""
-    kinds = {name: FileSystemLoader(open_kind(name).folder) for name in KINDS}
+    kinds = {kind.name: FileSystemLoader(kind.folder) for kind in all_kinds()}
     loader = ChoiceLoader([FileSystemLoader(WEB / "templates"), PrefixLoader(kinds)])
     env = Environment(
         loader=loader,

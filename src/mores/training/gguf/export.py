@@ -1,4 +1,4 @@
-"""What was tuned as a GGUF file for llama.cpp: a LoRA (`mores score --adapter FILE.gguf`) or a whole model."""
+"""Export of a tuned model as a GGUF file for llama.cpp: a LoRA (`mores score --adapter FILE.gguf`) or a whole model."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from mores.extras import require
 from mores.io.private import make_folder, make_part
 from mores.models.gguf import STYLE
 from mores.models.hf.files import tuned_style
-from mores.training.gguf.adapter import Change, read_adapter
+from mores.training.gguf.adapter import LowRankChange, read_adapter
 from mores.training.gguf.layout import NORMED, Floats
-from mores.training.gguf.weights import FileWeights, Weights, check_same, open_weights
+from mores.training.gguf.weights import FileWeights, ModelWeights, check_same, open_weights
 
 _TYPES = {kind: kind.upper() for kind in ("f32", "f16", "q8_0", "q5_0", "q4_1", "q4_0")}
 KINDS = (*_TYPES, "like-base")
-"""Types of numbers; `like-base`, for whole models, is for each weight the type that it has in the base."""
+"""Number types; `like-base`, for whole models, gives each weight its type in the base."""
 _FILE_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q4_1": 3, "q8_0": 7, "q5_0": 8}
-"""What llama.cpp calls a file in which most weights have such a type."""
+"""llama.cpp's file types, by the type of most weights."""
 _SMALLEST = 1e-3
-"""A norm weight below this, relative to the largest, is not divided by."""
+"""Minimum norm weight, relative to the largest, to divide by."""
 
 
 def export_adapter(adapter: Path, base: Path, out: Path, kind: str = "f16") -> None:
-    """A PEFT LoRA folder as a LoRA for llama.cpp; the base is a GGUF file or the transformers folder of the model."""
+    """Write a PEFT LoRA folder as a LoRA for llama.cpp; the base is a GGUF file or a transformers folder."""
     _check_kind(kind, [*_TYPES])
     weights = open_weights(base)
     lora = read_adapter(adapter, weights)
@@ -35,10 +35,10 @@ def export_adapter(adapter: Path, base: Path, out: Path, kind: str = "f16") -> N
 
 
 def export_merged(model_folder: Path, adapter: Path | None, base_gguf: Path, out: Path, kind: str) -> None:
-    """A transformers folder, with an adapter or without, as a GGUF file with all that the base's file says.
+    """Write a transformers folder, with an adapter or without, as a GGUF file with the metadata of the base's file.
 
-    The base's file itself may stand for the folder. `like-base` gives q8_0 for the types that only llama.cpp itself
-    can make (Q4_K and the like).
+    The folder may also be the base's file. `like-base` gives q8_0 for the types that only llama.cpp can make (Q4_K and
+    the like).
     """
     _check_kind(kind, KINDS)
     base, weights = FileWeights(base_gguf), open_weights(model_folder)
@@ -46,7 +46,7 @@ def export_merged(model_folder: Path, adapter: Path | None, base_gguf: Path, out
     lora = read_adapter(adapter, weights) if adapter else None
     with _Writer(out, base.layout.architecture) as file:
         file.copy(base, {} if kind == "like-base" else {"general.file_type": _FILE_TYPES[kind]})
-        file.say(tuned_style(adapter or (model_folder if model_folder.is_dir() else None)))
+        file.add_style(tuned_style(adapter or (model_folder if model_folder.is_dir() else None)))
         for name, tensor in base.tensors.items():
             weight = weights.read(name)
             if lora and name in lora.changes:
@@ -55,11 +55,11 @@ def export_merged(model_folder: Path, adapter: Path | None, base_gguf: Path, out
 
 
 def export_difference(model_folder: Path, base: Path, out: Path, rank: int, kind: str = "f16") -> float:
-    """Return a model all of whose weights were tuned as a LoRA of its base: the best one of that rank for each weight.
+    """Write a fully tuned model as a LoRA of its base: the best one of that rank for each weight.
 
-    Returns the share of the squared difference that it keeps. The norms before a layer's maps go into those maps.
-    Embeddings, biases and other norms are left out, and what they changed counts as lost: llama.cpp knows no LoRA for
-    biases and norms, and stops at one for embeddings that are the output too. So tune with these frozen.
+    Return the share of the squared difference that it keeps. The norms before a layer's matrices are merged into them.
+    Embeddings, biases and other norms are left out, and their change counts as lost: llama.cpp has no LoRA for biases
+    and norms, and fails at one for embeddings that are also the output. So tune with these frozen.
     """
     _check_kind(kind, [*_TYPES])
     if rank < 1:
@@ -67,33 +67,24 @@ def export_difference(model_folder: Path, base: Path, out: Path, rank: int, kind
     tuned, origin = open_weights(model_folder), open_weights(base)
     check_same(tuned, origin)
     total = kept = 0.0
-    changes: dict[str, Change] = {}
+    changes: dict[str, LowRankChange] = {}
     for name in origin.shapes:
-        if _is_taken_over(name):
+        in_layer = name.startswith("blk.")
+        if in_layer and name.split(".")[2] in NORMED:  # merged into the matrices that read it
             continue
         difference = _difference(name, tuned, origin)
         total += float(np.sum(difference**2))
-        if _can_change(name, difference):
+        if (in_layer or name == "output.weight") and difference.ndim == 2 and difference.any():
             changes[name], part = _shorten(difference, rank)
             kept += part
     if not changes:
-        raise InputError(f"{model_folder}: its maps are those of {base}; give the tuned model first")
+        raise InputError(f"{model_folder}: its weights equal those of {base}; give the tuned model first")
     _write_lora(out, origin.layout.architecture, changes, float(rank), kind, tuned_style(model_folder))
     return kept / total
 
 
-def _is_taken_over(name: str) -> bool:
-    """Return whether it is a norm whose change goes into the maps that read it."""
-    return name.startswith("blk.") and name.split(".")[2] in NORMED
-
-
-def _can_change(name: str, difference: Floats) -> bool:
-    linear = name.startswith("blk.") or name == "output.weight"
-    return linear and difference.ndim == 2 and bool(difference.any())
-
-
-def _difference(name: str, tuned: Weights, origin: Weights) -> Floats:
-    """Return what was added to a weight, and to the norm before it."""
+def _difference(name: str, tuned: ModelWeights, origin: ModelWeights) -> Floats:
+    """Return the change of a weight, including that of the norm before it."""
     weight = tuned.read(name)
     layer, _, part = name.removesuffix(".weight").rpartition(".")
     for norm, readers in NORMED.items():
@@ -104,10 +95,10 @@ def _difference(name: str, tuned: Weights, origin: Weights) -> Floats:
     return np.asarray(weight - origin.read(name), np.float32)
 
 
-def _shorten(difference: Floats, rank: int) -> tuple[Change, float]:
+def _shorten(difference: Floats, rank: int) -> tuple[LowRankChange, float]:
     """Return the nearest change of that rank, by the eigenvectors of the smaller square, and its squared norm.
 
-    Sizes are in the rows of `down`, each of which is then quantised by itself.
+    Magnitudes are in the rows of `down`, each of which is then quantised separately.
     """
     wide = difference.astype(np.float64)
     tall = wide.shape[0] > wide.shape[1]
@@ -118,23 +109,23 @@ def _shorten(difference: Floats, rank: int) -> tuple[Change, float]:
     down = best.T @ wide
     even = np.sqrt(np.abs(best).max() / np.abs(down).max())  # neither side so small that f16 loses digits
     even_up = best / even * (len(down) / rank)  # a small weight has fewer rows than the rank that llama.cpp divides by
-    return Change((down * even).astype(np.float32), even_up.astype(np.float32)), float(np.sum(down**2))
+    return LowRankChange((down * even).astype(np.float32), even_up.astype(np.float32)), float(np.sum(down**2))
 
 
 def _check_kind(kind: str, known: Iterable[str]) -> None:
     if kind not in known:
-        raise ConfigError(f"{kind}: no such type of numbers; choose from {', '.join(known)}")
+        raise ConfigError(f"unknown number type {kind}; choose from {', '.join(known)}")
 
 
 def _write_lora(
-    out: Path, architecture: str, changes: Mapping[str, Change], alpha: float, kind: str, style: str | None
+    out: Path, architecture: str, changes: Mapping[str, LowRankChange], alpha: float, kind: str, style: str | None
 ) -> None:
     with _Writer(out, architecture) as file:
         file.writer.add_type("adapter")
         file.writer.add_string("adapter.type", "lora")
         file.writer.add_float32("adapter.lora.alpha", alpha)
         file.writer.add_file_type(_FILE_TYPES[kind])
-        file.say(style)
+        file.add_style(style)
         for name, change in changes.items():
             file.add(f"{name}.lora_a", change.down, _TYPES[kind])
             file.add(f"{name}.lora_b", change.up, _TYPES[kind])
@@ -165,7 +156,7 @@ class _Writer:
         self._part.unlink(missing_ok=True)
 
     def copy(self, base: FileWeights, instead: Mapping[str, int]) -> None:
-        """All metadata of a file, some of it with other values."""
+        """Copy all metadata of a file, some of it with other values."""
         for key, field in base.reader.fields.items():
             if not key.startswith("GGUF.") and key != "general.architecture":
                 inner = field.types[1] if len(field.types) > 1 else None
@@ -173,27 +164,22 @@ class _Writer:
         for key in instead.keys() - base.reader.fields.keys():
             self.writer.add_uint32(key, instead[key])
 
-    def say(self, style: str | None) -> None:
-        """The prompt that the model was tuned with, so that the metric asks with it."""
+    def add_style(self, style: str | None) -> None:
+        """Add the prompt style that the model was tuned with, so that the metric uses it."""
         if style:
             self.writer.add_string(STYLE, style)
 
     def add(self, name: str, weight: Floats, kind: str) -> None:
-        """A weight in that type of numbers, or in the nearest one that is possible."""
-        from gguf import GGMLQuantizationType
+        """Add a weight in that number type, or in the nearest possible one."""
+        from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
         from gguf.quants import quantize
 
-        number = GGMLQuantizationType[_possible(weight, kind)]
+        if kind.endswith("_K") or kind.startswith("IQ"):
+            kind = "Q8_0"
+        block, _ = GGML_QUANT_SIZES[GGMLQuantizationType[kind]]
+        if weight.ndim == 1:
+            kind = "F32"  # norms stay in single precision
+        elif weight.shape[1] % block:
+            kind = "F16"  # its rows do not fill blocks
+        number = GGMLQuantizationType[kind]
         self.writer.add_tensor(name, quantize(np.ascontiguousarray(weight), number), raw_dtype=number)
-
-
-def _possible(weight: Floats, kind: str) -> str:
-    """Norms stay in single precision; rows that do not fill blocks become F16."""
-    from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
-
-    if weight.ndim == 1:
-        return "F32"
-    if kind.endswith("_K") or kind.startswith("IQ"):
-        kind = "Q8_0"
-    block, _ = GGML_QUANT_SIZES[GGMLQuantizationType[kind]]
-    return "F16" if weight.shape[1] % block else kind

@@ -1,4 +1,4 @@
-"""How the weights of each kind of model are named and stored in GGUF files, and which settings become which."""
+"""Names, order and settings of the weights of each model architecture in GGUF files and in transformers."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ _SETTINGS = {
     "rms_norm_eps": "attention.layer_norm_rms_epsilon",
 }
 _GEMMA_PERIOD = 6
-"""Of Gemma 3's layers every sixth sees the whole context; llama.cpp knows this, the file does not say it."""
+"""Every sixth of Gemma 3's layers sees the whole context; llama.cpp knows this, the file does not say it."""
 NORMED = {"attn_norm": ("attn_q", "attn_k", "attn_v"), "ffn_norm": ("ffn_gate", "ffn_up")}
-"""The maps that read what a norm has written."""
+"""The matrices that read the output of a norm."""
 
 
 @dataclass(frozen=True)
-class Layout:
-    """One kind of model; the names are those of a layer's modules in transformers and in GGUF files."""
+class WeightLayout:
+    """A model architecture, with the names of a layer's modules in transformers and in GGUF files."""
 
     architecture: str
     model_type: str
     layer: Mapping[str, str]
     rotated: bool = False
-    """Whether rows of q and k are reordered: llama.cpp turns neighbouring pairs, transformers the two halves."""
+    """Whether rows of q and k are reordered: llama.cpp rotates neighbouring pairs, transformers the two halves."""
     norm_offset: float = 0.0
-    """What the file's norm weights have more than those of transformers."""
+    """Difference of the file's norm weights to those of transformers."""
 
     def to_gguf_name(self, name: str) -> str | None:
         """Return the name in GGUF files of a weight of transformers."""
@@ -94,43 +94,37 @@ class Heads:
 
 
 def _reorder(weight: Floats, heads: int, parts: int) -> Floats:
-    """Rows of each head from `parts` runs to runs of `parts`."""
+    """Return the rows of each head regrouped from `parts` runs to runs of `parts`."""
     split = weight.reshape(heads, parts, len(weight) // heads // parts, *weight.shape[1:])
     return np.ascontiguousarray(split.swapaxes(1, 2).reshape(weight.shape))
 
 
+_GEMMA_LAYER = {
+    **_LAYER,
+    "post_attention_layernorm": "post_attention_norm",
+    "pre_feedforward_layernorm": "ffn_norm",
+    "post_feedforward_layernorm": "post_ffw_norm",
+    "self_attn.q_norm": "attn_q_norm",
+    "self_attn.k_norm": "attn_k_norm",
+}
 LAYOUTS = {
-    layout.architecture: layout
-    for layout in (
-        Layout("llama", "llama", {**_LAYER, "post_attention_layernorm": "ffn_norm"}, rotated=True),
-        Layout("qwen2", "qwen2", {**_LAYER, "post_attention_layernorm": "ffn_norm"}),
-        Layout(
-            "gemma3", "gemma3_text",
-            {
-                **_LAYER,
-                "post_attention_layernorm": "post_attention_norm",
-                "pre_feedforward_layernorm": "ffn_norm",
-                "post_feedforward_layernorm": "post_ffw_norm",
-                "self_attn.q_norm": "attn_q_norm",
-                "self_attn.k_norm": "attn_k_norm",
-            },
-            norm_offset=1.0,
-        ),
-    )
-}  # fmt: skip
+    "llama": WeightLayout("llama", "llama", {**_LAYER, "post_attention_layernorm": "ffn_norm"}, rotated=True),
+    "qwen2": WeightLayout("qwen2", "qwen2", {**_LAYER, "post_attention_layernorm": "ffn_norm"}),
+    "gemma3": WeightLayout("gemma3", "gemma3_text", _GEMMA_LAYER, norm_offset=1.0),
+}
 
 
 class Metadata(Protocol):
-    """What a GGUF file says about its model."""
+    """The metadata of a GGUF file."""
 
     meta: Mapping[str, Any]
 
     def need(self, key: str) -> Any:
-        """Return a value that must be there."""
+        """Return a required value."""
 
 
-def settings(layout: Layout, file: Metadata) -> dict[str, Any]:
-    """Return what transformers' configuration of the model says."""
+def settings(layout: WeightLayout, file: Metadata) -> dict[str, Any]:
+    """Return transformers' configuration of the model."""
     kind, meta = layout.architecture, file.meta
     values = {name: file.need(f"{kind}.{key}") for name, key in _SETTINGS.items()}
     width = values["hidden_size"] // values["num_attention_heads"]

@@ -1,8 +1,8 @@
-"""A GGUF file to a folder that transformers loads, with weights in single precision: what it is tuned from.
+"""Conversion of a GGUF file to a transformers folder, with weights in single precision, for tuning.
 
-transformers reads GGUF files itself, to equal weights, but ignores how the file says that texts are cut before they
-become tokens (`tokenizer.ggml.pre`): runs of spaces before digits and digits of other scripts than Latin then get other
-tokens than in llama.cpp.
+transformers can read GGUF files itself, with equal weights, but ignores the file's pre-tokenizer
+(`tokenizer.ggml.pre`): runs of spaces before digits and digits of scripts other than Latin then get other tokens than
+in llama.cpp.
 """
 
 from __future__ import annotations
@@ -22,21 +22,31 @@ from mores.training.gguf.words import end_tokens, make_tokenizer, token_number
 def unpack(path: Path, folder: Path) -> None:
     """Write the model of a GGUF file as a transformers folder, which must not exist yet."""
     require("pip install 'mores[hf]'", "torch", "transformers", "safetensors")
+    import torch
+    from safetensors.torch import save_file
+
     if folder.exists():
         raise InputError(f"{folder}: already exists; remove it to unpack {path.name} again")
     file = FileWeights(path)
     make_folder(folder.parent)
-    # Made beside its place and moved there at the end, so that a stopped run leaves no half of a model.
+    # Made beside its place and moved there at the end, so that a stopped run leaves no incomplete model.
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".unpack-") as place:
         partial = Path(place) / folder.name
         _configure(file, partial)
         make_tokenizer(file).save_pretrained(str(partial))
-        _save_weights(file, partial)
+        weights: dict[str, Any] = {}
+        for name in file.tensors:
+            hf_name = file.layout.to_hf_name(name)
+            if hf_name is None:
+                reason = f"transformers' {file.layout.architecture} does not have the weight {name}"
+                raise InputError(f"{file.path}: {reason}; use another model")
+            weights[hf_name] = torch.from_numpy(file.layout.to_hf(name, file.read(name), file.heads))
+        save_file(weights, str(partial / "model.safetensors"), metadata={"format": "pt"})
         partial.rename(folder)
 
 
 def _configure(file: FileWeights, folder: Path) -> None:
-    """config.json and generation_config.json."""
+    """Write config.json and generation_config.json."""
     from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoConfig, GenerationConfig
 
     ends = end_tokens(file)
@@ -53,17 +63,3 @@ def _configure(file: FileWeights, folder: Path) -> None:
     config.architectures = [str(MODEL_FOR_CAUSAL_LM_MAPPING[type(config)].__name__)]
     config.save_pretrained(str(folder))
     GenerationConfig(eos_token_id=ends or None, **special).save_pretrained(str(folder))
-
-
-def _save_weights(file: FileWeights, folder: Path) -> None:
-    import torch
-    from safetensors.torch import save_file
-
-    weights: dict[str, Any] = {}
-    for name in file.tensors:
-        hf_name = file.layout.to_hf_name(name)
-        if hf_name is None:
-            kind = file.layout.architecture
-            raise InputError(f"{file.path}: the weight {name} has no place in transformers' {kind}; take another model")
-        weights[hf_name] = torch.from_numpy(file.layout.to_hf(name, file.read(name), file.heads))
-    save_file(weights, str(folder / "model.safetensors"), metadata={"format": "pt"})

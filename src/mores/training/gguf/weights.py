@@ -1,4 +1,4 @@
-"""The weights of a model, named and stored as in GGUF files, whichever kind of file they come from."""
+"""The weights of a model, named and stored as in GGUF files, from a GGUF file or a transformers folder."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 from mores.errors import ConfigError, InputError
 from mores.extras import require
 from mores.models.gguf import is_gguf
-from mores.training.gguf.layout import LAYOUTS, Floats, Heads, Layout
+from mores.training.gguf.layout import LAYOUTS, Floats, Heads, WeightLayout
 
 
-class Weights(Protocol):
+class ModelWeights(Protocol):
     """A model's weights by their GGUF names."""
 
     path: Path
-    layout: Layout
+    layout: WeightLayout
     heads: Heads
 
     @property
@@ -30,19 +30,19 @@ class Weights(Protocol):
         """Return one weight in single precision."""
 
 
-def open_weights(path: Path) -> Weights:
+def open_weights(path: Path) -> ModelWeights:
     """Return the weights of a GGUF file or of a transformers folder."""
     return FolderWeights(path) if path.is_dir() else FileWeights(path)
 
 
 class FileWeights:
-    """A GGUF file; `meta` is what it says about the model."""
+    """A GGUF file; `meta` is its metadata."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.reader = _open(path)
         self.meta: Mapping[str, Any] = {
-            # Long lists, such as the words, are read where they are needed: they take seconds.
+            # Long lists, such as the tokens, are read when needed: they take seconds.
             key: field.contents()
             for key, field in self.reader.fields.items()
             if len(field.types) == 1
@@ -51,19 +51,19 @@ class FileWeights:
             raise InputError(f"{path}: a LoRA, not a model; give the GGUF file of the model that it goes with")
         kind = self.meta.get("general.architecture")
         if kind not in LAYOUTS:
-            raise InputError(f"{path}: a model of architecture {kind!r}; those that can be tuned are {_known()}")
+            raise InputError(f"{path}: unsupported architecture {kind!r}; supported are {', '.join(LAYOUTS)}")
         self.layout = LAYOUTS[kind]
         self.tensors = {tensor.name: tensor for tensor in self.reader.tensors}
         query = int(self.need(f"{kind}.attention.head_count"))
         self.heads = Heads(query, int(self.meta.get(f"{kind}.attention.head_count_kv", query)))
 
     def need(self, key: str) -> Any:
-        """Return a value of the metadata that must be there."""
+        """Return a required value of the metadata."""
         if key in self.meta:
             return self.meta[key]
         if key in self.reader.fields:
             return self.reader.fields[key].contents()
-        raise InputError(f"{self.path}: its metadata lacks {key}; make the file again with llama.cpp's converter")
+        raise InputError(f"{self.path}: its metadata lacks {key}; convert the model again with llama.cpp")
 
     @cached_property
     def shapes(self) -> Mapping[str, tuple[int, ...]]:
@@ -76,10 +76,8 @@ class FileWeights:
         try:
             return np.array(dequantize(tensor.data, tensor.tensor_type), np.float32)
         except NotImplementedError as exc:
-            kind = tensor.tensor_type.name
-            raise InputError(
-                f"{self.path}: {name} has the type {kind}, which cannot be read; take a Q8_0 file"
-            ) from exc
+            reason = f"{name} has the type {tensor.tensor_type.name}, which cannot be read; use a Q8_0 file"
+            raise InputError(f"{self.path}: {reason}") from exc
 
 
 def _open(path: Path) -> Any:
@@ -87,13 +85,13 @@ def _open(path: Path) -> Any:
     from gguf import GGUFReader
 
     if not path.is_file():
-        raise InputError(f"{path}: no such file; expected a GGUF model, which `mores pull` gets")
+        raise InputError(f"{path}: no such file; expected a GGUF model, which `mores pull` downloads")
     if not is_gguf(path):
         raise InputError(f"{path}: not a GGUF file; expected one made for llama.cpp")
     try:
         return GGUFReader(path)
     except (ValueError, IndexError, KeyError) as exc:
-        raise InputError(f"{path}: a damaged GGUF file ({exc}); get it again") from exc
+        raise InputError(f"{path}: a damaged GGUF file ({exc}); download it again") from exc
 
 
 class FolderWeights:
@@ -102,11 +100,15 @@ class FolderWeights:
     def __init__(self, path: Path) -> None:
         require("pip install 'mores[hf]'", "torch", "safetensors")
         self.path = path
-        self.config = _json(path / "config.json", "expected a folder that transformers saved")
+        file = path / "config.json"
+        try:
+            self.config: dict[str, Any] = json.loads(file.read_bytes())
+        except (OSError, ValueError) as exc:
+            raise InputError(f"{file}: cannot be read ({exc}); expected a folder that transformers saved") from exc
         layouts = [layout for layout in LAYOUTS.values() if layout.model_type == self.config.get("model_type")]
         if not layouts:
             kind = self.config.get("model_type")
-            raise InputError(f"{path}: a model of type {kind!r}; those that become GGUF files are {_known()}")
+            raise InputError(f"{path}: unsupported model type {kind!r}; supported are {', '.join(LAYOUTS)}")
         self.layout = layouts[0]
         query = int(self.config["num_attention_heads"])
         self.heads = Heads(query, int(self.config.get("num_key_value_heads") or query))
@@ -121,20 +123,16 @@ class FolderWeights:
         for path in sorted(self.path.glob("*.safetensors")):
             with safe_open(path, "pt") as file:
                 for name in file.keys():  # noqa: SIM118 - not a dict
-                    places[self._own_name(name)] = (path, name)
+                    gguf_name = self.layout.to_gguf_name(name)
+                    if gguf_name is None:
+                        kind = self.layout.architecture
+                        raise InputError(f"{self.path}: a GGUF file of {kind} does not have the weight {name}")
+                    places[gguf_name] = (path, name)
         if not places:
             raise InputError(f"{self.path}: no weights in it; expected model.safetensors")
         if self._tied:
             places.pop("output.weight", None)
         return places
-
-    def _own_name(self, name: str) -> str:
-        gguf_name = self.layout.to_gguf_name(name)
-        if gguf_name is None:
-            raise InputError(
-                f"{self.path}: the weight {name} has no place in a GGUF file of {self.layout.architecture}"
-            )
-        return gguf_name
 
     @cached_property
     def shapes(self) -> Mapping[str, tuple[int, ...]]:
@@ -155,8 +153,8 @@ class FolderWeights:
         return self.layout.to_gguf(name, weight, self.heads)
 
 
-def check_same(weights: Weights, base: Weights) -> None:
-    """Refuse weights that are not of the base."""
+def check_same(weights: ModelWeights, base: ModelWeights) -> None:
+    """Raise ConfigError if the weights do not have the shapes of the base."""
     fix = "give the model that it was tuned from"
     if weights.layout != base.layout:
         kinds = f"{weights.layout.architecture}, {base.path} of {base.layout.architecture}"
@@ -164,22 +162,9 @@ def check_same(weights: Weights, base: Weights) -> None:
     for name in sorted({*weights.shapes, *base.shapes}):
         shape, base_shape = weights.shapes.get(name), base.shapes.get(name)
         if shape != base_shape:
-            raise ConfigError(
-                f"{weights.path}: {name} is {_size(shape)} here and {_size(base_shape)} in {base.path}; {fix}"
-            )
+            sizes = f"{name} is {_size(shape)} here and {_size(base_shape)} in {base.path}"
+            raise ConfigError(f"{weights.path}: {sizes}; {fix}")
 
 
 def _size(shape: tuple[int, ...] | None) -> str:
     return "missing" if shape is None else "×".join(map(str, shape))
-
-
-def _known() -> str:
-    return ", ".join(LAYOUTS)
-
-
-def _json(path: Path, fix: str) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = json.loads(path.read_bytes())
-    except (OSError, ValueError) as exc:
-        raise InputError(f"{path}: cannot be read ({exc}); {fix}") from exc
-    return content

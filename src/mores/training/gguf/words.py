@@ -1,27 +1,27 @@
-"""The tokenizer and the chat template in a GGUF file's metadata, as transformers wants them."""
+"""The tokenizer and the chat template in a GGUF file's metadata, for transformers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mores.errors import InputError
 from mores.training.gguf.weights import FileWeights
 
 _CONTROL, _OWN = 3, 4
-"""Types of tokens: those that only a template writes, and those that are found in a text before all others."""
+"""Types of tokens: those of templates only, and those matched in a text before all others."""
 _NAMED = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad_token": "padding"}
 _ENDS = {"<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<end_of_turn>", "</s>"}
-"""Control tokens at which llama.cpp stops, whatever the file calls the end."""
+"""Control tokens at which llama.cpp stops, whatever the file's end token."""
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _QWEN2 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 _SPLITS: Mapping[str, Sequence[str]] = {"gpt-2": [_GPT2], "smollm": [r"\p{N}", _GPT2], "qwen2": [_QWEN2]}
-"""Where each kind of tokenizer cuts a text first: at all that these find, one after the other.
+"""The patterns with which each pre-tokenizer splits a text, one after the other.
 
-llama.cpp reads texts as they are; transformers composes letters and accents (NFC) for every model of type qwen2,
-whatever its files say, so that there texts which are not composed get other tokens.
+llama.cpp does not normalise texts; transformers composes letters and accents (NFC) for every model of type qwen2,
+whatever its files say, so decomposed texts get other tokens there.
 """
 
 
@@ -37,11 +37,12 @@ def make_tokenizer(file: FileWeights) -> Any:
         of_kind = [token for token, token_type in zip(tokens, types, strict=True) if token_type == kind]
         added = [AddedToken(token, normalized=False, special=special) for token in of_kind]
         (inner.add_special_tokens if special else inner.add_tokens)(added)
+    numbers = {role: token_number(file, name) for role, name in _NAMED.items()}
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=inner,
         clean_up_tokenization_spaces=False,
         model_max_length=int(file.need(f"{file.layout.architecture}.context_length")),
-        **_named(file, tokens),
+        **{role: tokens[number] for role, number in numbers.items() if number is not None},
     )
     tokenizer.chat_template = file.meta.get("tokenizer.chat_template")
     return tokenizer
@@ -55,7 +56,7 @@ def end_tokens(file: FileWeights) -> list[int]:
 
 
 def token_number(file: FileWeights, name: str) -> int | None:
-    """Return the number of the token that the file has for `bos`, `eos` or `padding`."""
+    """Return the id of the file's token for `bos`, `eos` or `padding`."""
     number = file.meta.get(*_keys(name))
     return None if number is None else int(number)
 
@@ -64,17 +65,12 @@ def _keys(*names: str) -> list[str]:
     return [f"tokenizer.ggml.{name}_token_id" for name in names]
 
 
-def _named(file: FileWeights, tokens: Sequence[str]) -> dict[str, str]:
-    numbers = {role: token_number(file, name) for role, name in _NAMED.items()}
-    return {role: tokens[number] for role, number in numbers.items() if number is not None}
-
-
 def _inner(file: FileWeights, tokens: Sequence[str]) -> Any:
     from tokenizers import processors
 
     kind = file.need("tokenizer.ggml.model")
     if kind not in ("gpt2", "llama"):
-        raise InputError(f"{file.path}: a tokenizer of the kind {kind!r}; those that are known are gpt2 and llama")
+        raise InputError(f"{file.path}: unsupported tokenizer {kind!r}; supported are gpt2 and llama")
     inner = _bytes(file, tokens) if kind == "gpt2" else _pieces(file, tokens)
     start = token_number(file, "bos")
     if start is not None and file.meta.get("tokenizer.ggml.add_bos_token", kind == "llama"):
@@ -85,14 +81,12 @@ def _inner(file: FileWeights, tokens: Sequence[str]) -> Any:
 
 
 def _bytes(file: FileWeights, tokens: Sequence[str]) -> Any:
-    """Byte pairs, as GPT-2 has them."""
+    """Return a tokenizer of byte pairs, as in GPT-2."""
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
     kind = file.meta.get("tokenizer.ggml.pre", "gpt-2")
     if kind not in _SPLITS:
-        raise InputError(
-            f"{file.path}: its tokenizer cuts texts as {kind!r}; those that are known are {', '.join(_SPLITS)}"
-        )
+        raise InputError(f"{file.path}: unsupported pre-tokenizer {kind!r}; supported are {', '.join(_SPLITS)}")
     merges = [tuple(merge.split(" ")) for merge in file.need("tokenizer.ggml.merges")]
     inner = Tokenizer(models.BPE({token: number for number, token in enumerate(tokens)}, merges))
     cuts = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in _SPLITS[kind]]
@@ -104,7 +98,7 @@ def _bytes(file: FileWeights, tokens: Sequence[str]) -> Any:
 
 
 def _pieces(file: FileWeights, tokens: Sequence[str]) -> Any:
-    """Pieces with scores, as SentencePiece has them; what no piece covers becomes bytes."""
+    """Return a tokenizer of pieces with scores, as in SentencePiece; unknown characters become bytes."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
     if file.meta.get("tokenizer.ggml.add_space_prefix", True):
@@ -112,7 +106,11 @@ def _pieces(file: FileWeights, tokens: Sequence[str]) -> Any:
     vocabulary = {token: number for number, token in enumerate(tokens)}
     scores: list[float] = file.need("tokenizer.ggml.scores")
     order = sorted(range(len(tokens)), key=lambda number: -scores[number])
-    merges = [pair for number in order for pair in _halves(tokens[number], vocabulary)]
+    merges: list[tuple[str, str]] = []
+    for piece in (tokens[number] for number in order):  # the pairs of pieces that make a piece, by their ids
+        pairs = [(piece[:cut], piece[cut:]) for cut in range(1, len(piece))]
+        known = [pair for pair in pairs if pair[0] in vocabulary and pair[1] in vocabulary]
+        merges += sorted(known, key=lambda pair: (vocabulary[pair[0]], vocabulary[pair[1]]))
     unknown = tokens[token_number(file, "unknown") or 0]
     model = models.BPE(vocabulary, merges, unk_token=unknown, fuse_unk=True, byte_fallback=True)
     inner = Tokenizer(model)
@@ -120,10 +118,3 @@ def _pieces(file: FileWeights, tokens: Sequence[str]) -> Any:
     inner.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
     inner.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
     return inner
-
-
-def _halves(piece: str, vocabulary: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of pieces that make a piece, by their numbers."""
-    pairs = [(piece[:cut], piece[cut:]) for cut in range(1, len(piece))]
-    in_vocabulary = [pair for pair in pairs if pair[0] in vocabulary and pair[1] in vocabulary]
-    yield from sorted(in_vocabulary, key=lambda pair: (vocabulary[pair[0]], vocabulary[pair[1]]))

@@ -1,4 +1,4 @@
-"""Errors by the evidence: which piece shows an error, and what is left of a report without any."""
+"""Errors and evidence: which piece shows an error, and reports without evidence."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from mores.training.ground.facts import own_facts
 from mores.types import Error, ErrorReport, Evidence
 
 _AROUND = 80
-"""Characters on both sides of an error by which the part of a long fact is known that it rests on."""
+"""Characters on both sides of an error that identify the relevant part of a long fact."""
 
 
-def uncited(gold: Gold) -> Gold:
-    """Return the pair with a report that does not say what would be correct: nothing that was read says so."""
+def remove_corrections(gold: Gold) -> Gold:
+    """Return the pair with a report that does not say what would be correct, since no evidence says so."""
     errors = tuple(
         error.model_copy(update={"explanation": EXPLANATIONS.uncited.format(quote=error.quote), "correction": ""})
         for error in gold.report.errors
@@ -23,15 +23,15 @@ def uncited(gold: Gold) -> Gold:
     return gold.model_copy(update={"report": ErrorReport(errors=errors)})
 
 
-def by_evidence(gold: Gold) -> Gold:
-    """Return the pair with the errors that its evidence shows: those that cite nothing are none by this evidence."""
+def keep_cited_errors(gold: Gold) -> Gold:
+    """Return the pair with only those errors that its evidence shows."""
     errors = tuple(error for error in gold.report.errors if error.evidence)
     changes = {"report": gold.report.model_copy(update={"errors": errors}), "kind": gold.kind if errors else "correct"}
     return gold.model_copy(update=changes)
 
 
 def with_evidence(gold: Gold, pieces: Sequence[Evidence]) -> Gold:
-    """Return the pair with this evidence, and errors that cite the facts of the same item where these show them."""
+    """Return the pair with this evidence, and errors that cite the facts of the same item that show them."""
     errors = tuple(error.model_copy(update={"evidence": _cited(error, gold, pieces)}) for error in gold.report.errors)
     return gold.model_copy(
         update={
@@ -43,7 +43,9 @@ def with_evidence(gold: Gold, pieces: Sequence[Evidence]) -> Gold:
 
 def _cited(error: Error, gold: Gold, pieces: Sequence[Evidence]) -> tuple[int, ...]:
     """Return the number of the own fact that shows the error; of several, the one with most of the words around it."""
-    own, lost = own_facts(gold), _lost_words(gold)
+    own = own_facts(gold)
+    # A fact without any of the words that a made error has removed does not show it.
+    lost = set(words(gold.original.text)).difference(words(gold.sample.text)) if gold.original else set()
     numbers = [
         number
         for number, piece in enumerate(pieces, 1)
@@ -54,10 +56,3 @@ def _cited(error: Error, gold: Gold, pieces: Sequence[Evidence]) -> tuple[int, .
     start, end = error.start or 0, error.end or 0
     around = set(words(gold.sample.side(error.side)[max(0, start - _AROUND) : end + _AROUND]))
     return (max(numbers, key=lambda number: len(around.intersection(words(pieces[number - 1].text)))),)
-
-
-def _lost_words(gold: Gold) -> set[str]:
-    """Return the words that a made error has removed: a fact without any of them does not show it."""
-    if gold.original is None:
-        return set()
-    return set(words(gold.original.text)).difference(words(gold.sample.text))

@@ -1,35 +1,35 @@
-"""What evidence samples get, and how often it was their own."""
+"""The settings and the counts of evidence for samples."""
 
 from __future__ import annotations
 
 from mores.types import Record
 
 
-class Found(Record):
-    """How often the fact of a sample's own item was among its evidence."""
+class OwnFactCounts(Record):
+    """Counts of samples with the fact of their own item among their evidence."""
 
     samples: int
     own: int
     wrong: int
     """Samples with errors."""
     own_wrong: int
-    """The same of these alone: what is looked up depends on the text, so it may be found less often."""
+    """Samples with errors and their own fact; queries depend on the text, so it may be found less often."""
     passages: int
-    """Of all samples together."""
+    """Passages of all samples."""
     characters: int
-    """Of all these passages."""
+    """Characters of all passages."""
 
 
 class Grounded(Record):
-    """What was made, and from what."""
+    """The contents of a dataset with evidence, and its origin."""
 
     mores: str
     passages: int
-    """Most of a sample."""
+    """Maximum of a sample."""
     characters: int
-    """Most of a passage."""
+    """Maximum of a passage."""
     seed: int
     made_from: dict[str, str]
     """SHA-256 of each file."""
-    found: dict[str, dict[str, Found]]
-    """By file, then overall (`all`) and by source; of the samples that were searched for."""
+    found: dict[str, dict[str, OwnFactCounts]]
+    """By file, then overall (`all`) and by source, of the samples with evidence from the search."""

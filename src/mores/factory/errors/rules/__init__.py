@@ -1,4 +1,4 @@
-"""Soft errors by rule: small changes to a correct statement of which it is known what is wrong and what was correct.
+"""Soft errors by rule: small, known changes to a correct statement.
 
 | rule | changes | severity | type |
 | --- | --- | --- | --- |
@@ -12,11 +12,11 @@
     pool = Pool(items)
     for change in changes(state(item), pool, seed=7): ...
 
-**Minor and major.** An error is minor where the practice stays recognisable: a wrong number, date or degree, or a word
-that says too much. It is major where another practice, name or place stands for the culture's, or a norm is reversed.
-The same holds for single statements and for composed texts, each error by its own rule.
+**Minor and major.** An error is minor where the practice stays recognisable: a wrong number, date or degree, or an
+exaggeration. It is major where another practice, name or place replaces the culture's, or a norm is reversed. The same
+holds for single statements and for composed texts.
 
-The words of each rule are in the TOML file of its name; `protected` says what no rule may touch.
+The words of each rule are in the TOML file of its name; `protected` finds what no rule may change.
 """
 
 from __future__ import annotations
@@ -26,72 +26,61 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mores import culture
-from mores.factory.errors.rules.edit import Draw, Edit, folded
+from mores.factory.errors.rules.edit import Draw, TextEdit, folded
 from mores.factory.errors.rules.lexical import lexical
 from mores.factory.errors.rules.numbers import numbers
 from mores.factory.errors.rules.pool import Pool
 from mores.factory.errors.rules.protected import protected
 from mores.factory.errors.rules.swap import exchange, swap
-from mores.factory.gold import Change, Mistake
+from mores.factory.gold import ChangedText, Mistake
 from mores.factory.items import SourceItem
 from mores.factory.statement import Statement
 from mores.types import Severity
 
 __all__ = ["RULES", "SINGLE", "Pool", "Rule", "changes"]
 
-MOST = 3
-"""Errors of a text."""
-
 
 @dataclass(frozen=True)
-class Rule:
-    """How a statement is changed, and what is then wrong with it."""
+class ErrorRule:
+    """A way to change a statement, and the error that it makes."""
 
-    find: Callable[[SourceItem, Pool, Draw], Iterable[Edit]]
+    find: Callable[[SourceItem, Pool, Draw], Iterable[TextEdit]]
     severity: Severity
     type: str
     explanation: str
-    """With `{new}` for the marked words, `{old}` for the correct ones, `{note}` for what the edit says besides and
-    `{culture}` for the item's own."""
+    """With `{new}` for the marked words, `{old}` for the correct ones, `{note}` for the edit's note and `{culture}` for
+    the item's region."""
     in_question: bool = False
-    """Whether it also changes words that a sentence has from the question."""
+    """Whether it also changes words of the question in a sentence."""
 
 
+_WRONG = "incorrect information"
 RULES = {
-    "swap": Rule(
-        swap,
-        Severity.MAJOR,
-        "misrepresentation",
-        "“{new}” fits {note}; what is correct {culture} is “{old}”.",
+    "swap": ErrorRule(
+        swap, Severity.MAJOR, "misrepresentation", "“{new}” fits {note}; what is correct {culture} is “{old}”."
     ),
-    "exchange": Rule(
-        lambda item, _, __: exchange(item),
-        Severity.MAJOR,
-        "incorrect information",
-        "“{new}” is wrong {culture}; “{old}” is correct.",
+    "exchange": ErrorRule(
+        lambda item, *_: exchange(item), Severity.MAJOR, _WRONG, "“{new}” is wrong {culture}; “{old}” is correct."
     ),
-    "negation": Rule(
-        lambda item, _, __: lexical("negation", item),
+    "negation": ErrorRule(
+        lambda item, *_: lexical("negation", item),
         Severity.MAJOR,
         "misrepresented norm",
         "“{new}” reverses the norm; the correct wording is “{old}”.",
         in_question=True,
     ),
-    "numbers": Rule(
-        lambda item, _, __: numbers(item),
-        Severity.MINOR,
-        "incorrect information",
-        "“{new}” is the wrong {note}; “{old}” is correct.",
+    "numbers": ErrorRule(
+        lambda item, *_: numbers(item), Severity.MINOR, _WRONG, "“{new}” is the wrong {note}; “{old}” is correct."
     ),
-    "degree": Rule(
-        lambda item, _, __: lexical("degree", item),
+    "degree": ErrorRule(
+        lambda item, *_: lexical("degree", item),
         Severity.MINOR,
-        "incorrect information",
+        _WRONG,
         "“{new}” is the wrong degree; “{old}” is correct.",
         in_question=True,
     ),
-    "quantifiers": Rule(
-        lambda item, _, __: lexical("quantifiers", item),
+    "quantifiers": ErrorRule(
+        lambda item, *_: lexical("quantifiers", item),
         Severity.MINOR,
         "stereotyping",
         "“{new}” overgeneralises: not everyone in a culture does the same at all times; “{old}” is correct.",
@@ -99,15 +88,15 @@ RULES = {
     ),
 }
 SINGLE = tuple(name for name in RULES if name != "exchange")
-"""Rules for a text of one fact: with a wrong answer of the source it is a hard error already."""
+"""Rules for a text of one fact, which with a wrong answer of the source is a hard error already."""
 
 
 def changes(
     statement: Statement, pool: Pool, seed: int, rules: Collection[str] = SINGLE, most: int = 1
-) -> Iterator[Change]:
-    """At most one change per rule, then one with two errors, one with three and so on up to `most`, where possible.
+) -> Iterator[ChangedText]:
+    """Yield at most one change per rule, then one with two errors and so on up to `most`, where possible.
 
-    The seed and the statement's item decide which.
+    The seed and the statement's item select them.
     """
     ranked = [(name, edit) for name in rules for edit in _edits(statement, name, pool, seed)]
     used: set[str] = set()
@@ -122,8 +111,8 @@ def changes(
             yield _change(statement, chosen)
 
 
-def _edits(statement: Statement, name: str, pool: Pool, seed: int) -> list[Edit]:
-    """Return what a rule may change, in the order in which it is preferred."""
+def _edits(statement: Statement, name: str, pool: Pool, seed: int) -> list[TextEdit]:
+    """Return the possible edits of a rule, in order of preference."""
     rule, draw, text = RULES[name], Draw(seed, statement.item, name), statement.text
     edits = [edit.shifted(statement.start) for edit in rule.find(statement.stated, pool, draw)]
     if rule.in_question and statement.question is not None:
@@ -132,14 +121,14 @@ def _edits(statement: Statement, name: str, pool: Pool, seed: int) -> list[Edit]
         edits += [edit for edit in rule.find(whole, pool, draw) if first <= edit.start and edit.end <= last]
     stays = protected(text, statement.item.language)
     free = (edit for edit in edits if not any(stays[edit.start : edit.end]))
-    at_place: dict[tuple[int, int], Edit] = {}
+    at_place: dict[tuple[int, int], TextEdit] = {}
     for edit in draw.order(free):
         if (edit.start, edit.end) not in at_place and _is_wrong(edit, statement):
             at_place[edit.start, edit.end] = edit
     return list(at_place.values())
 
 
-def _is_wrong(edit: Edit, statement: Statement) -> bool:
+def _is_wrong(edit: TextEdit, statement: Statement) -> bool:
     """Return whether the changed text differs in its words from every correct one."""
     text = statement.text
     if not folded(edit.new) or folded(edit.new) == folded(text[edit.start : edit.end]):
@@ -148,17 +137,17 @@ def _is_wrong(edit: Edit, statement: Statement) -> bool:
     return not further or folded(edit.apply(text)) not in {folded(statement.around(answer)) for answer in further}
 
 
-def _apart(ranked: Iterable[tuple[str, Edit]], count: int) -> list[tuple[str, Edit]]:
-    """Return the first edits that leave some unchanged words between each other."""
-    chosen: list[tuple[str, Edit]] = []
+def _apart(ranked: Iterable[tuple[str, TextEdit]], count: int) -> list[tuple[str, TextEdit]]:
+    """Return the first edits with unchanged words between them."""
+    chosen: list[tuple[str, TextEdit]] = []
     for name, edit in ranked:
         if len(chosen) < count and all(edit.end < other.start or other.end < edit.start for _, other in chosen):
             chosen.append((name, edit))
     return chosen
 
 
-def _change(statement: Statement, chosen: Iterable[tuple[str, Edit]]) -> Change:
-    """Return the statement with all edits, and where each stands then."""
+def _change(statement: Statement, chosen: Iterable[tuple[str, TextEdit]]) -> ChangedText:
+    """Return the statement with all edits, and the place of each."""
     text, shift = statement.text, 0
     mistakes: list[Mistake] = []
     for name, edit in sorted(chosen, key=lambda pair: pair[1].start):
@@ -167,19 +156,12 @@ def _change(statement: Statement, chosen: Iterable[tuple[str, Edit]]) -> Change:
         start, end = moved.span(text)
         text = moved.apply(text)
         shift += len(edit.new) - len(old)
-        mistakes.append(_mistake(name, edit, (start, end), text[start:end], old, statement.item))
+        region, rule = statement.item.region, RULES[name]
+        # A text about Denmark is not correct for Estonia: words that name other countries only are foreign.
+        named = list(culture.mentions(old)) if region else []
+        is_home = region and (not named or any(m.countries.intersection(culture.countries(region)) for m in named))
+        place = f"for {culture.region_name(region)}" if region and is_home else "here"
+        explanation = rule.explanation.format(new=text[start:end], old=old, note=edit.note, culture=place)
+        mistakes.append(Mistake(start, end, name, rule.severity, rule.type, explanation))
     assert all(first.end <= second.start for first, second in pairwise(mistakes))
-    return Change(answer=text, correct=statement.text, mistakes=tuple(mistakes))
-
-
-def _mistake(name: str, edit: Edit, span: tuple[int, int], new: str, old: str, item: SourceItem) -> Mistake:
-    rule = RULES[name]
-    place = f"for {culture.region_name(item.region)}" if item.region and not _is_foreign(old, item.region) else "here"
-    explanation = rule.explanation.format(new=new, old=old, note=edit.note, culture=place)
-    return Mistake(*span, name, rule.severity, rule.type, explanation)
-
-
-def _is_foreign(words: str, region: str) -> bool:
-    """Return whether words name other countries only: what a text says about Denmark is not correct for Estonia."""
-    home, named = culture.countries(region), list(culture.mentions(words))
-    return bool(named) and not any(mention.countries.intersection(home) for mention in named)
+    return ChangedText(answer=text, correct=statement.text, mistakes=tuple(mistakes))

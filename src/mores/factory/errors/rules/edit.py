@@ -1,4 +1,4 @@
-"""What the rules share: a place to change, a draw that the seed and the item decide, and the check of a change."""
+"""Shared by the rules: a place to change, a reproducible draw, and the check of a change."""
 
 from __future__ import annotations
 
@@ -7,44 +7,43 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from hashlib import blake2b
-from importlib.resources import files
-from tomllib import loads
 from typing import Any, TypeVar
 
 from mores.factory.items import SourceItem
+from mores.io.values import read_packaged_toml
 from mores.language.units import in_word, keys, units
 
 T = TypeVar("T")
 AROUND = 100
-"""Code points before and after a place that can tell what stands there: the time stays linear in the text."""
+"""Code points of context before and after a place: the time stays linear in the text."""
 UNSPACED = {"zh", "ja"}
 """Languages that put no spaces between words."""
 _HIRAGANA = re.compile("[\u3041-\u309f]")
 
 
 @dataclass(frozen=True)
-class Edit:
+class TextEdit:
     """`answer[start:end]` becomes `new`."""
 
     start: int
     end: int
     new: str
     note: str = ""
-    """What the explanation says besides the words, for example `year`."""
+    """Part of the explanation, for example `year`."""
     in_part: bool = False
     """Whether unchanged words at its ends stay unmarked. Names are marked as a whole."""
 
-    def shifted(self, by: int) -> Edit:
-        """Return the same edit in a text that has so many code points more before it."""
+    def shifted(self, by: int) -> TextEdit:
+        """Return the edit moved by so many code points."""
         return replace(self, start=self.start + by, end=self.end + by)
 
     def apply(self, answer: str) -> str:
         return answer[: self.start] + self.new + answer[self.end :]
 
     def span(self, answer: str) -> tuple[int, int]:
-        """Return where the words stand, in the changed answer, that the edit really changed.
+        """Return the span, in the changed answer, of the words that the edit changed.
 
-        `should` that becomes `should not` marks `not`; where words were only left out, what remains is marked.
+        `should` that becomes `should not` marks `not`; where words were only removed, the rest is marked.
         """
         if not self.in_part:
             return self.start, self.start + len(self.new)
@@ -57,13 +56,13 @@ class Edit:
 
 
 def _shared(old: list[str], new: list[str], most: int) -> int:
-    """Return how many words both begin with; hiragana are endings of words, not words."""
+    """Return the number of equal words at the start of both; hiragana are endings of words, not words."""
     pairs = enumerate(zip(old[:most], new[:most], strict=True))
     return next((n for n, (a, b) in pairs if a.casefold() != b.casefold() or _HIRAGANA.match(a)), most)
 
 
 class Draw:
-    """Chance that only the seed, the item and the rule decide: the same on every machine, in any order of items."""
+    """Random choices that depend only on the seed, the item and the rule."""
 
     def __init__(self, seed: int, item: SourceItem, rule: str) -> None:
         self._salt = f"{seed}\0{item.source}\0{item.id}\0{rule}"
@@ -76,20 +75,19 @@ class Draw:
         """Return all choices, in an order that does not depend on theirs."""
         return sorted(choices, key=lambda choice: digest(f"{self._salt}\0{key(choice)}"))
 
-    def order(self, edits: Iterable[Edit]) -> list[Edit]:
-        """Edits in the order in which they are preferred."""
+    def order(self, edits: Iterable[TextEdit]) -> list[TextEdit]:
+        """Return edits in order of preference."""
         return self.sorted(edits, key=lambda edit: f"{edit.start}\0{edit.new}")
 
 
 def digest(text: str) -> bytes:
-    """Evenly spread bytes of a text."""
+    """Return uniformly distributed bytes for a text."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
-@cache
 def data(rule: str) -> dict[str, Any]:
     """Return the words of a rule."""
-    return loads(files("mores.factory.errors.rules").joinpath(f"{rule}.toml").read_text("utf-8"))
+    return read_packaged_toml("mores.factory.errors.rules", f"{rule}.toml")
 
 
 def primary(item: SourceItem) -> str:
@@ -112,8 +110,8 @@ def is_correct(words: str, item: SourceItem) -> bool:
     return False
 
 
-def whole(text: str, start: int, end: int) -> bool:
-    """Return whether `text[start:end]` cuts no word, and none that continues with a hyphen or an apostrophe."""
+def is_whole(text: str, start: int, end: int) -> bool:
+    """Return whether `text[start:end]` consists of whole words, also with hyphens and apostrophes."""
     return not (_goes_on(text, start - 1, -1) or _goes_on(text, end, 1))
 
 
@@ -126,7 +124,7 @@ def _goes_on(text: str, place: int, step: int) -> bool:
     return text[place] in "-‐‑'’" and in_word(beyond) and not (step < 0 and text[place] in "'’")
 
 
-def like(model: str, word: str) -> str:
+def capitalise_like(model: str, word: str) -> str:
     """Return the word with a capital where the model begins with one."""
     return word[:1].upper() + word[1:] if model[:1].isupper() else word
 

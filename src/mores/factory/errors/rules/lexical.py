@@ -1,4 +1,4 @@
-"""Rules that put one wording for another by a list of expressions: quantifiers, degree and negation."""
+"""Rules that replace expressions from a list: quantifiers, degree and negation."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
-from mores.factory.errors.rules.edit import UNSPACED, Edit, data, ends_with, like, primary, whole
+from mores.factory.errors.rules.edit import UNSPACED, TextEdit, capitalise_like, data, ends_with, is_whole, primary
 from mores.factory.items import SourceItem
 
 CONTEXT = 40
-"""Code points before a match in which `unless_after` is looked for."""
+"""Code points before a match that are searched for `unless_after`."""
 
 
 @dataclass(frozen=True)
 class Swap:
-    """One line of a rule's file, ready for use."""
+    """One replacement of a rule's file."""
 
     pattern: re.Pattern[str]
     to: str
@@ -25,25 +24,21 @@ class Swap:
     unless_after: tuple[re.Pattern[str], ...]
     spaced: bool
 
-    def edits(self, text: str) -> Iterator[Edit]:
+    def edits(self, text: str) -> Iterator[TextEdit]:
+        """Yield the edits of a text."""
         for match in self.pattern.finditer(text):
-            if self._fits(text, match):
-                yield Edit(*match.span(), like(match[0], match.expand(self.to)), in_part=True)
-
-    def _fits(self, text: str, match: re.Match[str]) -> bool:
-        start, end = match.span()
-        before = text[max(0, start - CONTEXT) : start]
-        if self.spaced and not whole(text, start, end):
-            return False
-        if self.only_after and not self.only_after.search(before):
-            return False
-        return not any(pattern.search(before) for pattern in self.unless_after)
+            start, end = match.span()
+            before = text[max(0, start - CONTEXT) : start]
+            cuts_word = self.spaced and not is_whole(text, start, end)
+            lacks_context = self.only_after and not self.only_after.search(before)
+            if not (cuts_word or lacks_context or any(pattern.search(before) for pattern in self.unless_after)):
+                yield TextEdit(*match.span(), capitalise_like(match[0], match.expand(self.to)), in_part=True)
 
 
-def lexical(rule: str, item: SourceItem) -> list[Edit]:
-    """Return the places of the answer where an expression of the rule stands, and what is put for it."""
+def lexical(rule: str, item: SourceItem) -> list[TextEdit]:
+    """Return the edits of an answer by a rule."""
     taken: set[int] = set()
-    edits: list[Edit] = []
+    edits: list[TextEdit] = []
     for swap in swaps(rule, primary(item)):
         for edit in swap.edits(item.answer):
             covered = set(range(edit.start, edit.end))
@@ -55,22 +50,19 @@ def lexical(rule: str, item: SourceItem) -> list[Edit]:
 
 @cache
 def swaps(rule: str, language: str) -> tuple[Swap, ...]:
-    """Return the swaps of a rule in a language; none where the language is left out."""
-    table = data(rule).get(language)
-    return tuple(_swap(table, row, language not in UNSPACED) for row in table["swaps"]) if table else ()
+    """Return the replacements of a rule in a language; none for an unsupported language."""
+    table, spaced = data(rule).get(language, {}), language not in UNSPACED
 
-
-def _swap(table: dict[str, Any], row: dict[str, str], spaced: bool) -> Swap:
     def fill(expression: str) -> str:
         for name, part in table.get("parts", {}).items():
             expression = expression.replace(f"<{name}>", part)
         return expression
 
-    unless = [words for words in (table.get("unless_after"), row.get("unless_after")) if words]
-    return Swap(
-        pattern=re.compile(fill(row["from"]), re.IGNORECASE),
-        to=row["to"],
-        only_after=ends_with(fill(row["only_after"]), spaced) if "only_after" in row else None,
-        unless_after=tuple(ends_with(fill(words), spaced) for words in unless),
-        spaced=spaced,
-    )
+    result = []
+    for row in table.get("swaps", ()):
+        only, unless = row.get("only_after"), [words for t in (table, row) if (words := t.get("unless_after"))]
+        only_after = None if only is None else ends_with(fill(only), spaced)
+        unless_after = tuple(ends_with(fill(words), spaced) for words in unless)
+        pattern = re.compile(fill(row["from"]), re.IGNORECASE)
+        result.append(Swap(pattern, row["to"], only_after, unless_after, spaced))
+    return tuple(result)

@@ -1,4 +1,4 @@
-"""The `numbers` rule: a number, a year, a time, a month or a weekday becomes another that could stand there as well."""
+"""The `numbers` rule: a number, a year, a time, a month or a weekday becomes another plausible one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from dataclasses import dataclass
 from functools import cache
 from math import inf
 
-from mores.factory.errors.rules.edit import AROUND, Edit, data, ends_with, is_correct, like, primary, whole
+from mores.factory.errors.rules.edit import (
+    AROUND,
+    TextEdit,
+    capitalise_like,
+    data,
+    ends_with,
+    is_correct,
+    is_whole,
+    primary,
+)
 from mores.factory.items import SourceItem
 from mores.language.units import in_word, kind
 
 NEWEST = 2025
-"""No year later than this, or than the one that is changed."""
+"""The latest new year, unless the original is later."""
 KINDS = {"months": "month", "weekdays": "day of the week", "words": "number"}
 
 ORDINAL = "ordinal number"
@@ -31,10 +40,10 @@ RANGES = {
     ORDINAL: (1, None),
 }
 _RANGES = {"number": "range", "year": "period", "hour": "time"}
-"""What an explanation calls two of them with a hyphen."""
+"""The names of two of them with a hyphen, in explanations."""
 _SINGLE = {"hour": "time"}
 LONGEST = 12
-"""Digits; more of them are no quantity, but the number of a book or a telephone."""
+"""Maximum digits of a quantity; a longer number is that of a book or a telephone."""
 
 _NUMBER = re.compile(r"\d+(?:[.,:/٫٬-]\d+)*")
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![a-z])", re.IGNORECASE)
@@ -42,7 +51,7 @@ _RANGE_START = re.compile(r"(\d{1,4}(?:[.,]\d{3})*)\s?[–—-]\s?$")
 _RANGE_END = re.compile(r"\s?[–—-]\s?(\d{1,4}(?:[.,]\d{3})*)(?!\d)")
 _THOUSANDS = re.compile(r"(?:[.,]\d{3})*")
 _VERSE = re.compile(r"\d+:(?:\d|\d+-\d+)")
-"""A place in a book, and no time: 11:4-7."""
+"""A place in a book, not a time: 11:4-7."""
 _COUNTED = re.compile(
     r"\s(?!(?:a|all|and|as|at|but|by|for|from|had|has|her|his|in|is|it|its|many|of|on|or|some|that|the|their|to|was|were|when"
     r"|where|which|while|who|with|after|until)\s)(?:[a-z-]+\s)?(?!this|thus|always|perhaps|across|besides|sometimes|nowadays"
@@ -53,7 +62,7 @@ _DATED = re.compile(
     r"(?:^|\W)(?:a|after|an|and|around|before|between|by|circa|during|early|from|his|her|in|its|late|of|or|per|since|the|their"
     r"|this|till?|to|until|year|[A-Z]\w*|\w+['’]s)[\s,]+$"
 )
-"""What stands before a year: "the 1984 elections", "June 2020"."""
+"""Words before a year: "the 1984 elections", "June 2020"."""
 _PRICE = re.compile(r"[$€£¥₹]\s?$")
 _DECADE = re.compile(r"['’]?s\b")
 _MONTH_OR_DAY = re.compile(r"\s?([月日号號일월])")
@@ -82,9 +91,13 @@ class Number:
         return self.text[self.end : self.end + AROUND]
 
 
-def numbers(item: SourceItem) -> list[Edit]:
-    """Changes of a number or of a name of a month or weekday."""
-    edits = [*_names(item), *_digits(item.answer)]
+def numbers(item: SourceItem) -> list[TextEdit]:
+    """Return edits of a number or of the name of a month or weekday."""
+    edits = list(_names(item))
+    for match in _NUMBER.finditer(item.answer):
+        number = Number(item.answer, match.start(), match.end(), tuple(re.split(r"(\D)", match[0])))
+        if _is_quantity(number):
+            edits += _changed(number)
     return [edit for edit in edits if not is_correct(edit.new, item)]
 
 
@@ -93,11 +106,11 @@ def numbers(item: SourceItem) -> list[Edit]:
 
 @dataclass(frozen=True)
 class Lexicon:
-    """The names of one language: where they stand in a text, and what may stand for each."""
+    """The names of months, weekdays and numbers of one language, and their possible replacements."""
 
     pattern: re.Pattern[str]
     others: dict[str, tuple[list[str], str]]
-    """By the name without case: the list that it is in, and what it is a name of."""
+    """By the name without case: its list, and its kind."""
 
 
 @cache
@@ -110,54 +123,42 @@ def _lexicon(language: str) -> Lexicon | None:
     return Lexicon(re.compile(pattern, re.IGNORECASE), others) if others else None
 
 
-def _names(item: SourceItem) -> Iterator[Edit]:
+def _names(item: SourceItem) -> Iterator[TextEdit]:
     language, text = primary(item), item.answer
     lexicon = _lexicon(language)
     absent = cache(lambda word: word not in text)
     for match in lexicon.pattern.finditer(text) if lexicon else ():
         if lexicon and match[0].casefold() in lexicon.others and _meant(match, language):
             group, note = lexicon.others[match[0].casefold()]
+            same = {name for names in data("numbers")["same"].get(language, ()) if match[0] in names for name in names}
             for word in group:
-                if absent(word) and not _same(language, match[0], word):
-                    yield Edit(*match.span(), like(match[0], word), note)
-
-
-def _same(language: str, first: str, second: str) -> bool:
-    return any(first in names and second in names for names in data("numbers")["same"].get(language, ()))
+                if absent(word) and word not in same:
+                    yield TextEdit(*match.span(), capitalise_like(match[0], word), note)
 
 
 def _meant(match: re.Match[str], language: str) -> bool:
     """Return whether the word is a name here, and not part of another word or one with another meaning."""
     text, (start, end) = match.string, match.span()
     tables = data("numbers")
-    if kind(match[0][0]) == "w" and not whole(text, start, end):
+    if kind(match[0][0]) == "w" and not is_whole(text, start, end):
         return False
     after = text[end : end + AROUND]
     if (unless := tables["unless_before"].get(language)) and re.match(unless, after):
         return False
     proper = any(match[0] in group for table in KINDS for group in tables[table].get(language, ()))
     words = tables["only_after"].get(language, {}).get(match[0])
-    return (proper or match[0] == match[0].capitalize()) and (words is None or _after(words, text, start, end))
-
-
-def _after(words: str, text: str, start: int, end: int) -> bool:
-    """Return whether it stands beside a number, or after one of these words."""
-    beside = re.search(r"\d\.?\s*$", text[max(0, start - 8) : start]) or re.match(r",?\s*\d", text[end : end + AROUND])
-    return bool(beside or ends_with(words, True).search(text[max(0, start - 40) : start]))
+    if words is not None:  # needed before it, unless there is a number beside it
+        beside = re.search(r"\d\.?\s*$", text[max(0, start - 8) : start]) or re.match(r",?\s*\d", after)
+        if not beside and not ends_with(words, True).search(text[max(0, start - 40) : start]):
+            return False
+    return proper or match[0] == match[0].capitalize()
 
 
 # -- digits ------------------------------------------------------------------------------------------------
 
 
-def _digits(text: str) -> Iterator[Edit]:
-    for match in _NUMBER.finditer(text):
-        number = Number(text, match.start(), match.end(), tuple(re.split(r"(\D)", match[0])))
-        if _is_quantity(number):
-            yield from _changed(number)
-
-
 def _is_quantity(number: Number) -> bool:
-    """Not the number of a list's line or a footnote, nor part of a name (A4, COVID-19, 5G) or a link."""
+    """Return whether it is not the number of a list item or a footnote, nor part of a name (A4, 5G) or a link."""
     before, after = number.before, number.after
     if max(map(len, number.parts)) > LONGEST or _PART_OF_NAME.search(before) or _VERSE.fullmatch("".join(number.parts)):
         return False
@@ -169,7 +170,7 @@ def _is_quantity(number: Number) -> bool:
     return not (starts_line and _LINE_MARK.match(after) and (before.strip() or after.strip(" .")))
 
 
-def _changed(number: Number) -> Iterator[Edit]:
+def _changed(number: Number) -> Iterator[TextEdit]:
     """Yield the edits of one part of the number: a year in a date, the hours of a time, else the leading digits."""
     note, place = _which(number)
     part = number.parts[place]
@@ -180,15 +181,21 @@ def _changed(number: Number) -> Iterator[Edit]:
     for value in _values(int(part), note):
         if not low < value < high:
             continue
-        replacement = "".join([*number.parts[:place], _written(value, part), *number.parts[place + 1 :]])
+        # In the digits of the original, with its leading zeros.
+        zero = ord(part[0]) - int(part[0])
+        width = len(part) if part.startswith(chr(zero)) else 0
+        digits = "".join(chr(zero + int(digit)) for digit in str(value).zfill(width))
+        replacement = "".join([*number.parts[:place], digits, *number.parts[place + 1 :]])
         if note == ORDINAL:
-            yield Edit(number.start, number.end + len("th"), replacement + _suffix(value), note)
+            teen = value % 100 in {11, 12, 13}
+            suffix = "th" if teen else {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
+            yield TextEdit(number.start, number.end + len("th"), replacement + suffix, note)
         else:
-            yield Edit(number.start, number.end, replacement, called)
+            yield TextEdit(number.start, number.end, replacement, called)
 
 
 def _neighbours(number: Number, place: int) -> tuple[float, float]:
-    """What the number must lie between, as the end or the start of a range: 1853-1856 cannot become 1873-1856."""
+    """Return the bounds of a number that ends or starts a range: 1853-1856 cannot become 1873-1856."""
     before = _RANGE_START.search("".join([number.before, *number.parts[:place]])[-20:])
     rest = "".join([*number.parts[place + 1 :], number.after])[:30]
     thousands = _THOUSANDS.match(rest)
@@ -203,10 +210,12 @@ def _plain(digits: str) -> int:
 
 
 def _which(number: Number) -> tuple[str, int]:
-    """Return what the number is, and which part of it is changed."""
+    """Return the kind of a number, and the part of it that is changed."""
     parts, after = number.parts, number.after
-    years = [n for n in range(0, len(parts), 2) if _is_year(parts[n])]
-    if years and all(sign in "/-." for sign in parts[1::2]) and not _is_count(number):
+    years = [n for n in range(0, len(parts), 2) if len(parts[n]) == 4 and 1000 <= int(parts[n]) <= NEWEST + 75]
+    counted = len(parts) == 1 and _COUNTED.match(after) and not _DATED.search(number.before)
+    is_count = counted or _PRICE.search(number.before)
+    if years and all(sign in "/-." for sign in parts[1::2]) and not is_count:
         return ("decade" if _DECADE.match(after) else "year"), years[0]
     if parts[1:2] == ("/",):
         return "date", 0
@@ -231,56 +240,29 @@ def _which_single(value: int, number: Number) -> str:
     return "day" if beside_month else "number"
 
 
-def _is_count(number: Number) -> bool:
-    """Return whether four digits are no year, but a number of things or a price."""
-    if _PRICE.search(number.before):
-        return True
-    return len(number.parts) == 1 and bool(_COUNTED.match(number.after)) and not _DATED.search(number.before)
-
-
-def _is_year(digits: str) -> bool:
-    return len(digits) == 4 and 1000 <= int(digits) <= NEWEST + 75
-
-
 @cache
 def _months() -> re.Pattern[str]:
-    """Find the name of a month in any language."""
+    """Return a pattern of the names of months in any language."""
     names = (name for groups in data("numbers")["months"].values() for group in groups for name in group)
     return re.compile("|".join(re.escape(name) for name in names if len(name) > 2))
 
 
 def _values(value: int, note: str) -> list[int]:
-    """Return what the number could as well be."""
+    """Return plausible replacements of a number."""
     if note in STEPS:
-        steps = STEPS["decade" if value % 100 == 0 else note]  # perhaps no year after all: 1300 metres
+        steps = STEPS["decade" if value % 100 == 0 else note]  # perhaps not a year: 1300 metres
         return [value + step for step in steps if 0 < value + step <= max(value - 1, NEWEST)]
     if note == "number" and value <= 1:
-        return []  # what stands in the singular would not stay there
+        return []  # the noun is in the singular
     low, high = RANGES.get(note, (2, None))
     near = [value + step for step in (-5, -4, -3, -2, 2, 3, 4, 5)]
     if value >= 10 and value % 5 == 0:
         near = [value + step for step in (-10, -5, 5, 10, 15)]
     if value >= 40:
-        near = [_as_round(value * percent // 100, value) for percent in (50, 60, 70, 80, 120, 130, 150, 180)]
+        near = []
+        for new in (value * percent // 100 for percent in (50, 60, 70, 80, 120, 130, 150, 180)):
+            step = 1  # a round number stays round: 300 never becomes 234
+            while value % (step * 10) == 0 and step * 10 <= new:
+                step *= 10
+            near.append(new // step * step)
     return sorted({new for new in near if new != value and new >= low and (high is None or new <= high)})
-
-
-def _as_round(new: int, value: int) -> int:
-    """Return a round number becomes a round number: 300 never 234."""
-    step = 1
-    while value % (step * 10) == 0 and step * 10 <= new:
-        step *= 10
-    return new // step * step
-
-
-def _written(value: int, like_digits: str) -> str:
-    """In the digits of the original, with its leading zeros."""
-    zero = ord(like_digits[0]) - int(like_digits[0])
-    width = len(like_digits) if like_digits.startswith(chr(zero)) else 0
-    return "".join(chr(zero + int(digit)) for digit in str(value).zfill(width))
-
-
-def _suffix(value: int) -> str:
-    if value % 100 in {11, 12, 13}:
-        return "th"
-    return {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")

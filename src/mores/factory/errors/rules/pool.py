@@ -1,4 +1,4 @@
-"""What the `swap` rule puts in: names that items of one culture use, by language and kind, taken from the items.
+"""The replacements of the `swap` rule: names that items of one culture use, by language and kind.
 
 Three kinds of name: short answers to the same question asked of another culture; capitalised names that several items
 of one culture use after the same word ("during Nowruz"); names of the cultures themselves.
@@ -20,7 +20,7 @@ from mores.factory.items import SourceItem, Task
 CATEGORIES = 20_000
 PER_CATEGORY = 64
 NAMES = 50_000
-"""How much is kept. Beyond it, what is kept is a sample that depends on the items only, not on their order."""
+"""Maximum numbers kept. Beyond them, a sample is kept that does not depend on the order of items."""
 FEWEST_USES = 2
 LONGEST_ANSWER = 40
 MOST_WORDS = 5
@@ -33,21 +33,17 @@ Names = dict[str, str]
 
 
 @dataclass(frozen=True)
-class Group:
+class NameGroup:
     """Names that may stand for one another, by the code of their region."""
 
     names: Names
     pattern: re.Pattern[str]
 
-    @classmethod
-    def of(cls, names: Names) -> Group:
-        return cls(names, re.compile(_any_of(names.values())))
-
 
 class Bounded(Generic[K, V]):
-    """A dict of the `limit` keys with the smallest digests among all that were asked for.
+    """A dict of the `limit` keys with the smallest digests among all that were requested.
 
-    A key that is in it at the end has been in it since it was first asked for, so its value is complete.
+    A key that is in it at the end has been in it since the first request, so its value is complete.
     """
 
     def __init__(self, limit: int, new: Callable[[], V]) -> None:
@@ -57,7 +53,7 @@ class Bounded(Generic[K, V]):
         self._largest: list[tuple[int, K]] = []
 
     def get(self, key: K) -> V | None:
-        """Return the value of a key, which is taken in if its digest is small enough."""
+        """Return the value of a key, which is added if its digest is small enough."""
         if key in self._values:
             return self._values[key]
         rank = -int.from_bytes(digest(repr(key)))
@@ -78,13 +74,13 @@ class Bounded(Generic[K, V]):
 
 
 class Uses:
-    """Which items of which regions use a name."""
+    """The items and regions that use a name."""
 
     def __init__(self) -> None:
         self.regions: set[str] = set()
         self.items: set[bytes] = set()
         self.best = False
-        """Whether it is the answer of some item, and not only a further one."""
+        """Whether it is the main answer of an item."""
 
     def add(self, item: SourceItem) -> None:
         self.regions.add(item.region or "")
@@ -93,7 +89,7 @@ class Uses:
 
     @property
     def region(self) -> str | None:
-        """The one region that uses it, or None."""
+        """The only region that uses it, or None."""
         return next(iter(self.regions)) if len(self.regions) == 1 else None
 
 
@@ -114,11 +110,11 @@ class Pool:
                     if uses := used.get((primary(item), context, name)):
                         uses.add(item)
         self._names: dict[tuple[str, str], Names] = {}
-        self._groups: dict[tuple[str, str], list[Group]] = {}
+        self._groups: dict[tuple[str, str], list[NameGroup]] = {}
         self._add_names(used)
 
     def answers(self, item: SourceItem) -> list[tuple[str, str]]:
-        """Answers to the same question that belong to one other region each, with that region."""
+        """Return answers to the same question that belong to one other region each, with that region."""
         uses_by_answer = self._answers.find(question_of(item))
         if uses_by_answer is None:
             return []
@@ -126,17 +122,19 @@ class Pool:
         return sorted((name, region) for name, region in candidates if region and apart(region, item.region))
 
     def names(self, language: str, context: str) -> Names:
-        """Names that stand after a word, and the region of each."""
+        """Return the names that follow a word, and the region of each."""
         return self._names.get((language, context), {})
 
-    def groups(self, language: str, source: str) -> list[Group]:
-        """Names of countries and peoples in groups of which one may stand for another.
+    def groups(self, language: str, source: str) -> list[NameGroup]:
+        """Return names of countries and peoples in groups within which they may replace each other.
 
-        Only those that a source itself is about: any other name would tell that a text was changed.
+        Only those that a source itself is about: any other name would reveal that a text was changed.
         """
         if (language, source) not in self._groups:
             regions = frozenset(self._regions.get(source, ()))
-            self._groups[language, source] = [Group.of(names) for names in _countries(language, regions)]
+            self._groups[language, source] = [
+                NameGroup(names, re.compile(_any_of(names.values()))) for names in _countries(language, regions)
+            ]
         return self._groups[language, source]
 
     def _add_answer(self, item: SourceItem) -> None:
@@ -157,12 +155,12 @@ class Pool:
 
 
 def apart(first: str, second: str | None) -> bool:
-    """Return whether two regions have no country in common: what is said in Java is not wrong of Indonesia."""
+    """Return whether two regions have no country in common: an answer from Java is not wrong in Indonesia."""
     return second is None or set(culture.countries(first)).isdisjoint(culture.countries(second))
 
 
 def question_of(item: SourceItem) -> tuple[str, ...]:
-    """Language and words of the question, without the names of countries: the same for every culture asked."""
+    """Return language and words of the question without the names of countries, the same for every culture."""
     language = primary(item)
     pattern = _masked(language)
     words = pattern.sub(" ", item.question) if pattern else item.question
@@ -172,7 +170,7 @@ def question_of(item: SourceItem) -> tuple[str, ...]:
 
 
 def named(item: SourceItem) -> Iterator[tuple[str, str, int]]:
-    """Capitalised names of the answer: the word before, the name, and where it begins."""
+    """Yield the capitalised names of the answer: the word before, the name, and its start."""
     pattern = _contexts(primary(item))
     for match in pattern.finditer(item.answer) if pattern else ():
         yield match[1].casefold(), match[2], match.start(2)
@@ -187,14 +185,14 @@ def _contexts(language: str) -> re.Pattern[str] | None:
 
 
 def is_country(language: str, name: str) -> bool:
-    """Return whether a name is that of a country or a people, which another form of it may not stand for."""
+    """Return whether a name is that of a country or a people."""
     pattern = _masked(language)
     return bool(pattern and pattern.fullmatch(name))
 
 
 @cache
 def _masked(language: str) -> re.Pattern[str] | None:
-    """Find every name of a country in a question."""
+    """Return a pattern of the names of countries in a question."""
     english = data("swap")["english"]
     every = frozenset(data("swap")["demonyms"]) | frozenset(english["article"])
     names = {name for group in _countries(language, every) for name in group.values()}
@@ -211,14 +209,12 @@ def _any_of(names: Iterable[str]) -> str:
 
 def _countries(language: str, regions: frozenset[str]) -> list[Names]:
     """Return the names of these regions in a language, in groups."""
-    groups: list[Names] = _english(regions) if language == "en" else data("swap")["countries"].get(language, [])
+    groups: list[Names] = data("swap")["countries"].get(language, [])
+    if language == "en":
+        article = data("swap")["english"]["article"]
+        names = {code: culture.region_name(code) for code in sorted(regions)}
+        with_article = {code: name for code, name in names.items() if code in article}
+        without = {code: name for code, name in names.items() if code not in article}
+        groups = [with_article, without, data("swap")["demonyms"]]
     chosen = [{code: name for code, name in group.items() if code in regions} for group in groups]
     return [group for group in chosen if group]
-
-
-def _english(regions: frozenset[str]) -> list[Names]:
-    article = set(data("swap")["english"]["article"])
-    names = {code: culture.region_name(code) for code in sorted(regions)}
-    with_article = {code: name for code, name in names.items() if code in article}
-    without = {code: name for code, name in names.items() if code not in article}
-    return [with_article, without, data("swap")["demonyms"]]

@@ -1,4 +1,4 @@
-"""What no rule may change: what tells of the writer, links, code, the numbers of lists and sources."""
+"""Parts of a text that no rule may change: sentences about the writer, links, code, numbers of lists and sources."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from mores.factory.errors.rules.edit import data
 
 UNSPACED = {"zh", "ja", "ko"}
-"""Languages whose words of the first person may stand right beside others."""
+"""Languages without spaces around words of the first person."""
 
 _SENTENCE = re.compile(r"[^.!?。！？।॥؟\n]+(?:\.(?=\w)[^.!?。！？।॥؟\n]*)*[.!?。！？।॥؟]*")
 _VERBATIM = re.compile(
@@ -30,27 +30,21 @@ _DIGITS = re.compile(r"\d[\d.,:/-]*")
 
 @lru_cache(maxsize=64)
 def protected(text: str, language: str | None) -> bytes:
-    """For each code point of a text whether it stays unchanged."""
+    """Return for each code point of a text whether it must stay unchanged."""
     if _SEQUENCE.match(text):
         return b"\1" * len(text)
     stays = bytearray(len(text))
     for start, end in (
         *(match.span() for pattern in (_VERBATIM, _LIST_MARK, _CITED_YEAR) for match in pattern.finditer(text)),
-        *_labels(text),
+        *(match.span(1) for match in _label().finditer(text)),
         *_sentences(text, (language or "").split("-")[0]),
     ):
         stays[start:end] = b"\1" * (end - start)
     return bytes(stays)
 
 
-def _labels(text: str) -> Iterator[tuple[int, int]]:
-    """Numbers of pages, steps and the like."""
-    for match in _label().finditer(text):
-        yield match.span(1)
-
-
 def _sentences(text: str, language: str) -> Iterator[tuple[int, int]]:
-    """Sentences that tell of the writer, and the digits of those that name a publication."""
+    """Yield sentences about the writer, and the digits of those that name a publication."""
     first_person, published = _first_person(language), _published()
     for sentence in _SENTENCE.finditer(text):
         if first_person and first_person.search(sentence[0]):
@@ -76,4 +70,5 @@ def _published() -> re.Pattern[str]:
 
 @cache
 def _label() -> re.Pattern[str]:
+    """Return a pattern of the numbers of pages, steps and the like."""
     return re.compile(rf"(?<!\w)(?:{data('protected')['label']['any']})\s?(\d[\d.-]*)", re.IGNORECASE)

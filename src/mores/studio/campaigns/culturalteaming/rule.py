@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from pydantic import Field, model_validator
 
-from mores.stats.annotators.redundancy import Decision as Certainty
 from mores.stats.annotators.redundancy import Redundancy, decide
+from mores.stats.annotators.redundancy import VoteDecision as Certainty
 from mores.stats.classification import Floats
 from mores.studio.campaigns.culturalteaming.forms import LETTERS, NONE, UNKNOWN
 from mores.studio.form import FormError

@@ -72,7 +72,7 @@ def _texts(items: Iterable[Item]) -> list[spans.MarkedText]:
         for part in {"text", *(mark["part"] for marks in votes.values() for mark in marks)}:
             by_person = {
                 person: [
-                    spans.Mark(mark["start"], mark["end"], mark.get("type") or None)
+                    spans.SpanMark(mark["start"], mark["end"], mark.get("type") or None)
                     for mark in marks
                     if mark["part"] == part and mark["start"] is not None
                 ]
@@ -82,7 +82,7 @@ def _texts(items: Iterable[Item]) -> list[spans.MarkedText]:
     return texts
 
 
-def _figure(figure: spans.Figure) -> str:
+def _figure(figure: spans.AgreementFigure) -> str:
     if figure.value is None:
         return "–"
     return " ".join(filter(None, (formatting.number(figure.value), formatting.span(figure.low, figure.high))))

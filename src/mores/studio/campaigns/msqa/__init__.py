@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mores.registry import split_name
 from mores.search import READS_FILES
 from mores.studio.campaigns.msqa.checks import TRANSLATE, Check, State, all_checks, decide, questions
 from mores.studio.campaigns.msqa.export import export, method, summarise
@@ -174,7 +175,7 @@ KIND: Kind[Any] = Kind(
     models=lambda settings: [
         name for name in dict.fromkeys((settings.checker, *settings.models, settings.judge)) if name
     ],
-    on_server=lambda settings: {"search": settings.search} if settings.search.partition(":")[0] in READS_FILES else {},
+    on_server=lambda settings: {"search": settings.search} if split_name(settings.search)[0] in READS_FILES else {},
     summarise=summarise,
     method=method,
     shown=shown,

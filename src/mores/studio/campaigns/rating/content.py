@@ -14,8 +14,7 @@ from hashlib import blake2b
 from string import ascii_lowercase
 from typing import Any
 
-from mores.culture.names import close
-from mores.errors import InputError
+from mores.errors import InputError, suggest
 from mores.studio.data.incoming import Incoming
 from mores.studio.form import clean
 from mores.studio.records import Content
@@ -38,8 +37,7 @@ def admit(_settings: object, content: Content) -> Content:
     columns = {name: value for name, value in content.items() if name.startswith(COLUMN)}
     others = {name: value for name, value in content.items() if name not in columns}
     if unknown := [name for name in others if name not in FIELDS]:
-        near = close(unknown[0], FIELDS)
-        hint = f"did you mean {near[0]!r}? " if near else ""
+        hint = suggest(unknown[0], FIELDS)
         raise InputError(f"unknown field {unknown[0]!r}; {hint}expected {', '.join(FIELDS)} or columns {COLUMN}NAME")
     if columns and "answers" in others:
         raise InputError(f"both 'answers' and columns {COLUMN}NAME; keep one of them")
@@ -152,8 +150,7 @@ def join(rows: Sequence[Incoming]) -> list[Incoming]:
 def read_row(content: Content) -> Content:
     """Return one row as a question with one answer, or with the reason why the model has none."""
     if unknown := [name for name in content if name not in LONG | IGNORED]:
-        near = close(unknown[0], sorted(LONG))
-        hint = f"did you mean {near[0]!r}? " if near else ""
+        hint = suggest(unknown[0], LONG)
         raise InputError(f"unknown field {unknown[0]!r}; {hint}expected {', '.join(sorted(LONG))}")
     model = _text("model", content.get("model"), LONGEST_NAME)
     if not model:

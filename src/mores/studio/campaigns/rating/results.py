@@ -12,7 +12,7 @@ from mores.rating.groups import FIVE, LEVELS, find_groups, spread
 from mores.rating.ranking import rank_models
 from mores.rating.ratings import Rating
 from mores.rating.records import Distribution, Pairwise, Placing, RatingAgreement
-from mores.stats.marks import Mark, MarkedText, SpanAgreement, span_agreement
+from mores.stats.marks import MarkAgreement, MarkedText, SpanMark, span_agreement
 from mores.studio.campaigns.rating.export import STAGE, read_ratings, to_rating
 from mores.studio.campaigns.rating.settings import RatingSettings
 from mores.studio.records import Content, Item, Status
@@ -45,7 +45,7 @@ class Results:
     pairs: Sequence[Pairwise]
     agreement: RatingAgreement | None
     """None where nobody rated the same answer as another."""
-    marks: SpanAgreement | None
+    marks: MarkAgreement | None
 
 
 def summarise(_settings: RatingSettings, items: Sequence[Item]) -> Mapping[str, Any]:
@@ -76,10 +76,10 @@ def summarise(_settings: RatingSettings, items: Sequence[Item]) -> Mapping[str, 
 
 def marked_texts(ratings: Iterable[Rating]) -> list[MarkedText]:
     """Return each answer with what each person marked in it."""
-    texts: dict[tuple[str, ...], dict[str, list[Mark]]] = defaultdict(dict)
+    texts: dict[tuple[str, ...], dict[str, list[SpanMark]]] = defaultdict(dict)
     for rating in ratings:
         if rating.spans is not None:
-            marks = [Mark(span.start, span.end, span.severity and span.severity.value) for span in rating.spans]
+            marks = [SpanMark(span.start, span.end, span.severity and span.severity.value) for span in rating.spans]
             texts[rating.answer_key][rating.annotator] = marks
     return [MarkedText(key[-1], marks) for key, marks in texts.items()]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from mores.stats.agreement import Label, Votes, count_votes, krippendorff_alpha, krippendorff_alpha_interval
-from mores.stats.marks import Figure, MarkedText, span_agreement
+from mores.stats.marks import AgreementFigure, MarkedText, span_agreement
 from mores.studio.campaigns.validation.results import Answer, Judged, metrics_of
 
 QUESTIONS: Mapping[str, Callable[[Answer], Label]] = {
@@ -23,7 +23,7 @@ class Agreement(NamedTuple):
     """Agreement on one question."""
 
     name: str
-    alpha: Figure
+    alpha: AgreementFigure
     """Krippendorff's, with its 95% interval; ordinal and without one for likeness."""
     same: float | None
     """The share of pairs of answers to the same sample that are alike."""
@@ -65,16 +65,16 @@ def _agreement(name: str, labels: Sequence[Sequence[Label]], *, ordinal: bool = 
     return Agreement(name, _alpha(shared, ordinal), same, len(shared), answers)
 
 
-def _alpha(labels: Sequence[Sequence[Label]], ordinal: bool) -> Figure:
+def _alpha(labels: Sequence[Sequence[Label]], ordinal: bool) -> AgreementFigure:
     if not labels:
-        return Figure(None)
+        return AgreementFigure(None)
     most = max(map(len, labels))
     rows = [[given[place] if place < len(given) else None for given in labels] for place in range(most)]
     votes: Votes = count_votes(rows)
     if ordinal:
-        return Figure(krippendorff_alpha(votes, "ordinal"))
+        return AgreementFigure(krippendorff_alpha(votes, "ordinal"))
     interval = krippendorff_alpha_interval(votes)
-    return Figure(krippendorff_alpha(votes), *(interval or (None, None)))
+    return AgreementFigure(krippendorff_alpha(votes), *(interval or (None, None)))
 
 
 def measure_spans(texts: Iterable[MarkedText]) -> Spans | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from mores.metaevaluation.votes import SIMILARITY
 from mores.metaevaluation.votes import SampleVote as Ballot
 from mores.metric.score import score
-from mores.stats.marks import Mark, MarkedText
+from mores.stats.marks import MarkedText, SpanMark
 from mores.studio.campaigns.validation.forms import MARKS, PREFIX
 from mores.studio.campaigns.validation.results import Answer, Grade, Judged
 from mores.studio.campaigns.validation.settings import ValidationSettings
@@ -99,7 +99,7 @@ def marked_texts(items: Iterable[Item]) -> Iterator[MarkedText]:
         marks = {vote.person: marks_of(item, vote) for vote in item.votes_at(STAGE)}
         for part in ("instruction", "text"):
             places = {
-                person: [Mark(mark["start"], mark["end"]) for mark in given if mark["part"] == part]
+                person: [SpanMark(mark["start"], mark["end"]) for mark in given if mark["part"] == part]
                 for person, given in marks.items()
             }
             gold = any(mark["part"] == part for mark in item.content.get(MARKS, []))

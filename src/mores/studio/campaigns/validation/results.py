@@ -16,7 +16,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import NamedTuple
 
-from mores.stats.distributions import Share, share_of
+from mores.stats.distributions import ShareEstimate, share_of
 from mores.stats.paired import PairedDifference, paired_difference
 from mores.stats.results import mean_result
 from mores.types import Result
@@ -98,7 +98,7 @@ class Likeness(NamedTuple):
     """How alike one metric's explanations are to the gold ones."""
 
     metric: str
-    finding: Share | None
+    finding: ShareEstimate | None
     """Of the samples with a valid gold explanation, those in which the metric finds an error."""
     failed: int
     """More samples, about which the metric says nothing because it failed."""
@@ -151,13 +151,13 @@ def sizes(samples: Iterable[Judged]) -> list[int]:
     return sorted({len(sample.answers) for sample in counted(samples)}, reverse=True)
 
 
-def majorities(samples: Iterable[Judged]) -> dict[str, Share | None]:
+def majorities(samples: Iterable[Judged]) -> dict[str, ShareEstimate | None]:
     """Table 12, of the samples of one language: in which share of them each criterion holds."""
     known = counted(samples)
     return {name: _share(known, criterion) for name, criterion in CRITERIA.items()}
 
 
-def auxiliary(samples: Iterable[Judged]) -> dict[str, Share | None]:
+def auxiliary(samples: Iterable[Judged]) -> dict[str, ShareEstimate | None]:
     """Table 13: agreement with severity, apart for minor and major errors, and type; how often minds changed."""
     known = counted(samples)
     by_severity = {
@@ -169,7 +169,7 @@ def auxiliary(samples: Iterable[Judged]) -> dict[str, Share | None]:
     return by_severity | {name: _share(known, AUXILIARY[name]) for name in (TYPE, CHANGED)}
 
 
-def _share(samples: Sequence[Judged], criterion: Criterion) -> Share | None:
+def _share(samples: Sequence[Judged], criterion: Criterion) -> ShareEstimate | None:
     return share_of(sum(holds(sample, criterion) for sample in samples), len(samples)) if samples else None
 
 

@@ -22,8 +22,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from mores.culture.names import close
-from mores.errors import InputError
+from mores.errors import InputError, suggest
 from mores.factory.drafts import draw
 from mores.factory.errors.diff import differences
 from mores.factory.gold import Gold
@@ -176,8 +175,7 @@ def _check_names(row: Mapping[str, Any]) -> None:
     known = (*REQUIRED, *OPTIONAL, *KEPT)
     unknown = next((name for name in row if name not in known), None)
     if unknown is not None:
-        near = close(unknown, known)
-        hint = f"did you mean {near[0]!r}? " if near else ""
+        hint = suggest(unknown, known)
         raise InputError(f"unknown field {unknown!r}; {hint}expected {', '.join(known)}")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from mores import formatting
 from mores.culture import language_name
 from mores.report.base.grid import Cell, Grid, Row
-from mores.stats.distributions import Share
+from mores.stats.distributions import ShareEstimate
 from mores.studio.campaigns.validation.agreement import Agreement, Spans
 from mores.studio.campaigns.validation.results import (
     CULTURE,
@@ -192,7 +192,7 @@ def percent(part: int, whole: int) -> str:
     return formatting.number(100 * part / whole, 1) if whole else formatting.NOTHING
 
 
-def _share(share: Share | None) -> Cell:
+def _share(share: ShareEstimate | None) -> Cell:
     if share is None:
         return formatting.NOTHING
     return percent(share.k, share.n), f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"

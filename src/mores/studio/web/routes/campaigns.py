@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from mores.errors import InputError
-from mores.studio.campaigns import KINDS, open_kind
+from mores.studio.campaigns import REGISTRY, all_kinds, open_kind
 from mores.studio.kind import Kind, Settings
 from mores.studio.phrase import Phrase
 from mores.studio.records import Role
@@ -36,13 +36,13 @@ def new(visit: SignedIn, kind: str = "") -> Response:
     """The kinds of campaign, or the form of one."""
     _organiser(visit)
     if not kind:
-        return visit.page("new_campaign.html", kinds=[open_kind(name) for name in KINDS], problem="", text="")
+        return visit.page("new_campaign.html", kinds=all_kinds(), problem="", text="")
     chosen = _kind(kind)
     return _form(visit, chosen, show_settings(chosen.settings.model_construct(title="")), {})
 
 
 def _kind(name: str) -> Kind[Any]:
-    if name not in KINDS:
+    if name not in REGISTRY.names():
         raise HTTPException(404)
     return open_kind(name)
 
@@ -70,9 +70,8 @@ def make(visit: SignedIn, form: Form) -> Response:
             kind, settings = _read_yaml(form)
             refuse_files(kind, settings)
         except InputError as error:
-            kinds = [open_kind(name) for name in KINDS]
             text = form.get("yaml")
-            return visit.page("new_campaign.html", code=422, kinds=kinds, problem=error.args[0], text=text)
+            return visit.page("new_campaign.html", code=422, kinds=all_kinds(), problem=error.args[0], text=text)
     campaign = make_campaign(visit.database, kind, settings, model=visit.studio.model)
     add_member(visit.database, campaign, organiser, Role.ORGANISER)
     with visit.database.write() as connection:
