@@ -249,11 +249,11 @@ def test_vowel_signs_tell_words_apart() -> None:
         ({"question": "x"}, "no 'language'"),
         ({"question": "x", "Langauge": "hu"}, "did you mean 'Langauge'? "),
         ({"question": "x", "language": "Klingonish"}, "unknown language 'Klingonish'"),
-        ({"question": "x", "language": "und"}, "is no language"),
-        ({"question": ["x"], "language": "hu"}, "'question' is no text but list; put it in quotes"),
+        ({"question": "x", "language": "und"}, "unknown language"),
+        ({"question": ["x"], "language": "hu"}, "'question' is list, not a text; put it in quotes"),
         ({"question": " ", "language": "hu"}, "no 'question'"),
         ({"question": "x \ud800", "language": "hu"}, "half a character"),
-        ({"question": "x", "language": "hu", "answer": 5}, "'answer' is no text but int"),
+        ({"question": "x", "language": "hu", "answer": 5}, "'answer' is int, not a text"),
     ],
 )
 def test_bad_rows(row: dict[str, object], message: str) -> None:

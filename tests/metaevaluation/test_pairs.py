@@ -68,7 +68,7 @@ def test_spreadsheets_have_words(tmp_path: Path, word: str, expected: bool) -> N
     [
         ([{"text": "a"}], r"mine.jsonl:1: no field 'correct'; expected true or false"),
         ([ROWS[0], {"text": "a", "correct": "maybe"}], r"mine.jsonl:2: 'correct' is 'maybe'; expected true or false"),
-        ([ROWS[0], ROWS[0]], r"mine.jsonl:2: the id '0-True' is there twice"),
+        ([ROWS[0], ROWS[0]], r"mine.jsonl:2: duplicate id '0-True'"),
         ([{"correct": True}], "no field 'text'"),
         ([], "mine.jsonl: it has no pairs"),
     ],

@@ -132,7 +132,7 @@ def _sign(diagnosis: Diagnosis) -> Signature:
 
 
 def _data(benchmark: Benchmark, asking: Asking) -> str:
-    """The hash and the number of the questions, as in a run of the benchmark; the run itself refuses bad data."""
+    """Return the hash and the number of the questions, as in a run of the benchmark, which itself refuses bad data."""
     try:
         items = read_items(benchmark, asking.data, asking.limit, SILENT)
     except MoresError:

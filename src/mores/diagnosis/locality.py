@@ -108,7 +108,7 @@ class Moved(Record):
     """
 
 
-class RankShift(Record):
+class LocalityShift(Record):
     """The same models on two benchmarks."""
 
     first: str
@@ -132,7 +132,7 @@ class Locality(Record):
     figures: dict[str, Result]
     """The credit of each model on each benchmark, and the tau of each pair of benchmarks."""
     profiles: tuple[LocalityProfile, ...]
-    shifts: tuple[RankShift, ...]
+    shifts: tuple[LocalityShift, ...]
     unpaired: tuple[str, ...] = ()
     """Pairs of benchmarks that share fewer than two models."""
     notes: tuple[str, ...] = ()
@@ -271,7 +271,7 @@ def _local(group: str, values: Floats, others: Floats, p: float, unscored: int) 
 # ---- ranks -----------------------------------------------------------------------------------------------------
 
 
-def _shift(names: tuple[str, str], by_benchmark: Mapping[str, Mapping[str, Ran]]) -> RankShift | None:
+def _shift(names: tuple[str, str], by_benchmark: Mapping[str, Mapping[str, Ran]]) -> LocalityShift | None:
     """Return the models that both benchmarks have, ranked on each; None with fewer than two."""
     first, second = (by_benchmark[name] for name in names)
     models = [model for model in first if model in second and first[model].entry.credit and second[model].entry.credit]
@@ -284,7 +284,9 @@ def _shift(names: tuple[str, str], by_benchmark: Mapping[str, Mapping[str, Ran]]
     ]
     out = sorted({*first, *second} - set(models))
     ranked = sorted(rows, key=lambda row: (row.first.rank, row.model))
-    return RankShift(first=names[0], second=names[1], models=tuple(ranked), tau=_tau(rows, tables), left_out=tuple(out))
+    return LocalityShift(
+        first=names[0], second=names[1], models=tuple(ranked), tau=_tau(rows, tables), left_out=tuple(out)
+    )
 
 
 def _credits(runs: Sequence[Ran]) -> Floats:
@@ -356,7 +358,7 @@ def _named_gaps(profile: LocalityProfile, verdict: str, grouping: str) -> str:
     return f"{'better' if verdict == 'above' else 'worse'} than overall in {named}{more}"
 
 
-def _shift_words(shift: RankShift) -> str:
+def _shift_words(shift: LocalityShift) -> str:
     tau = shift.tau
     if tau.value is None or tau.low is None or tau.high is None:
         agreement = "Kendall's tau is undefined, because all models are equal on one of them"

@@ -42,9 +42,7 @@ class Pairs(Dataset):
                 raise row
             gold = _gold(source, row)
             if gold.sample.id in golds:
-                raise source.error(
-                    f"the id {gold.sample.id!r} is there twice; give every pair a different one", row.line
-                )
+                raise source.error(f"duplicate id {gold.sample.id!r}; give every pair a different one", row.line)
             golds[gold.sample.id] = gold
         if not golds:
             raise source.error("it has no pairs")

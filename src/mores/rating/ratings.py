@@ -173,7 +173,7 @@ def open_ratings(
 
 
 def check_names(names: Mapping[str, object]) -> None:
-    """Only our columns can be mapped."""
+    """Refuse a mapping of anything but our columns."""
     for name in names:
         if name not in COLUMNS:
             hint = suggest(name, COLUMNS)
@@ -260,7 +260,7 @@ def read_marks(cells: RatingCells, values: Mapping[str, object], answer: str | N
 
 
 def check_repeated(source: Source, rows: Sequence[Row], ratings: Sequence[Rating]) -> None:
-    """Nobody rates the same answer twice."""
+    """Refuse a second rating of the same answer by the same person."""
     first: dict[tuple[str, ...], int] = {}
     for row, rating in zip(rows, ratings, strict=True):
         key = (rating.annotator, *rating.answer_key)

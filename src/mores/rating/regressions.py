@@ -68,7 +68,7 @@ def fit_model(ratings: Sequence[Rating], groups: Groups, predictor: str) -> Fitt
 
 
 def random_terms(rows: Sequence[Rating]) -> tuple[str, ...]:
-    """Annotators within languages; what does not vary cannot be a random effect.
+    """Return annotators within languages; what does not vary cannot be a random effect.
 
     CaLMQA's annotators rated different answers. Where several people rate the same ones, their ratings are not
     independent, and questions are a random effect too.

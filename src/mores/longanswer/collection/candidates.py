@@ -101,7 +101,7 @@ def candidate_from(values: Mapping[str, Any], default_id: str) -> Candidate:
     question, language = _needed(values, texts, "question"), _needed(values, texts, "language")
     tag = culture.language(language)
     if tag in _NO_LANGUAGE:
-        raise InputError(f"language {language!r} is no language; name the one that the question is in")
+        raise InputError(f"unknown language {language!r}; name the one that the question is in")
     extra = values.get("extra")
     others = extra if isinstance(extra, dict) and values.keys() >= _OURS else values
     rest = {name: _plain(value) for name, value in others.items() if name not in _KNOWN}
@@ -134,7 +134,7 @@ def _text(values: Mapping[str, Any], field: str) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise InputError(f"{name!r} is no text but {type(value).__name__}; put it in quotes")
+        raise InputError(f"{name!r} is {type(value).__name__}, not a text; put it in quotes")
     try:
         value.encode()
     except UnicodeEncodeError as error:

@@ -19,7 +19,7 @@ class Constant:
     version: str = "1"
 
     def fit(self, train: Sequence[Gold], dev: Sequence[Gold]) -> None:
-        """Nothing to learn."""
+        """Do nothing: there is nothing to learn."""
 
     def scores(self, golds: Sequence[Gold]) -> list[float]:
         return [self.score] * len(golds)

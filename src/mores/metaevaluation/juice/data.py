@@ -240,7 +240,7 @@ def _errors(key: str, raw: _RawAnswer, blocks: Sequence[tuple[int, int]]) -> Ite
 
 
 def _is_valid(place: str, validation: str | None) -> bool:
-    """`valid`, `valid_diff_category` and `valid_diff_reason` are; the release has no annotation that is not."""
+    """Return whether it is `valid` or `valid_…`, as all annotations of the release are."""
     word = (validation or "valid").casefold()
     if not word.startswith(("valid", "invalid")):
         raise InputError(f"{place}: unknown validation_type {validation!r}; expected valid, valid_… or invalid")

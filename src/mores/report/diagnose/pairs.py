@@ -10,7 +10,7 @@ from mores.benchmark.benchmark import Label
 from mores.diagnosis import locality, retrieval, translation
 from mores.diagnosis.change import GAIN, Matrix, RunChange, Uncertain
 from mores.diagnosis.evidence import NAMES
-from mores.diagnosis.locality import LEAST, Local, Locality, LocalityProfile, Moved, Rank, RankShift
+from mores.diagnosis.locality import LEAST, Local, Locality, LocalityProfile, LocalityShift, Moved, Rank
 from mores.diagnosis.retrieval import Fault, RetrievalCase, RetrievalResult
 from mores.diagnosis.translation import QuestionVersion, TranslationCase, TranslationResult
 from mores.formatting import NOTHING, SIGNIFICANT, name_failure, number, p_value, percent, points, to
@@ -327,7 +327,7 @@ def _local_cell(local: Local | None) -> Cell:
     return Cell(points(gap.value), strength, to(gap.low, gap.high), hint, star=significant, n=gap.n)
 
 
-def _shift(shift: RankShift) -> list[Block]:
+def _shift(shift: LocalityShift) -> list[Block]:
     rows = [Row(row.model, _place(row.first), star=_moved(row), second=_place(row.second)) for row in shift.models]
     tau = number_cell(shift.tau, 2)
     text = f"Kendall’s τ of both: {tau.text} {tau.small}, {shift.tau.n:,} models. 1: the same order; 0: unrelated."
@@ -354,7 +354,7 @@ def _moved(row: Moved) -> bool:
     return low is not None and high is not None and (low > 0 or high < 0)
 
 
-def _rank_table(shift: RankShift) -> Table:
+def _rank_table(shift: LocalityShift) -> Table:
     cells = [
         [*(Cell(f"{r.rank}{'=' if r.tied else ''}", small=f"{r.low}–{r.high}, {percent(r.credit)}")
            for r in (row.first, row.second)),
