@@ -40,8 +40,8 @@ from mores.studio.campaigns import open_kind
 from mores.studio.records import Person, Role
 from mores.studio.store.campaigns import make_campaign, read_settings
 from mores.studio.store.database import Database, open_database
-from mores.studio.store.items import Campaign, do, read_items
-from mores.studio.store.people import Profile, add_member, add_person, sign_in
+from mores.studio.store.items import Campaign, perform, read_items
+from mores.studio.store.people import PersonProfile, add_member, add_person, sign_in
 from mores.studio.store.tables import events
 from mores.studio.web.visit import COOKIE
 from mores.studio.workflow import Create
@@ -125,9 +125,11 @@ def prepare(database: Database, people: int, items: int) -> tuple[Campaign, list
     settings = read_settings(kind, {"title": "Under pressure", "regions": ["KE"]})
     campaign = make_campaign(database, kind, settings)
     with database.write() as connection:
-        owner = add_person(connection, Profile(name="Organiser"), organises=True)
+        owner = add_person(connection, PersonProfile(name="Organiser"), organises=True)
         profile = {"nationality": ("KE",), "home": ("KE",), "languages": ("sw",)}
-        crowd = [add_person(connection, Profile(name=f"Verifier {number}", **profile)) for number in range(people)]
+        crowd = [
+            add_person(connection, PersonProfile(name=f"Verifier {number}", **profile)) for number in range(people)
+        ]
     add_member(database, campaign, owner, Role.ORGANISER)
     for person in crowd:
         add_member(database, campaign, person, Role.VERIFIER)
@@ -139,7 +141,7 @@ def prepare(database: Database, people: int, items: int) -> tuple[Campaign, list
             "options": ["a", "b", "c", "d"],
             "correct": ["A"],
         }
-        do(database, campaign, organiser, Create(f"{number:012x}", content, "KE", "sw", stage="verify"))
+        perform(database, campaign, organiser, Create(f"{number:012x}", content, "KE", "sw", stage="verify"))
     return campaign, [(person, sign_in(database, person)) for person in crowd], sign_in(database, owner)
 
 

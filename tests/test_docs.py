@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from mores import RECORDS
 from mores import __all__ as public_names
 from mores.benchmark import BENCHMARKS, benchmark
-from mores.benchmark.topics import read_topics
+from mores.benchmark.labels import read_topics
 from mores.calling import FUNCTIONS
 from mores.cli import mores
 from mores.engine import AskSettings

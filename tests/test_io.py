@@ -37,6 +37,10 @@ from mores.types import (
     Severity,
 )
 
+KNOWN = (
+    "use one of .jsonl, .ndjson, .json, .csv, .tsv, .tab, .xlsx, .parquet, .arrow, .feather, .txt, .md, .eval "
+    "or name the format: jsonl, json, csv, tsv, xlsx, parquet, arrow, text, inspect, texts, dataset, lm-eval"
+)
 PASSAGE = "expected 'text', and if you have them 'title', 'source' and 'date', all strings"
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: bool(text) and not text.isspace())
 any_file = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -185,9 +189,9 @@ def test_a_column_of_that_name_is_another_matter() -> None:
     [
         ('{"instruction": "i"}', "no field 'text'; expected 'instruction' and 'text'; found 'instruction'"),
         ('{"txt": "x"}', "no field 'text', but 'txt'; rename it to 'text'"),
-        ('{"Text": "x"}', "no field 'text', but 'Text'; rename it to 'text'"),
-        ('{"Output": "x"}', "no field 'text', but 'Output'; rename it to 'text'"),
-        ('{"text": "x", "Prompt": "p"}', "no field 'instruction', but 'Prompt'; rename it to 'instruction'"),
+        ('{"Texxt": "x"}', "no field 'text', but 'Texxt'; rename it to 'text'"),
+        ('{"Outputt": "x"}', "no field 'text', but 'Outputt'; rename it to 'text'"),
+        ('{"Text": "x", "TEXT": "y"}', "'Text' and 'TEXT' may each be the text; rename one to 'text'"),
         ('{"text": "x", "instruciton": ""}', "no field 'instruction', but 'instruciton'; rename it to 'instruction'"),
         ('{"text": " "}', "the text is empty; fill in 'text' or remove the row"),
         ('{"text": null}', "the text is empty; fill in 'text' or remove the row"),
@@ -215,7 +219,7 @@ def test_a_column_of_that_name_is_another_matter() -> None:
             f"evidence 1: the whole: Input should be a valid dictionary or instance of Evidence; {PASSAGE}",
         ),
         ('{"text": "x", "evidence": [" "]}', "evidence 1: the text is empty; fill it in or leave the passage out"),
-        ("[1]", "not a JSON object; write one object per line"),
+        ("[1]", "not a JSON object; write one object for each row"),
         (
             '{"text": NaN}',
             "not valid JSON (unexpected character, expected a JSON value at column 10); write one JSON object per line",
@@ -262,16 +266,11 @@ def test_bytes_that_are_not_utf8(name: str, content: bytes) -> None:
     assert [str(error) for error in errors] == [problem]
 
 
-def test_utf16_is_named_as_what_it_is_not() -> None:
-    put("a.csv", "text\nx\n".encode("utf-16"))
-    assert message("a.csv") == "a.csv:1: not valid UTF-8 (byte 0xff at column 1); save the file as UTF-8"
-
-
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
         ("txt,id\nx,1\n", "a.csv:1: no field 'text', but 'txt'; rename it to 'text'"),
-        ("text,Prompt\nx,1\n", "a.csv:1: no field 'instruction', but 'Prompt'; rename it to 'instruction'"),
+        ("text,Promptt\nx,1\n", "a.csv:1: no field 'instruction', but 'Promptt'; rename it to 'instruction'"),
         ("text,text\nx,1\n", "a.csv:1: two columns 'text'; rename one"),
         ("id,text\n1,a\n2,a,b\n", "a.csv:3: 3 cells under 2 columns; put cells that contain ',' in quotes"),
         ("id,text\n1,\n", "a.csv:2: the text is empty; fill in 'text' or remove the row"),
@@ -296,30 +295,29 @@ def test_csv_messages(content: str, problem: str) -> None:
     ("path", "problem"),
     [
         (
-            "a.json",
-            "a.json: JSON is read one object per line; convert it: jq -c '.[]' a.json > a.jsonl; "
+            "log.json",
+            "log.json: one JSON object; write an array of objects, or one object per line; "
             "or, if it is a log, name the format: inspect",
         ),
         (
             "a.docx",
-            "a.docx: suffix '.docx' is not known; use one of .jsonl, .ndjson, .csv, .tsv, .parquet, .txt, .md, .eval "
-            "or name the format: jsonl, csv, tsv, parquet, text, inspect, lm-eval",
+            f"a.docx: suffix '.docx' is not known; {KNOWN}",
         ),
         (
             "texts",
-            "texts: the name has no suffix; use one of .jsonl, .ndjson, .csv, .tsv, .parquet, .txt, .md, .eval "
-            "or name the format: jsonl, csv, tsv, parquet, text, inspect, lm-eval",
+            f"texts: the name has no suffix; {KNOWN}",
         ),
         ("no.jsonl", "no.jsonl: no such file; check the path"),
         ("no.parquet", "no.parquet: no such file; check the path"),
         ("folder.csv", "folder.csv: is a folder; name a file in it"),
-        ("array.jsonl", "array.jsonl:2: a JSON array; write one object per line (jq -c '.[]')"),
+        ("array.jsonl", "array.jsonl:2: not valid JSON (Expecting value at column 1); write it again"),
         ("a\0.jsonl", r"'a\x00.jsonl': no file has NUL in its name; check the path"),
     ],
 )
 def test_what_is_wrong_with_a_whole_file(path: str, problem: str) -> None:
     Path("folder.csv").mkdir()
-    put("array.jsonl", '\n[{"text": "x"},\n')
+    put("array.jsonl", '[{"text": "x"},\n')
+    put("log.json", '{\n"eval": {}\n}')
     errors: list[InputError] = []
     assert message(path, on_bad=errors.append) == problem
     assert not errors
@@ -342,7 +340,7 @@ def test_a_disk_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_unknown_format() -> None:
-    with pytest.raises(ConfigError, match="unknown format 'xml'; use one of jsonl, csv, tsv, parquet, text"):
+    with pytest.raises(ConfigError, match="unknown format 'xml'; use one of jsonl, json, csv, tsv, xlsx, parquet"):
         read_samples("a.jsonl", format="xml")
 
 

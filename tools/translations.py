@@ -26,9 +26,9 @@ from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.campaigns.culturall.settings import paper_topics
 from mores.studio.campaigns.marking.settings import MQM
 from mores.studio.campaigns.msqa.checks import State
-from mores.studio.kind import Kind
+from mores.studio.kind import CampaignKind
 from mores.studio.phrase import Phrase
-from mores.studio.records import Role, Status
+from mores.studio.records import ItemStatus, Role
 from mores.studio.setup import settings_form
 
 STUDIO = Path(__file__).parents[1] / "src" / "mores" / "studio"
@@ -37,12 +37,12 @@ LANGUAGES = ("ar", "es", "hi", "sw", "zh")
 FILES = {"checks.py", "forms.py"}
 """Files of which people read every text."""
 SAYING = {
-    "Decision",
-    "Field",
-    "Stage",
-    "Task",
-    "Lookup",
-    "Kind",
+    "StageDecision",
+    "FormField",
+    "CampaignStage",
+    "ModelTask",
+    "SearchTask",
+    "CampaignKind",
     "Refused",
     "Phrase",
     "InputError",
@@ -52,13 +52,14 @@ SAYING = {
     "SettingsError",
     "Unknown",
     "Withdraw",
+    "_draft_task",
 }
 """Calls whose texts people read."""
-RECORDING = {"record", "_record"}
+RECORDING = {"log_action", "record"}
 """Calls that write a line of the audit log: what was done is one of the first three arguments."""
 TABLES = {"DECIDED", "PROBLEMS", "WORDS", "template"}
 """Names of tables of such texts, and of a phrase's sentence."""
-WORDS = [member.value for kind in (Role, Status, State) for member in kind]
+WORDS = [member.value for kind in (Role, ItemStatus, State) for member in kind]
 WORDS += [
     "The model cannot be asked this.",
     "The model cannot be asked.",
@@ -102,7 +103,7 @@ def texts() -> list[str]:
     return [text for text in seen | dict.fromkeys(WORDS) if text]
 
 
-def of_settings(kind: Kind[Any]) -> Iterator[str]:
+def of_settings(kind: CampaignKind[Any]) -> Iterator[str]:
     """The labels of a kind's settings, what their documentation says, and the values to choose from."""
     for field in settings_form(kind).fields:
         yield field.label

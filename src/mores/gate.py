@@ -57,7 +57,7 @@ class TextGate(Settings, table="score-gate"):
         return FAIL_ON[Severity(self.fail_on)] if self.fail_on else ()
 
     def check(self, judged: ScoreSummary | Iterable[Judgement], left_out: int = 0) -> None:
-        """GateError where they do not; rows that were left out because they could not be read count as not judged.
+        """Raise GateError where they do not; rows that were left out as unreadable count as not judged.
 
         Where the judgements are given, notes of the error name the first texts that caused it.
         """
@@ -158,9 +158,8 @@ class BenchGate(Settings, table="bench-gate"):
         same = [earlier for earlier in self._baseline if earlier.result.name == name]
         if len(same) == 1:
             return same[0]
-        number_of = f"are {len(same)} runs" if same else "is no run that asks in the same way"
-        fix = "give the folder of one run"
-        raise ConfigError(f"{self.baseline}: there {number_of} of {name} in it; {fix}", setting="baseline")
+        found = f"contains {len(same)} runs of {name}" if same else f"contains no run that asks {name} in the same way"
+        raise ConfigError(f"{self.baseline}: {found}; give the folder of one run", setting="baseline")
 
 
 class _Limit:

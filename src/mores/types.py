@@ -13,7 +13,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, JsonValue, model_validator
 from pydantic_core import CoreSchema, core_schema
 
 DEFAULT_INSTRUCTION = "Generate a culturally correct text."
@@ -22,7 +22,7 @@ DEFAULT_INSTRUCTION = "Generate a culturally correct text."
 Side = Literal["instruction", "text"]
 
 
-def _is_empty(value: tuple[object, ...] | str) -> bool:
+def _is_empty(value: tuple[object, ...] | dict[str, object] | str) -> bool:
     return not value
 
 
@@ -140,6 +140,8 @@ class Sample(Record):
     """Where the sample comes from: a dataset, a model, a file."""
     evidence: tuple[Evidence, ...] = Field((), exclude_if=_is_empty)
     """What was looked up about it, for the metric to judge by."""
+    metadata: dict[str, JsonValue] = Field(default_factory=dict, exclude_if=_is_empty)
+    """What else the row says that it comes from, by column."""
 
     def side(self, side: Side) -> str:
         """Return the instruction or the text."""
@@ -216,6 +218,8 @@ class Judgement(Record):
     instruction: str | None = Field(None, exclude_if=_is_none)
     text: str | None = Field(None, exclude_if=_is_none)
     """The sample's, as are the three before; None where the judgement does not repeat it."""
+    metadata: dict[str, JsonValue] = Field(default_factory=dict, exclude_if=_is_empty)
+    """The sample's."""
     judge: str
     score: float | None = None
     """Eq. 1 of ExCAM: the sum of the severities, or p(R) when there is no error. Higher is better."""
@@ -235,14 +239,15 @@ class Judgement(Record):
     def repeat(self, sample: Sample | None) -> Self:
         """Return the judgement with its sample; with None, without it."""
         names = ("language", "region", "instruction", "text")
-        return self.model_copy(update={name: getattr(sample, name, None) for name in names})
+        update = {name: getattr(sample, name, None) for name in names}
+        return self.model_copy(update=update | {"metadata": sample.metadata if sample else {}})
 
     @property
     def sample(self) -> Sample | None:
         """What was judged, where the judgement repeats it."""
         if self.text is None:
             return None
-        fields = {"language": self.language, "region": self.region, "evidence": self.evidence}
+        fields = {name: getattr(self, name) for name in ("language", "region", "evidence", "metadata")}
         return Sample(id=self.sample_id, instruction=self.instruction or "", text=self.text, **fields)
 
     def _repr_html_(self) -> str:

@@ -12,8 +12,8 @@ import pytest
 
 from mores.benchmark.benchmark import Graded, Label
 from mores.benchmark.culturall import CULTURALL
-from mores.benchmark.culturall.xlsx import read_xlsx
 from mores.errors import InputError
+from mores.factory.sources.files import read as read_file
 from mores.factory.sources.rows import SourceRow
 from mores.types import Item
 
@@ -159,7 +159,7 @@ def test_a_spreadsheet(tmp_path: Path) -> None:
     path = sheet(
         tmp_path / "annotated_data.xlsx", names, first, '<c r="A3"/>', '<c r="D4"><v>GB</v></c>', shared=shared
     )
-    rows = [row for row in read_xlsx(path) if isinstance(row, SourceRow)]
+    rows = [row for row in read_file(path) if isinstance(row, SourceRow)]
     assert [dict(row.values) for row in rows] == [
         {"question": "How many\n?", "answer": "12", "region": ""},
         {"question": "", "answer": "", "region": "GB"},
@@ -190,5 +190,5 @@ def test_a_spreadsheet_that_cannot_be_unpacked(tmp_path: Path, flag: int) -> Non
 
 @pytest.mark.skipif(not (REAL / "culturall").is_dir(), reason="the released spreadsheet is not here")
 def test_the_released_topics_are_read() -> None:
-    rows = [row for row in read_xlsx(REAL / "culturall" / "cultural_topics.xlsx") if isinstance(row, SourceRow)]
+    rows = [row for row in read_file(REAL / "culturall" / "cultural_topics.xlsx") if isinstance(row, SourceRow)]
     assert {"Belief", "Commerce", "Work"} <= {text for row in rows for text in row.values.values()}

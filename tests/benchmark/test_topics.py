@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from mores.benchmark import benchmark
-from mores.benchmark.topics import read_topic, read_topics, topic_jobs
+from mores.benchmark.labels import read_topics
+from mores.benchmark.topics import read_topic, topic_jobs
 from mores.engine import Answer, Job
 from mores.errors import InputError
 from mores.models import Completion, Request

@@ -386,7 +386,7 @@ def test_a_column_of_another_name_is_no_answer(mores: Run, home: Path) -> None:
     [
         (("nowhere.jsonl",), 2, "'nowhere.jsonl' does not exist"),
         (("--facts", "serper"), 2, "facts are judged by a model: name a judge, for example openai:NAME (--judge)"),
-        (("--facts", "serper", "--corpus", "x"), 2, "--facts and --corpus both name a search; give one"),
+        (("--facts", "serper", "--corpus", "x"), 2, "facts and corpus both name a search; give one"),
         (("--judge", "fake:clean", "--facts", "serper"), 2, "serper needs a key: set SERPER_API_KEY"),
         (("--judge", "fake:clean", "--facts", "bing"), 2, "unknown search 'bing'; there are serper, corpus:PATH,"),
         (("--judge", "fake:clean", "--corpus", "no"), 1, "no: no such file or folder; check the path"),
@@ -395,10 +395,14 @@ def test_a_column_of_another_name_is_no_answer(mores: Run, home: Path) -> None:
         (("--judge", "fake:clean", "--verifier", "fake:clean"), 2, "verifier is about facts: name the search"),
         (("--every",), 2, "every is about what a model judges: name a judge, for example openai:NAME (--judge)"),
         (("--no-translate",), 2, "translate is about what a model judges"),
-        (("--judge", "fake:clean", "--corpus", "documents.jsonl", "-k", "0"), 2, "expected a number of at least 1"),
-        (("--judge", "fake:clean", "--corpus", "documents.jsonl", "-k", "few"), 2, "--claims 'few': expected a number"),
+        (("--judge", "fake:clean", "--corpus", "documents.jsonl", "-k", "0"), 2, "expected at least 1"),
+        (
+            ("--judge", "fake:clean", "--corpus", "documents.jsonl", "-k", "few"),
+            2,
+            "'few': expected a whole number or 'median'",
+        ),
         (("--lid", "other"), 2, "'other' is not one of 'mores', 'paper'"),
-        (("--judge", "openai:m", "--price", "cheap", "--dry-run"), 2, "--price 'cheap': expected two numbers"),
+        (("--judge", "openai:m", "--price", "cheap", "--dry-run"), 2, "'cheap': expected two numbers"),
     ],
 )  # fmt: skip
 def test_errors_say_the_fix(mores: Run, arguments: tuple[str, ...], status: int, message: str) -> None:

@@ -59,10 +59,10 @@ def test_a_study_is_a_run(mores: Run, home: Path, theirs: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ((), 1, "theirs.csv: no column 'question'; say which one it is of q, system"),
+        ((), 1, "theirs.csv:1: no field 'question'; expected 'question', 'model', 'annotator'"),
         (("--columns", "rating"), 2, "'rating': expected OURS=THEIRS, for example rating=overall (--columns)"),
         (("--columns", "rating=overal"), 1, "no column 'overal' to read as 'rating'; did you mean 'overall'? the"),
-        (("--columns", "ratings=overall"), 2, "ratings have no column 'ratings'; did you mean 'rating'?"),
+        (("--columns", "ratings=overall"), 2, "no column 'ratings' can be read; did you mean 'rating'?"),
         (("--columns", COLUMNS, "--alias", "fi=fj"), 2, "'fi=fj': expected COLUMN.THEIRS=OURS, for example"),
         (("--columns", COLUMNS, "--alias", "language.fi=Kirundii"), 1,
          "theirs.csv:2: unknown language 'Kirundii'; did you mean Kirundi (rn)? (--alias)"),

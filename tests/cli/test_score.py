@@ -217,9 +217,9 @@ def test_what_is_said_of_a_stopped_run_is_true(mores: Run) -> None:
     with Server({broken: 1.0}) as server:
         arguments = ["score", "t.jsonl", "--model", "openai:x", "--base-url", server.url, "--attempts", "1"]
         put("t.jsonl", [{"text": f"text {i}"} for i in range(20)])
-        assert "run the same command again to go on" in mores(*arguments).stderr
-        assert "without --fresh, again" in mores(*arguments, "--fresh").stderr
-        assert "nothing of the run is kept" in mores(*arguments, "--no-store").stderr
+        assert "Answers are saved; rerun to resume." in mores(*arguments).stderr
+        assert "rerun without --fresh to resume" in mores(*arguments, "--fresh").stderr
+        assert "Nothing of the run is saved" in mores(*arguments, "--no-store").stderr
 
 
 def test_what_a_slow_server_is_waited_for_is_shown(home: Path) -> None:
@@ -289,9 +289,9 @@ def test_skip_bad_leaves_rows_out_and_says_so(mores: Run) -> None:
         (["--model", "gpt-4"], "unknown model 'gpt-4'"),
         (["--temperature", "warm"], "expected a number or 'none'"),
         (["--temperature", "nan"], "expected a number or 'none'"),
-        (["--seed", "99999999999999999999"], "expected a number or 'none'"),
-        (["--timeout", "nan"], "expected a number of seconds"),
-        (["--price", "cheap"], "--price 0.40,1.60"),
+        (["--seed", "99999999999999999999"], "expected a whole number or 'none'"),
+        (["--timeout", "nan"], "expected a finite number"),
+        (["--price", "cheap"], "for example 0.40,1.60"),
         (["--style", "loud"], "'loud' is not one of"),
         (["--no-such-option"], "No such option"),
         (["--model", "openai:x", "--base-url", "nonsense"], "http://localhost:8000/v1"),
@@ -362,7 +362,7 @@ def test_ctrl_c_keeps_what_was_judged(home: Path, mores: Run) -> None:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=20)
         assert process.returncode == 1
-        assert "run the same command again to go on" in err.decode()
+        assert "Answers are saved; rerun to resume." in err.decode()
         kept = keys(home)
         assert 0 < len(kept) < 400
         server.latency = 0

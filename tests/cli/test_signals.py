@@ -38,7 +38,7 @@ def test_a_run_that_is_told_to_end(home: Path, number: signal.Signals, before: C
         process.send_signal(number)
         _, err = process.communicate(timeout=20)
     assert process.returncode == 128 + number, err
-    assert "what was answered is kept: run the same command again to go on\n" in err.decode()
+    assert "Answers are saved; rerun to resume.\n" in err.decode()
     assert err.decode().endswith("stopped\n")
     assert "Traceback" not in err.decode()
     assert 0 < len(keys(home)) < 400

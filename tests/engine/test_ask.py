@@ -206,7 +206,9 @@ def test_what_is_not_given_has_a_default(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_an_unknown_option_is_named_with_those_that_there_are() -> None:
-    with pytest.raises(TypeError, match=r"unexpected option 'concurency'; there are base_url, .*concurrency"):
+    with pytest.raises(
+        TypeError, match=r"unexpected option 'concurency'; did you mean 'concurrency'\? there are .*base_url"
+    ):
         open_asker("fake:clean", concurency=3)  # type: ignore[call-arg]
 
 

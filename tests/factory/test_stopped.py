@@ -214,7 +214,7 @@ def test_ctrl_c_says_how_to_go_on(home: Path, command: Run, monkeypatch: pytest.
         during.setattr(stages, "audit", kill_at(1, shortcut.audit, KeyboardInterrupt))
         done = command("build", "mine.yaml", "--out", "data")
     assert done.returncode == 1
-    assert "what is finished is kept: run the same command again to go on\n" in done.stderr
+    assert "Finished parts are saved; rerun to resume.\n" in done.stderr
     assert read_manifest(home / "data").status is Status.STOPPED
     assert command("build", "mine.yaml", "--out", "data").returncode == 0
 

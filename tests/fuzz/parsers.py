@@ -11,11 +11,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
 from fastapi import HTTPException
 
 from mores import culture
-from mores.benchmark import BENCHMARKS, benchmark, choice, labels, topics
-from mores.benchmark.culturall.xlsx import read_xlsx
+from mores.benchmark import BENCHMARKS, benchmark, choice, labels
 from mores.benchmark.judge_check import LabelledAnswer
 from mores.benchmark.msqa import judge as msqa
 from mores.diagnosis import confidence, errors, verdict
@@ -73,6 +75,7 @@ from tests.harness.test_logs import inspect_sample, lm_eval_sample, write_eval, 
 from tests.metaevaluation.golds import error
 from tests.metaevaluation.golds import gold as make_gold
 from tests.runs import write_manifest
+from tests.test_tables import save_dataset
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES, BENCH = ROOT / "examples", ROOT / "src" / "mores" / "benchmark"
@@ -165,6 +168,11 @@ def requested(media: str, data: bytes) -> object:
         raise InputError(refused.detail) from refused
 
 
+def texts(path: Path) -> object:
+    """A table of texts."""
+    return [check_samples(path), *read_samples(path, on_bad=ignore)]
+
+
 def lines(path: Path) -> object:
     """A file with one text in each line."""
     with open_lines(str(path)) as texts:
@@ -239,8 +247,18 @@ ERROR_OF_MODEL = json.dumps({"culturally_relevant": True, "instruction": "i", "o
 
 PARSERS: dict[str, Parser] = {
     # texts, and what people and models said about them
-    **{f"texts {form}": file(f"t.{form}", lambda path: [check_samples(path), *read_samples(path, on_bad=ignore)], seed)
-       for form, seed in TEXTS.items()},
+    **{f"texts {form}": file(f"t.{form}", texts, seed) for form, seed in TEXTS.items()},
+    "texts json": file("t.json", texts, json.dumps([{"id": 1, "text": "a", "Country": "Kenya", "n": [1]}])),
+    "texts utf-16": file("t.csv", texts, "id;text;n\n1;a;2\n".encode("utf-16")),
+    "texts windows-1252": file("t.csv", texts, "id;text;n\n1;café à côté;2\n".encode("cp1252")),
+    "texts xlsx": folder(lambda path: texts(path / "t.xlsx"), lambda path: sheet(
+        path / "t.xlsx", '<c r="A1" t="s"><v>0</v></c>', '<c r="A2" t="s"><v>1</v></c>',
+        shared="<si><t>text</t></si><si><t>tea</t></si>")),
+    "texts parquet": folder(lambda path: texts(path / "t.parquet"), lambda path: pq.write_table(
+        pa.Table.from_pylist([{"text": "a", "more": [1]}]), path / "t.parquet")),
+    "texts feather": folder(lambda path: texts(path / "t.feather"), lambda path: feather.write_feather(
+        pa.Table.from_pylist([{"text": "a", "more": [1]}]), str(path / "t.feather"), compression="uncompressed")),
+    "saved dataset": folder(lambda path: texts(path / "d"), lambda path: save_dataset(path / "d", [{"text": "a"}] * 2)),
     "judgements": file("j.jsonl", lambda path: list(read_records(path, Judgement)), EXAMPLES / "world.gold.jsonl"),
     "pairs": file("p.jsonl", lambda path: Pairs(path).golds, [{"text": "a", "correct": True}]),
     "graded answers": file("g.jsonl", lambda path: list(read_records(path, LabelledAnswer)),
@@ -271,7 +289,7 @@ PARSERS: dict[str, Parser] = {
     # datasets
     **dict(benchmarks()),
     **{f"source {name}": read_source(name) for name in WRITERS},
-    "spreadsheet": folder(lambda path: list(read_xlsx(path / "b.xlsx")), lambda path: sheet(
+    "spreadsheet": folder(lambda path: list(files.read(path / "b.xlsx")), lambda path: sheet(
         path / "b.xlsx", '<c r="A1" t="s"><v>0</v></c>', '<c r="A2"><v>12</v></c>', shared="<si><t>q</t></si>")),
     "rows json": file("f.json", lambda path: list(files.read(path)), '[{"a": 1}, {"b": [2]}]'),
     "rows json deep": file("f.json", lambda path: list(files.read(path, 2)), '{"x": {"y": {"a": 1}}}'),
@@ -288,7 +306,7 @@ PARSERS: dict[str, Parser] = {
     "train recipe": file("r.toml", train_recipe.read_recipe, 'rank = 64\nlearning_rate = 1e-4\nstyle = "guided"\n'),
     "pairs of passages": file("pairs.jsonl", lambda path: read_pairs(path.parent), [
         {"id": "a", "claim": "a", "evidence": ["b"], "label": "unknown", "language": "en", "source": "s"}]),
-    "topics": file("t.toml", topics.read_topics, '"Food" = "dishes"\n"Work" = "jobs"\n'),
+    "topics": file("t.toml", labels.read_topics, '"Food" = "dishes"\n"Work" = "jobs"\n'),
     "dataset": Parser(verify_dataset, DATASET),
     "run": folder(open_run, lambda path: write_manifest(path, "score", metric="x")),
     # models

@@ -128,9 +128,9 @@ def test_models_by_another_name(tmp_path: Path) -> None:
     ("rows", "name", "message"),
     [
         (("question,model,rating",), "", r"judge\.csv: it has no scores"),
-        (("question,model,overall", "Why tea?,a,1"), "", "no column 'rating' among question, model, overall; name it"),
-        (("question,model,overall", "Why tea?,a,1"), ":all", "no column 'all' among question, model, overall; name it"),
-        (("question,rating", "Why tea?,1"), "", "no column 'model' among question, rating"),
+        (("question,model,overall", "Why tea?,a,1"), "", "no field 'rating'; expected .*, or judge.csv:COLUMN"),
+        (("question,model,overall", "Why tea?,a,1"), ":all", "no column 'all' to read as 'rating'; did you mean"),
+        (("question,rating", "Why tea?,1"), "", "no field 'model'; expected"),
         (("question,model,rating", "Why tea?,a,good"), "", r"judge\.csv:2: unknown rating 'good'; expected a number"),
         (("question,model,rating", "Why tea?,a,1", "why TEA?,A,2"), "", r"csv:3: the same answer is already in line 2"),
         (("question,model,rating", ",a,1"), "", r"judge\.csv:2: no question; fill it in or remove the row"),

@@ -166,7 +166,7 @@ def test_workers_that_die_as_they_load_stop_the_run(ask: Ask, monkeypatch: pytes
             cluster.alive[0].kill()
             await asyncio.Event().wait()
 
-    monkeypatch.setattr(on_ray, "Worker", Dying)
+    monkeypatch.setattr(on_ray, "ModelWorker", Dying)
     monkeypatch.setattr(on_ray, "_LONGEST_WAIT", 0.01)
     cluster = Cluster()
     with pytest.raises(ModelError, match="3 Ray workers ended as they loaded the model"):
@@ -178,7 +178,7 @@ def test_without_any_worker_the_run_ends_and_says_what_is_needed(ask: Ask, monke
         async def open(self, *_: Any) -> None:
             await asyncio.Event().wait()
 
-    monkeypatch.setattr(on_ray, "Worker", Waiting)
+    monkeypatch.setattr(on_ray, "ModelWorker", Waiting)
     monkeypatch.setattr(on_ray, "PATIENCE", 0.1)
     with pytest.raises(ModelError, match=r"no Ray worker could be started within 0.1 s; each needs 1 CPUs and 0 GPUs"):
         ask(Echo(), Cluster())

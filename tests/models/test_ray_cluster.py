@@ -187,7 +187,7 @@ def test_a_command_that_is_told_to_end(tmp_path: Path, monkeypatch: pytest.Monke
         out, err = process.communicate(timeout=60)
     assert process.returncode == {signal.SIGINT: 1, signal.SIGTERM: 143}[number]
     assert not out
-    assert "what was answered is kept: run the same command again to go on" in err
+    assert "Answers are saved; rerun to resume." in err
     assert "Traceback" not in err
     assert "logging.cc" not in err
     assert read_manifest(Path("there")).status is Status.STOPPED

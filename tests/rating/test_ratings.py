@@ -125,8 +125,8 @@ def test_a_bad_value_is_named_with_its_row(tmp_path: Path, change: dict[str, Any
 @pytest.mark.parametrize(
     ("row", "columns", "message"),
     [
-        ({"overall-rating": 3}, {}, r"no column 'rating'; did you mean 'overall-rating'\? say which one it is of"),
-        ({"rating": 3, "omisions": "none"}, {}, r"no column 'omissions', but 'omisions'; say whether to read it"),
+        ({"overall-rating": 3}, {}, r"no field 'rating', but 'overall-rating'; rename it to 'rating'"),
+        ({"rating": 3, "omisions": "none"}, {}, r"no field 'omissions', but 'omisions'; rename it"),
         ({"overall": 3}, {"rating": "overal"}, r"no column 'overal' to read as 'rating'; did you mean 'overall'\?"),
     ],
 )
@@ -138,7 +138,7 @@ def test_a_column_is_never_guessed(tmp_path: Path, row: dict[str, Any], columns:
 
 
 def test_only_our_columns_can_be_mapped(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"no column 'ratings'; did you mean 'rating'\?"):
+    with pytest.raises(ConfigError, match=r"no column 'ratings' can be read; did you mean 'rating'\?"):
         read_ratings(write(tmp_path, ROW), columns={"ratings": "overall"})
 
 

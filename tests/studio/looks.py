@@ -12,7 +12,7 @@ from sqlalchemy import select
 from starlette.testclient import TestClient
 
 from mores.studio.records import Role
-from mores.studio.store.campaigns import all_campaigns
+from mores.studio.store.campaigns import list_campaigns
 from mores.studio.store.database import Database
 from mores.studio.store.people import invite, list_members, sign_in
 from mores.studio.store.tables import people
@@ -44,10 +44,10 @@ class Walk:
         """The screens of strangers, the organiser, and someone of each role in each campaign."""
         with self.database.read() as connection:
             owner = connection.execute(select(people.c.id).where(people.c.organises)).scalar_one()
-        invitation = invite(self.database, all_campaigns(self.database)[0], Role.AUTHOR, owner)
+        invitation = invite(self.database, list_campaigns(self.database)[0], Role.AUTHOR, owner)
         self.visit("stranger", "", ["/login", "/nowhere", f"/join/{invitation}"])
         self.visit("organiser", sign_in(self.database, owner), ["/"])
-        for campaign in all_campaigns(self.database):
+        for campaign in list_campaigns(self.database):
             for member in list_members(self.database, campaign):
                 roles = sorted(member.person.roles - {Role.ORGANISER})
                 if roles:

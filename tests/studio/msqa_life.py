@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from mores.studio.campaigns.msqa import KIND
-from mores.studio.campaigns.msqa.checks import Check, all_checks
+from mores.studio.campaigns.msqa.checks import ModelCheck, all_checks
 from mores.studio.campaigns.msqa.forms import PRINCIPLES
 from mores.studio.campaigns.msqa.settings import MsqaSettings
-from mores.studio.records import Content, Event, Item, Person, Role, Status
+from mores.studio.records import CampaignItem, Content, Event, ItemStatus, Person, Role
 from mores.studio.store.campaigns import read_settings
 from mores.studio.workflow import (
     Adjudicate,
@@ -24,7 +24,7 @@ from mores.studio.workflow import (
     Submit,
     Take,
     act,
-    next_state,
+    fold_events,
 )
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -76,22 +76,22 @@ class Life:
         self.settings = settings(**values)
         self.flow = Flow("c", KIND.stages(self.settings), model=model)
         self.events: list[Event] = []
-        self.item: Item | None = None
+        self.item: CampaignItem | None = None
 
-    def do(self, person: Person | None, action: Any) -> Item:
+    def do(self, person: Person | None, action: Any) -> CampaignItem:
         added = act(self.flow, self.item, person, action, NOW, f"k{len(self.events)}")
         self.events += added
-        self.item = next_state(self.item, added)
+        self.item = fold_events(self.item, added)
         assert self.item is not None
         return self.item
 
-    def write(self, **changes: Any) -> Item:
+    def write(self, **changes: Any) -> CampaignItem:
         if self.item is None:
             self.do(AUTHOR, Create("i", SOURCE, "BR", "pt"))
             self.do(AUTHOR, Submit(SOURCE, region="BR", language="pt"))
         return self.do(AUTHOR, Submit(SOURCE | WRITTEN | changes, region="BR", language="pt"))
 
-    def answer(self, answers: Mapping[str, Any] | None = None, correct: Iterable[tuple[str, int]] = ()) -> Item:
+    def answer(self, answers: Mapping[str, Any] | None = None, correct: Iterable[tuple[str, int]] = ()) -> CampaignItem:
         """All questions, until none waits; `correct` are the runs that are judged correct."""
         given = GOOD | dict(answers or {})
         right = set(correct)
@@ -109,11 +109,11 @@ class Life:
             self.do(None, Answered(ask.id, None if failed else content, content if failed else ""))
         return self.item
 
-    def check(self, name: str) -> Check:
+    def check(self, name: str) -> ModelCheck:
         assert self.item is not None
         return next(check for check in all_checks(self.settings, self.item) if check.name == name)
 
-    def validate(self, *answers: Content) -> Item:
+    def validate(self, *answers: Content) -> CampaignItem:
         assert self.item is not None
         for answer in answers:
             person = Person(
@@ -126,7 +126,7 @@ class Life:
             self.do(person, Cast(answer))
         return self.item
 
-    def inspect(self, **changes: Any) -> Item:
+    def inspect(self, **changes: Any) -> CampaignItem:
         self.do(INSPECTOR, Take())
         return self.do(INSPECTOR, Cast(INSPECTED | changes))
 
@@ -143,11 +143,11 @@ def validating(**values: Any) -> Life:
     return life
 
 
-def accepted(**values: Any) -> Item:
+def accepted(**values: Any) -> CampaignItem:
     life = validating(**values)
     life.validate(YES, YES, YES, YES)
     with pytest.raises(Refused):
         life.do(INSPECTOR, Adjudicate("next"))
     item = life.do(BOSS, Adjudicate("next", result={"format": True, "coherence": True}))
-    assert item.status is Status.ACCEPTED
+    assert item.status is ItemStatus.ACCEPTED
     return item

@@ -14,7 +14,7 @@ from mores.studio.records import Person, Role
 from mores.studio.store.campaigns import make_campaign, read_settings
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, now, read_items, take
-from mores.studio.store.people import Profile, add_member, add_person, find_member
+from mores.studio.store.people import PersonProfile, add_member, add_person, find_member
 from mores.studio.store.tables import people
 
 HOSTILE = (
@@ -61,7 +61,7 @@ class Planted:
 
     def _person(self, name: str, facts: dict[str, Any]) -> Person:
         regions, languages = (tuple(facts.get(key, ())) for key in ("regions", "languages"))
-        profile = Profile(name=name, nationality=regions, home=regions, languages=languages)
+        profile = PersonProfile(name=name, nationality=regions, home=regions, languages=languages)
         with self.database.write() as connection:
             identifier = add_person(connection, profile)
         add_member(self.database, self.campaign, identifier, *(Role(role) for role in facts["roles"]))

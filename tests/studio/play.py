@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from mores.engine import AskSettings
 from mores.studio import app
 from mores.studio.campaigns import open_kind
-from mores.studio.records import Item, Role
+from mores.studio.records import CampaignItem, Role
 from mores.studio.store.campaigns import make_campaign, open_campaign, read_settings
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, read_item, read_items
@@ -30,7 +30,7 @@ from mores.studio.store.people import (
     sign_in,
 )
 from mores.studio.web.visit import COOKIE
-from mores.studio.worker import Worker
+from mores.studio.worker import AskWorker
 
 ADDRESS = "http://studio.test"
 
@@ -138,13 +138,13 @@ class Play:
         """Let models answer until none has anything to answer."""
 
         async def answer() -> None:
-            worker = Worker(self.database, self.campaign.flow.model, AskSettings(store=None))
+            worker = AskWorker(self.database, self.campaign.flow.model, AskSettings(store=None))
             while await worker.answer_all():
                 pass
 
         asyncio.run(answer())
 
-    def read(self, item: str) -> Item:
+    def read(self, item: str) -> CampaignItem:
         """An item, as the store has it now."""
         return read_item(self.database, self.campaign, item)
 
@@ -153,7 +153,7 @@ class Play:
 
         async def answer_all() -> int:
             total = 0
-            worker = Worker(self.database, self.model, AskSettings(store=store))
+            worker = AskWorker(self.database, self.model, AskSettings(store=store))
             while count := await worker.answer_all():
                 total += count
             return total
@@ -168,6 +168,6 @@ class Play:
         """Everybody in the campaign."""
         return list_members(self.database, self.campaign)
 
-    def items(self) -> list[Item]:
+    def items(self) -> list[CampaignItem]:
         """All items, without attention checks."""
         return list(read_items(self.database, self.campaign))

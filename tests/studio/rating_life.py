@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from mores.studio.records import Item
+from mores.studio.records import CampaignItem
 from tests.studio.play import Play, Player
 
 ANSWERS = {
@@ -27,12 +27,12 @@ def bring(play: Play, *rows: dict[str, Any], name: str = "items.jsonl", text: st
     return organiser.browser.post(path, data=sent, files={"file": (name, data.encode())}).text
 
 
-def letters(item: Item) -> dict[str, str]:
+def letters(item: CampaignItem) -> dict[str, str]:
     """The letter of each model in an item."""
     return {answer["model"]: answer["letter"] for answer in item.content["answers"]}
 
 
-def opinion(item: Item, ratings: dict[str, int], **changes: Any) -> dict[str, Any]:
+def opinion(item: CampaignItem, ratings: dict[str, int], **changes: Any) -> dict[str, Any]:
     """What somebody fills in at step 1: a rating for each model, and what goes with it."""
     answer: dict[str, Any] = {}
     for model, letter in letters(item).items():
@@ -42,7 +42,7 @@ def opinion(item: Item, ratings: dict[str, int], **changes: Any) -> dict[str, An
     return answer | changes
 
 
-def places(item: Item, *models: str) -> dict[str, str]:
+def places(item: CampaignItem, *models: str) -> dict[str, str]:
     """A ranking from best to worst."""
     return {f"rank_{letters(item)[model]}": str(place) for place, model in enumerate(models, 1)}
 

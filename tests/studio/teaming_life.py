@@ -8,7 +8,7 @@ from typing import Any
 
 from mores.studio.campaigns.culturalteaming import KIND, stages
 from mores.studio.campaigns.culturalteaming.rule import TeamingSettings
-from mores.studio.records import Content, Item, Person, Role
+from mores.studio.records import CampaignItem, Content, Person, Role
 from mores.studio.workflow import Action, Cast, Create, Flow, Take, act, apply
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -32,19 +32,19 @@ def verifier(name: str) -> Person:
     return Person(id=name, roles=frozenset({Role.VERIFIER}), regions=frozenset({"KE"}))
 
 
-def do(flow: Flow, item: Item | None, person: Person | None, action: Action) -> Item:
+def do(flow: Flow, item: CampaignItem | None, person: Person | None, action: Action) -> CampaignItem:
     for event in act(flow, item, person, action, NOW, "k"):
         item = apply(item, event)
     assert item is not None
     return item
 
 
-def waiting(flow: Flow, name: str = "q", content: Content = QUESTION, stage: str = "verify") -> Item:
+def waiting(flow: Flow, name: str = "q", content: Content = QUESTION, stage: str = "verify") -> CampaignItem:
     """An item that waits for verifiers."""
     return do(flow, None, BOSS, Create(name, content, "KE", "en", stage=stage))
 
 
-def vote(flow: Flow, item: Item, answers: Iterable[str]) -> Item:
+def vote(flow: Flow, item: CampaignItem, answers: Iterable[str]) -> CampaignItem:
     """Verifiers v0, v1, … answer; an answer is written as `AC`, `none` or `unknown`."""
     for number, answer in enumerate(answers):
         person = verifier(f"v{number}")
@@ -57,5 +57,5 @@ def chosen(answer: str) -> list[str]:
     return [answer] if answer in ("none", "unknown") else list(answer)
 
 
-def exported(chosen: TeamingSettings, items: Sequence[Item]) -> dict[str, bytes]:
+def exported(chosen: TeamingSettings, items: Sequence[CampaignItem]) -> dict[str, bytes]:
     return {file.path: file.data for file in KIND.export(chosen, items)}

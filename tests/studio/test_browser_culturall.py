@@ -13,7 +13,7 @@ from zipfile import ZipFile
 import pytest
 
 from mores.studio.campaigns.culturall.forms import CRITERIA, REQUIREMENTS
-from mores.studio.records import Status
+from mores.studio.records import ItemStatus
 from mores.studio.store.database import Database
 from mores.studio.store.people import sign_in
 from tests.browser import Browser, Page, binary
@@ -149,7 +149,7 @@ def test_from_an_invitation_to_a_benchmark(database: Database, browser: Browser,
         fill(pages["Omar"], region_topic="no", verdict="revise", topic="Food", note="It is from Egypt.")
         follow(pages["Omar"], "[data-key=Enter]")
         done = play.read(items["Layla"])
-        assert (done.status, done.region, done.content["topic"]) == (Status.ACCEPTED, "EG", "Food")
+        assert (done.status, done.region, done.content["topic"]) == (ItemStatus.ACCEPTED, "EG", "Food")
         assert done.results["review"]["changed"] == ["region", "topic"]
         layla.open(f"{address}{base}/items/{items['Layla']}")
         assert "It is from Egypt." in text(layla)

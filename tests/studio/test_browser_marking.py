@@ -12,7 +12,7 @@ from mores.cli import mores
 from mores.io import read_records
 from mores.metaevaluation.juice.records import Juice
 from mores.studio.data.exports import write_export
-from mores.studio.records import Role, Status
+from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
 from mores.studio.store.people import invite, sign_in
 from mores.studio.web.visit import COOKIE
@@ -100,7 +100,7 @@ def test_from_an_invitation_to_the_analysis(database: Database, browser: Browser
         assert highlighted(finger, "mark-active") == ["غروب الشمس."], "the question says which mark it is about"
         follow(finger, "[data-key=Enter]")
         [item] = play.items()
-        assert item.status is Status.ACCEPTED
+        assert item.status is ItemStatus.ACCEPTED
 
         lead.open(f"{address}{home}/items/{item.id}/life")
         lead.wait("document.documentElement.dataset.marks === 'painted'")

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
 from starlette.staticfiles import StaticFiles
 
-from mores.studio.form import Field, Form, read_form
+from mores.studio.form import FormField, StudioForm, read_form
 from mores.studio.web.pages import STATIC, environment
 from tests.browser import Browser, Page, binary
 from tests.studio.serving import serving
@@ -26,8 +26,12 @@ TEXTS = {
     "ja": "お正月には餅を食べ、神社へ初詣に行きます。",
     "emoji": "A 👩‍👩‍👧‍👦 family in 🇰🇪 says 👍🏽 to e\u0301te\u0301.",
 }
-SEVERITY = Field("severity", "Severity", "choice", options=[("minor", "Minor"), ("major", "Major")])
-DETAILS = (SEVERITY, Field("type", "Type", required=False), Field("explanation", "Why?", "text", required=False))
+SEVERITY = FormField("severity", "Severity", "choice", options=[("minor", "Minor"), ("major", "Major")])
+DETAILS = (
+    SEVERITY,
+    FormField("type", "Type", required=False),
+    FormField("explanation", "Why?", "text", required=False),
+)
 PAGE = """<!doctype html>{% import "forms.html" as forms with context %}<html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
 <link rel="stylesheet" href="{{ visit.static('studio.css') }}"></head>
@@ -47,7 +51,7 @@ class Desk:
         self.app.mount("/static", StaticFiles(directory=STATIC))
         self.address = ""
 
-    def show(self, form: Form, texts: Sequence[tuple[str, str, str, str]], values: Any = None) -> None:
+    def show(self, form: StudioForm, texts: Sequence[tuple[str, str, str, str]], values: Any = None) -> None:
         """Draw a form and the texts (field, part, text, language) that it asks about."""
         visit = SimpleNamespace(static=lambda name: f"/static/{name}")
         template = environment("en").from_string(PAGE)
@@ -61,8 +65,10 @@ def desk() -> Iterator[Desk]:
         yield desk
 
 
-def marking(text: str, **fields: Any) -> Form:
-    return Form((Field("marks", "Errors", "marks", parts={"text": text}, details=DETAILS, missing=True, **fields),))
+def marking(text: str, **fields: Any) -> StudioForm:
+    return StudioForm(
+        (FormField("marks", "Errors", "marks", parts={"text": text}, details=DETAILS, missing=True, **fields),)
+    )
 
 
 def opened(desk: Desk, browser: Browser, text: str, language: str = "en", values: Any = None, **window: Any) -> Page:
@@ -239,10 +245,10 @@ def test_words_lines_and_all_are_selected_by_keys_and_a_word_is_marked_without_s
 def test_each_field_has_its_own_texts_and_cards_and_only_the_fields_are_sent(desk: Desk, browser: Browser) -> None:
     parts = {name: TEXTS[name] for name in ("en", "hi")}
     answers = [
-        Field(f"marks_{name}", "Errors", "marks", parts={"answer": text}, details=DETAILS, missing=True)
+        FormField(f"marks_{name}", "Errors", "marks", parts={"answer": text}, details=DETAILS, missing=True)
         for name, text in parts.items()
     ]
-    desk.show(Form(tuple(answers)), [(f"marks_{name}", "answer", text, name) for name, text in parts.items()])
+    desk.show(StudioForm(tuple(answers)), [(f"marks_{name}", "answer", text, name) for name, text in parts.items()])
     page = browser.page()
     page.open(desk.address)
     page.wait("document.documentElement.dataset.marks === 'painted'")

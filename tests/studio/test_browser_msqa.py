@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import pytest
 
 from mores.benchmark import benchmark
-from mores.studio.records import Role, Status
+from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
 from mores.studio.store.people import invite, sign_in
 from tests.browser import Browser, Page, binary
@@ -121,7 +121,7 @@ def test_several_people_from_an_invitation_to_an_export(database: Database, brow
             lead.open(f"{address}{base}/items/{item}/life")
             fill(lead, format="yes", coherence="yes")
             follow(lead, "[name=outcome][value=next]")
-            assert play.read(item).status is Status.ACCEPTED
+            assert play.read(item).status is ItemStatus.ACCEPTED
         lead.open(f"{address}{base}/overview")
         data = lead.evaluate(
             """(async () => {

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from mores.cli import mores
 from mores.rating.ratings import read_ratings
-from mores.studio.records import Role, Status
+from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
 from mores.studio.store.people import invite, sign_in
 from tests.browser import Browser, Page, binary
@@ -98,7 +98,7 @@ def test_two_people_from_an_invitation_to_the_analysis(database: Database, brows
             follow(page, "[data-key=Enter]")
             html = page.evaluate("document.documentElement.outerHTML")
             assert "Your answer is saved" in html
-        assert play.read(item.id).status is Status.ACCEPTED
+        assert play.read(item.id).status is ItemStatus.ACCEPTED
         lead = visitor(browser, address, sign_in(database, play.organiser_id))
         lead.open(f"{address}{base}/figures")
         shown = lead.evaluate("[...document.querySelectorAll('tbody')][0].innerText")

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from mores.studio.records import Status
+from mores.studio.records import ItemStatus
 from mores.studio.store.database import Database
 from mores.studio.store.people import sign_in
 from tests.browser import Browser, Page, binary
@@ -117,7 +117,7 @@ def test_from_an_invitation_to_a_benchmark(database: Database, browser: Browser,
             follow(page, "[data-key=Enter]")
             assert "Your answer is saved" in text(page)
         done = play.read(item)
-        assert (done.status, done.results["verify"]["counts"]) == (Status.ACCEPTED, {"A": 1, "AB": 4})
+        assert (done.status, done.results["verify"]["counts"]) == (ItemStatus.ACCEPTED, {"A": 1, "AB": 4})
         author.open(f"{address}/c/{play.campaign.id}/items/{item}")
         assert "A + B" in text(author)
 

@@ -9,7 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from mores.studio.records import Role, Status
+from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
 from mores.studio.store.people import invite, sign_in
 from tests.browser import Browser, Page, binary
@@ -137,7 +137,7 @@ def test_three_people_from_an_invitation_to_the_tables(database: Database, brows
             follow(page, "[data-key=Enter]")
 
         [item] = play.items()
-        assert (item.status, len(item.votes)) == (Status.ACCEPTED, 3)
+        assert (item.status, len(item.votes)) == (ItemStatus.ACCEPTED, 3)
         lead.open(f"{address}{base}/figures")
         cells = lead.evaluate(
             "[...document.querySelectorAll('main tr')].map((row) => row.innerText.split(/\\s*\\t\\s*/))"

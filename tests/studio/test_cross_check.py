@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mores.studio.campaigns.culturall.results import describe, summarise
-from mores.studio.records import Role, Status
+from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import read_items, rebuild
 from tests.studio.play import Play, Player
@@ -41,7 +41,7 @@ def test_a_sample_is_checked_by_someone_who_neither_wrote_nor_reviewed_it(play: 
     third = play.person(Role.AUTHOR, "Wanjiku")
     items = accepted(author, peer, 4)
     draw(play, 2)
-    drawn = {item for item in items if play.read(item).status is Status.OPEN}
+    drawn = {item for item in items if play.read(item).status is ItemStatus.OPEN}
     assert len(drawn) == 2
     assert {play.read(item).stage for item in drawn} == {"cross_check"}
     assert all(play.read(item).results["review"]["verdict"] == "accept" for item in drawn), "the review is kept"
@@ -51,11 +51,11 @@ def test_a_sample_is_checked_by_someone_who_neither_wrote_nor_reviewed_it(play: 
     assert checked in drawn
     assert third.send(f"/items/{checked}/vote", **YES | {"safe": "no"}).status_code == 422, "with a reason"
     third.send(f"/items/{checked}/vote", **YES, note="")
-    assert play.read(str(checked)).status is Status.ACCEPTED
+    assert play.read(str(checked)).status is ItemStatus.ACCEPTED
     other = third.take()
     third.send(f"/items/{other}/vote", **YES | {"safe": "no"}, note="It names a real person.")
     after = play.read(str(other))
-    assert (after.status, after.note) == (Status.REJECTED, "It names a real person.")
+    assert (after.status, after.note) == (ItemStatus.REJECTED, "It names a real person.")
     every = list(read_items(play.database, play.campaign))
     figures = summarise(play.campaign.settings, every)
     rate = "50.0% (1 of 2; 95% interval 1.3% to 98.7%) · paper: 100.0%"  # Clopper and Pearson: 1 − 0.975^½, 0.975^½
@@ -72,16 +72,16 @@ def test_a_second_draw_goes_on_and_nothing_is_drawn_twice(play: Play) -> None:
     author, peer = play.person(Role.AUTHOR, "Amina"), play.person(Role.AUTHOR, "Juma")
     items = accepted(author, peer, 3)
     draw(play, 1)
-    first = {item for item in items if play.read(item).status is Status.OPEN}
+    first = {item for item in items if play.read(item).status is ItemStatus.OPEN}
     third = play.person(Role.AUTHOR, "Wanjiku")
     item = third.take()
     assert {item} == first
     third.send(f"/items/{item}/vote", **YES, note="")
     draw(play, 100)
-    second = {item for item in items if play.read(item).status is Status.OPEN}
+    second = {item for item in items if play.read(item).status is ItemStatus.OPEN}
     assert second == set(items) - first
     draw(play, 100)
-    assert {item for item in items if play.read(item).status is Status.OPEN} == second
+    assert {item for item in items if play.read(item).status is ItemStatus.OPEN} == second
     assert "left to draw from: 0" in play.organiser().open("/figures").text
 
 

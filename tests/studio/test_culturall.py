@@ -17,8 +17,8 @@ from mores.errors import InputError
 from mores.studio.campaigns.culturall.forms import CRITERIA, REQUIREMENTS, create_form
 from mores.studio.campaigns.culturall.results import challenging, review_rates, summarise
 from mores.studio.demo import fill
-from mores.studio.records import Role, Status
-from mores.studio.serve import owner_of
+from mores.studio.records import ItemStatus, Role
+from mores.studio.serve import find_owner
 from mores.studio.store.database import Database
 from mores.studio.store.items import read_items, rebuild
 from tests.studio.play import Play, Player
@@ -99,7 +99,7 @@ def test_from_an_invitation_to_a_benchmark_that_runs(
     assert author.take() is None, "nobody reviews their own item"
     assert play.person(Role.AUTHOR, "Ines", "Spain", "Spanish").take() is None, "nor one in another language"
     review(peer, item, **YES, verdict="accept")
-    assert play.read(item).status is Status.ACCEPTED
+    assert play.read(item).status is ItemStatus.ACCEPTED
     organiser = play.organiser()
     organiser.open("/overview")
     data = organiser.send("/export").content
@@ -190,7 +190,7 @@ def test_the_organiser_decides_where_a_model_talks_nonsense(
     item = write(play.person(Role.AUTHOR, "Amina"), language="sw")
     play.answer()
     stuck = play.read(item)
-    assert (stuck.stage, stuck.status, stuck.results) == ("measure", Status.OPEN, {"create": {}})
+    assert (stuck.stage, stuck.status, stuck.results) == ("measure", ItemStatus.OPEN, {"create": {}})
     assert "expected 1 or 0 alone" in stuck.failed[0].failure
     organiser = play.organiser()
     organiser.open(f"/items/{item}/life")
@@ -250,14 +250,19 @@ def test_the_demo_has_items_of_many_languages_in_all_states(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mores.studio.demo.KINDS", ["culturall"])
-    [campaign] = fill(database, owner_of(database))
+    [campaign] = fill(database, find_owner(database))
     items = list(read_items(database, campaign))
     assert {item.language for item in items} >= {"ar", "de", "en", "es", "hi", "ja", "sw"}
-    assert {item.stage for item in items if item.status is Status.OPEN} == {"create", "elevate", "measure", "review"}
+    assert {item.stage for item in items if item.status is ItemStatus.OPEN} == {
+        "create",
+        "elevate",
+        "measure",
+        "review",
+    }
     assert [rate.part for rate in review_rates(items).values()] == [3, 1, 1]
     assert sum(bool(item.failed) for item in items) == 1
     for item in items:  # what the demo's authors ticked and wrote would pass their form
-        if item.status is Status.ACCEPTED:
+        if item.status is ItemStatus.ACCEPTED:
             assert not (create_form(campaign.settings, item).check or dict)({"excerpt": "", **item.content})
 
 
@@ -276,7 +281,7 @@ def test_without_models_items_go_on_and_say_that_they_are_not_measured(database:
     filled = peer.filled()
     assert (filled["region"], filled["topic"]) == ("KE", "Heritage"), "the author's own"
     peer.send(f"/items/{item}/vote", **filled | YES | {"translation": "nothing", "verdict": "accept"})
-    assert play.read(item).status is Status.ACCEPTED
+    assert play.read(item).status is ItemStatus.ACCEPTED
 
 
 def test_a_reviewers_revision_is_the_new_version_that_is_exported(database: Database, models: dict[str, Any]) -> None:
@@ -289,7 +294,7 @@ def test_a_reviewers_revision_is_the_new_version_that_is_exported(database: Data
     changed = {"english_answer": "Coffee with halwa", "region": "Tanzania", "topic": "Food"}
     review(peer, item, **found, verdict="revise", note="Coffee comes with it.", **changed)
     after = play.read(item)
-    assert (after.status, after.version, after.region) == (Status.ACCEPTED, before.version + 1, "TZ")
+    assert (after.status, after.version, after.region) == (ItemStatus.ACCEPTED, before.version + 1, "TZ")
     assert after.results["review"]["changed"] == ["english_answer", "region", "topic"]
     assert [vote.version for vote in after.votes] == [before.version], "the review was of the version before"
     organiser = play.organiser()
@@ -308,7 +313,7 @@ def test_a_rejected_item_is_not_exported(database: Database) -> None:
     item = write(author, language="sw")
     found = YES | {"translation": "nothing", "safe": "no"}
     review(peer, item, **found, verdict="reject", note="It names a real person.")
-    assert (play.read(item).status, play.read(item).note) == (Status.REJECTED, "It names a real person.")
+    assert (play.read(item).status, play.read(item).note) == (ItemStatus.REJECTED, "It names a real person.")
     organiser = play.organiser()
     organiser.open("/overview")
     archive = ZipFile(BytesIO(organiser.send("/export").content))

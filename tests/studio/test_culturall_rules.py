@@ -13,11 +13,11 @@ from mores.models import Completion
 from mores.studio.campaigns.culturall import KIND
 from mores.studio.campaigns.culturall.forms import CRITERIA, REQUIREMENTS, create_form, elevate_form, review_form
 from mores.studio.campaigns.culturall.results import PAPER, review_rates, row, summarise
-from mores.studio.campaigns.culturall.settings import CulturallSettings, Topic, paper_topics
+from mores.studio.campaigns.culturall.settings import CampaignTopic, CulturallSettings, paper_topics
 from mores.studio.campaigns.culturall.tasks import TASKS, read_draft, read_region, read_topic
-from mores.studio.form import Form, FormError, read_form
-from mores.studio.records import Ask, Content, Item, Person, Role, Status, Vote
-from mores.studio.workflow import Cast, Create, Decision, Flow, Stage, Submit, Take, act, next_state
+from mores.studio.form import FormError, StudioForm, read_form
+from mores.studio.records import Ask, CampaignItem, Content, ItemStatus, ItemVote, Person, Role
+from mores.studio.workflow import CampaignStage, Cast, Create, Flow, StageDecision, Submit, Take, act, fold_events
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MODELS = ("fake:a", "fake:b", "fake:c")
@@ -38,17 +38,17 @@ ENGLISH = {
 }
 
 
-def make(stage: str = "measure", content: Content | None = None, **values: Any) -> Item:
+def make(stage: str = "measure", content: Content | None = None, **values: Any) -> CampaignItem:
     fields: dict[str, Any] = {"id": "i", "campaign": "c", "author": "a", "region": "ES", "language": "es"}
     fields |= {"created": NOW, "updated": NOW, "stage": stage, "content": content or CONTENT}
-    return Item(**fields | values)
+    return CampaignItem(**fields | values)
 
 
-def stage(name: str, settings: CulturallSettings = SETTINGS) -> Stage:
+def stage(name: str, settings: CulturallSettings = SETTINGS) -> CampaignStage:
     return next(each for each in KIND.stages(settings) if each.name == name)
 
 
-def measured(*grades: bool | str | None, settings: CulturallSettings = SETTINGS) -> Decision | None:
+def measured(*grades: bool | str | None, settings: CulturallSettings = SETTINGS) -> StageDecision | None:
     """What the measuring stage decides: True or False is a grade, a text is a failure, None waits."""
     asks = []
     for number, grade in enumerate(grades):
@@ -126,12 +126,12 @@ def test_completing_waits_for_all_labels_and_asks_no_translation_of_english() ->
     assert "no model" in skipped.result["reason"]
 
 
-def send(form: Form, **values: Any) -> Content:
+def send(form: StudioForm, **values: Any) -> Content:
     given = {name: value if isinstance(value, list) else [value] for name, value in (form.values | values).items()}
     return read_form(form, given)
 
 
-def problems(form: Form, **values: Any) -> dict[str, str]:
+def problems(form: StudioForm, **values: Any) -> dict[str, str]:
     with pytest.raises(FormError) as error:
         send(form, **values)
     return error.value.problems
@@ -203,9 +203,9 @@ def test_a_decision_must_fit_what_the_reviewer_found_and_changed(values: Content
     assert field in problems(review_form(SETTINGS, make("review", LABELLED)), **values)
 
 
-def review(item: Item, **values: Any) -> Decision:
+def review(item: CampaignItem, **values: Any) -> StageDecision:
     answer = send(review_form(SETTINGS, item), **values)
-    vote = Vote(person="r", stage="review", version=item.version, answer=answer, at=NOW)
+    vote = ItemVote(person="r", stage="review", version=item.version, answer=answer, at=NOW)
     decision = stage("review").decide(item.model_copy(update={"votes": (vote,)}))
     assert decision is not None
     return decision
@@ -283,7 +283,7 @@ def test_a_topic_is_one_of_the_campaign() -> None:
     for text in ("Wine", "Food, Health", "I would say Food", ""):
         with pytest.raises(InputError):
             read_topic(text, SETTINGS)
-    own = CulturallSettings(title="Ours", topics=(Topic(name="Wine"),))
+    own = CulturallSettings(title="Ours", topics=(CampaignTopic(name="Wine"),))
     assert read_topic("wine", own) == "Wine"
 
 
@@ -316,7 +316,7 @@ def test_what_models_write_is_read_strictly(task: str, completion: Completion, c
 
 
 def test_the_prompts_are_the_papers_with_what_people_wrote_between_marks() -> None:
-    def asked(task: str, item: Item | None = None, **data: str) -> str:
+    def asked(task: str, item: CampaignItem | None = None, **data: str) -> str:
         ask = Ask(id="i.0", task=task, model="m", data=data)
         return TASKS[task].request(item or make(), ask, SETTINGS).messages[-1].content
 
@@ -344,13 +344,13 @@ def test_the_sixteen_topics_of_the_paper_come_with_descriptions_and_seeds() -> N
     assert [topic.name for topic in topics][::5] == ["Belief", "Food", "Language", "Work"]
     assert all(topic.description and len(topic.seeds) == 3 for topic in topics)
     with pytest.raises(ValueError, match="same name"):
-        CulturallSettings(title="Ours", topics=(Topic(name="Food"), Topic(name="food")))
+        CulturallSettings(title="Ours", topics=(CampaignTopic(name="Food"), CampaignTopic(name="food")))
 
 
 def test_rates_stand_beside_the_papers_with_intervals() -> None:
-    def reviewed(number: int, verdict: str) -> Item:
-        vote = Vote(person="r", stage="review", version=1, answer={"verdict": verdict}, at=NOW)
-        status = Status.REJECTED if verdict == "reject" else Status.ACCEPTED
+    def reviewed(number: int, verdict: str) -> CampaignItem:
+        vote = ItemVote(person="r", stage="review", version=1, answer={"verdict": verdict}, at=NOW)
+        status = ItemStatus.REJECTED if verdict == "reject" else ItemStatus.ACCEPTED
         return make("review", LABELLED, id=str(number), votes=(vote,), status=status)
 
     decided = ["accept"] * 6 + ["revise"] * 3 + ["reject"]
@@ -396,7 +396,7 @@ def test_a_campaign_gives_the_rates_with_which_its_reviewers_decide() -> None:
     decided = random.Random(1).choices(list(PAPER), list(PAPER.values()), k=1000)
     items = []
     for number, verdict in enumerate(decided):
-        item: Item | None = None
+        item: CampaignItem | None = None
         answer = {"verdict": verdict, "note": "why"} | ({"answer": "doce"} if verdict == "revise" else {})
         for person, action in (
             (author, Create(f"i{number}", CONTENT, "ES", "es")),
@@ -404,12 +404,12 @@ def test_a_campaign_gives_the_rates_with_which_its_reviewers_decide() -> None:
             (reviewer, Take()),
             (reviewer, Cast(answer)),
         ):
-            item = next_state(item, act(flow, item, person, action, NOW, "k"))
+            item = fold_events(item, act(flow, item, person, action, NOW, "k"))
         assert item is not None
         items.append(item)
     for verdict, rate in review_rates(items).items():
         assert rate == (decided.count(verdict), 1000)
         low, high = rate.interval
         assert low < PAPER[verdict] < high
-    assert sum(item.status is Status.ACCEPTED for item in items) == 1000 - decided.count("reject")
+    assert sum(item.status is ItemStatus.ACCEPTED for item in items) == 1000 - decided.count("reject")
     assert sum(item.content["answer"] == "doce" for item in items) == decided.count("revise")

@@ -9,7 +9,7 @@ import pytest
 from mores.benchmark import BENCHMARKS, all_in, benchmark
 from mores.benchmark.contract import check
 from mores.studio.export import Runnable, bench_folder
-from mores.studio.kind import Settings, slug
+from mores.studio.kind import CampaignSettings, slug
 
 COLUMNS = ("data_idx", "question_idx", "prompt_question", *(f"prompt_option_{x}" for x in "abcd"), "answer", "country")
 ROWS = "".join(f"{n},{n},In Kenya what is {n}?,one,two,three,four,B,Kenya\n" for n in range(5))
@@ -19,7 +19,9 @@ ROWS = "".join(f"{n},{n},In Kenya what is {n}?,one,two,three,four,B,Kenya\n" for
 def test_a_folder_loads_and_passes_every_check(tmp_path: Path, title: str) -> None:
     data = {"CulturalBench-Easy.csv": (",".join(COLUMNS) + "\n" + ROWS).encode()}
     about = "Five questions.\n\n## Fidelity\n\nNone."
-    for path, content in bench_folder(Settings(title=title), [Runnable("culturalbench:EASY")], data, data, about):
+    for path, content in bench_folder(
+        CampaignSettings(title=title), [Runnable("culturalbench:EASY")], data, data, about
+    ):
         target = tmp_path / path
         target.parent.mkdir(exist_ok=True)
         target.write_bytes(content)
@@ -32,7 +34,7 @@ def test_a_folder_loads_and_passes_every_check(tmp_path: Path, title: str) -> No
 
 def test_a_folder_of_several_gives_all(tmp_path: Path) -> None:
     runnables = [Runnable("culturalbench:EASY", "easy"), Runnable("culturalbench:HARD", "hard")]
-    for path, content in bench_folder(Settings(title="Our town"), runnables, {}, {}, ""):
+    for path, content in bench_folder(CampaignSettings(title="Our town"), runnables, {}, {}, ""):
         (tmp_path / path).write_bytes(content)
     assert [one.name for one in all_in(tmp_path)] == ["our-town-easy", "our-town-hard"]
     assert [one.title for one in all_in(tmp_path)] == ["Our town (easy)", "Our town (hard)"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mores.models import Request
 from mores.studio.campaigns import KINDS, open_kind
-from mores.studio.records import Ask, Item
+from mores.studio.records import Ask, CampaignItem
 from mores.studio.store.campaigns import read_settings
 from mores.studio.store.items import now
 
@@ -29,7 +29,7 @@ def ask(kind: str, task: str, text: str) -> Request:
     moment = now()
     search = Ask(id="i.0", task="search", model="m", answer={"evidence": [{"title": text, "text": text, "source": ""}]})
     tried = Ask(id="i.1", task="try", model="m", answer={"answer": text})
-    item = Item(
+    item = CampaignItem(
         id="i", campaign="c", author="a", content=content, stage="s", region="KE", language="sw",
         asks=(search, tried), created=moment, updated=moment,
     )  # fmt: skip

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mores.studio.form import Field, Form, read_form, shuffle
+from mores.studio.form import FormField, StudioForm, read_form, shuffle
 
-FORM = Form((Field("answer", "Which?", "choices", options=[(x, x) for x in "ABCD-"], shuffled=4),))
+FORM = StudioForm((FormField("answer", "Which?", "choices", options=[(x, x) for x in "ABCD-"], shuffled=4),))
 
 
 def test_each_person_sees_an_order_of_their_own_and_the_last_options_stay_last() -> None:

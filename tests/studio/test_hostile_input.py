@@ -13,12 +13,12 @@ from sqlalchemy import update
 from mores.errors import InputError
 from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.demo import FILE
-from mores.studio.form import Field
+from mores.studio.form import FormField
 from mores.studio.plain_yaml import read_yaml
 from mores.studio.records import Person, Role
 from mores.studio.store.campaigns import parse_campaign
 from mores.studio.store.database import Database, open_database
-from mores.studio.store.items import do
+from mores.studio.store.items import perform
 from mores.studio.store.tables import people
 from mores.studio.web.security import TOKEN_HEADER, token_for
 from mores.studio.web.visit import COOKIE
@@ -56,7 +56,7 @@ def post(player: Player, path: str, **sent: Any) -> Response:
     return browser.post(path, headers=headers, follow_redirects=False, **sent)
 
 
-def fill(field: Field, text: str) -> list[str]:
+def fill(field: FormField, text: str) -> list[str]:
     """A field with this text in it wherever the form takes any, else with its first option."""
     if field.options:
         return [field.options[0][0]]
@@ -104,20 +104,23 @@ def test_hostile_answers_of_judges(database: Database, kind: str) -> None:
     content = play.campaign.kind.admit(play.campaign.settings, entry["steps"][0]["import"])
     stage = play.campaign.flow.stages[0]
     place = {"region": entry.get("region", ""), "language": entry["language"]}
-    item = do(database, play.campaign, boss, Create("0" * 12, content, **place, stage=stage.name)).item
+    item = perform(database, play.campaign, boss, Create("0" * 12, content, **place, stage=stage.name)).item
     judge = play.person(stage.role or Role.ANNOTATOR, region="Kenya", language=entry["language"])
     assert judge.take() == item.id
     form = stage.form(item)
     for step in range(1, form.steps + 1):
         for text in TEXTS.values():
-            values: dict[str, Any] = {field.name: fill(field, text) for field in form.at(step).fields}
+            values: dict[str, Any] = {field.name: fill(field, text) for field in form.select_step(step).fields}
             for sent in (values, dict.fromkeys(values, text)):
                 path = f"/c/{play.campaign.id}/items/{item.id}"
                 answer = post(judge, f"{path}/vote", data=sent | {"step": str(step), "seconds": text[:99]})
                 assert answer.status_code in (409, 422), (text[:20], answer.text)
                 assert Reader(answer.text).problems == []
                 assert post(judge, f"{path}/vote", data=sent | {"step": text}).status_code in (409, 422)
-        kept = {field.name: ["[]"] if field.kind == "marks" else fill(field, HOSTILE) for field in form.at(step).fields}
+        kept = {
+            field.name: ["[]"] if field.kind == "marks" else fill(field, HOSTILE)
+            for field in form.select_step(step).fields
+        }
         kept |= {name: [str(place)] for place, name in enumerate((n for n in kept if n.startswith("rank_")), 1)}
         answer = post(judge, f"{path}/vote", data=kept | {"step": str(step), "key": f"step {step}"})
         assert answer.status_code == 303, answer.text
@@ -126,11 +129,11 @@ def test_hostile_answers_of_judges(database: Database, kind: str) -> None:
 
 
 def _blank(play: Play) -> Any:
-    from mores.studio.records import Item
+    from mores.studio.records import CampaignItem
     from mores.studio.store.items import now
 
     stage, moment = play.campaign.flow.stages[0].name, now()
-    return Item(id="i", campaign="c", author="a", content={}, stage=stage, created=moment, updated=moment)
+    return CampaignItem(id="i", campaign="c", author="a", content={}, stage=stage, created=moment, updated=moment)
 
 
 LAUGHS = "a: &a [x]\n" + "".join(f"{b}: &{b} [*{a}, *{a}, *{a}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True))

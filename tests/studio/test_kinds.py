@@ -12,10 +12,10 @@ from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.data.exports import make_files, write_export
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.demo import fill
-from mores.studio.records import Item, Person, Role, Status
-from mores.studio.serve import owner_of
+from mores.studio.records import CampaignItem, ItemStatus, Person, Role
+from mores.studio.serve import find_owner
 from mores.studio.store.database import Database, open_database
-from mores.studio.store.items import Campaign, do, read_items
+from mores.studio.store.items import Campaign, perform, read_items
 from mores.studio.web.pages import environment
 from mores.studio.workflow import Create
 from tests.studio.play import Play
@@ -26,11 +26,11 @@ Demo = tuple[Database, dict[str, Campaign]]
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     database = open_database(tmp_path_factory.mktemp("demo") / "studio.db")
-    yield database, {campaign.kind.name: campaign for campaign in fill(database, owner_of(database))}
+    yield database, {campaign.kind.name: campaign for campaign in fill(database, find_owner(database))}
     database.close()
 
 
-def items_of(demo: Demo, name: str) -> list[Item]:
+def items_of(demo: Demo, name: str) -> list[CampaignItem]:
     database, campaigns = demo
     return list(read_items(database, campaigns[name]))
 
@@ -40,7 +40,7 @@ def test_its_folder_has_a_readme_and_a_demo_in_several_states(name: str, demo: D
     kind = open_kind(name)
     assert (kind.folder / "README.md").exists()
     places = {(item.status, item.stage) for item in items_of(demo, name)}
-    assert Status.ACCEPTED in {status for status, _ in places}
+    assert ItemStatus.ACCEPTED in {status for status, _ in places}
     assert len(places) >= 3
 
 
@@ -94,7 +94,7 @@ def test_an_item_without_any_content_breaks_no_page(name: str, tmp_path: Path) -
     play = Play(database, name)
     boss = Person(id=play.organiser_id, roles=frozenset({Role.ORGANISER}))
     for number, stage in enumerate(play.campaign.flow.stages):
-        do(database, play.campaign, boss, Create(f"{number:012x}", {}, stage=stage.name))
+        perform(database, play.campaign, boss, Create(f"{number:012x}", {}, stage=stage.name))
         organiser = play.organiser()
         for path in ("/overview", "/items", f"/items/{number:012x}/life"):
             assert organiser.open(path).status_code == 200, (stage.name, path)

@@ -19,7 +19,7 @@ from mores.studio import app
 from mores.studio.serve import prepare
 from mores.studio.store.tables import items, people
 from mores.studio.web import pages
-from mores.studio.web.pages import STATIC, static_version
+from mores.studio.web.pages import STATIC, hash_static_files
 from mores.studio.web.visit import COOKIE
 from tests.browser import Browser, Page, binary
 from tests.studio.looks import Screen, Walk
@@ -251,14 +251,14 @@ def test_pages_are_light_and_static_files_are_kept(looks: Looks) -> None:
     page = looks.walk.browser().get("/login")
     assets = re.findall(r'(?:href|src)="(/static/[^"]+)"', page.text)
     assert len(assets) >= 3
-    assert all(asset.endswith(f"?v={static_version()}") for asset in assets)
+    assert all(asset.endswith(f"?v={hash_static_files()}") for asset in assets)
     assert "immutable" in looks.walk.browser().get(assets[0]).headers["cache-control"]
     assert "immutable" not in looks.walk.browser().get("/static/studio.css?v=old").headers["cache-control"]
 
 
 def forget() -> None:
     """Draw pages anew, with other translations."""
-    pages.speaker.cache_clear()
+    pages.translator.cache_clear()
     pages.environment.cache_clear()
 
 

@@ -21,7 +21,7 @@ from mores.studio.campaigns.marking.settings import MarkingSettings
 from mores.studio.data.exports import write_export
 from mores.studio.data.imports import import_items, read_items_file
 from mores.studio.form import FormError, read_form
-from mores.studio.records import Item, Person, Role, Status
+from mores.studio.records import CampaignItem, ItemStatus, Person, Role
 from mores.studio.store.database import Database
 from mores.types import Judgement
 from tests.studio.play import Play
@@ -49,7 +49,7 @@ def admit(**content: Any) -> dict[str, Any]:
     return dict(KIND.admit(MarkingSettings(title="T"), content))
 
 
-def add(play: Play, *rows: dict[str, Any]) -> list[Item]:
+def add(play: Play, *rows: dict[str, Any]) -> list[CampaignItem]:
     """Import rows as an organiser does."""
     data = "\n".join(json.dumps({"language": "sw", "region": "KE"} | row) for row in rows).encode()
     boss = Person(id=play.organiser_id, roles=frozenset({Role.ORGANISER}))
@@ -129,7 +129,7 @@ def test_judgements_of_several_metrics_about_one_text_are_one_item_and_errors_na
 
 def form_of(content: dict[str, Any] | None = None, **settings: Any) -> Any:
     campaign = MarkingSettings(title="T", **settings)
-    item = Item.model_validate(
+    item = CampaignItem.model_validate(
         {"id": "i", "campaign": "c", "author": None, "content": content or {"text": TEXT}, "stage": "mark"}
         | {"created": "2026-01-01T00:00:00Z", "updated": "2026-01-01T00:00:00Z"}
     )
@@ -184,7 +184,7 @@ def test_two_people_mark_a_third_checks_and_equal_errors_are_joined(play: Play, 
     verdicts = {"verdict_0": "valid", "verdict_1": "other", "category_1": "dress", "verdict_2": "valid"}
     vote(play, "Wanjiku", Role.VERIFIER, **verdicts, verdict_3="invalid")
     [item] = play.items()
-    assert item.status is Status.ACCEPTED
+    assert item.status is ItemStatus.ACCEPTED
     assert group(item) == [[0, 2], [1]], "overlap joins, whatever the type; a stray comma does not matter"
     errors = list(agreed(item))
     assert [(error.mark["quote"], error.mark["type"], len(error.people)) for error in errors] == [
@@ -231,7 +231,7 @@ def test_a_text_without_marks_needs_no_check_and_who_cannot_judge_is_a_failure(p
     vote(play, "Amina", **answer())
     vote(play, "Juma", **answer())
     [item] = play.items()
-    assert (item.status, list(agreed(item))) == (Status.ACCEPTED, [])
+    assert (item.status, list(agreed(item))) == (ItemStatus.ACCEPTED, [])
     write_export(play.database, play.campaign, "folder", tmp_path / "out")
     judgements = list(read_records(tmp_path / "out" / "judgements.jsonl", Judgement))
     assert [(each.score, bool(each.failure)) for each in judgements] == [(0.0, False), (0.0, False), (None, True)]
@@ -243,14 +243,14 @@ def test_the_organiser_joins_errors_where_they_want_to(database: Database) -> No
     vote(play, "Amina", **answer(mark("tea last")))
     vote(play, "Juma", **answer(mark("tea last"), mark("shoes")))
     [item] = play.items()
-    assert (item.stage, item.status) == ("group", Status.OPEN)
+    assert (item.stage, item.status) == ("group", ItemStatus.OPEN)
     organiser = play.organiser()
     organiser.open(f"/items/{item.id}/life")
     filled = {name: value for name, value in organiser.filled().items() if name.startswith("group_")}
     assert filled == {"group_0": "1", "group_1": "1", "group_2": "2"}, "as the rule joins them"
     organiser.send(f"/items/{item.id}/adjudicate", outcome="next", group_0="1", group_1="2", group_2="2")
     [item] = play.items()
-    assert item.status is Status.ACCEPTED
+    assert item.status is ItemStatus.ACCEPTED
     assert group(item) == [[0], [1, 2]]
 
 
@@ -277,7 +277,7 @@ def test_people_are_blind_to_the_marks_of_others(play: Play) -> None:
 # Which marks are the same error.
 
 
-def item_with(*people: list[dict[str, Any]]) -> Item:
+def item_with(*people: list[dict[str, Any]]) -> CampaignItem:
     votes = [
         {
             "person": f"p{number}",
@@ -288,7 +288,7 @@ def item_with(*people: list[dict[str, Any]]) -> Item:
         }
         for number, marks in enumerate(people)
     ]
-    return Item.model_validate(
+    return CampaignItem.model_validate(
         {"id": "i", "campaign": "c", "author": None, "content": {"text": TEXT}, "stage": "group", "votes": votes}
         | {"created": "2026-01-01T00:00:00Z", "updated": "2026-01-01T00:00:00Z"}
     )

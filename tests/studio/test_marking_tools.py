@@ -13,7 +13,7 @@ from mores.errors import InputError
 from mores.studio.data.exports import make_files
 from mores.studio.data.imports import guess_format, import_items, read_items_file
 from mores.studio.data.snapshot import read_snapshot
-from mores.studio.records import Item, Person, Role
+from mores.studio.records import CampaignItem, Person, Role
 from mores.studio.store.database import Database, open_database
 from tests.studio.play import Play
 from tests.studio.test_marking import absent, add, answer, mark
@@ -45,7 +45,7 @@ def played(play: Play) -> dict[str, bytes]:
     }
 
 
-def said(items: list[Item]) -> list[list[Any]]:
+def said(items: list[CampaignItem]) -> list[list[Any]]:
     """What people answered, by text."""
     return [[vote.answer for vote in item.votes_at("mark")] for item in items]
 

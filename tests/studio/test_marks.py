@@ -10,19 +10,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.studio.form import Field, Form, FormError, as_sent, matches, read_form, shuffle
+from mores.studio.form import FormError, FormField, StudioForm, as_sent, matches, read_form, shuffle
 from mores.studio.marks import to_errors, to_marks
-from mores.studio.records import Item, Person, Role
-from mores.studio.timeline import facts
-from mores.studio.workflow import Cast, Create, Decision, Flow, Refused, Stage, Step, Take, act, next_state
+from mores.studio.records import CampaignItem, Person, Role
+from mores.studio.timeline import list_values
+from mores.studio.workflow import (
+    CampaignStage,
+    Cast,
+    Create,
+    Flow,
+    Refused,
+    StageDecision,
+    Step,
+    Take,
+    act,
+    fold_events,
+)
 
 TEXTS = ["هذا نصّ عربي طويل", "यह एक वाक्य है", "ข้อความภาษาไทย", "日本語の文章です", "A 👩‍👩‍👧‍👦 family 🇰🇪 here"]
-SEVERITY = Field("severity", "Severity", "choice", options=[("minor", "Minor"), ("major", "Major")])
-TYPE = Field("type", "Type", required=False)
+SEVERITY = FormField("severity", "Severity", "choice", options=[("minor", "Minor"), ("major", "Major")])
+TYPE = FormField("type", "Type", required=False)
 
 
-def marking(text: str, **fields: Any) -> Form:
-    return Form((Field("marks", "Errors", "marks", parts={"text": text}, details=(SEVERITY, TYPE), **fields),))
+def marking(text: str, **fields: Any) -> StudioForm:
+    return StudioForm(
+        (FormField("marks", "Errors", "marks", parts={"text": text}, details=(SEVERITY, TYPE), **fields),)
+    )
 
 
 def mark(text: str, start: int, end: int, **answers: Any) -> dict[str, Any]:
@@ -110,8 +123,12 @@ def test_a_practice_answer_is_correct_when_it_overlaps_the_known_marks_and_has_t
 
 
 def test_each_person_sees_the_blocks_in_an_order_of_their_own() -> None:
-    fields = [Field("before", "Before"), *(Field(f"{b}{n}", n, block=b) for b in "abc" for n in "12"), Field("z", "z")]
-    form = Form(tuple(fields), blocks=("a", "b", "c"))
+    fields = [
+        FormField("before", "Before"),
+        *(FormField(f"{b}{n}", n, block=b) for b in "abc" for n in "12"),
+        FormField("z", "z"),
+    ]
+    form = StudioForm(tuple(fields), blocks=("a", "b", "c"))
     orders = {shuffle(form, str(seed)).blocks for seed in range(100)}
     assert len(orders) == 6
     shuffled = shuffle(form, "7")
@@ -120,30 +137,32 @@ def test_each_person_sees_the_blocks_in_an_order_of_their_own() -> None:
 
 
 def test_what_a_person_answered_is_told_in_the_order_in_which_they_saw_it() -> None:
-    form = Form(tuple(Field(f"good_{block}", "Good?", block=block) for block in "ab"), blocks=("b", "a"))
-    told = facts(form, {"good_a": "yes", "good_b": "no", "why": "so"})
+    form = StudioForm(tuple(FormField(f"good_{block}", "Good?", block=block) for block in "ab"), blocks=("b", "a"))
+    told = list_values(form, {"good_a": "yes", "good_b": "no", "why": "so"})
     assert [tuple(fact) for fact in told] == [("1. Good?", "no"), ("2. Good?", "yes"), ("why", "so")]
 
 
 # A form in steps: what was answered cannot be changed when the next step is shown.
 
-STEPS = Form((Field("error", "Is it one?"), Field("why", "Why?", step=2), Field("like", "Alike?", step=3)))
+STEPS = StudioForm(
+    (FormField("error", "Is it one?"), FormField("why", "Why?", step=2), FormField("like", "Alike?", step=3))
+)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BOSS = Person(id="boss", roles=frozenset({Role.ORGANISER}))
 ANNA = Person(id="anna", roles=frozenset({Role.ANNOTATOR}))
 
 
-def decide(item: Item) -> Decision | None:
-    return Decision("next") if item.votes_at("judge") else None
+def decide(item: CampaignItem) -> StageDecision | None:
+    return StageDecision("next") if item.votes_at("judge") else None
 
 
-FLOW = Flow("c", (Stage("judge", "Judge", Role.ANNOTATOR, lambda _item: STEPS, decide),))
+FLOW = Flow("c", (CampaignStage("judge", "Judge", Role.ANNOTATOR, lambda _item: STEPS, decide),))
 
 
-def play(*actions: Any) -> Item:
-    item: Item | None = None
+def play(*actions: Any) -> CampaignItem:
+    item: CampaignItem | None = None
     for number, (person, action) in enumerate(actions):
-        item = next_state(item, act(FLOW, item, person, action, NOW, str(number)))
+        item = fold_events(item, act(FLOW, item, person, action, NOW, str(number)))
     assert item is not None
     return item
 
@@ -153,7 +172,7 @@ BEGIN = ((BOSS, Create("i", {}, stage="judge")), (ANNA, Take()))
 
 def test_a_form_says_its_steps() -> None:
     assert STEPS.steps == 3
-    assert [field.name for field in STEPS.at(2).fields] == ["why"]
+    assert [field.name for field in STEPS.select_step(2).fields] == ["why"]
 
 
 def test_the_vote_has_every_step_and_the_time_of_all() -> None:

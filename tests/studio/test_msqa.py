@@ -14,13 +14,13 @@ from mores.errors import InputError
 from mores.studio.campaigns.msqa.export import export, method, row, summarise
 from mores.studio.campaigns.msqa.forms import CATEGORIES, PRINCIPLES, inspect_form, validate_form, write_form
 from mores.studio.form import FormError, read_form
-from mores.studio.records import Content, Person, Role, Status
+from mores.studio.records import Content, ItemStatus, Person, Role
 from mores.studio.workflow import (
     Adjudicate,
     Create,
     Refused,
     Take,
-    missing,
+    count_missing,
 )
 from tests.studio.msqa_life import (
     AUTHOR,
@@ -101,11 +101,11 @@ def test_an_author_confirms_every_principle_and_translates_both_or_neither() -> 
 def test_rounds_of_validation_follow_each_other() -> None:
     life = validating()
     assert life.item is not None
-    assert missing(life.flow, life.item) == 2
+    assert count_missing(life.flow, life.item) == 2
     item = life.validate(YES)
-    assert (item.stage, missing(life.flow, item)) == ("validate", 1)
+    assert (item.stage, count_missing(life.flow, item)) == ("validate", 1)
     item = life.validate(YES)
-    assert (item.stage, missing(life.flow, item)) == ("validate", 2)  # the second round begins
+    assert (item.stage, count_missing(life.flow, item)) == ("validate", 2)  # the second round begins
     assert life.validate(YES, YES).stage == "accept"
 
 
@@ -144,7 +144,7 @@ def test_an_organiser_may_overrule_a_check_but_not_send_on_what_is_not_written()
     for to in ("", "inspect", "accept"):
         with pytest.raises(Refused, match="not complete"):
             draft.do(BOSS, Adjudicate("next", to=to))
-    assert draft.do(BOSS, Adjudicate("rejected")).status is Status.REJECTED
+    assert draft.do(BOSS, Adjudicate("rejected")).status is ItemStatus.REJECTED
     with pytest.raises(Refused, match="not complete"):
         draft.do(BOSS, Adjudicate("next", to="accept"))
 
@@ -229,7 +229,7 @@ def test_figures_say_why_versions_were_returned() -> None:
 
 def test_figures_and_the_paragraph_for_a_paper() -> None:
     item = accepted()
-    returned = item.model_copy(update={"id": "j", "status": Status.OPEN, "returns": 2})
+    returned = item.model_copy(update={"id": "j", "status": ItemStatus.OPEN, "returns": 2})
     figures = summarise(settings(), [item, returned])
     assert figures["Questions"] == 2
     assert (figures["Accepted"], figures["Returned at least once"]) == (1, 1)

@@ -12,7 +12,7 @@ from mores.search import Evidence, Found
 from mores.studio.campaigns.msqa import KIND
 from mores.studio.campaigns.msqa.checks import State, all_checks, too_easy
 from mores.studio.form import FormError, read_form
-from mores.studio.records import Status
+from mores.studio.records import ItemStatus
 from mores.studio.workflow import (
     Adjudicate,
     Answered,
@@ -216,7 +216,7 @@ def test_after_enough_returns_a_failed_check_rejects() -> None:
     for number in range(3):
         life.write(question=f"Pergunta {number}?")
         ends.append(life.answer(said).status)
-    assert ends == [Status.OPEN, Status.OPEN, Status.REJECTED]
+    assert ends == [ItemStatus.OPEN, ItemStatus.OPEN, ItemStatus.REJECTED]
 
 
 def test_every_question_is_asked_once() -> None:

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import pytest
 
 from mores.search import READS_FILES
-from mores.studio.records import Role, Status
+from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import rebuild
 from tests.cli.conftest import run_in_process
@@ -108,9 +108,9 @@ def test_from_an_invitation_to_a_benchmark_that_runs(database: Database, folder:
     organiser = play.organiser()
     assert "To accept it, confirm" in organiser.open(f"/items/{item}/life").text
     refused = organiser.send(f"/items/{item}/adjudicate", outcome="next", format="yes")
-    assert (refused.status_code, play.read(item).status) == (422, Status.OPEN)
+    assert (refused.status_code, play.read(item).status) == (422, ItemStatus.OPEN)
     organiser.send(f"/items/{item}/adjudicate", outcome="next", format="yes", coherence="yes")
-    assert play.read(item).status is Status.ACCEPTED
+    assert play.read(item).status is ItemStatus.ACCEPTED
 
     assert "Versions that models checked" in organiser.open("/figures").text
     kept = play.read(item)

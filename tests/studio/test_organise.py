@@ -13,10 +13,10 @@ import pytest
 from httpx2 import Response
 
 from mores.studio.data.exports import FORMATS
-from mores.studio.records import Role, Status
-from mores.studio.store.campaigns import all_campaigns
+from mores.studio.records import ItemStatus, Role
+from mores.studio.store.campaigns import list_campaigns
 from mores.studio.store.database import Database
-from mores.studio.store.items import do, read_items, rebuild
+from mores.studio.store.items import perform, read_items, rebuild
 from mores.studio.workflow import Create
 from tests.studio.play import Play, Player
 
@@ -29,7 +29,7 @@ def question(play: Play, text: str = "In Kenya, what do guests get first?", regi
     content = {"scene": "Guests come.", "question": text, "options": OPTIONS, "correct": ["A"]}
     person = next(m.person for m in play.members() if m.person.id == organiser)
     action = Create(f"{abs(hash(text)):012x}"[:12], content, region, "en", stage="verify")
-    return do(play.database, play.campaign, person, action).item.id
+    return perform(play.database, play.campaign, person, action).item.id
 
 
 def judge(play: Play, item: str, answers: list[str], names: str = "Verifier") -> list[Player]:
@@ -69,7 +69,7 @@ def test_an_instance_organiser_makes_a_campaign_from_a_form_with_errors_by_field
     given = {"title": "Tea", "regions": "Kenya, Ghana", "verifiers": "3", "agreeing": "2"}
     made = organiser.send("/campaigns", kind="culturalteaming", **given)
     assert made.status_code == 200
-    campaign = all_campaigns(play.database)[-1]
+    campaign = list_campaigns(play.database)[-1]
     assert (campaign.settings.regions, campaign.settings.verifiers) == (("KE", "GH"), 3)
     assert campaign.settings.licence == "CC-BY-4.0", "what is empty has its default"
 
@@ -82,7 +82,7 @@ def test_a_campaign_is_made_again_from_its_yaml(play: Play) -> None:
     assert bad.status_code == 422
     assert "verifiers: It must be at most 25." in bad.text
     assert organiser.send("/campaigns", yaml=text).status_code == 200
-    first, second = all_campaigns(play.database)
+    first, second = list_campaigns(play.database)
     assert first.settings == second.settings
     assert first.id != second.id
 
@@ -92,7 +92,7 @@ def test_nobody_else_makes_campaigns(play: Play) -> None:
     page(author, "/campaigns/new", 404)
     author.open("/me")
     assert author.send("/campaigns", kind="culturalteaming", title="Mine").status_code == 404
-    assert len(all_campaigns(play.database)) == 1
+    assert len(list_campaigns(play.database)) == 1
 
 
 def test_settings_are_changed_and_the_campaign_is_closed(play: Play) -> None:
@@ -126,7 +126,7 @@ def test_the_overview_says_what_is_stuck_and_how_far_people_agree(play: Play) ->
     assert "Ghana" in text
     assert text.count("match:") == 1
     assert "60% (" in text, "6 of 10 pairs agree"
-    assert play.read(item).status is Status.ACCEPTED
+    assert play.read(item).status is ItemStatus.ACCEPTED
 
 
 def test_disagreements_are_decided_with_an_answer_one_after_the_other(play: Play) -> None:
@@ -137,7 +137,7 @@ def test_disagreements_are_decided_with_an_answer_one_after_the_other(play: Play
             item = person.take()
             assert item
             person.send(f"/items/{item}/vote", answer=[answer])
-    assert play.read(first).status is Status.REJECTED
+    assert play.read(first).status is ItemStatus.REJECTED
     organiser = play.organiser()
     text = page(organiser, "/disagreements")
     assert "1 of 2" in text
@@ -147,7 +147,7 @@ def test_disagreements_are_decided_with_an_answer_one_after_the_other(play: Play
     assert empty.status_code == 422, "accepting needs the answer"
     organiser.send(f"/items/{shown}/adjudicate", outcome="next", queue="1", note="Tea it is.", answer=["A"])
     decided = play.read(shown)
-    assert decided.status is Status.ACCEPTED
+    assert decided.status is ItemStatus.ACCEPTED
     assert decided.results["verify"]["answer"] == ["A"]
     assert organiser.page is not None
     other = ({first, second} - {shown}).pop()
@@ -310,11 +310,11 @@ def test_a_file_that_cannot_be_used_says_where_and_why(play: Play, name: str, te
 def test_items_that_have_enough_answers_after_a_change_of_settings_are_decided(play: Play) -> None:
     item = question(play)
     judge(play, item, ["A", "A", "A"])
-    assert play.read(item).status is Status.OPEN
+    assert play.read(item).status is ItemStatus.OPEN
     organiser = play.organiser()
     organiser.open("/settings")
     organiser.send("/settings", title="Fewer", regions="Kenya", verifiers="3", agreeing="3")
-    assert play.read(item).status is Status.ACCEPTED, "nobody else could have taken it"
+    assert play.read(item).status is ItemStatus.ACCEPTED, "nobody else could have taken it"
 
 
 def test_changed_attention_checks_replace_the_old_ones(play: Play) -> None:
@@ -327,8 +327,8 @@ def test_changed_attention_checks_replace_the_old_ones(play: Play) -> None:
         assert organiser.send("/settings", title="T", regions="Kenya", checks=checks).status_code == 200
     found = [item for item in read_items(play.database, play.campaign, checks=True) if item.check]
     assert [(item.check, item.status) for item in found] == [
-        ({"answer": ["A"]}, Status.WITHDRAWN),
-        ({"answer": ["B"]}, Status.OPEN),
+        ({"answer": ["A"]}, ItemStatus.WITHDRAWN),
+        ({"answer": ["B"]}, ItemStatus.OPEN),
     ]
 
 

@@ -12,9 +12,11 @@ from mores.cli.studio import studio
 from mores.errors import InputError
 from mores.studio.data.label_studio import from_results, locate, read_label_studio, to_results
 from mores.studio.data.pearmut import from_span, read_pearmut, to_span
-from mores.studio.form import Field, Form
+from mores.studio.form import FormField, StudioForm
 
-FORM = Form((Field("kind", "Kind", "choice", options=[("a", "A"), ("b", "B")]), Field("why", "Why?", "text")))
+FORM = StudioForm(
+    (FormField("kind", "Kind", "choice", options=[("a", "A"), ("b", "B")]), FormField("why", "Why?", "text"))
+)
 
 
 def test_answers_and_spans_come_back_from_label_studio() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from zipfile import ZipFile
 
-from mores.studio.records import Role, Status
+from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
 from tests.studio.play import Play
 
@@ -27,7 +27,7 @@ def test_from_an_invitation_to_an_exported_question(database: Database) -> None:
         verifier = play.person(Role.VERIFIER, f"Verifier {number}")
         assert verifier.take() == item
         verifier.send(f"/items/{item}/vote", answer=["A"], seconds="12")
-    assert play.read(item).status is Status.ACCEPTED
+    assert play.read(item).status is ItemStatus.ACCEPTED
     organiser = play.organiser()
     organiser.open("/overview")
     archive = ZipFile(BytesIO(organiser.send("/export").content))

@@ -12,7 +12,7 @@ from mores.studio.store import people as store
 from mores.studio.store.database import Database
 from mores.studio.store.items import now
 from mores.studio.store.passwords import set_password
-from mores.studio.store.people import find_member, invite, link_back, sign_in, who
+from mores.studio.store.people import find_account, find_member, invite, link_back, sign_in
 from mores.studio.store.tables import audit, drafts, events, invitations, people, secrets, sessions
 from mores.studio.web.visit import COOKIE
 from mores.studio.workflow import Refused
@@ -114,7 +114,7 @@ def test_a_password_signs_in_and_a_wrong_one_does_not(play: Play) -> None:
     assert player.send("/me/password", password="short").status_code == 422
     before = player.browser.cookies[COOKIE]
     player.send("/me/password", password="karibu nyumbani kwetu")
-    assert who(play.database, before) is None, "other sessions end"
+    assert find_account(play.database, before) is None, "other sessions end"
     other = Player(play.browser(), play)
     other.open("/login")
     assert other.send("/login", email="amina@example.org", password="wrong wrong wrong").status_code == 422
@@ -145,9 +145,9 @@ def test_who_has_a_password_gives_it_to_change_it_and_cannot_guess(play: Play) -
 
 def test_sessions_end(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
     token = sign_in(play.database, play.organiser_id)
-    assert who(play.database, token)
+    assert find_account(play.database, token)
     monkeypatch.setattr(store, "now", lambda: now() + store.SIGNED_IN)
-    assert who(play.database, token) is None
+    assert find_account(play.database, token) is None
 
 
 def test_nobody_works_before_they_agree(play: Play) -> None:

@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 from mores.studio import app
 from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.data.exports import FORMATS
-from mores.studio.records import Item, Person, Role, Status
+from mores.studio.records import CampaignItem, ItemStatus, Person, Role
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.people import sign_in
 from mores.studio.web.pages import environment
@@ -200,11 +200,11 @@ def test_authors_see_only_their_items_and_votes_after_the_decision(two: Two) -> 
             answer = browser.get(f"/c/{two.mine.campaign.id}/items/{item.id}")
             mine = item.author == author
             assert answer.status_code == (200 if mine or (answer.status_code == 200 and _judged(item, author)) else 404)
-            if mine and item.status is Status.OPEN and not item.returns and item.results.keys() <= {item.stage}:
+            if mine and item.status is ItemStatus.OPEN and not item.returns and item.results.keys() <= {item.stage}:
                 assert "qqmine-vote-" not in answer.text, "votes before the decision"
 
 
-def _judged(item: Item, person: str) -> bool:
+def _judged(item: CampaignItem, person: str) -> bool:
     return any(vote.person == person for vote in item.votes)
 
 

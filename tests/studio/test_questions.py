@@ -7,22 +7,22 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mores.studio.form import Form
-from mores.studio.records import Ask, Item, Person, Role, Status
+from mores.studio.form import StudioForm
+from mores.studio.records import Ask, CampaignItem, ItemStatus, Person, Role
 from mores.studio.workflow import (
     Action,
     Adjudicate,
     Answered,
     AskAgain,
+    CampaignStage,
     Create,
-    Decision,
     Flow,
-    Question,
+    ModelQuestion,
     Refused,
-    Stage,
+    StageDecision,
     Submit,
     act,
-    next_state,
+    fold_events,
 )
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -30,34 +30,40 @@ AUTHOR = Person(id="a", roles=frozenset({Role.AUTHOR}))
 ORGANISER = Person(id="o", roles=frozenset({Role.ORGANISER}))
 
 
-def questions(item: Item) -> Sequence[Question]:
+def questions(item: CampaignItem) -> Sequence[ModelQuestion]:
     """Two models answer; the campaign's own judges each answer."""
-    answers = [Question("answer", model) for model in ("one", "two")]
+    answers = [ModelQuestion("answer", model) for model in ("one", "two")]
     judged = [
-        Question("judge", sample=("one", "two").index(ask.model), data=dict(ask.answer))
+        ModelQuestion("judge", sample=("one", "two").index(ask.model), data=dict(ask.answer))
         for ask in item.asks_of("answer")
         if ask.answer
     ]
     return [*answers, *judged]
 
 
-def decide(item: Item) -> Decision | None:
+def decide(item: CampaignItem) -> StageDecision | None:
     done = [ask for ask in item.asks_of("judge") if ask.answer]
-    return Decision("next") if len(done) == 2 or not item.asks_of("answer") else None
+    return StageDecision("next") if len(done) == 2 or not item.asks_of("answer") else None
 
 
 def flow(model: str = "own") -> Flow:
-    write = Stage("write", "Write", Role.AUTHOR, lambda _: Form(), lambda _: Decision("next"), own=True)
-    return Flow("c", (write, Stage("check", "Check", None, lambda _: Form(), decide, questions=questions)), model=model)
+    write = CampaignStage(
+        "write", "Write", Role.AUTHOR, lambda _: StudioForm(), lambda _: StageDecision("next"), own=True
+    )
+    return Flow(
+        "c",
+        (write, CampaignStage("check", "Check", None, lambda _: StudioForm(), decide, questions=questions)),
+        model=model,
+    )
 
 
-def do(rules: Flow, item: Item | None, person: Person | None, action: Action) -> Item:
-    after = next_state(item, act(rules, item, person, action, NOW, "k"))
+def do(rules: Flow, item: CampaignItem | None, person: Person | None, action: Action) -> CampaignItem:
+    after = fold_events(item, act(rules, item, person, action, NOW, "k"))
     assert after is not None
     return after
 
 
-def sent(rules: Flow) -> Item:
+def sent(rules: Flow) -> CampaignItem:
     return do(rules, do(rules, None, AUTHOR, Create("i", {"text": "x"})), AUTHOR, Submit({"text": "x"}))
 
 
@@ -76,9 +82,9 @@ def test_an_answer_is_followed_by_the_question_that_needs_it_once() -> None:
     item = do(rules, item, None, Answered("i.0", {"text": "no"}))
     assert keys(item.asks[2:]) == [("judge", "own", 1), ("judge", "own", 0)]
     for ask in ("i.2", "i.3"):
-        assert item.status is Status.OPEN
+        assert item.status is ItemStatus.OPEN
         item = do(rules, item, None, Answered(ask, {"correct": True}))
-    assert item.status is Status.ACCEPTED
+    assert item.status is ItemStatus.ACCEPTED
 
 
 def test_without_a_model_of_its_own_a_campaign_asks_only_the_named_ones() -> None:
@@ -91,7 +97,7 @@ def test_what_failed_is_asked_again_by_the_organiser_alone() -> None:
     rules = flow()
     item = do(rules, sent(rules), None, Answered("i.0", None, "it said nothing"))
     assert [ask.id for ask in item.failed] == ["i.0"]
-    assert item.status is Status.OPEN
+    assert item.status is ItemStatus.OPEN
     with pytest.raises(Refused, match="Only an organiser"):
         do(rules, item, AUTHOR, AskAgain())
     item = do(rules, item, ORGANISER, AskAgain())

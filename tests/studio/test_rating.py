@@ -30,7 +30,7 @@ from mores.studio.campaigns.rating.settings import RatingSettings
 from mores.studio.data.incoming import Incoming
 from mores.studio.form import FormError, as_seen, read_form
 from mores.studio.manage import import_files, new_campaign
-from mores.studio.records import Item, Role, Status, Vote
+from mores.studio.records import CampaignItem, ItemStatus, ItemVote, Role
 from mores.studio.store.campaigns import SettingsError, open_campaign, read_settings
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import read_items
@@ -43,17 +43,17 @@ NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 KESTREL, HERON, WREN = ANSWERS
 
 
-def item(answers: dict[str, str] | None = None, **content: Any) -> Item:
+def item(answers: dict[str, str] | None = None, **content: Any) -> CampaignItem:
     admitted = admit(SETTINGS, {"question": QUESTION, "answers": ANSWERS if answers is None else answers} | content)
     place = {"stage": "rate", "language": "sw", "region": "KE", "created": NOW, "updated": NOW}
-    return Item(id="i1", campaign="c", author=None, content=admitted, **place)
+    return CampaignItem(id="i1", campaign="c", author=None, content=admitted, **place)
 
 
-def vote(about: Item, person: str, ratings: dict[str, int], *best: str, **changes: Any) -> Vote:
+def vote(about: CampaignItem, person: str, ratings: dict[str, int], *best: str, **changes: Any) -> ItemVote:
     answer = opinion(about, ratings) | places(about, *best) | {"reason": "Because."}
     answer |= {name: [] for name in answer if name.startswith("spans_")} | changes
     order = as_seen(rate_form(SETTINGS, about), about.id, person).blocks
-    return Vote(person=person, stage="rate", version=1, answer=answer, at=NOW, seconds=90, order=order)
+    return ItemVote(person=person, stage="rate", version=1, answer=answer, at=NOW, seconds=90, order=order)
 
 
 # What comes in.
@@ -190,9 +190,9 @@ def test_each_person_sees_an_order_of_their_own_and_all_orders_are_as_frequent()
 def test_the_form_asks_about_each_answer_and_then_for_the_ranking() -> None:
     form = rate_form(SETTINGS, item())
     assert form.steps == 2
-    asked = [field.name for field in form.at(1).fields if field.block == "a"]
+    asked = [field.name for field in form.select_step(1).fields if field.block == "a"]
     assert asked == [f"{name}_a" for name in ("language", "spans", "factuality", "omissions", "comment", "rating")]
-    assert [field.name for field in form.at(2).fields] == ["rank_a", "rank_b", "rank_c", "reason"]
+    assert [field.name for field in form.select_step(2).fields] == ["rank_a", "rank_b", "rank_c", "reason"]
     assert rate_form(SETTINGS, item({"only": "This."})).steps == 1, "one answer cannot be ranked"
     few = RatingSettings(title="x", marking=False, comments=False, reasons=False, error_types=("spelling",))
     assert "spans_a" not in {field.name for field in rate_form(few, item()).fields}
@@ -203,9 +203,9 @@ def test_the_form_asks_about_each_answer_and_then_for_the_ranking() -> None:
 def test_two_answers_share_a_place_only_where_ties_are_allowed() -> None:
     sent = {"rank_a": ["1"], "rank_b": ["1"], "rank_c": ["3"], "reason": ["Both are good."]}
     with pytest.raises(FormError) as refused:
-        read_form(rate_form(SETTINGS, item()).at(2), sent)
+        read_form(rate_form(SETTINGS, item()).select_step(2), sent)
     assert set(refused.value.problems) == {"rank_a", "rank_b"}
-    ties = rate_form(SETTINGS.model_copy(update={"ties": True}), item()).at(2)
+    ties = rate_form(SETTINGS.model_copy(update={"ties": True}), item()).select_step(2)
     assert read_form(ties, sent)["rank_b"] == "1"
     with pytest.raises(FormError):
         read_form(ties, sent | {"rank_a": ["2"], "rank_b": ["2"]})
@@ -341,7 +341,7 @@ def test_from_an_import_to_mores_rate(database: Database, tmp_path: Path) -> Non
         while item_id := player.take():
             best = (HERON, KESTREL, WREN) if name == "Amina" else (KESTREL, HERON, WREN)
             rate(player, item_id, {KESTREL: 4, HERON: 5, WREN: 1}, *best)
-    assert {each.status for each in play.items()} == {Status.ACCEPTED}
+    assert {each.status for each in play.items()} == {ItemStatus.ACCEPTED}
     files = export_of(play)
     assert not [name for name in names if name in files["ratings.csv"]], "people are numbers"
     (tmp_path / "ratings.csv").write_text(files["ratings.csv"], "utf-8", newline="")
@@ -395,7 +395,7 @@ def test_no_text_is_changed_to_protect_a_spreadsheet(text: str, tmp_path: Path) 
     assert [rating.answer for rating in open_ratings(path).ratings] == [text]
 
 
-def judged_item() -> Item:
+def judged_item() -> CampaignItem:
     about = item()
     letter = letters(about)[WREN]
     mark = {"part": "text", "start": 11, "end": 18, "quote": "nothing", "severity": "major", "explanation": "Tea!"}
@@ -417,7 +417,7 @@ def test_marked_mistakes_are_judgements_as_those_of_a_metric() -> None:
 
 
 def test_what_the_organiser_took_out_is_in_no_result() -> None:
-    for status in (Status.REJECTED, Status.WITHDRAWN):
+    for status in (ItemStatus.REJECTED, ItemStatus.WITHDRAWN):
         out = judged_item().model_copy(update={"status": status})
         assert read_ratings([out]) == []
         assert summarise(SETTINGS, [out]) == {}

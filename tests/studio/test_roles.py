@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from mores.studio.records import Person, Role
 from mores.studio.store.database import Database, open_database
-from mores.studio.store.items import do
+from mores.studio.store.items import perform
 from mores.studio.store.people import (
     add_member,
     add_person,
@@ -162,11 +162,11 @@ class World:
         """A new item; `sent` to the reviewers, and given `to` one of them."""
         content: dict[str, Any] = CONTENT | {"theme": "Food", "source": "experience", "requirements": []}
         action = Create(f"i{next(self.numbers)}", content, "KE", "sw")
-        item = do(self.database, play.campaign, author, action).item.id
+        item = perform(self.database, play.campaign, author, action).item.id
         if sent:
-            do(self.database, play.campaign, author, Submit(content, region="KE", language="sw"), item=item)
+            perform(self.database, play.campaign, author, Submit(content, region="KE", language="sw"), item=item)
         if to:
-            do(self.database, play.campaign, to, Take(), item=item)
+            perform(self.database, play.campaign, to, Take(), item=item)
         return item
 
     def address(self, route: str, visitor: str) -> str:

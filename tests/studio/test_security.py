@@ -24,7 +24,7 @@ from mores.studio import serve
 from mores.studio.records import Role
 from mores.studio.store import passwords
 from mores.studio.store.database import Database, open_database
-from mores.studio.store.people import find_invitation, invite, who
+from mores.studio.store.people import find_account, find_invitation, invite
 from mores.studio.store.tables import audit, metadata, people
 from mores.studio.web.security import HEADERS, LONGEST_BODY, TOKEN_HEADER, Limiter, token_for
 from mores.studio.web.visit import COOKIE, MOST_FIELDS
@@ -126,11 +126,11 @@ def test_signing_in_changes_the_cookie_and_signing_out_ends_the_session(play: Pl
     assert answer.headers["location"] == "/"
     session = answer.cookies[COOKIE]
     assert session != "planted-by-somebody-else"
-    assert who(play.database, "planted-by-somebody-else") is None
+    assert find_account(play.database, "planted-by-somebody-else") is None
     signed_in = play.browser()
     signed_in.cookies.set(COOKIE, session)
     left = post(signed_in, play, "/logout")
-    assert who(play.database, session) is None
+    assert find_account(play.database, session) is None
     assert left.cookies[COOKIE] != session
     kept = play.browser()
     kept.cookies.set(COOKIE, session)

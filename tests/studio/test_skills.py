@@ -9,9 +9,9 @@ import pytest
 from mores.engine import AskSettings
 from mores.studio.records import Role
 from mores.studio.store.database import Database
-from mores.studio.store.items import do, rebuild
+from mores.studio.store.items import perform, rebuild
 from mores.studio.store.skills import estimate, learn_skills
-from mores.studio.worker import Worker
+from mores.studio.worker import AskWorker
 from mores.studio.workflow import Create
 from tests.studio.play import Play, Player
 from tests.studio.teaming_life import BOSS, QUESTION, flow_of, settings
@@ -51,9 +51,9 @@ def test_a_campaign_learns_and_votes_remember(database: Database) -> None:
         assert item
         player.send(f"/items/{item}/vote", answer=[letter])
 
-    worker = Worker(database, "", AskSettings(store=None))
+    worker = AskWorker(database, "", AskSettings(store=None))
     for number in range(6):
-        do(database, play.campaign, BOSS, Create(f"{number:012x}", QUESTION, "KE", "en", stage="verify"))
+        perform(database, play.campaign, BOSS, Create(f"{number:012x}", QUESTION, "KE", "en", stage="verify"))
     for place, player in enumerate(people):
         for _ in range(6 if place < 2 else 3):
             judge(player, "B" if place == 1 else "A")
@@ -61,7 +61,7 @@ def test_a_campaign_learns_and_votes_remember(database: Database) -> None:
     skills = play.again().flow.skills
     assert len(skills) == 4
     assert min(skills.values()) == skills[play.read("000000000000").votes[1].person]
-    do(database, play.campaign, BOSS, Create("aaaaaaaaaaaa", QUESTION, "KE", "en", stage="verify"))
+    perform(database, play.campaign, BOSS, Create("aaaaaaaaaaaa", QUESTION, "KE", "en", stage="verify"))
     judge(people[0], "A")
     [vote] = play.read("aaaaaaaaaaaa").votes
     assert vote.skill == skills[vote.person]

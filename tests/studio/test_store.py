@@ -18,15 +18,15 @@ from sqlalchemy import create_engine, select, text
 from mores.errors import ConfigError, StoreError
 from mores.studio.campaigns import open_kind
 from mores.studio.demo import fill
-from mores.studio.records import Event, EventKind, Item, Person, Role
-from mores.studio.serve import owner_of
+from mores.studio.records import CampaignItem, Event, EventKind, Person, Role
+from mores.studio.serve import find_owner
 from mores.studio.store.campaigns import change_settings, make_campaign, read_settings
 from mores.studio.store.database import Database, _engine, _url, migrate, open_database
 from mores.studio.store.items import (
     Campaign,
     append,
-    do,
     now,
+    perform,
     read_events,
     read_item,
     read_items,
@@ -34,18 +34,18 @@ from mores.studio.store.items import (
     release_late,
     take,
 )
-from mores.studio.store.people import Profile, add_person, read_draft, save_draft
+from mores.studio.store.people import PersonProfile, add_person, read_draft, save_draft
 from mores.studio.store.tables import VIEWS, events, holds, metadata
 from mores.studio.workflow import (
     Adjudicate,
     Cast,
     Create,
-    Edit,
     Refused,
     Release,
+    Revise,
     Take,
     assign,
-    next_state,
+    fold_events,
 )
 from tests.studio.conftest import SYNCHRONOUS
 
@@ -70,9 +70,9 @@ def campaign_in(database: Database, **settings: Any) -> Campaign:
     return make_campaign(database, kind, read_settings(kind, {"title": "C", "regions": ["KE", "JP"]} | settings))
 
 
-def add(database: Database, campaign: Campaign, name: str, region: str = "KE") -> Item:
+def add(database: Database, campaign: Campaign, name: str, region: str = "KE") -> CampaignItem:
     content = {"scene": "s", "question": f"{name}?", "options": ["a", "b", "c", "d"], "correct": ["A"]}
-    return do(database, campaign, BOSS, Create(name, content, region, "sw", stage="verify")).item
+    return perform(database, campaign, BOSS, Create(name, content, region, "sw", stage="verify")).item
 
 
 def test_the_migrations_make_the_tables(database: Database) -> None:
@@ -100,12 +100,12 @@ def test_the_same_action_sent_ten_times_at_once_is_done_once(database: Database)
     take(database, campaign, person)
     action = Cast({"answer": ["A"]})
     with ThreadPoolExecutor(10) as pool:
-        results = list(pool.map(lambda _: do(database, campaign, person, action, item="i", key="once"), range(10)))
+        results = list(pool.map(lambda _: perform(database, campaign, person, action, item="i", key="once"), range(10)))
     assert sum(bool(result.events) for result in results) == 1
     assert len(read_item(database, campaign, "i").votes) == 1
     created = Create("new", {"scene": "s"}, "KE")
     with ThreadPoolExecutor(10) as pool:
-        made = list(pool.map(lambda _: do(database, campaign, BOSS, created, key="twice"), range(10)))
+        made = list(pool.map(lambda _: perform(database, campaign, BOSS, created, key="twice"), range(10)))
     assert sum(bool(result.events) for result in made) == 1
 
 
@@ -114,7 +114,7 @@ def test_nothing_of_a_refused_action_is_written(database: Database) -> None:
     add(database, campaign, "i")
     before = read_events(database, campaign, "i")
     with pytest.raises(Refused):
-        do(database, campaign, verifier(0), Cast({"answer": ["A"]}), item="i")
+        perform(database, campaign, verifier(0), Cast({"answer": ["A"]}), item="i")
     assert read_events(database, campaign, "i") == before
 
 
@@ -123,8 +123,8 @@ def test_an_item_is_what_its_events_add_up_to(database: Database) -> None:
     add(database, campaign, "i")
     for number in range(5):
         take(database, campaign, verifier(number))
-        do(database, campaign, verifier(number), Cast({"answer": ["A"]}, seconds=3.5, comment="ok"), item="i")
-    assert next_state(None, read_events(database, campaign, "i")) == read_item(database, campaign, "i")
+        perform(database, campaign, verifier(number), Cast({"answer": ["A"]}, seconds=3.5, comment="ok"), item="i")
+    assert fold_events(None, read_events(database, campaign, "i")) == read_item(database, campaign, "i")
 
 
 def contents(database: Database) -> dict[str, list[tuple[Any, ...]]]:
@@ -135,7 +135,7 @@ def contents(database: Database) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def test_the_tables_made_again_from_events_are_the_same(database: Database) -> None:
-    campaigns = fill(database, owner_of(database))
+    campaigns = fill(database, find_owner(database))
     before = contents(database)
     assert rebuild(database, campaigns) > 10
     assert contents(database) == before
@@ -146,13 +146,13 @@ def test_every_change_of_an_item_leaves_the_tables_that_its_events_make(database
     add(database, campaign, "i")
     for number in range(4):
         take(database, campaign, verifier(number))
-    do(database, campaign, verifier(0), Cast({"answer": ["A"]}), item="i")
-    do(database, campaign, verifier(0), Cast({"answer": ["B"]}), item="i")  # changed
-    do(database, campaign, verifier(1), Release("I do not know this."), item="i")
-    do(database, campaign, verifier(2), Release(), item="i")
-    do(database, campaign, BOSS, Adjudicate("back", "Say it more clearly."), item="i")
+    perform(database, campaign, verifier(0), Cast({"answer": ["A"]}), item="i")
+    perform(database, campaign, verifier(0), Cast({"answer": ["B"]}), item="i")  # changed
+    perform(database, campaign, verifier(1), Release("I do not know this."), item="i")
+    perform(database, campaign, verifier(2), Release(), item="i")
+    perform(database, campaign, BOSS, Adjudicate("back", "Say it more clearly."), item="i")
     content = read_item(database, campaign, "i").content | {"question": "Clearer?"}
-    do(database, campaign, BOSS, Edit(content, "KE", "sw"), item="i")
+    perform(database, campaign, BOSS, Revise(content, "KE", "sw"), item="i")
     before = contents(database)
     assert (len(before["holds"]), len(before["votes"]), len(before["met"])) == (0, 1, 2)
     rebuild(database, [campaign])
@@ -164,7 +164,7 @@ def test_a_person_is_given_what_the_rules_say(database: Database) -> None:
     for name in ("first", "second", "third", "fourth"):
         add(database, campaign, name)
     for number, item in enumerate(["third", "third", "second", "fourth"]):
-        do(database, campaign, verifier(number), _taken(database, campaign, item, verifier(number)), item=item)
+        perform(database, campaign, verifier(number), _taken(database, campaign, item, verifier(number)), item=item)
     for person in (verifier(9), verifier(0), verifier(2)):
         ((_, expected),) = assign(campaign.flow, [person], read_items(database, campaign))
         given = take(database, campaign, person)
@@ -204,12 +204,12 @@ def test_a_vote_replaces_its_draft(database: Database) -> None:
     campaign = campaign_in(database)
     add(database, campaign, "i")
     with database.write() as connection:
-        person = add_person(connection, Profile(name="V"))
+        person = add_person(connection, PersonProfile(name="V"))
     member = Person(id=person, roles=frozenset({Role.VERIFIER}), regions=frozenset({"KE"}))
     take(database, campaign, member)
     for place in ("i", "another"):
         save_draft(database, campaign, person, place, {"comment": ["half a sentence"]})
-    do(database, campaign, member, Cast({"answer": ["A"]}), item="i")
+    perform(database, campaign, member, Cast({"answer": ["A"]}), item="i")
     assert read_draft(database, campaign, person, "i") == {}
     assert read_draft(database, campaign, person, "another") == {"comment": ["half a sentence"]}
 
@@ -218,14 +218,14 @@ def test_items_that_need_the_fewest_answers_come_first_and_only_of_ones_region(d
     campaign = campaign_in(database)
     for name, region in (("first", "KE"), ("second", "KE"), ("far", "JP")):
         add(database, campaign, name, region)
-    do(database, campaign, verifier(1), _taken(database, campaign, "second", verifier(1)), item="second")
+    perform(database, campaign, verifier(1), _taken(database, campaign, "second", verifier(1)), item="second")
     taken = [take(database, campaign, verifier(2)) for _ in range(3)]
     assert [item and item.id for item in taken] == ["second", "first", None]
     assert take(database, campaign, verifier(3, "FR")) is None
 
 
 def _taken(database: Database, campaign: Campaign, item: str, person: Person) -> Cast:
-    do(database, campaign, person, Take(), item=item)
+    perform(database, campaign, person, Take(), item=item)
     return Cast({"answer": ["A"]})
 
 

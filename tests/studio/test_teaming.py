@@ -24,7 +24,7 @@ from mores.studio.campaigns.culturalteaming.export import INSTRUCTION, easy_row
 from mores.studio.campaigns.culturalteaming.figures import popular_answer, summarise
 from mores.studio.campaigns.culturalteaming.forms import duel_form, problem_of, verify_form, write_form
 from mores.studio.form import FormError, read_form
-from mores.studio.records import Ask, Status, Vote
+from mores.studio.records import Ask, ItemStatus, ItemVote
 from mores.studio.workflow import Adjudicate, Answered, AskModel, Refused, Submit
 from tests.studio.teaming_life import BOSS, NOW, QUESTION, do, exported, flow_of, settings, verifier, vote, waiting
 
@@ -37,18 +37,18 @@ PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "culturalbench" / "C
 @pytest.mark.parametrize(
     ("answers", "status", "answer"),
     [
-        (["A", "A", "A", "A", "A"], Status.ACCEPTED, ["A"]),
-        (["B", "A", "B", "B", "B"], Status.ACCEPTED, ["B"]),
-        (["AC", "AC", "A", "AC", "AC"], Status.ACCEPTED, ["A", "C"]),
-        (["ABCD"] * 5, Status.ACCEPTED, ["A", "B", "C", "D"]),
-        (["A", "A", "A", "B", "B"], Status.REJECTED, None),
-        (["A", "A", "A", "AC", "AC"], Status.REJECTED, None),
-        (["A", "A", "A", "unknown", "unknown"], Status.REJECTED, None),
-        (["none"] * 5, Status.REJECTED, None),
-        (["unknown"] * 5, Status.REJECTED, None),
+        (["A", "A", "A", "A", "A"], ItemStatus.ACCEPTED, ["A"]),
+        (["B", "A", "B", "B", "B"], ItemStatus.ACCEPTED, ["B"]),
+        (["AC", "AC", "A", "AC", "AC"], ItemStatus.ACCEPTED, ["A", "C"]),
+        (["ABCD"] * 5, ItemStatus.ACCEPTED, ["A", "B", "C", "D"]),
+        (["A", "A", "A", "B", "B"], ItemStatus.REJECTED, None),
+        (["A", "A", "A", "AC", "AC"], ItemStatus.REJECTED, None),
+        (["A", "A", "A", "unknown", "unknown"], ItemStatus.REJECTED, None),
+        (["none"] * 5, ItemStatus.REJECTED, None),
+        (["unknown"] * 5, ItemStatus.REJECTED, None),
     ],
 )
-def test_four_of_five_must_give_the_same_set(answers: list[str], status: Status, answer: list[str] | None) -> None:
+def test_four_of_five_must_give_the_same_set(answers: list[str], status: ItemStatus, answer: list[str] | None) -> None:
     item = vote(flow_of(settings()), waiting(flow_of(settings())), answers)
     result = item.results["verify"]
     assert (item.status, result.get("answer"), result["votes"]) == (status, answer, 5)
@@ -73,7 +73,7 @@ def test_an_outcome_that_is_certain_ends_it_only_where_the_settings_say_so(
     early: bool, answers: list[str], open_still: bool
 ) -> None:
     flow = flow_of(settings(early=early))
-    assert (vote(flow, waiting(flow), answers).status is Status.OPEN) is open_still
+    assert (vote(flow, waiting(flow), answers).status is ItemStatus.OPEN) is open_still
 
 
 def test_early_decisions_are_those_of_all_five() -> None:
@@ -85,7 +85,7 @@ def test_early_decisions_are_those_of_all_five() -> None:
             item = waiting(soon)
             for place in range(1, 6):
                 item = vote(soon, waiting(soon), order[:place])
-                if item.status is not Status.OPEN:
+                if item.status is not ItemStatus.OPEN:
                     break
             assert (item.status, item.results["verify"].get("answer")) == (
                 full.status,
@@ -96,7 +96,7 @@ def test_early_decisions_are_those_of_all_five() -> None:
 def test_a_question_that_fails_goes_back_once_where_the_settings_say_so_and_must_be_changed() -> None:
     flow = flow_of(settings(returns=True))
     item = vote(flow, waiting(flow), ["A", "A", "A", "B", "B"])
-    assert (item.status, item.stage, item.returns) == (Status.OPEN, "duel", 1)
+    assert (item.status, item.stage, item.returns) == (ItemStatus.OPEN, "duel", 1)
     assert item.note == "3 of 5 people gave the same answer; 4 must."
     values = {"question": [QUESTION["question"]], "options": QUESTION["options"], "correct": ["A"]}
     with pytest.raises(FormError) as problem:
@@ -105,7 +105,7 @@ def test_a_question_that_fails_goes_back_once_where_the_settings_say_so_and_must
     changed = read_form(duel_form(item), values | {"question": ["In Kenya, what do guests get at once?"]})
     item = do(flow, item, BOSS, Submit(item.content | changed, region="KE", language="en"))
     assert (item.stage, item.votes_at("verify")) == ("verify", [])
-    assert vote(flow, item, ["A", "A", "B", "B", "B"]).status is Status.REJECTED
+    assert vote(flow, item, ["A", "A", "B", "B", "B"]).status is ItemStatus.REJECTED
 
 
 def test_settings_that_do_not_fit_are_refused() -> None:
@@ -117,7 +117,7 @@ def test_settings_that_do_not_fit_are_refused() -> None:
 def test_the_organiser_filters_a_question_that_is_not_about_the_region() -> None:
     flow = flow_of(settings())
     item = do(flow, waiting(flow), BOSS, Adjudicate("rejected", "The same everywhere."))
-    assert (item.status, item.note) == (Status.REJECTED, "The same everywhere.")
+    assert (item.status, item.note) == (ItemStatus.REJECTED, "The same everywhere.")
     with pytest.raises(Refused):
         do(flow, waiting(flow), verifier("v"), Adjudicate("rejected"))
 
@@ -131,29 +131,29 @@ def test_one_more_person_is_asked_until_the_answer_is_probable_enough() -> None:
     agreed = vote(flow, waiting(flow), ["A", "A"])
     # five labels (A-D, none); each wrong one has (1 - 0.8) / 4 = 0.05
     assert agreed.results["verify"]["probability"] == pytest.approx(0.64 / (0.64 + 4 * 0.05**2), abs=1e-4)
-    assert (agreed.status, agreed.results["verify"]["answer"]) == (Status.ACCEPTED, ["A"])
+    assert (agreed.status, agreed.results["verify"]["answer"]) == (ItemStatus.ACCEPTED, ["A"])
     split = vote(flow, waiting(flow), ["A", "B"])
-    assert split.status is Status.OPEN
+    assert split.status is ItemStatus.OPEN
     # A, B, A is 0.8 * 0.8 * 0.05 against 0.05 * 0.05 * 0.8 and three times 0.05 ** 3
     third = 0.8 * 0.8 * 0.05 / (0.8 * 0.8 * 0.05 + 0.05 * 0.05 * 0.8 + 3 * 0.05**3)
     assert third < 0.95
-    assert vote(flow, waiting(flow), ["A", "B", "A"]).status is Status.OPEN
-    assert vote(flow, waiting(flow), ["A", "B", "A", "A"]).status is Status.ACCEPTED
-    assert vote(flow, waiting(flow), ["A", "B", "A", "B"]).status is Status.REJECTED
+    assert vote(flow, waiting(flow), ["A", "B", "A"]).status is ItemStatus.OPEN
+    assert vote(flow, waiting(flow), ["A", "B", "A", "A"]).status is ItemStatus.ACCEPTED
+    assert vote(flow, waiting(flow), ["A", "B", "A", "B"]).status is ItemStatus.REJECTED
 
 
 def test_people_who_are_often_wrong_count_less() -> None:
     chosen = settings(adaptive=True, least=2, most=9)
     good, poor = (flow_of(chosen, {f"v{n}": skill for n in range(9)}) for skill in (0.95, 0.4))
-    assert vote(good, waiting(good), ["A", "A"]).status is Status.ACCEPTED
-    assert vote(poor, waiting(poor), ["A", "A"]).status is Status.OPEN
+    assert vote(good, waiting(good), ["A", "A"]).status is ItemStatus.ACCEPTED
+    assert vote(poor, waiting(poor), ["A", "A"]).status is ItemStatus.OPEN
 
 
 def test_nobody_knows_ends_at_the_most_and_none_is_never_accepted() -> None:
     flow = flow_of(settings(adaptive=True, least=2, most=4))
-    assert vote(flow, waiting(flow), ["unknown"] * 3).status is Status.OPEN
-    assert vote(flow, waiting(flow), ["unknown"] * 4).status is Status.REJECTED
-    assert vote(flow, waiting(flow), ["none"] * 2).status is Status.REJECTED
+    assert vote(flow, waiting(flow), ["unknown"] * 3).status is ItemStatus.OPEN
+    assert vote(flow, waiting(flow), ["unknown"] * 4).status is ItemStatus.REJECTED
+    assert vote(flow, waiting(flow), ["none"] * 2).status is ItemStatus.REJECTED
 
 
 # Forms
@@ -374,7 +374,7 @@ def test_the_surprisingly_popular_answer_is_the_one_that_people_do_not_expect_of
     item = waiting(flow_of(settings()))
     answers = [(["A"], ["A"]), (["A"], ["A"]), (["A"], ["A"]), (["B"], ["A"]), (["B"], ["A"])]
     votes = tuple(
-        Vote(person=f"v{n}", stage="verify", version=1, answer={"answer": mine, "others": others}, at=NOW)
+        ItemVote(person=f"v{n}", stage="verify", version=1, answer={"answer": mine, "others": others}, at=NOW)
         for n, (mine, others) in enumerate(answers)
     )
     # A has 3 of 5 votes and all predictions: less than expected; B has 2 of 5 and none

@@ -19,12 +19,12 @@ from mores.engine import AskSettings
 from mores.studio import app
 from mores.studio.campaigns import open_kind
 from mores.studio.demo import fill
-from mores.studio.records import Role, Status
+from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
-from mores.studio.store.items import do, read_items
+from mores.studio.store.items import perform, read_items
 from mores.studio.store.people import add_person, consent, read_profile, sign_in
 from mores.studio.web.visit import COOKIE
-from mores.studio.worker import Worker
+from mores.studio.worker import AskWorker
 from mores.studio.workflow import Answered
 from tests.cli.conftest import Run, home, mores
 from tests.studio.play import ADDRESS, Play, Player
@@ -68,7 +68,7 @@ def ai(tmp_path: Path) -> str:
 
 def think(database: Database, model: str) -> None:
     """Let the AI answer what waits."""
-    asyncio.run(Worker(database, model, AskSettings(store=None)).answer_all())
+    asyncio.run(AskWorker(database, model, AskSettings(store=None)).answer_all())
 
 
 def text(player: Player) -> str:
@@ -141,7 +141,7 @@ def test_without_a_model_that_answers_the_author_goes_on(
         assert "The model's answer cannot be used. You can ask again, or go on without it." in text(author)
     else:
         failure = "The model cannot be asked: openai:nobody at http://127.0.0.1:9/v1 says no"
-        do(database, play.campaign, None, Answered(f"{item}.0", None, failure), item=item)
+        perform(database, play.campaign, None, Answered(f"{item}.0", None, failure), item=item)
         author.open(f"/items/{item}")
         assert "The model cannot be asked. You can ask again" in text(author)
     for secret in ("openai", "127.0.0.1", "fake:", "key-that"):
@@ -177,7 +177,7 @@ def test_verifiers_see_only_the_question_each_in_an_order_of_their_own(database:
         verifier.send(f"/items/{item}/vote", answer=["A"], others=["B"])
         assert play.read(item).votes[-1].answer == {"answer": ["A"], "others": ["B"]}
     assert len(orders) > 1
-    assert play.read(item).status is Status.ACCEPTED
+    assert play.read(item).status is ItemStatus.ACCEPTED
     stranger = play.person(Role.VERIFIER, "Okello", region="Uganda")
     assert stranger.take() is None
     author.open(f"/items/{item}")
@@ -192,15 +192,15 @@ def test_an_organiser_decides_where_the_verifiers_disagree(database: Database) -
         verifier = play.person(Role.VERIFIER)
         verifier.take()
         verifier.send(f"/items/{item}/vote", answer=[answer])
-    assert play.read(item).status is Status.REJECTED
+    assert play.read(item).status is ItemStatus.REJECTED
     organiser = play.organiser()
     organiser.open(f"/items/{item}/life")
     organiser.send(f"/items/{item}/adjudicate", answer=["none"], outcome="next")
-    assert play.read(item).status is Status.REJECTED, "a question has a correct option"
+    assert play.read(item).status is ItemStatus.REJECTED, "a question has a correct option"
     organiser.open(f"/items/{item}/life")
     organiser.send(f"/items/{item}/adjudicate", answer=["A"], outcome="next", note="The others say so too.")
     decided = play.read(item)
-    assert decided.status is Status.ACCEPTED
+    assert decided.status is ItemStatus.ACCEPTED
     counts = {"A": 3, "B": 1, "none": 1}
     result = {"answer": ["A"], "mode": "single", "adjudicated": True, "votes": 5, "agreeing": 3, "counts": counts}
     assert decided.results["verify"] == result
@@ -283,8 +283,11 @@ def test_the_demo_has_every_state(database: Database) -> None:
         ("verify", "accepted"),
         ("verify", "rejected"),
     }
-    assert {item.results["verify"]["mode"] for item in items if item.status is Status.ACCEPTED} == {"single", "multi"}
-    assert any(len(item.votes) == 2 for item in items if item.status is Status.OPEN)
+    assert {item.results["verify"]["mode"] for item in items if item.status is ItemStatus.ACCEPTED} == {
+        "single",
+        "multi",
+    }
+    assert any(len(item.votes) == 2 for item in items if item.status is ItemStatus.OPEN)
     assert any(item.returns and item.stage == "duel" for item in items)
     browser = TestClient(app(database, model="none", store=None), base_url=ADDRESS)
     seen = []

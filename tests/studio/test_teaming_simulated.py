@@ -9,8 +9,8 @@ from itertools import product
 
 import pytest
 
-from mores.studio.records import Item, Person, Role, Status
-from mores.studio.workflow import Cast, Flow, Take, assign, missing
+from mores.studio.records import CampaignItem, ItemStatus, Person, Role
+from mores.studio.workflow import Cast, Flow, Take, assign, count_missing
 from tests.studio.teaming_life import chosen, do, flow_of, settings, verifier, waiting
 
 LABELS = ("A", "B", "C", "D", "none")
@@ -18,14 +18,14 @@ PEOPLE = 20
 ITEMS = 200
 
 
-def simulate(flow: Flow, skills: Mapping[str, float], truths: Sequence[str], seed: int) -> list[Item]:
+def simulate(flow: Flow, skills: Mapping[str, float], truths: Sequence[str], seed: int) -> list[CampaignItem]:
     """A whole campaign: people get items by the studio's rules, and answer as well as they can."""
     lottery = random.Random(seed)
     people = [Person(id=name, roles=frozenset({Role.VERIFIER}), regions=frozenset({"KE"})) for name in skills]
     items = {f"q{number}": waiting(flow, f"q{number}") for number in range(len(truths))}
     truth = dict(zip(items, truths, strict=True))
     while True:
-        open_items = [item for item in items.values() if missing(flow, item)]
+        open_items = [item for item in items.values() if count_missing(flow, item)]
         lottery.shuffle(people)
         pairs = assign(flow, people, open_items[:60])
         if not pairs:
@@ -74,7 +74,7 @@ def test_five_verifiers_of_known_skill_give_back_the_truths_as_theory_predicts()
     skills = {f"p{number}": 0.6 + 0.38 * number / (PEOPLE - 1) for number in range(PEOPLE)}
     truths = [lottery.choice("ABCD") for _ in range(ITEMS)]
     items = simulate(flow_of(settings()), skills, truths, seed=2)
-    assert all(len(item.votes) == 5 and item.status is not Status.OPEN for item in items)
+    assert all(len(item.votes) == 5 and item.status is not ItemStatus.OPEN for item in items)
     chances = [expected([skills[vote.person] for vote in item.votes]) for item in items]
     accepted = [item.results["verify"].get("answer") for item in items]
     correct = [answer == [truth] for answer, truth in zip(accepted, truths, strict=True)]
@@ -90,7 +90,7 @@ def test_the_papers_rate_of_acceptance_at_the_skill_that_it_implies() -> None:
     lottery = random.Random(3)
     people = {f"p{number}": skill for number in range(10)}
     items = simulate(flow_of(settings()), people, [lottery.choice("ABCD") for _ in range(600)], seed=4)
-    check(sum(item.status is Status.ACCEPTED for item in items), [1696 / 3000] * 600)
+    check(sum(item.status is ItemStatus.ACCEPTED for item in items), [1696 / 3000] * 600)
 
 
 def test_adaptive_redundancy_is_as_certain_as_it_says_and_saves_votes() -> None:
@@ -99,7 +99,7 @@ def test_adaptive_redundancy_is_as_certain_as_it_says_and_saves_votes() -> None:
     truths = [lottery.choice("ABCD") for _ in range(ITEMS)]
     chosen_settings = settings(adaptive=True, least=2, most=9, certainty=0.95)
     items = simulate(flow_of(chosen_settings, skills), skills, truths, seed=6)
-    accepted = [(item, truth) for item, truth in zip(items, truths, strict=True) if item.status is Status.ACCEPTED]
+    accepted = [(item, truth) for item, truth in zip(items, truths, strict=True) if item.status is ItemStatus.ACCEPTED]
     chances = [item.results["verify"]["probability"] for item, _ in accepted]
     correct = sum(item.results["verify"]["answer"] == [truth] for item, truth in accepted)
     deviation = math.sqrt(sum(share * (1 - share) for share in chances))

@@ -18,11 +18,11 @@ from mores.studio.web.pages import (
     environment,
     known_names,
     language_in,
-    locales,
+    list_locales,
     region_in,
-    speaker,
-    spent,
+    show_duration,
     translate,
+    translator,
 )
 from tests.studio.play import Play, Player
 from tools.translations import LANGUAGES, NOTE, STUDIO, texts
@@ -55,7 +55,7 @@ IN_ENGLISH = (
 )
 """What is wrong with a file, a model's answer or the server is said as in the terminal, with the file and the line."""
 
-RAISED = {"Decision", "FormError", "HTTPException", "InputError", "Refused", "Unknown"}
+RAISED = {"StageDecision", "FormError", "HTTPException", "InputError", "Refused", "Unknown"}
 
 
 def test_no_message_is_put_together_where_it_cannot_be_translated() -> None:
@@ -76,7 +76,7 @@ def test_phrases_are_kept_whole_and_said_in_the_language_of_the_page() -> None:
     kept = json.loads(json.dumps(keep_phrases({"note": note, "plain": ["a", 1]})))
     read = read_phrases(kept)
     assert read == {"note": "Give at most 4,000.\n{Amina} wrote this", "plain": ["a", 1]}
-    say = speaker("es")
+    say = translator("es")
     spanish = translate("es")["Give at most {count}."].format(count="4.000")
     assert say(read["note"]) == f"{spanish}\n{{Amina}} wrote this"
 
@@ -117,8 +117,8 @@ def test_numbers_and_times_are_written_as_in_the_language() -> None:
         return environment(language).from_string("{{ 12345.5|number }}").render()
 
     assert [number("en"), number("es"), number("hi")] == ["12,345.5", "12.345,5", "12,345.5"]
-    assert [spent(45), spent(200), spent(7500)] == ["45 sec", "3 min 20 sec", "2 hr 5 min"]
-    assert "分钟" in spent(200, "zh")
+    assert [show_duration(45), show_duration(200), show_duration(7500)] == ["45 sec", "3 min 20 sec", "2 hr 5 min"]
+    assert "分钟" in show_duration(200, "zh")
 
 
 @pytest.fixture
@@ -171,6 +171,6 @@ def test_people_write_countries_and_languages_in_their_own_language(play: Play) 
 
 def test_every_language_is_offered_by_its_own_name(play: Play) -> None:
     page = Player(play.browser(), play).open("/login").text
-    for code, name in locales().items():
+    for code, name in list_locales().items():
         assert f'value="{code}" lang="{code}"' in page
         assert f">{name}</button>" in page

@@ -20,7 +20,7 @@ from mores.factory.gold import Gold, Original
 from mores.factory.items import Task
 from mores.factory.output import read_split
 from mores.io import JsonlWriter, read_records
-from mores.studio.campaigns.validation.compare import Change, compare
+from mores.studio.campaigns.validation.compare import WordChange, compare
 from mores.studio.campaigns.validation.forms import validate_form
 from mores.studio.campaigns.validation.judged import to_judged
 from mores.studio.campaigns.validation.rows import admit, choose, join
@@ -28,7 +28,7 @@ from mores.studio.campaigns.validation.settings import ValidationSettings
 from mores.studio.data.incoming import Incoming
 from mores.studio.form import FormError, as_seen, read_form
 from mores.studio.manage import export_campaign, import_files
-from mores.studio.records import Item, Role, Status, Vote
+from mores.studio.records import CampaignItem, ItemStatus, ItemVote, Role
 from mores.studio.store.campaigns import SettingsError, read_settings
 from mores.studio.store.database import Database
 from mores.studio.store.items import now
@@ -177,28 +177,28 @@ def test_the_pieces_are_the_texts(original: str, modified: str) -> None:
 @pytest.mark.parametrize(
     ("original", "modified", "changes"),
     [
-        ("They eat soba.", "They eat cold ramen.", [Change("soba", "cold ramen")]),
-        ("They never eat it.", "They eat it.", [Change("never", "")]),
-        ("子どもは大人からお年玉をもらう。", "子どもは大人から月餅をもらう。", [Change("お年玉", "月餅")]),
-        ("يبدأون بالتمر والماء.", "يبدأون بالقهوة والماء.", [Change("بالتمر", "بالقهوة")]),
+        ("They eat soba.", "They eat cold ramen.", [WordChange("soba", "cold ramen")]),
+        ("They never eat it.", "They eat it.", [WordChange("never", "")]),
+        ("子どもは大人からお年玉をもらう。", "子どもは大人から月餅をもらう。", [WordChange("お年玉", "月餅")]),
+        ("يبدأون بالتمر والماء.", "يبدأون بالقهوة والماء.", [WordChange("بالتمر", "بالقهوة")]),
     ],
 )
-def test_changes_are_found_in_every_script(original: str, modified: str, changes: list[Change]) -> None:
+def test_changes_are_found_in_every_script(original: str, modified: str, changes: list[WordChange]) -> None:
     assert compare(original, modified).changes == changes
 
 
 # What people fill in
 
 
-def item(**changes: Any) -> Item:
+def item(**changes: Any) -> CampaignItem:
     content = admit(ROW | changes)
     whole = {"id": "i", "campaign": "c", "author": None, "stage": "validate", "language": "en"}
-    return Item(content=content, created=now(), updated=now(), **whole)
+    return CampaignItem(content=content, created=now(), updated=now(), **whole)
 
 
 def read(step: int, values: dict[str, Any], **changes: Any) -> dict[str, Any]:
     sent = {name: [value] for name, value in values.items()}
-    return read_form(validate_form(item(**changes)).at(step), sent)
+    return read_form(validate_form(item(**changes)).select_step(step), sent)
 
 
 def mark(start: int, end: int) -> str:
@@ -242,13 +242,13 @@ def test_without_explanations_of_metrics_there_are_two_steps() -> None:
 def test_people_see_explanations_in_an_order_of_their_own_and_ratings_stay_with_their_metric() -> None:
     shown = item()
     texts = [explanation["explanation"] for explanation in shown.content["explanations"]]
-    forms = [as_seen(validate_form(shown), shown.id, f"person-{number}").at(3) for number in range(20)]
+    forms = [as_seen(validate_form(shown), shown.id, f"person-{number}").select_step(3) for number in range(20)]
     assert {tuple(field.quote for field in form.fields) for form in forms} == {tuple(texts), tuple(texts[::-1])}
     assert all((field.name == "likeness_1") == (field.quote == texts[0]) for form in forms for field in form.fields)
-    vote = Vote(person="p", stage="validate", version=1, answer=STEP_1 | STEP_2 | STEP_3, at=now())
-    [answer] = to_judged(ValidationSettings(title="T"), shown.model_copy(update={"votes": (vote,)})).answers
+    vote = ItemVote(person="p", stage="validate", version=1, answer=STEP_1 | STEP_2 | STEP_3, at=now())
+    [answer] = to_judged(ValidationSettings(title="T"), shown.model_copy(update={"votes": (vote,)})).answers.values()
     first, second = (explanation["metric"] for explanation in shown.content["explanations"])
-    assert answer.likeness == {first: 5, second: 2}
+    assert (answer[f"similarity:{first}"], answer[f"similarity:{second}"]) == ("5", "2")
 
 
 def test_settings_say_how_many_people_a_language_needs() -> None:
@@ -336,7 +336,7 @@ def test_three_people_in_english_and_two_elsewhere_decide(database: Database, tm
                 continue
             vote(player, identifier, *steps, *([STEP_3] if identifier == by_language["en"] else []))
     stand = {each.language: (each.status, len(each.votes)) for each in play.items()}
-    assert stand == {"en": (Status.ACCEPTED, 3), "de": (Status.REJECTED, 2), "sw": (Status.OPEN, 0)}
+    assert stand == {"en": (ItemStatus.ACCEPTED, 3), "de": (ItemStatus.REJECTED, 2), "sw": (ItemStatus.OPEN, 0)}
 
     page = play.organiser().open("/figures").text
     assert "ExCAM, Table 13" in page

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
@@ -13,10 +13,8 @@ from mores.stats.distributions import share_of
 from mores.studio.campaigns.validation.agreement import measure
 from mores.studio.campaigns.validation.judged import to_votes
 from mores.studio.campaigns.validation.results import (
-    Answer,
     Beside,
-    Grade,
-    Judged,
+    JudgedSample,
     auxiliary,
     beside,
     compare_metrics,
@@ -33,12 +31,16 @@ from mores.studio.campaigns.validation.tables import (
 )
 from mores.types import Error, ErrorReport, Sample, Severity
 
-VALID, PARTLY, NOT = Grade.VALID, Grade.PARTLY, Grade.NOT
+VALID, PARTLY, NOT = "valid", "partial", "invalid"
 
 
-def answer(person: str = "p", **values: object) -> Answer:
-    fields = {"cultural": True, "error": VALID, "explanation": VALID, "severity_ok": True, "type_ok": True}
-    return Answer(person, **{**fields, "changed": False, **values})  # type: ignore[arg-type]
+def answer(likeness: Mapping[str, int] | None = None, **values: str) -> dict[str, str]:
+    fields = {"culture": "yes", "error": VALID, "explanation": VALID, "severity": "yes", "type": "yes", "changed": "no"}
+    return fields | values | {f"similarity:{metric}": str(rating) for metric, rating in (likeness or {}).items()}
+
+
+def word(holds: bool) -> str:
+    return "yes" if holds else "no"
 
 
 def yes(counts: Sequence[int], people: int) -> Iterator[list[bool]]:
@@ -47,7 +49,7 @@ def yes(counts: Sequence[int], people: int) -> Iterator[list[bool]]:
         yield from ([place < people - missing for place in range(people)] for _ in range(samples))
 
 
-def paper() -> list[Judged]:
+def paper() -> list[JudgedSample]:
     """100 samples whose votes give every figure that the paper prints."""
     culture = [*yes((70, 8, 2, 0), 3)]
     strict, partial = [*yes((49, 18, 9, 4), 3)], [*yes((75, 5, 0, 0), 3)]
@@ -63,48 +65,48 @@ def paper() -> list[Judged]:
     for number, each in enumerate(samples):
         severity = "minor" if number < 60 else "major"
         agree = (number if severity == "minor" else number - 60) < agreeing[severity]
-        answers = [
-            voted._replace(severity_ok=agree or place == 0, type_ok=number < 96 or place == 0, changed=number < 4)
-            for place, voted in enumerate(each.answers)
-        ]
-        samples[number] = each._replace(severity=severity, answers=tuple(answers))
+        changed = {"changed": word(number < 4)}
+        answers = {
+            person: {**voted, "severity": word(agree or not place), "type": word(number < 96 or not place), **changed}
+            for place, (person, voted) in enumerate(each.answers.items())
+        }
+        samples[number] = each._replace(severity=severity, answers=answers)
     return with_metrics(samples)
 
 
-def sample(number: int, language: str, *votes: Sequence[bool]) -> Judged:
+def sample(number: int, language: str, *votes: Sequence[bool]) -> JudgedSample:
     culture, strict, partial, explained = votes
-    answers = [
-        answer(
-            f"p{place}",
-            cultural=culture[place],
+    answers = {
+        f"p{place}": answer(
+            culture=word(culture[place]),
             error=VALID if strict[place] and partial[place] else PARTLY if partial[place] else NOT,
             explanation=VALID if explained[place] else PARTLY,
         )
         for place in range(len(culture))
-    ]
-    return Judged(str(number), language, "minor", tuple(answers))
+    }
+    return JudgedSample(str(number), language, "minor", answers)
 
 
-def with_metrics(samples: list[Judged]) -> list[Judged]:
+def with_metrics(samples: list[JudgedSample]) -> list[JudgedSample]:
     """Gemma finds an error in 60 of the 90 with a valid explanation, Phi in 54; the means are 4.01 and 3.88."""
     places = {each.id: place for place, each in enumerate(with_valid_explanation(samples))}
     rated = []
     for each in samples:
         place = places.get(each.id, 99)
         finds = {"Gemma": place < 60, "Phi": place < 54}
-        answers = []
-        for voter, voted in enumerate(each.answers):
+        answers = {}
+        for voter, (person, voted) in enumerate(each.answers.items()):
             ratings = {
                 "Gemma": 5 if (place, voter) == (0, 1) else 4,
                 "Phi": 3 if place < 6 or (place, voter) == (6, 0) else 4,
             }
-            answers.append(voted._replace(likeness={name: ratings[name] for name, finding in finds.items() if finding}))
-        rated.append(each._replace(answers=tuple(answers), metrics=finds))
+            answers[person] = answer({name: ratings[name] for name, finding in finds.items() if finding}, **voted)
+        rated.append(each._replace(answers=answers, metrics=finds))
     return rated
 
 
 @pytest.fixture(scope="module")
-def samples() -> list[Judged]:
+def samples() -> list[JudgedSample]:
     return paper()
 
 
@@ -117,7 +119,7 @@ def printed(grid: Grid) -> dict[str, dict[str, list[str]]]:
     return rows
 
 
-def test_table_3(samples: list[Judged]) -> None:
+def test_table_3(samples: list[JudgedSample]) -> None:
     assert count_votes(samples, 3)["Error valid (strict)"] == (49, 18, 9, 4)
     table = printed(vote_table(samples, 3))
     ours, theirs = table["This campaign (N=80)"], table["ExCAM, Table 3 (N=80)"]
@@ -125,20 +127,20 @@ def test_table_3(samples: list[Judged]) -> None:
     assert theirs["Error valid (partial)"] == ["93.8", "6.2", "0.0", "0.0"]
 
 
-def test_table_12(samples: list[Judged]) -> None:
+def test_table_12(samples: list[JudgedSample]) -> None:
     table = printed(majority_table(samples, "en"))
     for language, row in table["ExCAM, Table 12"].items():
         assert table["This campaign"][language][:-1] == row[:-1], language  # the paper has no last column
     assert table["This campaign"]["English"][0] == "80"
 
 
-def test_table_13(samples: list[Judged]) -> None:
+def test_table_13(samples: list[JudgedSample]) -> None:
     table = printed(auxiliary_table(samples))
     assert table["This campaign"] == table["ExCAM, Table 13"]
 
 
-def test_mores_meta_makes_the_same_tables_of_the_votes(samples: list[Judged]) -> None:
-    def gold(each: Judged) -> Gold:
+def test_mores_meta_makes_the_same_tables_of_the_votes(samples: list[JudgedSample]) -> None:
+    def gold(each: JudgedSample) -> Gold:
         error = Error(side="text", quote="x", severity=Severity(each.severity), type="t")
         fields = {"task": "freeform", "kind": "soft", "maker": "rule:test", "item": each.id}
         text = Sample(id=each.id, text="x", language=each.language)
@@ -154,7 +156,7 @@ def test_mores_meta_makes_the_same_tables_of_the_votes(samples: list[Judged]) ->
     assert {name: list(row) for name, row in auxiliary_rows.rows.items()} == table
 
 
-def test_section_5(samples: list[Judged]) -> None:
+def test_section_5(samples: list[JudgedSample]) -> None:
     assert len(with_valid_explanation(samples)) == 90
     table = printed(likeness_table(samples))
     assert [row[:2] for row in table["This campaign"].values()] == [["66.7", "4.01"], ["60.0", "3.88"]]
@@ -169,26 +171,26 @@ def test_section_5(samples: list[Judged]) -> None:
 
 
 def test_of_two_both_must_say_yes_and_of_three_two() -> None:
-    two = Judged("a", "ja", "minor", (answer("p"), answer("q", cultural=False)))
-    three = Judged("b", "ja", "minor", (answer("p"), answer("q"), answer("r", cultural=False)))
+    two = JudgedSample("a", "ja", "minor", {"p": answer(), "q": answer(culture="no")})
+    three = JudgedSample("b", "ja", "minor", {"p": answer(), "q": answer(), "r": answer(culture="no")})
     assert majorities([two])["Culture rel."] == share_of(0, 1)
     assert majorities([two, three])["Culture rel."] == share_of(1, 2)
-    four = three._replace(answers=(*three.answers, answer("s", cultural=False)))
+    four = three._replace(answers={**three.answers, "s": answer(culture="no")})
     assert majorities([four])["Culture rel."] == share_of(0, 1), "half is no majority"
 
 
 def test_partly_is_an_error_but_not_a_strict_one() -> None:
-    sample = Judged("a", "en", "major", (answer("p", error=PARTLY), answer("q"), answer("r", error=NOT)))
+    sample = JudgedSample("a", "en", "major", {"p": answer(error=PARTLY), "q": answer(), "r": answer(error=NOT)})
     votes = count_votes([sample], 3)
     assert votes["Error valid (strict)"] == (0, 0, 1, 0)
     assert votes["Error valid (partial)"] == (0, 1, 0, 0)
 
 
 def test_what_waits_and_what_was_declined_is_counted_beside_and_never_a_no() -> None:
-    whole = Judged("a", "en", "minor", (answer("p"), answer("q"), answer("r")), declined=1)
-    waiting = Judged("b", "en", "minor", (answer("p", cultural=False),), complete=False, declined=2)
-    untouched = Judged("c", "en", "minor", (), complete=False)
-    alone = Judged("d", "en", "minor", (answer("p"),))  # decided by the organiser: there is no majority of one
+    whole = JudgedSample("a", "en", "minor", {"p": answer(), "q": answer(), "r": answer()}, declined=1)
+    waiting = JudgedSample("b", "en", "minor", {"p": answer(culture="no")}, complete=False, declined=2)
+    untouched = JudgedSample("c", "en", "minor", {}, complete=False)
+    alone = JudgedSample("d", "en", "minor", {"p": answer()})  # decided by the organiser: there is no majority of one
     every = [whole, waiting, untouched, alone]
     assert majorities(every) == majorities([whole])
     assert auxiliary(every) == auxiliary([whole])
@@ -198,17 +200,17 @@ def test_what_waits_and_what_was_declined_is_counted_beside_and_never_a_no() -> 
 
 
 def test_likeness_is_of_samples_with_a_valid_explanation_and_failures_are_no_misses() -> None:
-    def rated(identifier: str, first: dict[str, int], second: dict[str, int], **fields: object) -> Judged:
-        answers = (answer("p", likeness=first), answer("q", likeness=second))
-        return Judged(identifier, "en", "minor", answers, **fields)  # type: ignore[arg-type]
+    def rated(identifier: str, first: dict[str, int], second: dict[str, int], **fields: object) -> JudgedSample:
+        answers = {"p": answer(first), "q": answer(second)}
+        return JudgedSample(identifier, "en", "minor", answers, **fields)  # type: ignore[arg-type]
 
     samples = [
         rated("a", {"m": 5, "k": 2}, {"m": 4, "k": 2}, metrics={"m": True, "k": True}),
         rated("b", {"m": 3}, {"m": 3}, metrics={"m": True, "k": False}),
         rated("c", {}, {}, metrics={"m": None, "k": True}),
     ]
-    wrong = answer("p", explanation=NOT, likeness={"m": 1})
-    samples.append(Judged("d", "en", "minor", (wrong, wrong), metrics={"m": True}))
+    wrong = answer({"m": 1}, explanation=NOT)
+    samples.append(JudgedSample("d", "en", "minor", {"p": wrong, "q": wrong}, metrics={"m": True}))
     k, m = likeness(samples)
     assert (m.metric, m.finding, m.failed) == ("m", share_of(2, 2), 1)
     assert (m.mean.value, m.mean.n, m.mean.unscored, m.ratings) == ((4.5 + 3) / 2, 2, 0, 4)
@@ -222,7 +224,9 @@ def test_likeness_is_of_samples_with_a_valid_explanation_and_failures_are_no_mis
 def test_agreement_question_by_question() -> None:
     pairs = [(True, True), (False, False), (True, False), (True, True)]
     samples = [
-        Judged(str(number), "en", "minor", tuple(answer(f"p{place}", cultural=vote) for place, vote in enumerate(pair)))
+        JudgedSample(
+            str(number), "en", "minor", {f"p{place}": answer(culture=word(vote)) for place, vote in enumerate(pair)}
+        )
         for number, pair in enumerate(pairs)
     ]
     culture, error, *_ = measure(samples)

@@ -10,7 +10,7 @@ import pytest
 
 from mores.studio.data.exports import make_files
 from mores.studio.data.snapshot import read_snapshot
-from mores.studio.records import EventKind, Role, Status
+from mores.studio.records import EventKind, ItemStatus, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import read_events, rebuild
 from tests.studio.play import Play, Player
@@ -104,7 +104,7 @@ def test_exports_have_every_version_also_those_that_were_never_played(play: Play
     verifier = play.person(Role.VERIFIER, "Wanjiku")
     assert verifier.take() == item
     verifier.send(f"/items/{item}/vote", answer=["A"])
-    assert play.read(item).status is Status.ACCEPTED
+    assert play.read(item).status is ItemStatus.ACCEPTED
     snapshot = read_snapshot(play.database, play.campaign)
     folder = {file.path: file.data for file in make_files(snapshot, "folder")}
     rows = [json.loads(line) for line in folder["versions.jsonl"].splitlines()]

@@ -17,14 +17,14 @@ from mores.engine.ask import Asker
 from mores.engine.limits import Limits
 from mores.models import Completion, Message, Request
 from mores.models.fake import FakeModel
-from mores.studio.kind import Task
+from mores.studio.kind import ModelTask
 from mores.studio.records import Person, Role
 from mores.studio.store import campaigns
 from mores.studio.store.claims import CLAIM, claim_asks
 from mores.studio.store.database import Database, open_database
-from mores.studio.store.items import do, now
+from mores.studio.store.items import now, perform
 from mores.studio.store.tables import asks
-from mores.studio.worker import Worker
+from mores.studio.worker import AskWorker
 from mores.studio.workflow import AskModel, Create
 from tests.studio.play import Play
 
@@ -43,7 +43,7 @@ def test_a_kind_that_breaks_on_one_item_still_answers_the_others(
             raise KeyError("surprise")
         return result
 
-    task: Task[Any] = replace(
+    task: ModelTask[Any] = replace(
         draft,
         request=lambda item, *_: break_down("request", item, Request(())),
         read=lambda _, item, *__: break_down("read", item, {"question": "Q?"}),
@@ -51,9 +51,9 @@ def test_a_kind_that_breaks_on_one_item_still_answers_the_others(
     kind = replace(play.campaign.kind, tasks={**play.campaign.kind.tasks, "draft": task})
     monkeypatch.setattr(campaigns, "open_kind", lambda _name: kind)
     for name in ("break", "good"):
-        do(database, play.campaign, AUTHOR, Create(name, {"scene": name}, "KE", "en"))
-        do(database, play.campaign, AUTHOR, AskModel(f"{name}.0", "draft"), item=name)
-    asyncio.run(Worker(database, "fake:broken", AskSettings(store=None)).answer_all())
+        perform(database, play.campaign, AUTHOR, Create(name, {"scene": name}, "KE", "en"))
+        perform(database, play.campaign, AUTHOR, AskModel(f"{name}.0", "draft"), item=name)
+    asyncio.run(AskWorker(database, "fake:broken", AskSettings(store=None)).answer_all())
     assert "unexpected KeyError" in play.read("break").asks[0].failure
     assert play.read("good").asks[0].answer == {"question": "Q?"}
 
@@ -83,7 +83,7 @@ class Questions:
     def __init__(self, database: Database, monkeypatch: pytest.MonkeyPatch, *models: Gate) -> None:
         self.database = database
         play = Play(database, "culturalteaming", regions=["Kenya"], model="none")
-        task: Task[Any] = replace(
+        task: ModelTask[Any] = replace(
             play.campaign.kind.tasks["draft"],
             request=lambda item, *_: Request((Message("user", item.id),)),
             read=lambda completion, *_: {"question": completion.text},
@@ -101,8 +101,8 @@ class Questions:
 
     def ask(self, model: Gate, *names: str) -> None:
         for name in names:
-            do(self.database, self.campaigns[model.name], AUTHOR, Create(name, {"scene": name}, "KE", "en"))
-            do(self.database, self.campaigns[model.name], AUTHOR, AskModel(f"{name}.0", "draft"), item=name)
+            perform(self.database, self.campaigns[model.name], AUTHOR, Create(name, {"scene": name}, "KE", "en"))
+            perform(self.database, self.campaigns[model.name], AUTHOR, AskModel(f"{name}.0", "draft"), item=name)
 
     def waiting(self) -> set[str]:
         return {row.item for row in self.database.fetch(select(asks.c.item).where(asks.c.waiting))}
@@ -122,7 +122,7 @@ def test_a_model_that_does_not_answer_delays_no_other(database: Database, monkey
     questions.ask(dead, *names)
 
     async def play() -> None:
-        async with Worker(database, "", AskSettings(store=None)):
+        async with AskWorker(database, "", AskSettings(store=None)):
             questions.ask(quick, "first")
             await questions.until(*names)
             questions.ask(quick, "second", "third")
@@ -139,14 +139,14 @@ def test_a_slow_answer_delays_no_other_of_its_model(database: Database, monkeypa
     questions = Questions(database, monkeypatch, model)
 
     async def play() -> None:
-        async with Worker(database, "", AskSettings(store=None)):
+        async with AskWorker(database, "", AskSettings(store=None)):
             questions.ask(model, "slow-1", "slow-2", "quick-1", "quick-2", "quick-3")
             await questions.until("slow-1", "slow-2")
             open_now.add("slow-2")
             await questions.until("slow-1")
             questions.ask(model, "quick-4")
             await questions.until("slow-1")
-        async with Worker(database, "", AskSettings(store=None)):  # a new process
+        async with AskWorker(database, "", AskSettings(store=None)):  # a new process
             open_now.add("slow-1")
             await questions.until()
 

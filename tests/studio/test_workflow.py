@@ -8,60 +8,60 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.studio.form import Field, Form
-from mores.studio.records import EventKind, Item, Person, Role, Status
+from mores.studio.form import FormField, StudioForm
+from mores.studio.records import CampaignItem, EventKind, ItemStatus, Person, Role
 from mores.studio.workflow import (
     Action,
     Adjudicate,
     Answered,
     AskModel,
+    CampaignStage,
     Cast,
     Create,
-    Decision,
-    Edit,
     Flow,
-    Question,
+    ModelQuestion,
     Refused,
     Release,
-    Stage,
+    Revise,
+    StageDecision,
     Submit,
     Take,
     Withdraw,
     act,
     apply,
     assign,
+    count_missing,
+    count_taken,
+    fold_events,
     may,
-    missing,
-    next_state,
-    taken,
 )
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-FORM = Form((Field("good", "Is it good?", "choice", options=[("yes", "Yes"), ("no", "No")]),))
+FORM = StudioForm((FormField("good", "Is it good?", "choice", options=[("yes", "Yes"), ("no", "No")]),))
 
 
-def two_of_three(item: Item) -> Decision | None:
+def two_of_three(item: CampaignItem) -> StageDecision | None:
     votes = [vote.answer["good"] for vote in item.votes_at("check")]
     if len(votes) < 3:
         return None
     if votes.count("yes") >= 2:
-        return Decision("next", result={"yes": votes.count("yes")})
-    return Decision("back" if item.returns == 0 else "rejected", "not good enough")
+        return StageDecision("next", result={"yes": votes.count("yes")})
+    return StageDecision("back" if item.returns == 0 else "rejected", "not good enough")
 
 
-def answered(item: Item) -> Decision | None:
+def answered(item: CampaignItem) -> StageDecision | None:
     asks = item.asks_of("measure")
-    return Decision("next") if asks and not any(ask.waiting for ask in asks) else None
+    return StageDecision("next") if asks and not any(ask.waiting for ask in asks) else None
 
 
 FLOW = Flow(
     "c",
     (
-        Stage("write", "Write", Role.AUTHOR, lambda _: Form(), lambda _: Decision("next"), own=True,
+        CampaignStage("write", "Write", Role.AUTHOR, lambda _: StudioForm(), lambda _: StageDecision("next"), own=True,
               tasks=frozenset({"help"})),
-        Stage("measure", "Measure", None, lambda _: Form(), answered,
-              questions=lambda _: [Question("measure", "m1"), Question("measure", "m2")]),
-        Stage("check", "Check", Role.VERIFIER, lambda _: FORM, two_of_three, people=lambda _: 3, regional=True,
+        CampaignStage("measure", "Measure", None, lambda _: StudioForm(), answered,
+              questions=lambda _: [ModelQuestion("measure", "m1"), ModelQuestion("measure", "m2")]),
+        CampaignStage("check", "Check", Role.VERIFIER, lambda _: FORM, two_of_three, people=lambda _: 3, regional=True,
               hold=timedelta(hours=1)),
     ),
     model="m",
@@ -79,14 +79,14 @@ VERIFIERS = [somebody(f"v{number}", Role.VERIFIER) for number in range(5)]
 FOREIGN = somebody("foreign", Role.VERIFIER, region="JP")
 
 
-def play(item: Item | None, person: Person | None, action: Action, at: datetime = START) -> Item:
+def play(item: CampaignItem | None, person: Person | None, action: Action, at: datetime = START) -> CampaignItem:
     for event in act(FLOW, item, person, action, at, "k"):
         item = apply(item, event)
     assert item is not None
     return item
 
 
-def checked() -> Item:
+def checked() -> CampaignItem:
     """An item that waits for three verifiers."""
     item = play(None, AUTHOR, Create("i", {"text": "a"}, region="KE"))
     item = play(item, AUTHOR, Submit({"text": "b"}))
@@ -96,7 +96,7 @@ def checked() -> Item:
     return item
 
 
-def vote(item: Item, person: Person, good: str) -> Item:
+def vote(item: CampaignItem, person: Person, good: str) -> CampaignItem:
     return play(play(item, person, Take()), person, Cast({"good": good}))
 
 
@@ -104,7 +104,7 @@ def test_an_item_passes_when_two_of_three_agree() -> None:
     item = checked()
     for person, good in zip(VERIFIERS, ("yes", "no", "yes"), strict=False):
         item = vote(item, person, good)
-    assert (item.status, item.results["check"]) == (Status.ACCEPTED, {"yes": 2})
+    assert (item.status, item.results["check"]) == (ItemStatus.ACCEPTED, {"yes": 2})
 
 
 def test_a_returned_item_gets_new_votes_for_its_new_version() -> None:
@@ -119,7 +119,7 @@ def test_a_returned_item_gets_new_votes_for_its_new_version() -> None:
     assert may(FLOW, item, VERIFIERS[0], Take) is None
     for person in VERIFIERS[:3]:
         item = vote(item, person, "no")
-    assert item.status is Status.REJECTED
+    assert item.status is ItemStatus.REJECTED
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_returned_item_gets_new_votes_for_its_new_version() -> None:
         (FOREIGN, Take, "region"),
         (BOSS, Take, "another role"),
         (VERIFIERS[0], Cast, "do not have"),
-        (VERIFIERS[0], Edit, "cannot be changed"),
+        (VERIFIERS[0], Revise, "cannot be changed"),
         (VERIFIERS[0], Withdraw, "author"),
         (AUTHOR, Adjudicate, "organiser"),
         (AUTHOR, AskModel, "No model"),
@@ -189,11 +189,11 @@ def test_an_attention_check_is_for_everybody_and_decides_nothing() -> None:
     item = play(None, BOSS, Create("i", {}, "KE", stage="check", check={"good": "no"}))
     for person in VERIFIERS:
         item = vote(item, person, "yes")
-    assert (item.status, len(item.votes), missing(FLOW, item) > 0) == (Status.OPEN, 5, True)
+    assert (item.status, len(item.votes), count_missing(FLOW, item) > 0) == (ItemStatus.OPEN, 5, True)
 
 
 ACTIONS = st.one_of(
-    st.builds(Edit, st.fixed_dictionaries({"text": st.sampled_from("abc")})),
+    st.builds(Revise, st.fixed_dictionaries({"text": st.sampled_from("abc")})),
     st.builds(Submit, st.fixed_dictionaries({"text": st.sampled_from("abc")})),
     st.just(Take()),
     st.builds(Release, st.sampled_from(["", "cannot"])),
@@ -222,23 +222,23 @@ def test_whatever_people_do(steps: list[tuple[Person | None, Action, int]]) -> N
             item = apply(item, event)
         history += events
         assert may(FLOW, before, person, type(action)) is None
-        assert taken(item) <= 3
+        assert count_taken(item) <= 3
         assert not any(vote.person in ("author", "foreign", "boss") for vote in item.votes)
         assert not any(hold.person in ("author", "foreign", "boss") for hold in item.holds)
         assert len({hold.person for hold in item.holds}) == len(item.holds)
         assert all(vote.version <= item.version for vote in item.votes)
         if (
-            item.status is Status.ACCEPTED
+            item.status is ItemStatus.ACCEPTED
             and history[-1].kind is EventKind.ADVANCED
             and not isinstance(action, Adjudicate)
         ):
             assert sum(vote.answer["good"] == "yes" for vote in item.votes_at("check")) >= 2
-        if before.status is Status.WITHDRAWN:
+        if before.status is ItemStatus.WITHDRAWN:
             assert person is None
-        if before.status is Status.ACCEPTED:
+        if before.status is ItemStatus.ACCEPTED:
             assert isinstance(action, Withdraw) or person is None
-    assert next_state(None, history) == item
-    assert Item.model_validate_json(item.model_dump_json()) == item
+    assert fold_events(None, history) == item
+    assert CampaignItem.model_validate_json(item.model_dump_json()) == item
 
 
 @given(
@@ -259,10 +259,12 @@ def test_assignment_is_fair_and_allowed(people: list[Person], votes: list[int]) 
         chosen = next(candidate for candidate in people if candidate.id == name)
         assert may(FLOW, by_id[item_id], chosen, Take) is None
     for item_id, item in by_id.items():
-        assert sum(given == item_id for _, given in pairs) <= missing(FLOW, item)
+        assert sum(given == item_id for _, given in pairs) <= count_missing(FLOW, item)
     free = [person for person in people if person.id not in {name for name, _ in pairs}]
     full = {
-        item_id for item_id, item in by_id.items() if sum(given == item_id for _, given in pairs) == missing(FLOW, item)
+        item_id
+        for item_id, item in by_id.items()
+        if sum(given == item_id for _, given in pairs) == count_missing(FLOW, item)
     }
     assert not [
         (person.id, item.id)

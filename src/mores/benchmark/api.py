@@ -15,7 +15,7 @@ from mores.benchmark.benchmark import Benchmark, Verdict
 from mores.benchmark.board import Board, make_board, read_runs
 from mores.benchmark.folder import RESPONSES, VERDICTS, BenchRun
 from mores.benchmark.judge_check import JudgeCheckRun, LabelledAnswer, make_probes, probes_hash
-from mores.benchmark.labels import read_labels
+from mores.benchmark.labels import read_labels, read_topics
 from mores.benchmark.session import Asking, Session, read_items, spread
 from mores.benchmark.settings import (
     BenchSettings,
@@ -26,7 +26,7 @@ from mores.benchmark.settings import (
     TopicsSettings,
 )
 from mores.benchmark.tiers import Tiers, label_tiers
-from mores.benchmark.topics import TopicsRun, label_topics, read_topics
+from mores.benchmark.topics import TopicsRun, label_topics
 from mores.engine import Asker, make_asker
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, read_records, write_text

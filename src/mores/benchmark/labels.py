@@ -15,6 +15,7 @@ from pydantic import Field
 from mores.benchmark.benchmark import LABELS, Benchmark
 from mores.errors import InputError
 from mores.io import read_records
+from mores.io.values import load_toml
 from mores.run import open_run
 from mores.types import Failure, Item, Record
 
@@ -71,3 +72,14 @@ def with_labels(benchmark: Benchmark, items: Iterable[Item]) -> Benchmark:
     """Return the benchmark that breaks its results down by the labels of these items too."""
     names = dict.fromkeys(name for item in items for name in item.metadata.get(LABELS, {}))
     return replace(benchmark, groupings=tuple(dict.fromkeys((*benchmark.groupings, *names))))
+
+
+def read_topics(path: Path) -> dict[str, str]:
+    """Read names and descriptions of topics from a TOML file: `"Food" = "dishes, drinks"`."""
+    try:
+        topics = load_toml(path.read_bytes())
+    except ValueError as error:
+        raise InputError(f'{path}: {error}; expected lines such as "Food" = "dishes, drinks"') from error
+    if len(topics) < 2 or not all(isinstance(text, str) for text in topics.values()):
+        raise InputError(f'{path}: expected at least two lines such as "Food" = "dishes, drinks"')
+    return topics

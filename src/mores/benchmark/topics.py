@@ -17,9 +17,8 @@ from mores.benchmark.labels import TOPICS, QuestionLabels
 from mores.benchmark.run import data_hash
 from mores.benchmark.session import read_items
 from mores.engine import Answer, Asker, Job
-from mores.errors import ConfigError, InputError
+from mores.errors import ConfigError
 from mores.formatting import count
-from mores.io.values import load_toml
 from mores.metric.prompt import defuse, fence_mark
 from mores.models import Message, Request
 from mores.models.written import without_thoughts
@@ -54,17 +53,6 @@ def show_counts(name: str, counts: Counter[str]) -> str:
     """Return the result in one line."""
     total = counts.total()
     return f"{name}: {count(total - counts[''])} of {count(total)} questions sorted"
-
-
-def read_topics(path: Path) -> dict[str, str]:
-    """Read names and descriptions of topics from a TOML file: `"Food" = "dishes, drinks"`."""
-    try:
-        topics = load_toml(path.read_bytes())
-    except ValueError as error:
-        raise InputError(f'{path}: {error}; expected lines such as "Food" = "dishes, drinks"') from error
-    if len(topics) < 2 or not all(isinstance(text, str) for text in topics.values()):
-        raise InputError(f'{path}: expected at least two lines such as "Food" = "dishes, drinks"')
-    return topics
 
 
 def topic_jobs(benchmark: Benchmark, items: Iterable[Item], topics: Mapping[str, str]) -> Iterator[Job]:

@@ -166,8 +166,8 @@ def make_asker(model: str | Model, settings: AskSettings) -> Asker:
     options, price = settings.part(ModelSettings), None
     if isinstance(model, str):
         model, price = open_named(model, options, {entry.name for entry in fields(settings)})
-    elif settings.ray:
-        model = on_ray(model, options)
+    else:
+        model = on_ray(model, options) if settings.ray else open_model(model)
     return Asker(
         model,
         store=settings.store,

@@ -1,16 +1,19 @@
 """Files in and out: texts become `Sample`s, records become JSON Lines; every error says `file:line: what; fix`."""
 
+from mores.io.columns import TableReport
 from mores.io.fields import sample_from
 from mores.io.logs import split_log
 from mores.io.records import read_record, read_records
-from mores.io.samples import Checked, check_samples, read_samples
+from mores.io.samples import CheckedTexts, SampleTable, check_samples, read_samples
 from mores.io.source import FORMATS, spool
 from mores.io.write import JsonlWriter, file_name, json_line, write_text
 
 __all__ = [
     "FORMATS",
-    "Checked",
+    "CheckedTexts",
     "JsonlWriter",
+    "SampleTable",
+    "TableReport",
     "check_samples",
     "file_name",
     "json_line",

@@ -1,123 +1,134 @@
-"""How a row of a file becomes a Sample: field names and their aliases, and what is wrong with a row."""
+"""How a row of a table becomes a Sample."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from pydantic import ValidationError
 
-from mores.errors import InputError, nearest
-from mores.io.source import Source
+from mores.errors import InputError
+from mores.io.columns import LANGUAGE, REGION, ColumnMatch, ColumnReader, TableColumn, Wanted
 from mores.types import DEFAULT_INSTRUCTION, Evidence, Sample
 
-FIELDS: dict[str, tuple[str, ...]] = {
-    "id": (),
-    "instruction": ("prompt", "input", "question", "src"),
-    "text": ("output", "response", "completion", "answer", "hyp", "generated_text"),
-    "language": ("lang",),
-    "region": ("country",),
-    "source": (),
-}
-"""Our name of each field, and what other datasets call it."""
-
-EVIDENCE = "evidence"
-"""Our name of a list of passages, each a text or an object with one; it has no other name."""
-
-MOST = 12
-"""Most names of a row's fields that a message lists."""
-KNOWN = frozenset(name for field, aliases in FIELDS.items() for name in (field, *aliases))
-
-
-class Row(NamedTuple):
-    """One row of a file and where it starts."""
-
-    line: int
-    values: Mapping[str, object]
-
-
-@lru_cache(maxsize=1024)
-def complain(keys: tuple[str, ...]) -> str | None:
-    """Return what is wrong with the names of a row's fields; None if nothing is."""
-    if not _has(keys, "text"):
-        if near := _near(keys, "text", cutoff=0.6):
-            return f"no field 'text', but {near!r}; rename it to 'text'"
-        names = ", ".join(map(repr, keys[:MOST])) + (" and more" if len(keys) > MOST else "")
-        return f"no field 'text'; expected 'instruction' and 'text'; found {names or 'none'}"
-    # A text may come without an instruction, but a misspelt one must not be lost in silence.
-    near = None if _has(keys, "instruction") else _near(keys, "instruction", cutoff=0.9)
-    return f"no field 'instruction', but {near!r}; rename it to 'instruction'" if near else None
+EVIDENCE = TableColumn("evidence")
+"""A list of passages, each a text or an object with one; no cell of a spreadsheet is one."""
+COLUMNS = (
+    TableColumn(
+        "text",
+        ("output", "response", "completion", "answer", "hyp", "generated_text"),
+        ("model answer", "model output", "model response", "generated answer", "generated output", "answer text",
+         "llm answer", "llm output", "llm response"),
+        needed=True,
+        near=0.6,
+    ),
+    TableColumn(
+        "instruction",
+        ("prompt", "input", "question", "src"),
+        ("question asked", "question text", "user prompt", "user question", "prompt text"),
+        near=0.9,
+    ),
+    LANGUAGE,
+    REGION,
+    TableColumn("id"),
+    TableColumn("source", kind="metadata"),
+)  # fmt: skip
 
 
-def _has(keys: Iterable[str], field: str) -> bool:
-    return not {field, *FIELDS[field]}.isdisjoint(keys)
+def sample_columns(chosen: Mapping[str, str] | None, *more: TableColumn) -> Wanted:
+    """Return the columns of a table of texts, with the table's names of some."""
+    return Wanted((*COLUMNS, *more), chosen or {}, expected="'instruction' and 'text'")
 
 
-def _near(keys: tuple[str, ...], field: str, cutoff: float) -> str | None:
-    """Return the key that was perhaps meant to be a field."""
-    others = [key for key in keys if key not in KNOWN]
-    return next(filter(None, (nearest(name, others, cutoff) for name in (field, *FIELDS[field]))), None)
+_CODES = 1024
+"""Names of languages and regions that are looked up once."""
 
 
-def to_sample(source: Source, row: Row) -> Sample:
-    """Return the sample in a row; InputError with the row's place when there is none."""
-    # A column of a spreadsheet may well have this name, but no cell is a list of passages.
-    values = row.values
-    if source.format in ("csv", "tsv"):
-        values = {name: value for name, value in values.items() if name != EVIDENCE}
-    try:
-        return sample_from(values, default_id=f"{source.path.stem}:{row.line}")
-    except InputError as error:
-        raise source.error(str(error), row.line) from error
+class SampleReader(ColumnReader):
+    """Reads rows as samples."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        super().__init__(wanted)
+        self._codes: dict[tuple[str, str], str] = {}
+
+    def read(self, values: Mapping[str, Any], default_id: str, *, is_table: bool = False) -> Sample:
+        """Return the sample in a mapping of fields; in a table, a column may be called evidence and hold none."""
+        names = tuple(values)
+        match = self._seen.get(names)
+        if match is None:
+            if problem := self.wanted.problem(names, is_row=True):
+                raise InputError(problem, setting="columns")
+            match = self.match(names)
+        text = self._string(match, values, "text")
+        if text is None:
+            raise InputError("the text is empty; fill in 'text' or remove the row")
+        instruction = self._string(match, values, "instruction") or DEFAULT_INSTRUCTION
+        if "instruction" not in match.single:
+            instruction = self._with_input(match, values, instruction)
+        fields: dict[str, Any] = {"id": self._string(match, values, "id") or default_id}
+        for column in ("language", "region", "source"):
+            if column in match.names and (value := self._string(match, values, column)) is not None:
+                fields[column] = value if column == "source" else self._code(column, value)
+        if EVIDENCE.name in match.single:
+            passages = self.value(match, values, EVIDENCE.name)
+            if passages is not None and (isinstance(passages, list) or not is_table):
+                fields["evidence"] = tuple(_passages(passages))
+        if match.others and (extras := self._metadata(match, values)):
+            fields["metadata"] = extras
+        return Sample(text=text, instruction=instruction, **fields)
+
+    def _with_input(self, match: ColumnMatch, values: Mapping[str, Any], instruction: str) -> str:
+        """Return an instruction with the `input` that it is about, where a row has both, as in Alpaca's format."""
+        about = values.get("input") if "input" in match.names["instruction"] else None
+        is_filled = isinstance(about, str) and about.strip() and values.get("instruction")
+        return f"{instruction}\n{about}" if is_filled else instruction
+
+    def _metadata(self, match: ColumnMatch, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what other columns say; an object of that name is that of a sample which Mores or others wrote."""
+        within, extras = values.get("metadata"), self.extras(match, values)
+        if isinstance(within, dict) and "metadata" in match.others:
+            extras |= self.extras(ColumnMatch({}, tuple(map(str, within))), within)
+        return extras
+
+    def _string(self, match: ColumnMatch, values: Mapping[str, Any], column: str) -> str | None:
+        """Return a field's string; None when it is missing, null or blank."""
+        value = self.value(match, values, column)
+        if value is None or isinstance(value, str):
+            return value if value and not value.isspace() else None
+        if column == "id" and isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        raise InputError(f"{self.name(match, values, column)!r} is {_kind(value)}, not a string; put it in quotes")
+
+    def _code(self, column: str, value: str) -> str:
+        """Return the code of the language or region that a row names."""
+        if code := self._codes.get((column, value)):
+            return code
+        from mores import culture  # 0.1 s of tables, and many files name neither
+
+        code = culture.language(value) if column == "language" else culture.region(value)
+        if len(self._codes) < _CODES:
+            self._codes[column, value] = code
+        return code
 
 
-def sample_from(values: Mapping[str, object], default_id: str) -> Sample:
-    """Return the sample in a mapping of fields by our names or their aliases."""
-    problem = complain(tuple(values))
-    if problem:
-        raise InputError(problem)
-    text = _string(values, "text")
-    if text is None:
-        raise InputError("the text is empty; fill in 'text' or remove the row")
-    return Sample(
-        id=_string(values, "id") or default_id,
-        instruction=_instruction(values),
-        text=text,
-        language=_coded(values, "language"),
-        region=_coded(values, "region"),
-        source=_string(values, "source"),
-        evidence=tuple(_passages(values.get(EVIDENCE))),
-    )
+_ANY = SampleReader(sample_columns(None, EVIDENCE))
 
 
-def _instruction(values: Mapping[str, object]) -> str:
-    """Return the instruction, with the `input` that it is about where a row has both, as in Alpaca's format."""
-    instruction = _string(values, "instruction") or DEFAULT_INSTRUCTION
-    about = values.get("input") if values.get("instruction") else None
-    return f"{instruction}\n{about}" if isinstance(about, str) and about.strip() else instruction
-
-
-def _string(values: Mapping[str, object], field: str) -> str | None:
-    """Return a field's string; None when it is missing, null or blank."""
-    name = _name(values, field)
-    value = values.get(name)
-    if field == "id" and isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if value is None or isinstance(value, str):
-        return value if value and not value.isspace() else None
-    raise InputError(f"{name!r} is {_kind(value)}, not a string; put it in quotes")
+def sample_from(values: Mapping[str, Any], default_id: str) -> Sample:
+    """Return the sample in a mapping of fields by our names or others that are usual."""
+    return _ANY.read(values, default_id)
 
 
 def _passages(value: object) -> Iterator[Evidence]:
     """Yield the evidence in a row; passages are texts, or objects with the fields of Evidence."""
     if not isinstance(value, list | tuple):
-        if value is not None:
-            raise InputError(f"'evidence' is {_kind(value)}, not an array; write [{{\"text\": …}}]")
-        return
+        raise InputError(f"'evidence' is {_kind(value)}, not an array; write [{{\"text\": …}}]")
     for number, entry in enumerate(value, 1):
+        fields: object = {"text": entry} if isinstance(entry, str) else entry
+        if isinstance(fields, dict):  # null stands for a field that a passage does not have, as in tables
+            fields = {name: part for name, part in fields.items() if part is not None}
         try:
-            passage = entry if isinstance(entry, Evidence) else Evidence.model_validate(_fields(entry))
+            passage = entry if isinstance(entry, Evidence) else Evidence.model_validate(fields)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(map(str, first["loc"])) or "the whole"
@@ -126,23 +137,6 @@ def _passages(value: object) -> Iterator[Evidence]:
         if not passage.text.strip():
             raise InputError(f"evidence {number}: the text is empty; fill it in or leave the passage out")
         yield passage
-
-
-def _fields(entry: object) -> object:
-    """Return the fields of a passage; null stands for one that it does not have, as in tables."""
-    if isinstance(entry, str):
-        return {"text": entry}
-    return {name: value for name, value in entry.items() if value is not None} if isinstance(entry, dict) else entry
-
-
-def _name(values: Mapping[str, object], field: str) -> str:
-    """Return the name under which a row holds a field: ours before any alias."""
-    if values.get(field) is not None:
-        return field
-    names = [name for name in FIELDS[field] if values.get(name) not in (None, "")]
-    if len(names) > 1:
-        raise InputError(f"{' and '.join(map(repr, names))} may each be the {field}; rename one to {field!r}")
-    return names[0] if names else field
 
 
 def _kind(value: object) -> str:
@@ -155,13 +149,3 @@ def _kind(value: object) -> str:
         dict: "an object",
     }
     return kinds.get(type(value), f"of type {type(value).__name__}")
-
-
-def _coded(values: Mapping[str, object], field: str) -> str | None:
-    """Return the code of the language or region that a row names."""
-    value = _string(values, field)
-    if value is None:
-        return None
-    from mores import culture  # 0.1 s of tables, and many files name neither
-
-    return culture.language(value) if field == "language" else culture.region(value)

@@ -10,18 +10,17 @@ from __future__ import annotations
 import json
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from zipfile import ZipFile, ZipInfo
 
 from mores.errors import ConfigError, InputError
 from mores.extras import require
-from mores.io.fields import FIELDS, Row
+from mores.io.columns import LANGUAGE, REGION
 from mores.io.packed import BAD_ZIP
-from mores.io.source import Source, numbered_lines
+from mores.io.source import Rows, TableRow, TableSource, numbered_lines
 
-Rows = Iterator[Row | InputError]
 AGAIN = "#"
 """Parts an id from the number of the answer, for every answer after the first."""
 _ZSTANDARD = 93
@@ -31,7 +30,7 @@ _ATTACHED = "attachment://"
 _NOT_JSON = (ValueError, RecursionError)
 
 
-def read_inspect(source: Source) -> Rows:
+def read_inspect(source: TableSource) -> Rows:
     """Yield the answers in a log of Inspect AI, `.eval` or `.json`."""
     with source.open() as file:
         packed = file.read(2) == b"PK"
@@ -47,7 +46,7 @@ def read_inspect(source: Source) -> Rows:
             raise source.error(f"a damaged log ({why}); copy it again, or recover it: inspect log recover") from error
 
 
-def _inspect_json(source: Source, data: bytes) -> Rows:
+def _inspect_json(source: TableSource, data: bytes) -> Rows:
     try:
         log = json.loads(data)
     except _NOT_JSON as error:
@@ -62,7 +61,7 @@ def _inspect_json(source: Source, data: bytes) -> Rows:
         yield _inspect_row(source, number, sample, log["eval"])
 
 
-def _inspect_zip(source: Source, log: ZipFile) -> Rows:
+def _inspect_zip(source: TableSource, log: ZipFile) -> Rows:
     members = {info.filename: info for info in log.infolist()}  # of those with the same name the last counts
     about = next((members[name] for name in ("header.json", "_journal/start.json") if name in members), None)
     if about is None:
@@ -93,7 +92,7 @@ def _why(error: ValueError | RecursionError) -> str:
     return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
-def _unpacked(source: Source, log: ZipFile, info: ZipInfo) -> bytes:
+def _unpacked(source: TableSource, log: ZipFile, info: ZipInfo) -> bytes:
     """Return the content of a file in a log; what is packed with Zstandard is unpacked here."""
     if info.compress_type != _ZSTANDARD or sys.version_info >= (3, 14):
         return log.read(info)
@@ -114,7 +113,7 @@ def _unpacked(source: Source, log: ZipFile, info: ZipInfo) -> bytes:
     return data
 
 
-def _inspect_row(source: Source, number: int, sample: Any, about: Mapping[str, Any]) -> Row | InputError:
+def _inspect_row(source: TableSource, number: int, sample: Any, about: Mapping[str, Any]) -> TableRow | InputError:
     try:
         values = _inspect_values(sample, about)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
@@ -122,7 +121,7 @@ def _inspect_row(source: Source, number: int, sample: Any, about: Mapping[str, A
         return source.error(f"{problem}; write the log again with a newer version: inspect log convert", number)
     except InputError as error:
         return source.error(str(error), number)
-    return Row(number, values)
+    return TableRow(source, number, values)
 
 
 def _inspect_values(sample: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, object]:
@@ -163,15 +162,15 @@ def _content(content: Any) -> str:
 
 
 def _conversation(turns: Iterable[tuple[str, str]]) -> str:
-    """Messages as one instruction; who said what is written only where the model spoke before."""
+    """Return messages as one instruction; who said what is written only where the model spoke before."""
     filled = [(role, text) for role, text in turns if text.strip()]
     if {role for role, _ in filled} <= {"system", "user"}:
         return "\n\n".join(text for _, text in filled)
     return "\n\n".join(f"{role.capitalize()}: {text}" for role, text in filled)
 
 
-def read_lm_eval(source: Source) -> Rows:
-    """The answers in the samples of lm-evaluation-harness; where options were compared, the likeliest is the answer."""
+def read_lm_eval(source: TableSource) -> Rows:
+    """Yield the answers in samples of lm-evaluation-harness; where options were compared, the likeliest."""
     seen: set[str] = set()
     with source.open() as file:
         for number, line in numbered_lines(file):
@@ -189,7 +188,7 @@ def read_lm_eval(source: Source) -> Rows:
                 yield source.error(f"{problem}; give the samples_*.jsonl that it writes with logged samples", number)
             else:
                 # A document has a line for each filter; what the model wrote is the same in all of them.
-                yield from (Row(number, values) for values in rows if str(values["id"]) not in seen)
+                yield from (TableRow(source, number, values) for values in rows if str(values["id"]) not in seen)
                 seen.update(str(values["id"]) for values in rows)
 
 
@@ -221,18 +220,17 @@ def place_of(values: Mapping[str, Any]) -> dict[str, str]:
     """Return the language and region among metadata, where they are such: a language may also be one to program in."""
     from mores import culture  # 0.1 s of tables
 
-    known: dict[str, Callable[[str], str]] = {"language": culture.language, "region": culture.region}
     places: dict[str, str] = {}
-    for field, normalize in known.items():
-        for name in (field, *FIELDS[field]):
+    for column, normalize in ((LANGUAGE, culture.language), (REGION, culture.region)):
+        for name in (column.name, *column.aliases):
             value = values.get(name)
-            if field not in places and isinstance(value, str) and value.strip():
+            if column.name not in places and isinstance(value, str) and value.strip():
                 with suppress(InputError):
-                    places[field] = normalize(value)
+                    places[column.name] = normalize(value)
     return places
 
 
-LOGS: dict[str, Callable[[Source], Rows]] = {"inspect": read_inspect, "lm-eval": read_lm_eval}
+LOGS = ("inspect", "lm-eval")
 """The formats of logs."""
 
 

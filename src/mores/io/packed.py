@@ -23,9 +23,9 @@ BAD_ZIP = (BadZipFile, EOFError, RuntimeError, zlib.error, lzma.LZMAError)
 class Room:
     """What is left of the bytes that a packed file may unpack to; an InputError where they do not suffice."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, size: int | None = None) -> None:
         self._path = path
-        self._most = self._left = max(LEAST, RATIO * path.stat().st_size)
+        self._most = self._left = max(LEAST, RATIO * (path.stat().st_size if size is None else size))
 
     def take(self, count: int) -> None:
         """Take what was unpacked, or is about to be."""

@@ -9,7 +9,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from mores.errors import InputError
-from mores.io.source import STDIN, Source, not_utf8, numbered_lines, to_path
+from mores.io.source import STDIN, TableSource, not_utf8, numbered_lines, to_path
 from mores.types import Record
 
 T = TypeVar("T", bound=Record)
@@ -17,7 +17,7 @@ T = TypeVar("T", bound=Record)
 
 def read_records(path: str | Path, type_: type[T]) -> Iterator[T]:
     """Yield the records of one type in a file, one at a time; the first line that is not one raises InputError."""
-    source = Source(to_path(path), "jsonl", stdin=str(path) == STDIN)
+    source = TableSource(to_path(path), "jsonl", stdin=str(path) == STDIN)
     with source.open() as file:
         for number, line in numbered_lines(file):
             if line.strip():
@@ -32,7 +32,7 @@ def read_record(path: Path, type_: type[T], fix: str) -> T:
         raise InputError(f"{path}: {_problem(error)}; {fix}") from error
 
 
-def _record(source: Source, number: int, line: bytes, type_: type[T]) -> T:
+def _record(source: TableSource, number: int, line: bytes, type_: type[T]) -> T:
     try:
         line.decode()
         return type_.model_validate_json(line)

@@ -1,214 +1,300 @@
-"""The rows of a file, one at a time: JSON Lines, CSV and TSV, Parquet, plain text, and the logs of other harnesses.
+"""The rows of a table, one at a time, whatever its format.
 
-A bad row is a value (an InputError) and the next one follows; what spoils the whole file is raised.
+A bad row is a value (an InputError) and the next one follows; what spoils the whole table is raised.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from typing import Any
 
 import orjson
 
 from mores.errors import InputError
-from mores.io.fields import KNOWN, Row, complain
-from mores.io.logs import LOGS
-from mores.io.parquet import column_names, import_parquet, parquet_values
-from mores.io.source import Source, not_utf8, numbered_lines, why_unreadable
-
-Rows = Iterator[Row | InputError]
-Lines = Iterator[tuple[int, bytes]]
-Check = Callable[[Source, list[str], int | None], None]
-"""Raises InputError when a header, with its line, is not what a reader can use."""
+from mores.io.arrow import arrow_errors, arrow_rows
+from mores.io.encoding import Lines, TextLines, byte_lines
+from mores.io.json_rows import LARGEST, is_lines, json_places
+from mores.io.logs import read_inspect, read_lm_eval
+from mores.io.source import ARROW, Rows, TableRow, TableSource, not_utf8, unpack
+from mores.io.values import load_json
+from mores.io.xlsx import MOST_COLUMNS, read_cells
 
 LONGEST_CELL = 2**26
 """A longer CSV cell is surely a quote that was never closed, and would take the rest of the file into memory."""
+DELIMITERS = (",", ";", "\t", "|")
+TEXTS = (".txt", ".md")
+"""The files of a folder that are texts."""
 
 
-def read_rows(source: Source) -> Rows:
-    """Yield the rows of a source of texts, in constant memory."""
-    yield from _read(source, _check_columns, KNOWN)
+Choose = Callable[[TableSource, Sequence[str], int | None], Container[str] | None]
+"""Takes the names of a table's columns with their line; returns those that must be read, None for all.
+
+Raises InputError where they are not what is needed."""
 
 
-def read_table(source: Source, empty: str) -> tuple[list[Row], list[str]]:
-    """All rows of a source with any columns, and the names of these; raises for a bad row, and `empty` without any."""
-    rows = []
-    for row in _read(source, _check_repeated, None):
-        if isinstance(row, InputError):
-            raise row
-        rows.append(row)
-    if not rows:
-        raise source.error(empty)
-    return rows, list(dict.fromkeys(name for row in rows for name in row.values))
+@dataclass
+class Reading:
+    """How a table is read, and what was found in it on the way."""
+
+    choose: Choose = lambda *_: None
+    known: Callable[[Sequence[str]], int] = len
+    """How many of some names are columns that are looked for: the delimiter that gives the most is the right one."""
+    depth: int = 1
+    """How many arrays and objects of a JSON file lie around its rows."""
+    encoding: str = ""
+    delimiter: str = ""
 
 
-def _read(source: Source, check: Check, wanted: frozenset[str] | None) -> Rows:
-    """Yield the rows of a source; of a Parquet file only the wanted columns, or all if that is None."""
-    if source.format == "parquet":
-        yield from _parquet(source, check, wanted)
-        return
-    if source.format in LOGS:
-        yield from LOGS[source.format](source)
-        return
-    with source.open() as file:
-        lines = numbered_lines(file)
-        kind, lines = (source.format, lines) if source.format else _sniff(lines)
-        yield from READERS[kind](source, lines, check)
+def read_rows(source: TableSource, reading: Reading | None = None) -> Rows:
+    """Yield the rows of a source, in constant memory; only JSON arrays and packed files are unpacked as a whole."""
+    reading = reading or Reading()
+    for part in unpack(source):
+        if part.format in READERS:
+            yield from READERS[part.format](part, reading)
+            continue
+        with part.open() as file:
+            reading.encoding, lines = byte_lines(part, file)
+            kind, lines = (part.format, lines) if part.format else _sniff(lines, reading)
+            yield from LINE_READERS[kind](replace(part, format=kind), lines, reading)
 
 
-def _sniff(lines: Lines) -> tuple[str, Lines]:
-    """Return whether standard input is JSON Lines or plain text, by the first character that is not blank."""
+def _sniff(lines: Lines, reading: Reading) -> tuple[str, Lines]:
+    """Return whether standard input is JSON, a table or plain text, by the first line that is not blank."""
     seen = []
     for number, line in lines:
         seen.append((number, line))
         if line.strip():
             break
-    kind = "jsonl" if seen and seen[-1][1].lstrip().startswith(b"{") else "text"
+    first = seen[-1][1].lstrip() if seen else b""
+    kind = "text"
+    if first.startswith(b"{") or (first.startswith(b"[") and first[1:].lstrip()[:1] in (b"{", b"")):
+        kind = "jsonl"
+    elif len(seen) == 1 and reading.known is not len:
+        header = first.decode(errors="replace")
+        names = _split(header, sniff_delimiter(header, ",", reading.known))
+        kind = "csv" if len(names) > 1 and reading.known(names) == len(names) else "text"
     return kind, chain(seen, lines)
 
 
-def _text(source: Source, lines: Lines, _check: Check) -> Rows:
-    for number, line in lines:
-        try:
-            text = line.decode().rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            yield not_utf8(source, number, error)
-            continue
-        if text.strip():
-            yield Row(number, {"text": text})
+def _text(source: TableSource, lines: Lines, reading: Reading) -> Rows:
+    texts = TextLines(source, reading.encoding, lines)
+    for text in texts:
+        if texts.error:
+            yield texts.error
+            texts.error = None
+        elif text.strip():
+            yield TableRow(source, texts.number, {"text": text.rstrip("\r\n")})
+    reading.encoding = texts.encoding
 
 
-def _jsonl(source: Source, lines: Lines, _check: Check) -> Rows:
+def _jsonl(source: TableSource, lines: Lines, reading: Reading) -> Rows:
     filled = ((number, line) for number, line in lines if line.strip())
     first = next(filled, None)
     if first is None:
         return
-    if first[1].lstrip().startswith(b"["):
-        raise source.error("a JSON array; write one object per line (jq -c '.[]')", first[0])
+    if first[1].lstrip().startswith(b"[") and not source.is_published:
+        yield from _json(source, chain([first], filled), reading)
+        return
+    loads: Callable[[bytes], Any] = load_json if source.is_published else orjson.loads
     for number, line in chain([first], filled):
-        yield _json_row(source, number, line)
+        try:
+            values = loads(line)
+        except ValueError as error:
+            yield _bad_json(source, number, line, error)
+            continue
+        yield _object(source, number, values)
 
 
-def _json_row(source: Source, number: int, line: bytes) -> Row | InputError:
-    try:
-        values = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        return _bad_json(source, number, line, error)
+def _object(source: TableSource, number: int, values: Any) -> TableRow | InputError:
     if not isinstance(values, dict):
-        return source.error("not a JSON object; write one object per line", number)
-    return Row(number, values)
+        return source.error("not a JSON object; write one object for each row", number)
+    if len(values) > MOST_COLUMNS:
+        return source.error(f"{len(values):,} fields; a row has at most {MOST_COLUMNS:,}", number)
+    return TableRow(source, number, values)
 
 
-def _bad_json(source: Source, number: int, line: bytes, error: orjson.JSONDecodeError) -> InputError:
+def _bad_json(source: TableSource, number: int, line: bytes, error: ValueError) -> InputError:
     try:
         line.decode()
     except UnicodeDecodeError as undecodable:
         return not_utf8(source, number, undecodable)
-    problem = f"not valid JSON ({error.msg} at column {error.colno})"
+    where = f" at column {error.colno}" if isinstance(error, orjson.JSONDecodeError) else ""
+    problem = f"not valid JSON ({getattr(error, 'msg', error)}{where})"
     return source.error(f"{problem}; write one JSON object per line", number)
 
 
-class _Decoder:
-    """Lines as text for the csv module; `error` is the first undecodable line since it was last cleared."""
+def _json(source: TableSource, lines: Lines, reading: Reading) -> Rows:
+    text = _whole(source, lines)
+    is_row = not source.is_published and text.lstrip().startswith("{") and "\n" not in text.strip()
+    if is_row or (reading.depth == 1 and is_lines(text)):
+        yield from _jsonl(source, ((number, line.encode()) for number, line in enumerate(text.split("\n"), 1)), reading)
+    elif source.is_published:
+        for number, keys, path, values in json_places(source, text, reading.depth):
+            if isinstance(values, dict):
+                yield TableRow(source, number, values, path, keys)
+            else:
+                problem = f"not an object but {type(values).__name__}; expected the published columns"
+                yield InputError(f"{source.label}:{number}{keys}: {problem}")
+    elif text.strip():
+        if not text.lstrip().startswith("["):
+            fix = "write an array of objects, or one object per line"
+            raise source.error(f"one JSON object; {fix}; or, if it is a log, name the format: inspect")
+        for number, (_, _, _, values) in enumerate(json_places(source, text, 1), 1):
+            yield _object(source, number, values)
 
-    def __init__(self, source: Source, lines: Lines) -> None:
-        self.error: InputError | None = None
-        self._source = source
-        self._lines = lines
 
-    def __iter__(self) -> Iterator[str]:
-        for number, line in self._lines:
-            try:
-                yield line.decode()
-            except UnicodeDecodeError as error:
-                self.error = self.error or not_utf8(self._source, number, error)
-                yield line.decode(errors="replace")
+def _whole(source: TableSource, lines: Lines) -> str:
+    """Return the text of a JSON file."""
+    data = bytearray()
+    for _, line in lines:
+        data += line
+        if len(data) > LARGEST:
+            raise source.error(f"more than {LARGEST:,} bytes of JSON; write one object per line (.jsonl)")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        number = data.count(b"\n", 0, error.start) + 1
+        problem = f"not valid UTF-8 (byte 0x{data[error.start]:02x})"
+        raise source.error(f"{problem}; save the file as UTF-8", number) from error
 
 
-def _csv(source: Source, lines: Lines, check: Check, delimiter: str) -> Rows:
-    records = _records(source, lines, delimiter)
+def _csv(source: TableSource, lines: Lines, reading: Reading, delimiter: str) -> Rows:
+    texts = TextLines(source, reading.encoding, lines)
+    decoded = iter(texts)
+    first, skipped = next(decoded, ""), 0
+    if first[:4].lower() == "sep=" and len(first.rstrip("\r\n")) == 5:  # Excel's hint
+        delimiter, first, skipped = first[4], next(decoded, ""), 1
+    else:
+        delimiter = sniff_delimiter(first, delimiter, reading.known)
+    reading.delimiter = delimiter
+    records = _records(source, texts, chain([first] if first else [], decoded), delimiter, skipped)
     line, header = next(records, (1, None))
     if header is None:
         return
     if isinstance(header, InputError):
         raise header
     names = [name.strip() for name in header]
-    check(source, names, line)
+    check_width(source, len(names), line)
+    reading.choose(source, names, line)
+    width = len(names)
     for line, cells in records:
         if isinstance(cells, InputError):
             yield cells
-        elif any(cells[len(names) :]):
-            problem = f"{len(cells)} cells under {len(names)} columns"
+        elif len(cells) > width and any(cells[width:]):
+            problem = f"{len(cells):,} cells under {width:,} columns"
             yield source.error(f"{problem}; put cells that contain {delimiter!r} in quotes", line)
         else:
-            yield Row(line, dict(zip(names, cells, strict=False)))
+            yield TableRow(source, line, dict(zip(names, cells, strict=False)))
+    reading.encoding = texts.encoding
 
 
-def _records(source: Source, lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str] | InputError]]:
+def _records(
+    source: TableSource, texts: TextLines, lines: Iterator[str], delimiter: str, skipped: int
+) -> Iterator[tuple[int, list[str] | InputError]]:
     """Yield the records of a CSV file, each with the line that it starts on."""
     csv.field_size_limit(LONGEST_CELL)  # the default of 128 KB is less than a long text
-    decoder = _Decoder(source, lines)
-    reader = csv.reader(decoder, delimiter=delimiter, strict=True)
+    is_lenient = source.is_published and source.format == "tsv"
+    reader = csv.reader(lines, delimiter=delimiter, strict=not is_lenient)
     while True:
-        start = reader.line_num + 1
-        decoder.error = None
+        start = reader.line_num + 1 + skipped
         try:
             cells = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
             fix = 'close every quoted cell, and write "" for a quote inside one'
-            yield start, decoder.error or source.error(f"not valid {source.format} ({error}); {fix}", start)
+            yield start, texts.error or source.error(f"not valid {source.format} ({error}); {fix}", start)
+            texts.error = None
             continue
-        if decoder.error or any(cells):  # spreadsheets leave rows of empty cells behind
-            yield start, decoder.error or cells
+        if texts.error:
+            yield start, texts.error
+            texts.error = None
+        elif any(cells):  # spreadsheets leave rows of empty cells behind
+            yield start, cells
 
 
-def _check_columns(source: Source, names: list[str], line: int | None) -> None:
-    problem = complain(tuple(names))
-    if problem:
-        raise source.error(problem, line)
-    twice = next((name for name in names if name in KNOWN and names.count(name) > 1), None)
-    if twice:
-        raise source.error(f"two columns {twice!r}; rename one", line)
+def sniff_delimiter(header: str, usual: str, known: Callable[[Sequence[str]], int]) -> str:
+    """Return the delimiter of a header: with which it has the most known columns, else the most columns."""
+
+    def rank(delimiter: str) -> tuple[int, int]:
+        names = _split(header, delimiter)
+        return known(names[:MOST_COLUMNS]), len(names)
+
+    return max((usual, *(delimiter for delimiter in DELIMITERS if delimiter != usual)), key=rank)
 
 
-def _check_repeated(source: Source, names: list[str], line: int | None) -> None:
-    if twice := next((name for name in names if name and names.count(name) > 1), None):
-        raise source.error(f"two columns {twice!r}; rename one", line)
+def _split(header: str, delimiter: str) -> list[str]:
+    try:
+        return [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
+    except csv.Error:
+        return [header]
 
 
-def _parquet(source: Source, check: Check, wanted: frozenset[str] | None) -> Rows:
-    import_parquet()
-    with _parquet_errors(source):
-        names = column_names(source.path)
-        check(source, names, None)
-        values = parquet_values(source.path, [name for name in names if wanted is None or name in wanted])
-        for number, row in enumerate(values, 1):
-            if row is None:
+def check_width(source: TableSource, count: int, line: int | None) -> None:
+    """Raise InputError for a table with more columns than any spreadsheet has."""
+    if count > MOST_COLUMNS:
+        raise source.error(f"{count:,} columns; a table has at most {MOST_COLUMNS:,}; check the delimiter", line)
+
+
+def _xlsx(source: TableSource, reading: Reading) -> Rows:
+    names: dict[int, str] = {}
+    for number, cells in read_cells(source):
+        if not names:
+            names = {column: name.strip() for column, name in cells.items() if name.strip()}
+            reading.choose(source, list(names.values()), number)
+        elif any(cells.get(column, "").strip() for column in names):
+            yield TableRow(source, number, {name: cells.get(column, "") for column, name in names.items()})
+
+
+def _arrow(source: TableSource, reading: Reading) -> Rows:
+    def choose(names: list[str]) -> Container[str] | None:
+        check_width(source, len(names), None)
+        return reading.choose(source, names, None)
+
+    with arrow_errors(source):
+        for number, values in enumerate(arrow_rows(source, choose), 1):
+            if values is None:
                 yield source.error("a string is not valid UTF-8; write it again as UTF-8", number)
             else:
-                yield Row(number, row)
+                yield TableRow(source, number, values)
 
 
-@contextmanager
-def _parquet_errors(source: Source) -> Iterator[None]:
-    from pyarrow import ArrowException
+def _folder(source: TableSource, reading: Reading) -> Rows:
+    paths = [path for path in sorted(source.path.rglob("*")) if path.suffix.lower() in TEXTS and path.is_file()]
+    paths = [path for path in paths if not any(part.startswith(".") for part in path.relative_to(source.path).parts)]
+    if not paths:
+        raise source.error(f"no {' or '.join(TEXTS)} in this folder; name a file in it")
+    for number, path in enumerate(paths, 1):
+        part = replace(source, path=path, format="text")
+        if path.stat().st_size > LONGEST_CELL:
+            yield part.error(f"more than {LONGEST_CELL:,} bytes; split it into shorter texts")
+            continue
+        with part.open() as file:
+            reading.encoding, lines = byte_lines(part, file)
+            texts = TextLines(part, reading.encoding, lines)
+            text = "".join(texts).replace("\r\n", "\n").rstrip("\n")
+        if texts.error:
+            yield texts.error
+        elif text.strip():
+            name = path.relative_to(source.path).with_suffix("").as_posix()
+            yield TableRow(part, number, {"id": name, "text": text})
 
-    try:
-        yield
-    except (ArrowException, OSError, ValueError, OverflowError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise source.error(why_unreadable(error)) from error
-        problem = " ".join(str(error).split())[:200]
-        raise source.error(f"not a Parquet file, or a damaged one ({problem}); write it again") from error
 
-
-READERS: dict[str, Callable[[Source, Lines, Check], Rows]] = {
+READERS: dict[str | None, Callable[[TableSource, Reading], Rows]] = {
+    **dict.fromkeys(ARROW, _arrow),
+    "xlsx": _xlsx,
+    "texts": _folder,
+    "inspect": lambda source, _: read_inspect(source),
+    "lm-eval": lambda source, _: read_lm_eval(source),
+}
+"""Readers of formats that are not read line by line."""
+LINE_READERS: dict[str, Callable[[TableSource, Lines, Reading], Rows]] = {
     "jsonl": _jsonl,
+    "json": _json,
     "csv": partial(_csv, delimiter=","),
     "tsv": partial(_csv, delimiter="\t"),
     "text": _text,

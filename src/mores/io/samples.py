@@ -1,102 +1,152 @@
-"""Samples from files, and a check of a whole file before money is spent on it."""
+"""Samples from tables, and a check of a whole table before money is spent on it."""
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from mores.errors import InputError
-from mores.io.fields import to_sample
-from mores.io.parquet import import_parquet
-from mores.io.rows import read_rows
-from mores.io.source import STDIN, Source, find_source, spool
+from mores.io.arrow import import_parquet
+from mores.io.columns import MOST_PROBLEMS, TableColumn, TableReport
+from mores.io.fields import EVIDENCE, SampleReader, sample_columns
+from mores.io.frames import frame_rows
+from mores.io.rows import Reading, read_rows
+from mores.io.source import ARROW, STDIN, Rows, TableRow, TableSource, find_source, spool
 from mores.types import Record, Sample
 
-MOST_PROBLEMS = 20
+OnBad = Callable[[InputError], None]
 
 
-class Checked(Record):
-    """What a check of a file found."""
+class CheckedTexts(Record):
+    """What a check of a table found."""
 
     count: int
-    """How many samples can be read."""
+    """Samples that can be read."""
     characters: int
     """Code points of all their instructions and texts."""
     problems: tuple[str, ...]
     """The first messages, at most 20: bad rows, then repeated ids."""
     bad: int
-    """How many rows cannot be read."""
+    """Rows that cannot be read."""
     repeated: int
-    """How many rows repeat the id of an earlier one."""
+    """Rows that repeat the id of an earlier one."""
+    report: TableReport
+    """What was read as what."""
+
+
+class SampleTable:
+    """A table of texts, read one sample at a time; `report` says what was read as what, up to there."""
+
+    def __init__(
+        self,
+        data: Any,
+        format: str | None = None,  # noqa: A002 - the option's name
+        *,
+        columns: Mapping[str, str] | None = None,
+        encoding: str | None = None,
+        more: tuple[TableColumn, ...] = (),
+        on_bad: OnBad | None = None,
+    ) -> None:
+        is_path = isinstance(data, str | Path)
+        source = find_source(data, format) if is_path else TableSource(Path(type(data).__name__), None)
+        self.source = replace(source, encoding=encoding)
+        if self.source.format in ARROW:
+            import_parquet()  # say now that it is missing, not at the first row
+        self._data, self._on_bad = None if is_path else data, on_bad
+        evidence = () if self.source.is_untyped else (EVIDENCE,)
+        self._wanted = sample_columns(columns, *evidence, *more)
+        self._reader, self._reading = SampleReader(self._wanted), Reading()
+
+    def __iter__(self) -> Iterator[Sample]:
+        return (sample for _, sample in self.rows())
+
+    @property
+    def report(self) -> TableReport:
+        """What was read so far."""
+        return self._reader.report(self.source, self._reading.encoding, self._reading.delimiter)
+
+    def rows(self) -> Iterator[tuple[TableRow, Sample]]:
+        """Yield the samples with the row of each; a bad one goes to `on_bad`, or is raised."""
+        reader = self._reader = SampleReader(self._wanted)
+        reading = self._reading = Reading(reader.choose, self._wanted.known)
+        for row in read_rows(self.source, reading) if self._data is None else self._frame():
+            try:
+                if isinstance(row, InputError):
+                    raise row
+                sample = self._sample(row)
+            except InputError as error:
+                if self._on_bad is None:
+                    raise
+                reader.bad(error)
+                self._on_bad(error)
+                continue
+            reader.rows += 1
+            yield row, sample
+        reader.check_chosen(self.source)
+
+    def value(self, row: TableRow, column: str) -> Any:
+        """Return what a row has in one of the further columns; None where it has nothing."""
+        return self._reader.value(self._reader.match(tuple(row.values)), row.values, column)
+
+    def _sample(self, row: TableRow) -> Sample:
+        default = f"{row.source.path.stem}:{row.line}" if self._data is None else str(row.line)
+        try:
+            return self._reader.read(row.values, default, is_table=row.source.format in ARROW)
+        except InputError as error:
+            raise row.error(str(error), setting=error.setting) from error
+
+    def _frame(self) -> Rows:
+        for number, values in enumerate(frame_rows(self._data), 1):
+            yield TableRow(self.source, number, values)
 
 
 def read_samples(
+    data: Any,
+    *,
+    format: str | None = None,  # noqa: A002 - the option's name
+    columns: Mapping[str, str] | None = None,
+    encoding: str | None = None,
+    on_bad: OnBad | None = None,
+) -> Iterator[Sample]:
+    """Return the samples of a file, of standard input for `-`, of a frame or of mappings, one at a time.
+
+    `columns` has the table's names of our columns: {"text": "Model answer"}. A bad row is given to `on_bad` and left
+    out; without `on_bad` it is raised.
+    """
+    return iter(SampleTable(data, format, columns=columns, encoding=encoding, on_bad=on_bad))
+
+
+def check_samples(
     path: str | Path,
     *,
     format: str | None = None,  # noqa: A002 - the option's name
-    on_bad: Callable[[InputError], None] | None = None,
-) -> Iterator[Sample]:
-    """Return the samples of a file, or of standard input for `-`, one at a time.
-
-    A bad row is given to `on_bad` and left out; without `on_bad` it is raised.
-    """
-    source = find_source(path, format)
-    if source.format == "parquet":
-        import_parquet()  # say now that it is missing, not at the first row
-    return (sample for _, sample in _placed(source, on_bad))
-
-
-def _placed(source: Source, on_bad: Callable[[InputError], None] | None) -> Iterator[tuple[int, Sample]]:
-    """Samples with the line that each starts on."""
-    for row in read_rows(source):
-        try:
-            if isinstance(row, InputError):
-                raise row
-            sample = to_sample(source, row)
-        except InputError as error:
-            if on_bad is None:
-                raise
-            on_bad(error)
-            continue
-        yield row.line, sample
-
-
-def check_samples(path: str | Path, *, format: str | None = None) -> Checked:  # noqa: A002 - the option's name
-    """Read a whole file and says what is in it and what is wrong; standard input is used up."""
+    columns: Mapping[str, str] | None = None,
+) -> CheckedTexts:
+    """Read a whole file and say what is in it and what is wrong; standard input is used up."""
     if str(path) == STDIN:
         with spool(STDIN) as spooled:
-            return check_samples(spooled, format=format)
-    source = find_source(path, format)
-    problems, ids, count, characters = _Problems(), _Ids(), 0, 0
-    for _, sample in _placed(source, problems.add):
+            return check_samples(spooled, format=format, columns=columns)
+    table, ids, count, characters = SampleTable(path, format, columns=columns, on_bad=lambda _: None), _Ids(), 0, 0
+    for sample in table:
         ids.add(sample.id)
         count += 1
         characters += len(sample.instruction) + len(sample.text)
     suspects, repeated = ids.repeated()
-    room = MOST_PROBLEMS - len(problems.first)
-    messages = _name_repeated(source, set(suspects[:room])) if room else []
-    return Checked(
+    report = table.report
+    room = MOST_PROBLEMS - len(report.problems)
+    messages = _name_repeated(table, set(suspects[:room])) if room else []
+    return CheckedTexts(
         count=count,
         characters=characters,
-        problems=(*problems.first, *messages[:room]),
-        bad=problems.count,
+        problems=(*report.problems, *messages[:room]),
+        bad=report.left_out,
         repeated=repeated,
+        report=report,
     )
-
-
-class _Problems:
-    """Counts problems and keeps the first ones."""
-
-    def __init__(self) -> None:
-        self.first: list[str] = []
-        self.count = 0
-
-    def add(self, error: InputError) -> None:
-        self.count += 1
-        if len(self.first) < MOST_PROBLEMS:
-            self.first.append(str(error))
 
 
 class _Ids:
@@ -121,20 +171,20 @@ class _Ids:
         return hashes, rows
 
 
-def _name_repeated(source: Source, suspects: set[int]) -> list[str]:
-    """Messages for the ids with these hashes that really repeat; reads the file again."""
+def _name_repeated(table: SampleTable, suspects: set[int]) -> list[str]:
+    """Return messages for the ids with these hashes that really repeat; reads the file again."""
     if not suspects:
         return []
     first: dict[str, int] = {}
     messages = []
-    for line, sample in _placed(source, on_bad=lambda _: None):
+    for row, sample in table.rows():
         if hash(sample.id) not in suspects:
             continue
         if sample.id in first:
-            where = f"{source.unit} {first[sample.id]}"
+            where = f"{table.source.unit} {first[sample.id]}"
             problem = f"id {sample.id!r} is already that of {where}; give every row its own id"
-            messages.append(str(source.error(problem, line)))
-        first.setdefault(sample.id, line)
+            messages.append(str(row.error(problem)))
+        first.setdefault(sample.id, row.line)
         if len(messages) == MOST_PROBLEMS:
             break
     return messages

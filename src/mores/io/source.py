@@ -1,51 +1,78 @@
-"""Where rows come from: a file or standard input, its format, and how an error names a place in it."""
+"""Where a table comes from: a file, a folder, standard input or bytes; its format, and the names of places in it."""
 
 from __future__ import annotations
 
+import gzip
+import io
 import shutil
 import sys
-from collections.abc import Iterator
+import tarfile
+import zipfile
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO
+from typing import IO, Any, NamedTuple
 
 from mores.errors import ConfigError, InputError, StoreError
+from mores.io.packed import BAD_ZIP, Room
 
-FORMATS = ("jsonl", "csv", "tsv", "parquet", "text", "inspect", "lm-eval")
 SUFFIXES = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "json",
     ".csv": "csv",
     ".tsv": "tsv",
+    ".tab": "tsv",
+    ".xlsx": "xlsx",
     ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
     ".txt": "text",
     ".md": "text",
     ".eval": "inspect",
 }
+FORMATS = (*dict.fromkeys(SUFFIXES.values()), "texts", "dataset", "lm-eval")
+"""`texts` is a folder of text files, `dataset` one that `datasets` saved."""
+ARROW = ("parquet", "arrow", "dataset")
+UNTYPED = ("csv", "tsv", "xlsx")
+"""Formats whose cells do not say what they are: `NA` may be a word, a missing value or a country."""
 STDIN = "-"
 BOM = b"\xef\xbb\xbf"
+_DAMAGED = (*BAD_ZIP, tarfile.TarError, gzip.BadGzipFile, ValueError)
+_UNITS = {"inspect": "sample", "xlsx": "row", "texts": "file", **dict.fromkeys(ARROW, "row")}
 
 
 @dataclass(frozen=True)
-class Source:
-    """A file with rows, or standard input."""
+class TableSource:
+    """A table to read, with its format."""
 
     path: Path
     format: str | None
     """One of `FORMATS`; None where only the first line can tell."""
     stdin: bool = False
+    data: bytes | None = None
+    """The content, where it is in memory: an upload, or a file of an archive."""
+    encoding: str | None = None
+    """Of its text; None means UTF-8, or what the bytes look like."""
+    is_published: bool = False
+    """Whether it is a published dataset, which nobody can correct: NaN in JSON and stray quotes in TSV are read."""
 
     @property
     def label(self) -> str:
-        """What errors call it: the path as the user wrote it; `-` for standard input, spooled or not."""
+        """The name in errors: the path as the user wrote it; `-` for standard input, spooled or not."""
         return STDIN if self.path.name == STDIN else str(self.path)
 
     @property
     def unit(self) -> str:
-        """What its places are counted in."""
-        return {"parquet": "row", "inspect": "sample"}.get(self.format or "", "line")
+        """The unit of its places."""
+        return _UNITS.get(self.format or "", "line")
+
+    @property
+    def is_untyped(self) -> bool:
+        """Whether its cells do not say what they are."""
+        return self.format in UNTYPED
 
     def error(self, problem: str, line: int | None = None) -> InputError:
         """Return an error that says where: `texts.jsonl:17: …`."""
@@ -54,7 +81,10 @@ class Source:
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Its bytes; the system's errors become InputErrors."""
+        """Yield its bytes; the system's errors become InputErrors."""
+        if self.data is not None:
+            yield io.BytesIO(self.data)
+            return
         if self.stdin:
             yield _stdin_bytes()
             return
@@ -62,20 +92,103 @@ class Source:
             with self.path.open("rb") as file:
                 yield file
         except OSError as error:
+            if error.errno is None:  # of a library, about the content
+                raise
             raise self.error(why_unreadable(error)) from error
 
+    def room(self) -> Room:
+        """Return what it may unpack to."""
+        return Room(self.path, len(self.data) if self.data is not None else None)
 
-def find_source(path: str | Path, format: str | None = None) -> Source:  # noqa: A002 - the option's name
+
+class TableRow(NamedTuple):
+    """One row of a table and where it starts."""
+
+    source: TableSource
+    line: int
+    values: Mapping[str, Any]
+    path: tuple[str, ...] = ()
+    """The keys of the containers around it in a JSON file."""
+    keys: str = ""
+    """The same for messages, where the whole file is one line."""
+
+    @property
+    def place(self) -> str:
+        """Where it starts: `texts.csv:17`."""
+        return f"{self.source.label}:{self.line}{self.keys}"
+
+    def error(self, problem: str, *, setting: str = "") -> InputError:
+        """Return an error with its place."""
+        error = self.source.error(problem, self.line)
+        error.setting = setting
+        return error
+
+
+Rows = Iterator[TableRow | InputError]
+
+
+def find_source(path: str | Path, format: str | None = None) -> TableSource:  # noqa: A002 - the option's name
     """Return the source that a path and a format, or else the path's suffix, stand for."""
     if format is not None and format not in FORMATS:
         raise ConfigError(f"unknown format {format!r}; use one of {', '.join(FORMATS)}")
     place = to_path(path)
-    source = Source(place, format or SUFFIXES.get(place.suffix.lower()), stdin=str(path) == STDIN)
+    source = TableSource(place, format or format_of(place), stdin=str(path) == STDIN)
     if source.format is None and source.label != STDIN:
-        raise source.error(_unknown_suffix(source.path))
-    if source.format == "parquet" and source.stdin:
-        raise source.error("Parquet cannot be read from standard input; save it to a file")
+        kind = f"suffix {place.suffix!r} is not known" if place.suffix else "the name has no suffix"
+        names = f"use one of {', '.join(SUFFIXES)} or name the format: {', '.join(FORMATS)}"
+        raise source.error(f"{kind}; {names}")
+    if source.stdin and source.format in (*ARROW, "xlsx"):
+        name = {"parquet": "Parquet", "xlsx": "Excel"}.get(source.format, "Arrow")
+        raise source.error(f"{name} cannot be read from standard input; save it to a file")
     return source
+
+
+def format_of(path: Path) -> str | None:
+    """Return the format that a path's name tells, or for a folder what is in it."""
+    name = path.name.lower()
+    if name.endswith((".zip", ".tar", ".tgz", ".tar.gz")):
+        return "archive"
+    known = SUFFIXES.get(Path(name.removesuffix(".gz")).suffix)
+    if known is None and path.is_dir():
+        saved = any((path / name).is_file() for name in ("state.json", "dataset_dict.json"))
+        return "dataset" if saved else "texts"
+    return known
+
+
+def unpack(source: TableSource) -> Iterator[TableSource]:
+    """Yield the tables in a packed file or an archive, each with its content; any other source is its own."""
+    path, name = source.path, source.path.name.lower()
+    if source.stdin or not (source.format == "archive" or name.endswith(".gz")):
+        yield source
+        return
+    try:
+        with ExitStack() as stack:
+            file, room = stack.enter_context(source.open()), source.room()
+            if name.endswith((".tar.gz", ".tgz", ".tar")):
+                tar = stack.enter_context(tarfile.open(fileobj=file))
+                for member in tar:
+                    if (content := tar.extractfile(member)) is not None:
+                        yield _member(source, path / member.name, room.read(content))
+            elif name.endswith(".zip"):
+                archive = stack.enter_context(zipfile.ZipFile(file))
+                for entry in archive.infolist():
+                    if not entry.is_dir():
+                        with archive.open(entry) as packed:
+                            yield _member(source, path / entry.filename, room.read(packed))
+            else:
+                unpacked = stack.enter_context(gzip.open(file))
+                yield replace(source, data=room.read(unpacked))
+    except RuntimeError as error:  # a zip file with a password, or packed in a way that Python does not know
+        raise InputError(f"{path}: cannot be unpacked ({error}); unpack it, or get it again") from error
+    except _DAMAGED as error:
+        raise InputError(f"{path}: damaged ({' '.join(str(error).split())[:100]}); get it again") from error
+
+
+def _member(source: TableSource, path: Path, data: bytes) -> TableSource:
+    kind = SUFFIXES.get(path.suffix.lower())
+    if kind is None and not source.is_published:
+        raise InputError(f"{path}: suffix {path.suffix!r} is not known; unpack the tables and name one")
+    return replace(source, path=path, format=kind or "jsonl", data=data)
 
 
 def _stdin_bytes() -> IO[bytes]:
@@ -91,16 +204,8 @@ def to_path(path: str | Path) -> Path:
     return Path(path)
 
 
-def _unknown_suffix(path: Path) -> str:
-    if path.suffix.lower() == ".json":
-        convert = f"jq -c '.[]' {path.name} > {path.stem}.jsonl"
-        return f"JSON is read one object per line; convert it: {convert}; or, if it is a log, name the format: inspect"
-    kind = f"suffix {path.suffix!r} is not known" if path.suffix else "the name has no suffix"
-    return f"{kind}; use one of {', '.join(SUFFIXES)} or name the format: {', '.join(FORMATS)}"
-
-
 def why_unreadable(error: OSError) -> str:
-    """Why the system cannot read a file, and the fix."""
+    """Return why the system cannot read a file, and the fix."""
     match error:
         case FileNotFoundError():
             return "no such file; check the path"
@@ -120,7 +225,7 @@ def numbered_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 
 def read_text(path: Path) -> str:
     """Return the text of a small file; InputError says where it is none."""
-    source, lines = Source(path, "text"), []
+    source, lines = TableSource(path, "text"), []
     with source.open() as file:
         for number, line in numbered_lines(file):
             try:
@@ -130,7 +235,7 @@ def read_text(path: Path) -> str:
     return "".join(lines).replace("\r\n", "\n")
 
 
-def not_utf8(source: Source, number: int, error: UnicodeDecodeError) -> InputError:
+def not_utf8(source: TableSource, number: int, error: UnicodeDecodeError) -> InputError:
     """Return the error for a line that is not UTF-8, with the character column of its first bad byte."""
     column = len(error.object[: error.start].decode()) + 1
     byte = error.object[error.start]
@@ -139,7 +244,7 @@ def not_utf8(source: Source, number: int, error: UnicodeDecodeError) -> InputErr
 
 @contextmanager
 def spool(path: str) -> Iterator[Path]:
-    """A path that can be read twice: a copy in a temporary file of standard input (`-`) or of a pipe."""
+    """Yield a path that can be read twice: a copy in a temporary file of standard input (`-`) or of a pipe."""
     if path != STDIN and not Path(path).is_fifo():
         yield Path(path)
         return

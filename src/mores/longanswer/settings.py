@@ -26,9 +26,9 @@ MEDIAN: Literal["median"] = "median"
 
 def known_checks() -> Sequence[str]:
     """Return the names of the checks of a language."""
-    from mores.longanswer.lid import CHECKERS
+    from mores.longanswer.lid import REGISTRY
 
-    return list(CHECKERS)
+    return REGISTRY.names()
 
 
 def known_stages() -> Sequence[str]:

@@ -14,13 +14,13 @@ from functools import cached_property
 from mores.errors import InputError
 from mores.factory.gold import Gold
 from mores.factory.items import Task
-from mores.io.fields import Row, to_sample
-from mores.io.rows import read_rows
-from mores.io.source import Source, find_source
+from mores.io.columns import TableColumn
+from mores.io.samples import SampleTable
+from mores.io.source import TableRow
 from mores.metaevaluation.dataset import Dataset, chosen
-from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Severity
+from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Sample, Severity
 
-CORRECT = "correct"
+CORRECT = TableColumn("correct", kind="choice")
 _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _UNKNOWN = Error(side="text", quote="", severity=Severity.MAJOR, type="not said")
 
@@ -35,17 +35,14 @@ class Pairs(Dataset):
     @cached_property
     def golds(self) -> list[Gold]:
         """The pairs, with an error somewhere in those that are not correct."""
-        source = find_source(self.folder)
+        table = SampleTable(self.folder, more=(CORRECT,))
         golds: dict[str, Gold] = {}
-        for row in read_rows(source):
-            if isinstance(row, InputError):
-                raise row
-            gold = _gold(source, row)
-            if gold.sample.id in golds:
-                raise source.error(f"duplicate id {gold.sample.id!r}; give every pair a different one", row.line)
-            golds[gold.sample.id] = gold
+        for row, sample in table.rows():
+            if sample.id in golds:
+                raise row.error(f"duplicate id {sample.id!r}; give every pair a different one")
+            golds[sample.id] = _gold(row, sample, table.value(row, CORRECT.name))
         if not golds:
-            raise source.error("it has no pairs")
+            raise table.source.error("it has no pairs")
         return chosen(list(golds.values()), self.limit)
 
     @cached_property
@@ -62,13 +59,11 @@ class Pairs(Dataset):
         return []
 
 
-def _gold(source: Source, row: Row) -> Gold:
-    sample = to_sample(source, row)
-    value = row.values.get(CORRECT)
+def _gold(row: TableRow, sample: Sample, value: object) -> Gold:
     correct = _WORDS.get(str(value).strip().lower())
     if correct is None:
-        problem = f"{CORRECT!r} is {value!r}" if CORRECT in row.values else f"no field {CORRECT!r}"
-        raise source.error(f"{problem}; expected true or false: whether the text is culturally correct", row.line)
+        problem = "no field 'correct'" if value is None else f"'correct' is {value!r}"
+        raise row.error(f"{problem}; expected true or false: whether the text is culturally correct")
     return Gold(
         sample=sample,
         report=ErrorReport(errors=() if correct else (_UNKNOWN,)),

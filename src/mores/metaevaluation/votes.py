@@ -15,8 +15,9 @@ A vote is one line with the sample, the annotator, the criterion and the value.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -53,21 +54,26 @@ class SampleVote(Record):
     value: str = Field(coerce_numbers_to_str=True)
 
 
-Positive = tuple[str, str, frozenset[str]]
-"""A row: its name, the criterion, and the values that count."""
+class PositiveClass(NamedTuple):
+    """The values of a criterion that count as yes."""
+
+    criterion: str
+    values: frozenset[str]
+
+
 VALID, PARTIAL, YES = frozenset({"valid"}), frozenset({"valid", "partial"}), frozenset({"yes"})
-TABLE_3: tuple[Positive, ...] = (
-    ("Culture rel.", "culture", YES),
-    ("Error valid (strict)", "error", VALID),
-    ("Error valid (partial)", "error", PARTIAL),
-    ("Expl. valid (strict)", "explanation", VALID),
-    ("Expl. valid (partial)", "explanation", PARTIAL),
-)
-TABLE_12: tuple[Positive, ...] = (
-    ("Culture rel.", "culture", YES),
-    ("Error valid", "error", PARTIAL),
-    ("Expl. valid", "explanation", VALID),
-)
+CULTURE = PositiveClass("culture", YES)
+ERROR, ERROR_PARTLY = PositiveClass("error", VALID), PositiveClass("error", PARTIAL)
+EXPLANATION, EXPLANATION_PARTLY = PositiveClass("explanation", VALID), PositiveClass("explanation", PARTIAL)
+SEVERITY, TYPE, CHANGED = (PositiveClass(name, YES) for name in ("severity", "type", "changed"))
+TABLE_3 = {
+    "Culture rel.": CULTURE,
+    "Error valid (strict)": ERROR,
+    "Error valid (partial)": ERROR_PARTLY,
+    "Expl. valid (strict)": EXPLANATION,
+    "Expl. valid (partial)": EXPLANATION_PARTLY,
+}
+TABLE_12 = {"Culture rel.": CULTURE, "Error valid": ERROR_PARTLY, "Expl. valid": EXPLANATION}
 
 Ballots = Mapping[str, Mapping[str, Mapping[str, str]]]
 """Criterion, sample, annotator: value."""
@@ -107,16 +113,16 @@ def vote_tables(votes: Iterable[SampleVote], golds: Iterable[Gold]) -> list[Anno
 
 def _shares(ballots: Ballots) -> AnnotationTable:
     """Table 3: by how many annotators agree, over the samples with the most annotators."""
-    criteria = [ballots.get(criterion, {}) for _, criterion, _ in TABLE_3]
+    criteria = [ballots.get(positive.criterion, {}) for positive in TABLE_3.values()]
     most = max((len(ballot) for samples in criteria for ballot in samples.values()), default=0)
     columns = tuple(f"{count}/{most}" for count in range(most, -1, -1))
     rows: dict[str, tuple[str, ...]] = {}
     full = 0
-    for name, criterion, positive in TABLE_3:
-        counts = [_yes(ballot, positive) for ballot in ballots.get(criterion, {}).values() if len(ballot) == most]
-        if counts:
-            full = max(full, len(counts))
-            rows[name] = tuple(_percent(counts.count(count), len(counts)) for count in range(most, -1, -1))
+    for name, positive in TABLE_3.items():
+        counts = spread_votes(map(_values, ballots.get(positive.criterion, {}).values()), positive, most)
+        if any(counts):
+            full = max(full, sum(counts))
+            rows[name] = tuple(percent(count, sum(counts)) for count in counts)
     note = f"Percent of the samples that {most} annotators judged (N={full}), by how many of them agree."
     return AnnotationTable(title="Vote distributions", columns=columns, rows=rows, note=note)
 
@@ -127,14 +133,15 @@ def _languages(ballots: Ballots, golds: Mapping[str, Gold]) -> AnnotationTable:
         {golds[sample].sample.language or "" for samples in ballots.values() for sample in samples} - {"", "en"}
     )
     rows: dict[str, tuple[str, ...]] = {}
-    for name, criterion, positive in TABLE_12:
-        samples = ballots.get(criterion, {})
+    for name, positive in TABLE_12.items():
+        samples = ballots.get(positive.criterion, {})
         parts = [
-            [b for sample, b in samples.items() if golds[sample].sample.language == language] for language in languages
+            [_values(b) for sample, b in samples.items() if golds[sample].sample.language == language]
+            for language in languages
         ]
         if any(parts):
             rows.setdefault("N", tuple(str(len(part)) for part in parts))
-            rows[name] = tuple(_percent(sum(_majority(b, positive) for b in part), len(part)) for part in parts)
+            rows[name] = tuple(percent(count_majorities(part, positive), len(part)) for part in parts)
     columns = tuple(language_name(language) for language in languages)
     return AnnotationTable(title="Majority votes by language", columns=columns, rows=rows, note=MAJORITY)
 
@@ -148,18 +155,18 @@ def _majorities(ballots: Ballots, golds: Mapping[str, Gold]) -> AnnotationTable:
     def severity(level: Severity) -> Callable[[str], bool]:
         return lambda sample: level in {error.severity for error in golds[sample].report.errors}
 
-    table: list[tuple[str, str, Callable[[str], bool]]] = [
-        ("Severity OK (minor)", "severity", severity(Severity.MINOR)),
-        ("Severity OK (major)", "severity", severity(Severity.MAJOR)),
-        ("Type OK", "type", lambda _: True),
-        ("Changed mind", "changed", lambda _: True),
+    table: list[tuple[str, PositiveClass, Callable[[str], bool]]] = [
+        ("Severity OK (minor)", SEVERITY, severity(Severity.MINOR)),
+        ("Severity OK (major)", SEVERITY, severity(Severity.MAJOR)),
+        ("Type OK", TYPE, lambda _: True),
+        ("Changed mind", CHANGED, lambda _: True),
     ]
     rows: dict[str, tuple[str, ...]] = {}
-    for name, criterion, fits in table:
-        chosen = [ballot for sample, ballot in ballots.get(criterion, {}).items() if fits(sample)]
-        yes = sum(_majority(ballot, YES) for ballot in chosen)
+    for name, positive, fits in table:
+        chosen = [_values(ballot) for sample, ballot in ballots.get(positive.criterion, {}).items() if fits(sample)]
+        yes = count_majorities(chosen, positive)
         if chosen:
-            rows[name] = (str(yes), str(len(chosen)), _percent(yes, len(chosen)))
+            rows[name] = (str(yes), str(len(chosen)), percent(yes, len(chosen)))
     return AnnotationTable(title="Auxiliary results", columns=("Yes", "N", "%"), rows=rows, note=MAJORITY)
 
 
@@ -194,13 +201,26 @@ def _likert(ballots: Ballots) -> AnnotationTable:
     )
 
 
-def _yes(ballot: Mapping[str, str], positive: frozenset[str]) -> int:
-    return sum(value in positive for value in ballot.values())
+def _values(ballot: Mapping[str, str]) -> list[str]:
+    return list(ballot.values())
 
 
-def _majority(ballot: Mapping[str, str], positive: frozenset[str]) -> bool:
-    return 2 * _yes(ballot, positive) > len(ballot)
+def spread_votes(ballots: Iterable[Sequence[str]], positive: PositiveClass, people: int) -> tuple[int, ...]:
+    """Count the samples that so many people judged by how many of them say yes, from all to none (Table 3)."""
+    yes = [sum(value in positive.values for value in ballot) for ballot in ballots if len(ballot) == people]
+    return tuple(yes.count(count) for count in range(people, -1, -1))
 
 
-def _percent(part: int, total: int) -> str:
+def holds(ballot: Sequence[str], positive: PositiveClass) -> bool:
+    """Return whether more than half of a sample's people say yes; of two, both must."""
+    return 2 * sum(value in positive.values for value in ballot) > len(ballot)
+
+
+def count_majorities(ballots: Iterable[Sequence[str]], positive: PositiveClass) -> int:
+    """Count the samples for which a majority says yes (Tables 12 and 13)."""
+    return sum(holds(ballot, positive) for ballot in ballots)
+
+
+def percent(part: int, total: int) -> str:
+    """`61.2`: rounded once, from the counts, as the paper's figures are."""
     return number(100 * part / total, 1) if total else NOTHING

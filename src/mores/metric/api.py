@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
 from pydantic import JsonValue
 
-from mores.io import file_name
+from mores.io import SampleTable, file_name
+from mores.io.frames import is_frame
 from mores.metric.audit.run import AuditRun, audit_injections
 from mores.metric.folder import JUDGEMENTS, ScoreRun, open_score_run
 from mores.metric.metric import Metric, as_sample, make_metric
-from mores.metric.settings import AuditSettings, ScoreFileSettings, ScoreSettings
+from mores.metric.settings import AuditSettings, SampleLike, ScoreFileSettings, ScoreSettings
 from mores.metric.summary import summarise
 from mores.metric.texts import Lookup, Texts, check_style, judge_texts, make_lookup, open_texts
 from mores.run import Plan, start_run
@@ -25,11 +26,14 @@ async def score(settings: ScoreSettings) -> list[Judgement]:
     """Return the cultural errors of every text, with a score."""
     metric = make_metric(settings.model, settings, settings.report)
     lookup = make_lookup(settings)
+    samples: Iterable[SampleLike] = settings.samples
+    if settings.columns or is_frame(samples):
+        samples = SampleTable(samples, columns=settings.columns)
     if lookup is None:
-        return [judgement async for _, judgement in metric.stream(settings.samples)]
+        return [judgement async for _, judgement in metric.stream(samples)]
     async with lookup.open(metric) as grounding:
-        samples = [as_sample(sample, number) for number, sample in enumerate(settings.samples, 1)]
-        return [judgement async for _, judgement in metric.stream(await grounding.ground_all(metric, samples))]
+        read = [as_sample(sample, number) for number, sample in enumerate(samples, 1)]
+        return [judgement async for _, judgement in metric.stream(await grounding.ground_all(metric, read))]
 
 
 @takes(ScoreFileSettings)

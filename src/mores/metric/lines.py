@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from mores.errors import InputError
 from mores.formatting import count
 from mores.io import JsonlWriter
-from mores.io.source import Source, not_utf8, numbered_lines, to_path
+from mores.io.source import TableSource, not_utf8, numbered_lines, to_path
 from mores.metric.texts import Texts
 from mores.types import DEFAULT_INSTRUCTION, Evidence, Sample
 
@@ -44,7 +44,7 @@ def open_lines(texts: str, instructions: str | None = None, references: Sequence
 
 
 def _read(path: str) -> list[str]:
-    source = Source(to_path(path), "text")
+    source = TableSource(to_path(path), "text")
     lines = []
     with source.open() as file:
         for number, line in numbered_lines(file):

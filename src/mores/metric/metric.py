@@ -13,6 +13,7 @@ from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.formatting import count
 from mores.io import sample_from
+from mores.io.frames import frame_rows, is_frame
 from mores.metric.explained import checked
 from mores.metric.parts import report_parts
 from mores.metric.prompt import messages, prompt_hash, shared
@@ -20,7 +21,7 @@ from mores.metric.quotes import VERSION as QUOTES
 from mores.metric.quotes import report_grammar
 from mores.metric.schema import LONGEST, LONGEST_TUNED, VERSION, WrittenReport, parse, report_schema, schema_hash
 from mores.metric.score import certainty, score
-from mores.metric.settings import JudgeSettings, ReportSettings
+from mores.metric.settings import JudgeSettings, ReportSettings, SampleLike
 from mores.metric.spans import align
 from mores.metric.summary import WEAK
 from mores.models import Completion, Model, Request, Style, follows_grammars, metric_adapter, weakness
@@ -29,9 +30,6 @@ from mores.search.ground import covered
 from mores.settings import takes
 from mores.signature import sign
 from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
-
-SampleLike = Sample | str | tuple[str, str] | Mapping[str, Any]
-"""A sample, a text alone, an (instruction, text) pair, or a mapping with the fields of a sample."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 NO_LOGPROBS = "the server gives no log-probabilities: an error-free report scores 0 instead of p(R)"
@@ -102,7 +100,7 @@ class Metric:
         """Yield the calls to make."""
         if isinstance(samples, str | Mapping):
             raise InputError("samples is a single sample; put it in a list: [sample]")
-        for number, value in enumerate(samples, 1):
+        for number, value in enumerate(frame_rows(samples) if is_frame(samples) else samples, 1):
             sample = as_sample(value, number)
             yield Job(sample.id, self.unsendable(sample) or self.request(sample), data=sample)
 

@@ -36,7 +36,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field, ValidationError
 
 from mores.errors import InputError
-from mores.io.source import Source, not_utf8, numbered_lines
+from mores.io.source import TableSource, not_utf8, numbered_lines
 from mores.metric.score import score
 from mores.types import Error, ErrorReport, Failure, Judgement, Record, Severity, Side
 
@@ -130,7 +130,7 @@ def read_mqm_tsv(file: Path | str) -> list[Judgement]:
     InputError with file and line for a row that cannot be read, such as one with an unknown severity.
     """
     is_text = isinstance(file, str) and ("\t" in file or "\n" in file)
-    source = Source(Path("MQM TSV") if is_text else Path(file), "tsv")
+    source = TableSource(Path("MQM TSV") if is_text else Path(file), "tsv")
     lines = enumerate(str(file).removeprefix("\ufeff").split("\n"), 1) if is_text else _file_lines(source)
     ratings: dict[tuple[str, str], _Rating] = {}
     for line, row in _rows(source, lines):
@@ -138,7 +138,7 @@ def read_mqm_tsv(file: Path | str) -> list[Judgement]:
     return [_judgement(rating) for rating in ratings.values()]
 
 
-def _file_lines(source: Source) -> Iterator[tuple[int, str]]:
+def _file_lines(source: TableSource) -> Iterator[tuple[int, str]]:
     with source.open() as file:
         for number, line in numbered_lines(file):
             try:
@@ -147,7 +147,7 @@ def _file_lines(source: Source) -> Iterator[tuple[int, str]]:
                 raise not_utf8(source, number, error) from error
 
 
-def _rows(source: Source, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, dict[str, str]]]:
+def _rows(source: TableSource, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the cells of each row by column; Marot's order where there is no header.
 
     Quotation marks have no meaning.
@@ -168,7 +168,7 @@ def _rows(source: Source, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[in
         first = False
 
 
-def _header(source: Source, line: int, cells: list[str]) -> tuple[str, ...]:
+def _header(source: TableSource, line: int, cells: list[str]) -> tuple[str, ...]:
     known = {name.casefold(): name for name in COLUMNS} | ALIASES
     names = tuple(known.get(cell.strip().casefold(), cell.strip()) for cell in cells)
     if missing := [name for name in COLUMNS[:-1] if name not in names]:
@@ -178,7 +178,7 @@ def _header(source: Source, line: int, cells: list[str]) -> tuple[str, ...]:
     return names
 
 
-def _add(ratings: dict[tuple[str, str], _Rating], source: Source, line: int, row: Mapping[str, str]) -> None:
+def _add(ratings: dict[tuple[str, str], _Rating], source: TableSource, line: int, row: Mapping[str, str]) -> None:
     """Add a row to the rating that it belongs to."""
     metadata, extra = _metadata(source, line, row.get("metadata", ""))
     rater = row["rater"] or extra.judge
@@ -198,7 +198,7 @@ def _add(ratings: dict[tuple[str, str], _Rating], source: Source, line: int, row
             _add_error(rating, row["category"], SEVERITIES[severity], metadata, extra, marked)
 
 
-def _metadata(source: Source, line: int, cell: str) -> tuple[dict[str, Any], Extra]:
+def _metadata(source: TableSource, line: int, cell: str) -> tuple[dict[str, Any], Extra]:
     """Return the JSON object of the last column, and what we wrote there; in older files it is a note."""
     if not cell.lstrip().startswith("{"):
         return {"note": cell}, Extra()

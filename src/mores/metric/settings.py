@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mores.engine.settings import AskSettings
 from mores.io.source import FORMATS
@@ -13,11 +13,15 @@ from mores.models.settings import MODELS
 from mores.settings import Settings, setting
 from mores.settings.names import read_columns
 from mores.settings.values import Names, OptionalPath
+from mores.types import Sample
 
 if TYPE_CHECKING:
-    from mores.metric.metric import SampleLike
     from mores.models.base import Model
     from mores.search import Search
+
+
+SampleLike = Sample | str | tuple[str, str] | Mapping[str, Any]
+"""A sample, a text alone, an (instruction, text) pair, or a mapping with the fields of a sample; a frame is many."""
 
 
 class ReportSettings(Settings, table="report"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -36,6 +36,8 @@ class Texts:
     count: int
     bad: int
     """Rows that cannot be read and are left out."""
+    columns: Mapping[str, str] | None = None
+    """The table's names of our columns, where they were given."""
     grounded: Path | None = None
     """The same texts with what was looked up about them."""
 
@@ -44,7 +46,8 @@ class Texts:
         if self.grounded:
             return read_records(self.grounded, Sample)
         on_bad = (lambda _: None) if self.bad else None
-        return islice(read_samples(self.path, format=self.format, on_bad=on_bad), self.count)
+        samples = read_samples(self.path, format=self.format, columns=self.columns, on_bad=on_bad)
+        return islice(samples, self.count)
 
     def revision(self) -> str:
         """Return a hash that changes when a text does, whatever the format of the file."""
@@ -58,9 +61,11 @@ class Texts:
 @contextmanager
 def open_texts(texts: str, settings: ScoreFileSettings) -> Iterator[Texts]:
     """Open the texts of a file, or of standard input for `-`; it is read once, so that a bad row is found at once."""
-    format_, skip_bad, progress = settings.format, settings.skip_bad, settings.progress
+    format_, columns, skip_bad, progress = settings.format, settings.columns, settings.skip_bad, settings.progress
     with spool(texts) as path:
-        check = check_samples(path, format=format_)
+        check = check_samples(path, format=format_, columns=columns)
+        if not check.report.is_plain:
+            progress.note(str(check.report))
         if wrong := check.bad + check.repeated:
             lines = first_problems(check.problems, len(check.problems), total=wrong)
             if check.repeated or not skip_bad:
@@ -71,7 +76,8 @@ def open_texts(texts: str, settings: ScoreFileSettings) -> Iterator[Texts]:
         if not check.count:
             raise InputError(f"{texts}: contains no text")
         number = min(check.count, settings.limit or check.count)
-        yield Texts("standard input" if texts == "-" else texts, path, format_, number, check.bad)
+        name = "standard input" if texts == "-" else texts
+        yield Texts(name, path, format_, number, check.bad, columns)
 
 
 @dataclass(frozen=True)

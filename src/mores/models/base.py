@@ -176,7 +176,7 @@ class BasicModel:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        """Nothing to close."""
+        """Close nothing."""
 
     async def complete(self, request: Request) -> Completion:
         """Answer one request."""

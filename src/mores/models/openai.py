@@ -45,7 +45,7 @@ class OpenAIModel:
         key_variable: str | None = None,
         body: Mapping[str, object] | None = None,
     ) -> None:
-        """`key_variable` names the variable of the key, and "" none; `body` are further fields of each request."""
+        """Set up a model; `key_variable` names the variable of the key, "" for none, and `body` has further fields."""
         if not name:
             raise ConfigError("openai: needs a model name, for example openai:gpt-4.1-mini")
         self.model = name

@@ -17,7 +17,7 @@ def read_ray(address: str | bool | None) -> str | bool | None:
     """Return the address of a Ray cluster; True for the one that runs here, or a new one."""
     if isinstance(address, str) and address and address not in ("auto", "local") and ":" not in address:
         fix = "if it is an argument, write it before --ray"
-        raise ConfigError(f"{address!r} is not an address, such as HOST:PORT; {fix}", setting="ray")
+        raise ConfigError(f"{address!r} is not the address of a Ray cluster, such as HOST:PORT; {fix}", setting="ray")
     return True if address == "" else address
 
 

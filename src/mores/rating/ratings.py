@@ -15,10 +15,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from mores.errors import ConfigError, InputError, nearest, suggest
-from mores.io.fields import Row
-from mores.io.rows import read_table
-from mores.io.source import Source, find_source
+from mores.errors import InputError
+from mores.io.columns import Kind, TableColumn, Wanted
+from mores.io.source import TableRow, TableSource
+from mores.io.table import read_table
 from mores.rating.cells import RatingCells
 from mores.rating.codes import parse_codes
 from mores.types import Record, Severity
@@ -108,7 +108,24 @@ class Rating(Record):
 
 
 COLUMNS = tuple(Rating.model_fields)
-NEEDED = ("model", "annotator", "rating")
+NEEDED = ("model", "annotator", "rating", "question")
+KINDS: Mapping[str, Kind] = {
+    **dict.fromkeys(("rating", "rank", "seconds", "position"), "number"),
+    **dict.fromkeys(("language", "type", "at"), "metadata"),
+    **dict.fromkeys(("factuality", "omissions", "language_correct", "codes", "spans"), "choice"),
+}
+WANTED = tuple(
+    TableColumn(
+        name,
+        needed=name in NEEDED,
+        instead="question_id" if name == "question" else "",
+        kind=KINDS.get(name, "text"),
+        near=0.5 if name in NEEDED else 0.85,
+    )
+    for name in COLUMNS
+)
+OWN = ("question_id", "question", "answer", "model", "annotator", "language", "type", "rating", "factuality")
+"""How the header of a table of ratings begins that the studio writes: no value in it is missing but empty ones."""
 
 VALUES: Mapping[str, Mapping[str, str]] = {
     "rating": {"excellent": "5", "good": "4", "average": "3", "poor": "2", "unusable": "1"},
@@ -142,7 +159,7 @@ def read_ratings(
     languages: Mapping[str, str] | None = None,
     aliases: Mapping[str, Mapping[str, str]] | None = None,
 ) -> list[Rating]:
-    """Return the ratings of a CSV, JSON Lines or Parquet file.
+    """Return the ratings of a table.
 
     `columns` has the file's name of our columns, an empty one for a column that is not to be read; `languages` what
     the file calls a language, such as {"fi": "fj"}, and `aliases` the same for any column: {"type": {"cult": "local"}}.
@@ -158,54 +175,22 @@ def open_ratings(
     aliases: Mapping[str, Mapping[str, str]] | None = None,
 ) -> RatingFile:
     """Return the ratings of a file as `read_ratings` gives them, with what was not read or read as another value."""
-    names, replacements = dict(columns or {}), {name: dict(given) for name, given in (aliases or {}).items()}
+    replacements = {name: dict(given) for name, given in (aliases or {}).items()}
     if languages:
         replacements["language"] = {**replacements.get("language", {}), **languages}
-    check_names({**names, **replacements})
-    source = find_source(path)
-    rows, present = read_table(source, "it has no ratings; write a header and one row for each rating")
-    chosen = choose_columns(source, present, names)
+    Wanted(WANTED, dict.fromkeys(replacements, ""))  # only our columns can have them
+    expected = "'question', 'model', 'annotator' and 'rating'"
+    wanted = Wanted(WANTED, dict(columns or {}), expected=expected, own=OWN)
+    source, rows, report = read_table(path, wanted, "it has no ratings; write a header and one row for each rating")
     cells = RatingCells({name: {**VALUES.get(name, {}), **replacements.get(name, {})} for name in COLUMNS})
-    ratings = [read_row(source, row, chosen, cells) for row in rows]
+    ratings = [read_row(row, cells) for row in rows]
     check_repeated(source, rows, ratings)
-    unread = tuple(name for name in present if name and name not in chosen.values())
-    return RatingFile(ratings, unread, Counter(cells.replaced), tuple(row.line for row in rows))
+    return RatingFile(ratings, report.unread, Counter(cells.replaced), tuple(row.line for row in rows))
 
 
-def check_names(names: Mapping[str, object]) -> None:
-    """Refuse a mapping of anything but our columns."""
-    for name in names:
-        if name not in COLUMNS:
-            hint = suggest(name, COLUMNS)
-            raise ConfigError(f"ratings have no column {name!r}; {hint}they are {', '.join(COLUMNS)}")
-
-
-def choose_columns(source: Source, present: Sequence[str], names: Mapping[str, str]) -> dict[str, str]:
-    """Return the file's name of each of our columns that it has."""
-    for name, theirs in names.items():
-        if theirs and theirs not in present:
-            hint = suggest(theirs, present, 0.5)
-            problem = f"no column {theirs!r} to read as {name!r}; {hint}the columns are {', '.join(present)}"
-            raise InputError(f"{source.label}: {problem}", setting="columns")
-    chosen = {name: names.get(name, name) for name in COLUMNS}
-    chosen = {name: theirs for name, theirs in chosen.items() if theirs in present}
-    free = [name for name in present if name not in chosen.values()]
-    needed = [*NEEDED, *(() if "question" in chosen or "question_id" in chosen else ("question",))]
-    for name in COLUMNS:
-        if name in chosen or names.get(name) == "":
-            continue
-        if name in needed:
-            problem = f"no column {name!r}; {suggest(name, free, 0.5)}say which one it is of {', '.join(present)}"
-            raise InputError(f"{source.label}: {problem}", setting="columns")
-        if near := nearest(name, free, 0.85):  # a misspelt column must not be lost in silence
-            problem = f"no column {name!r}, but {near!r}; say whether to read it as {name!r}, or give it no name"
-            raise InputError(f"{source.label}: {problem}", setting="columns")
-    return chosen
-
-
-def read_row(source: Source, row: Row, chosen: Mapping[str, str], cells: RatingCells) -> Rating:
+def read_row(row: TableRow, cells: RatingCells) -> Rating:
     """Return the rating in a row; InputError with its place when a value is not known."""
-    values = {name: row.values.get(theirs) for name, theirs in chosen.items()}
+    values = row.values
     try:
         answer = cells.text("answer", values)
         question = cells.text("question", values)
@@ -234,7 +219,7 @@ def read_row(source: Source, row: Row, chosen: Mapping[str, str], cells: RatingC
             position=cells.count("position", values),
         )
     except InputError as error:
-        raise InputError(f"{source.label}:{row.line}: {error}", setting=error.setting) from error
+        raise row.error(str(error), setting=error.setting) from error
 
 
 def read_marks(cells: RatingCells, values: Mapping[str, object], answer: str | None) -> tuple[RatingMark, ...] | None:
@@ -259,7 +244,7 @@ def read_marks(cells: RatingCells, values: Mapping[str, object], answer: str | N
     return tuple(marks)
 
 
-def check_repeated(source: Source, rows: Sequence[Row], ratings: Sequence[Rating]) -> None:
+def check_repeated(source: TableSource, rows: Sequence[TableRow], ratings: Sequence[Rating]) -> None:
     """Refuse a second rating of the same answer by the same person."""
     first: dict[tuple[str, ...], int] = {}
     for row, rating in zip(rows, ratings, strict=True):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from mores.errors import InputError
 from mores.io.rows import read_rows
-from mores.io.source import BOM, Source, not_utf8, to_path
+from mores.io.source import BOM, TableSource, not_utf8, to_path
 
 LONGEST, OVERLAP, SHORTEST = 600, 100, 80
 """Characters: of a passage, of what two parts of a long paragraph share, and of a paragraph that stands alone."""
@@ -74,7 +74,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def read_passages(document: Document) -> Iterator[Passage]:
     """Yield the passages of a file; a bad row raises InputError."""
-    source = Source(document.path, "jsonl" if document.path.suffix.lower() in ROWS else "text")
+    source = TableSource(document.path, "jsonl" if document.path.suffix.lower() in ROWS else "text")
     if source.format == "text":
         yield from _from_text(source)
         return
@@ -84,7 +84,7 @@ def read_passages(document: Document) -> Iterator[Passage]:
         yield from _from_row(source, row.line, row.values)
 
 
-def _from_text(source: Source) -> Iterator[Passage]:
+def _from_text(source: TableSource) -> Iterator[Passage]:
     with source.open() as file:
         data = file.read().removeprefix(BOM)
     try:
@@ -98,7 +98,7 @@ def _from_text(source: Source) -> Iterator[Passage]:
         yield Passage(part, line, source.path.stem)
 
 
-def _undecodable(source: Source, data: bytes) -> InputError:
+def _undecodable(source: TableSource, data: bytes) -> InputError:
     for line, part in enumerate(data.split(b"\n"), 1):
         try:
             part.decode()
@@ -107,7 +107,7 @@ def _undecodable(source: Source, data: bytes) -> InputError:
     return source.error("not valid UTF-8; save the file as UTF-8")
 
 
-def _from_row(source: Source, line: int, values: Mapping[str, object]) -> Iterator[Passage]:
+def _from_row(source: TableSource, line: int, values: Mapping[str, object]) -> Iterator[Passage]:
     text = values.get("text")
     if not isinstance(text, str):
         what = "'text' is not a string" if "text" in values else "no field 'text'"

@@ -10,7 +10,7 @@ items:
       - create: {…}      # content
       - import: {…}      # content, by the organiser, where nobody writes items; `by` is not needed then
       - edit: {…}        # what the author changes
-      - submit: {…}      # content; {} leaves it as it is
+      - submit: {…}      # content; {} changes nothing
       - answer: {task: draft, content: {…}}        # a person asks a model, which answers; `failure: …` where it fails
       - answers: [{task: …, content: {…}}, …]      # models answer what a stage asked, in order of asking
       - answers: {check: [{…}], try: [{…}, {failure: …}]}      # the same by task, until none waits; the last repeats
@@ -32,12 +32,12 @@ import yaml
 from mores.errors import InputError
 from mores.studio.campaigns import all_kinds, open_kind
 from mores.studio.form import as_seen
-from mores.studio.records import Item, Person, Role
-from mores.studio.store.campaigns import all_campaigns, make_campaign, read_settings
+from mores.studio.records import CampaignItem, Person, Role
+from mores.studio.store.campaigns import list_campaigns, make_campaign, read_settings
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, do, now
-from mores.studio.store.people import Profile, add_member, add_person, find_member
-from mores.studio.workflow import Adjudicate, Answered, AskModel, Cast, Create, Edit, Recheck, Submit, Take
+from mores.studio.store.items import Campaign, now, perform
+from mores.studio.store.people import PersonProfile, add_member, add_person, find_member
+from mores.studio.workflow import Adjudicate, Answered, AskModel, Cast, Create, Recheck, Revise, Submit, Take
 
 STEP = timedelta(minutes=3)
 DEMO_MODEL = "demo"
@@ -47,7 +47,7 @@ FILE = "demo.yaml"
 
 def fill(database: Database, organiser: str) -> list[Campaign]:
     """Make the demo campaigns that are not there yet; all of them."""
-    known = {campaign.id: campaign for campaign in all_campaigns(database) if campaign.demo}
+    known = {campaign.id: campaign for campaign in list_campaigns(database) if campaign.demo}
     names = [kind.name for kind in all_kinds() if (kind.folder / FILE).exists()]
     return [known.get(f"demo-{name}") or _fill(database, name, organiser) for name in names]
 
@@ -67,7 +67,7 @@ def _fill(database: Database, name: str, organiser: str) -> Campaign:
 
 
 def guests(database: Database, campaigns: Sequence[Campaign]) -> dict[Role, str]:
-    """Someone to try each role with, in every demo campaign that has work for it; the ids."""
+    """Add someone to try each role with, in every demo campaign that has work for it; the ids."""
     people: dict[Role, str] = {}
     for role in Role:
         if role is Role.ORGANISER:
@@ -77,7 +77,7 @@ def guests(database: Database, campaigns: Sequence[Campaign]) -> dict[Role, str]
             continue
         regions = tuple(dict.fromkeys(code for campaign in fitting for code in campaign.settings.regions))
         languages = tuple(dict.fromkeys(code for campaign in fitting for code in campaign.settings.languages))
-        profile = Profile(name=f"Guest {role.value}", nationality=regions, home=regions, languages=languages)
+        profile = PersonProfile(name=f"Guest {role.value}", nationality=regions, home=regions, languages=languages)
         with database.write() as connection:
             people[role] = add_person(connection, profile)
         for campaign in fitting:
@@ -87,7 +87,7 @@ def guests(database: Database, campaigns: Sequence[Campaign]) -> dict[Role, str]
 
 def _person(database: Database, campaign: Campaign, name: str, facts: Mapping[str, Any]) -> Person:
     regions = tuple(facts.get("regions", ()))
-    profile = Profile(name=name, nationality=regions, home=regions, languages=tuple(facts.get("languages", ())))
+    profile = PersonProfile(name=name, nationality=regions, home=regions, languages=tuple(facts.get("languages", ())))
     with database.write() as connection:
         identifier = add_person(connection, profile)
     add_member(database, campaign, identifier, *(Role(role) for role in facts["roles"]))
@@ -103,17 +103,17 @@ def play(  # noqa: C901 - one case for each step
     entry: Mapping[str, Any],
     start: datetime,
     organiser: str,
-) -> Item:
+) -> CampaignItem:
     """Let the people of the demo do to one item what its entry says."""
     boss = Person(id=organiser, roles=frozenset({Role.ORGANISER}))
     author = people[entry["by"]] if "by" in entry else boss
     clock = start
-    item: Item | None = None
+    item: CampaignItem | None = None
 
     def act(person: Person | None, action: Any) -> None:
         nonlocal item, clock
         clock += STEP
-        item = do(database, campaign, person, action, item=item.id if item else "", at=clock).item
+        item = perform(database, campaign, person, action, item=item.id if item else "", at=clock).item
 
     for step in entry["steps"]:
         [(name, value)] = step.items()
@@ -127,7 +127,7 @@ def play(  # noqa: C901 - one case for each step
             case "submit":
                 act(author, Submit(item.content | value, seconds=95, region=item.region, language=item.language))
             case "edit":
-                act(author, Edit(item.content | value, item.region, item.language))
+                act(author, Revise(item.content | value, item.region, item.language))
             case "answer":
                 ask = f"{item.id}.{len(item.asks)}"
                 act(author, AskModel(ask, value["task"], campaign.kind.tasks[value["task"]].kept(item)))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mores.benchmark import BENCHMARKS
-from mores.studio.kind import ExportFile, Settings, slug
+from mores.studio.kind import CampaignSettings, ExportFile, slug
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Runnable:
 
 
 def bench_folder(
-    settings: Settings,
+    settings: CampaignSettings,
     runnables: Sequence[Runnable],
     data: Mapping[str, bytes],
     sample: Mapping[str, bytes],
@@ -49,7 +49,7 @@ def bench_folder(
             yield ExportFile(f"{folder}/{name}", contents[name])
 
 
-def _module(settings: Settings, named: Sequence[tuple[str, Runnable]]) -> str:
+def _module(settings: CampaignSettings, named: Sequence[tuple[str, Runnable]]) -> str:
     """Return the code of the folder: benchmarks of ours under new names."""
     modules = sorted({runnable.base.partition(":")[0] for _, runnable in named})
     lines = [
@@ -69,7 +69,7 @@ def _module(settings: Settings, named: Sequence[tuple[str, Runnable]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _readme(settings: Settings, names: Sequence[str], about: str) -> str:
+def _readme(settings: CampaignSettings, names: Sequence[str], about: str) -> str:
     title = " ".join(settings.title.split())
     one = [f"    mores bench FOLDER:{name} --model MODEL" for name in names] if len(names) > 1 else []
     run = "\n".join(["    mores bench FOLDER --model MODEL", *one])

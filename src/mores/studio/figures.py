@@ -4,7 +4,7 @@
     figures.agreement[0].alpha        # value, low, high
 
 A unit is an item at a stage. Where an item came back and was judged again, only its last judged version counts.
-Attention checks are no units: they have one known answer and measure people.
+Attention checks are not units: they have one known answer and measure people.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from mores.stats.agreement import (
 from mores.stats.annotators import annotator_quality, table_votes
 from mores.stats.distributions import ShareEstimate, share_of
 from mores.stats.intervals import Interval, ratio_interval
+from mores.stats.marks import AgreementFigure
 
 
 class Given(NamedTuple):
@@ -44,16 +45,8 @@ class Given(NamedTuple):
     seconds: float
 
 
-class Figure(NamedTuple):
-    """A value with its 95% interval; None where it is not defined."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-
-
 @dataclass(frozen=True)
-class Agreement:
+class StageAgreement:
     """How far people agree at one stage."""
 
     stage: str
@@ -61,11 +54,11 @@ class Agreement:
     """Items that at least two people labelled; all figures are about these."""
     votes: int
     people: int
-    percent: Figure
+    percent: AgreementFigure
     """The share of pairs of answers to the same item that are alike."""
-    alpha: Figure
+    alpha: AgreementFigure
     """Krippendorff's α, nominal."""
-    kappa: Figure
+    kappa: AgreementFigure
     kappa_name: str
     """Cohen's where two people judged, Fleiss' otherwise."""
     kappa_items: int
@@ -107,7 +100,7 @@ class Figures:
 
     last_event: int = 0
     votes: int = 0
-    agreement: Sequence[Agreement] = ()
+    agreement: Sequence[StageAgreement] = ()
     people: Mapping[str, PersonFigures] = field(default_factory=dict)
     times: Sequence[StageTime] = ()
 
@@ -143,7 +136,7 @@ def last_versions(votes: Iterable[Given]) -> list[Given]:
     return [vote for vote in known if last[vote.item, vote.stage] == vote.version]
 
 
-def measure_agreement(votes: Sequence[Given]) -> Agreement | None:
+def measure_agreement(votes: Sequence[Given]) -> StageAgreement | None:
     """Return the agreement of one stage's answers; None where no item has two labels."""
     labels: dict[str, dict[str, str]] = defaultdict(dict)
     for vote in votes:
@@ -160,13 +153,15 @@ def measure_agreement(votes: Sequence[Given]) -> Agreement | None:
             counts[row, place[label]] += 1
     table = Votes(tuple(values), counts)
     people = sorted({person for given in shared.values() for person in given})
+    sizes = counts.sum(axis=1)
+    alike, pairs = (counts * (counts - 1)).sum(axis=1) / 2, sizes * (sizes - 1) / 2
     name, kappa, kappa_items = _kappa(shared, table, people)
-    return Agreement(
+    return StageAgreement(
         stage=votes[0].stage,
         items=len(shared),
         votes=int(counts.sum()),
         people=len(people),
-        percent=_percent(counts),
+        percent=_figure(float(alike.sum() / pairs.sum()), ratio_interval(alike, pairs)),
         alpha=_figure(krippendorff_alpha(table), krippendorff_alpha_interval(table)),
         kappa=kappa,
         kappa_name=name,
@@ -174,14 +169,10 @@ def measure_agreement(votes: Sequence[Given]) -> Agreement | None:
     )
 
 
-def _percent(counts: np.ndarray) -> Figure:
-    sizes = counts.sum(axis=1)
-    alike, pairs = (counts * (counts - 1)).sum(axis=1) / 2, sizes * (sizes - 1) / 2
-    return _figure(float(alike.sum() / pairs.sum()), ratio_interval(alike, pairs))
-
-
-def _kappa(shared: Mapping[str, Mapping[str, str]], table: Votes, people: Sequence[str]) -> tuple[str, Figure, int]:
-    """Cohen's κ of two people, else Fleiss' of the items that have the most usual number of answers."""
+def _kappa(
+    shared: Mapping[str, Mapping[str, str]], table: Votes, people: Sequence[str]
+) -> tuple[str, AgreementFigure, int]:
+    """Return Cohen's κ of two people, else Fleiss' of the items that have the most usual number of answers."""
     if len(people) == 2:
         pairs = [(given[people[0]], given[people[1]]) for given in shared.values()]
         first, second = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
@@ -194,8 +185,8 @@ def _kappa(shared: Mapping[str, Mapping[str, str]], table: Votes, people: Sequen
     return "Fleiss' κ", _figure(fleiss_kappa(same), fleiss_kappa_interval(same)), int((sizes == usual).sum())
 
 
-def _figure(value: float | None, interval: Interval | None) -> Figure:
-    return Figure(None) if value is None or interval is None else Figure(value, *interval)
+def _figure(value: float | None, interval: Interval | None) -> AgreementFigure:
+    return AgreementFigure(None) if value is None or interval is None else AgreementFigure(value, *interval)
 
 
 def measure_people(

@@ -21,7 +21,7 @@ LONGEST = 4000
 
 
 @dataclass(frozen=True)
-class Field:
+class FormField:
     """One question of a form.
 
     `lines` is a fixed number of short texts, `choices` are boxes of which several may be ticked, `select` is a choice
@@ -60,17 +60,17 @@ class Field:
     """A choice, and the answer to it after which this is asked; scripts hide it before, and it is never required."""
     parts: Mapping[str, str] = field(default_factory=dict)
     """Of marks: the texts that can be marked, by name."""
-    details: tuple[Field, ...] = ()
+    details: tuple[FormField, ...] = ()
     """Of marks: what is asked about each."""
     missing: bool = False
     """Of marks: whether something that is not in the text can be marked as missing."""
 
 
 @dataclass(frozen=True)
-class Form:
+class StudioForm:
     """The fields of a stage, and what must hold between them."""
 
-    fields: tuple[Field, ...] = ()
+    fields: tuple[FormField, ...] = ()
     check: Callable[[Content], Mapping[str, str]] | None = None
     """The problem of each field, where the values do not fit together."""
     values: Content = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Form:
         """How many steps it has."""
         return max((entry.step for entry in self.fields), default=1)
 
-    def at(self, step: int) -> Form:
+    def select_step(self, step: int) -> StudioForm:
         """Return what is asked in one step."""
         return replace(self, fields=tuple(entry for entry in self.fields if entry.step == step))
 
@@ -96,7 +96,7 @@ class FormError(InputError):
         self.problems = dict(problems)
 
 
-def read_form(form: Form, values: Mapping[str, Sequence[str]], *, draft: bool = False) -> Content:
+def read_form(form: StudioForm, values: Mapping[str, Sequence[str]], *, draft: bool = False) -> Content:
     """Return what was filled in; a draft may leave out anything but keeps the limits."""
     content: Content = {}
     problems: dict[str, str] = {}
@@ -113,7 +113,7 @@ def read_form(form: Form, values: Mapping[str, Sequence[str]], *, draft: bool = 
     return content
 
 
-def is_complete(form: Form, content: Content) -> bool:
+def is_complete(form: StudioForm, content: Content) -> bool:
     """Return whether everything that a form asks for is in a content."""
     try:
         read_form(form, {name: as_sent(value) for name, value in content.items()})
@@ -130,18 +130,15 @@ def as_sent(value: Any) -> list[str]:
     return ["" if entry is None or entry is False else "yes" if entry is True else str(entry) for entry in values]
 
 
-def shuffle(form: Form, seed: str) -> Form:
-    """The form as one person sees it: blocks and, where a field wants it, options in an order of the seed's own."""
+def shuffle(form: StudioForm, seed: str) -> StudioForm:
+    """Return the form with its blocks and, where a field wants it, options in an order that depends on the seed."""
 
-    def place(name: str, value: str) -> bytes:
-        return blake2b(f"{seed}\0{name}\0{value}".encode(), digest_size=8).digest()
-
-    def order(entry: Field) -> Field:
+    def order(entry: FormField) -> FormField:
         first, rest = entry.options[: entry.shuffled], entry.options[entry.shuffled :]
-        return replace(entry, options=(*sorted(first, key=lambda option: place(entry.name, option[0])), *rest))
+        return replace(entry, options=(*sorted(first, key=lambda option: draw_lot(seed, entry.name, option[0])), *rest))
 
     fields = [order(entry) if entry.shuffled else entry for entry in form.fields]
-    blocks = tuple(sorted(form.blocks, key=lambda block: place("", block)))
+    blocks = tuple(sorted(form.blocks, key=lambda block: draw_lot(seed, "", block)))
     rank = {block: number for number, block in enumerate(blocks)}
     first = next((number for number, entry in enumerate(fields) if entry.block), 0)
     before = [entry for entry in fields[:first] if not entry.block]
@@ -150,13 +147,18 @@ def shuffle(form: Form, seed: str) -> Form:
     return replace(form, fields=(*before, *inside, *after), blocks=blocks)
 
 
-def as_seen(form: Form, item: str, person: str) -> Form:
+def draw_lot(*parts: str) -> bytes:
+    """Return a place in a random order that is the same whenever it is drawn for the same texts."""
+    return blake2b("\0".join(parts).encode(), digest_size=8).digest()
+
+
+def as_seen(form: StudioForm, item: str, person: str) -> StudioForm:
     """Return the form as a person sees it about an item, whenever they come back to it."""
     return shuffle(form, f"{item}/{person}")
 
 
 def clean(text: str) -> str:
-    """Return a text as it is kept: line ends as `\\n`, no surrounding space, and nothing that no file can hold."""
+    """Return a text for the store: line ends as `\\n`, no surrounding space, and nothing that no file can hold."""
     return storable(text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
@@ -174,7 +176,7 @@ def storable_values(value: Any) -> Any:
     return [storable_values(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
-def _read(field: Field, given: list[str], draft: bool) -> Any:  # noqa: C901 - one case for each kind of field
+def _read(field: FormField, given: list[str], draft: bool) -> Any:  # noqa: C901 - one case for each kind of field
     if field.kind == "marks":
         return _read_marks(field, given, draft)
     if any(len(value) > field.longest for value in given):
@@ -213,8 +215,8 @@ def _read(field: Field, given: list[str], draft: bool) -> Any:  # noqa: C901 - o
     return value
 
 
-def _read_marks(field: Field, given: list[str], draft: bool) -> list[Content]:
-    """Marks in the order of their places; each is located in its text, and the answers about it are whole."""
+def _read_marks(field: FormField, given: list[str], draft: bool) -> list[Content]:
+    """Return marks in the order of their places; each is located in its text, and the answers about it are whole."""
     marks: list[Content] = []
     for sent in parse_marks(given[0] if given else ""):
         mark = locate(sent, field.parts, missing=field.missing)
@@ -232,7 +234,7 @@ def _read_marks(field: Field, given: list[str], draft: bool) -> list[Content]:
     )
 
 
-def _read_choices(field: Field, chosen: list[str], needed: bool) -> list[str]:
+def _read_choices(field: FormField, chosen: list[str], needed: bool) -> list[str]:
     _check_options(field, chosen)
     chosen = [value for value, _ in field.options if value in chosen]
     if needed and not chosen:
@@ -242,7 +244,7 @@ def _read_choices(field: Field, chosen: list[str], needed: bool) -> list[str]:
     return chosen
 
 
-def _check_options(field: Field, chosen: Sequence[str]) -> None:
+def _check_options(field: FormField, chosen: Sequence[str]) -> None:
     known = {value for value, _ in field.options}
     if any(value not in known for value in chosen):
         raise InputError("Choose one of the answers.")
@@ -259,12 +261,12 @@ def _check_link(value: str) -> None:
 
 def matches(answer: Content, known: Content) -> bool:
     """Return whether an answer has the known values; the order of several does not matter."""
-    return all(_same(answer.get(name), value) for name, value in known.items())
 
+    def same(given: Any, expected: Any) -> bool:
+        if not isinstance(given, list) or not isinstance(expected, list):
+            return bool(given == expected)
+        if any(isinstance(value, dict) for value in [*given, *expected]):
+            return same_marks(given, expected)
+        return sorted(map(str, given)) == sorted(map(str, expected))
 
-def _same(given: Any, known: Any) -> bool:
-    if isinstance(given, list) and isinstance(known, list):
-        if any(isinstance(value, dict) for value in [*given, *known]):
-            return same_marks(given, known)
-        return sorted(map(str, given)) == sorted(map(str, known))
-    return bool(given == known)
+    return all(same(answer.get(name), value) for name, value in known.items())

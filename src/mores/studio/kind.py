@@ -17,8 +17,8 @@ from mores.errors import InputError
 from mores.models import Completion, Request
 from mores.search import Found, Query
 from mores.studio.places import read_languages, read_regions
-from mores.studio.records import Ask, Content, Item
-from mores.studio.workflow import Stage
+from mores.studio.records import Ask, CampaignItem, Content
+from mores.studio.workflow import CampaignStage
 
 if TYPE_CHECKING:
     from mores.studio.data.incoming import Incoming
@@ -55,7 +55,7 @@ def _read_each(read: Callable[[Iterable[str]], tuple[str, ...]], values: Iterabl
         raise ValueError(error.args[0]) from error
 
 
-class Settings(BaseModel):
+class CampaignSettings(BaseModel):
     """What an organiser sets in every kind of campaign; a kind adds its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
@@ -110,15 +110,15 @@ def slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain)[:40].strip("-")
 
 
-S = TypeVar("S", bound=Settings)
+S = TypeVar("S", bound=CampaignSettings)
 
 
 @dataclass(frozen=True)
-class Task(Generic[S]):
+class ModelTask(Generic[S]):
     """Something that a kind of campaign asks a model: how to ask it, and what the answer means."""
 
-    request: Callable[[Item, Ask, S], Request]
-    read: Callable[[Completion, Item, Ask, S], Content]
+    request: Callable[[CampaignItem, Ask, S], Request]
+    read: Callable[[Completion, CampaignItem, Ask, S], Content]
     """Raises `InputError` where the answer cannot be read; people see the reason."""
     title: str = ""
     """What the button says where people may ask it."""
@@ -129,17 +129,17 @@ class Task(Generic[S]):
     whole: bool = False
     """The form must be filled in before it is asked."""
 
-    def kept(self, item: Item) -> Content:
+    def kept(self, item: CampaignItem) -> Content:
         """Return what is kept of an item with the question."""
         return {name: item.content[name] for name in self.keeps if name in item.content}
 
 
 @dataclass(frozen=True)
-class Lookup(Generic[S]):
+class SearchTask(Generic[S]):
     """Something that a stage looks up; the question's `model` is then the name of a search (`mores.search`)."""
 
-    query: Callable[[Item, Ask, S], Query]
-    read: Callable[[Found, Item, Ask, S], Content]
+    query: Callable[[CampaignItem, Ask, S], Query]
+    read: Callable[[Found, CampaignItem, Ask, S], Content]
     results: Callable[[S], int]
     """How many are wanted."""
     title: str = ""
@@ -151,9 +151,14 @@ class ExportFile(NamedTuple):
     path: str
     data: bytes
 
+    @classmethod
+    def of_records(cls, path: str, records: Iterable[BaseModel]) -> ExportFile:
+        """Return a file with one record on each line, as JSON."""
+        return cls(path, "".join(f"{record.model_dump_json()}\n" for record in records).encode())
+
 
 @dataclass(frozen=True)
-class Kind(Generic[S]):
+class CampaignKind(Generic[S]):
     """A kind of campaign."""
 
     name: str
@@ -162,8 +167,8 @@ class Kind(Generic[S]):
     folder: Path
     """Its templates, prompts, README and demo."""
     settings: type[S]
-    stages: Callable[[S], tuple[Stage, ...]]
-    export: Callable[[S, Iterable[Item]], Iterator[ExportFile]]
+    stages: Callable[[S], tuple[CampaignStage, ...]]
+    export: Callable[[S, Iterable[CampaignItem]], Iterator[ExportFile]]
     """The accepted items as a folder that `mores bench` runs; all items, as the kind's records, where it does not."""
     label: Callable[[str, Content], str | None]
     """The answer of one vote at a stage as one label, for agreement; None where it has none."""
@@ -175,28 +180,28 @@ class Kind(Generic[S]):
     """The rows of imported files as items, where several rows are about the same."""
     columns: tuple[str, ...] = ()
     """The columns of a file that `admit` takes, for people who write one."""
-    tasks: Mapping[str, Task[S]] = field(default_factory=dict)
-    lookups: Mapping[str, Lookup[S]] = field(default_factory=dict)
+    tasks: Mapping[str, ModelTask[S]] = field(default_factory=dict)
+    lookups: Mapping[str, SearchTask[S]] = field(default_factory=dict)
     """What its stages look up; the names are others than those of its tasks."""
-    headline: Callable[[Item], str] = lambda item: str(next(iter(item.content.values()), item.id))
+    headline: Callable[[CampaignItem], str] = lambda item: str(next(iter(item.content.values()), item.id))
     """One line that names an item in lists."""
     seen: tuple[str, ...] = ()
     """The fields of an item that judges see, where the kind has no `judge.html` that says it; never the answer key."""
     models: Callable[[S], Sequence[str]] = lambda _settings: ()
     """Every model that its stages ask, besides the one that answers people."""
-    inspire: Callable[[S, Item], Content | None] | None = None
+    inspire: Callable[[S, CampaignItem], Content | None] | None = None
     """What other authors may see of an accepted item, in English; None where they may not see it."""
-    summarise: Callable[[S, Sequence[Item]], Mapping[str, Any]] = lambda _settings, _items: {}
-    """Figures of its own for the organiser, such as the paper's rates."""
+    summarise: Callable[[S, Sequence[CampaignItem]], Mapping[str, Any]] = lambda _settings, _items: {}
+    """The kind's figures for the organiser, such as the paper's rates."""
     on_server: Callable[[S], Mapping[str, str]] = lambda _settings: {}
     """Settings that name files of the server, and what they name: organisers cannot set them in the browser."""
-    method: Callable[[S, Iterable[Item]], str] | None = None
+    method: Callable[[S, Iterable[CampaignItem]], str] | None = None
     """A paragraph for the Method section of a paper; a general one where there is none."""
     skilled: Callable[[S], bool] = lambda _settings: False
     """Whether its rules use how often people are correct (`Vote.skill`), which is then learned as votes come in."""
     words: Mapping[str, str] = field(default_factory=dict)
     """What its stages' results and models' answers are called for people, by the names under which they are kept."""
-    shown: Callable[[S, Item], Mapping[str, Any]] = lambda _settings, _item: {}
+    shown: Callable[[S, CampaignItem], Mapping[str, Any]] = lambda _settings, _item: {}
     """What its own templates show besides the item."""
 
     def title_of(self, task: str) -> str:

@@ -14,8 +14,8 @@ from mores.studio.data.exports import hub_files, write_export
 from mores.studio.data.imports import LONGEST_FILE, Imported, import_items, read_items_files
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.records import Person, Role
-from mores.studio.serve import link_of, owner_of
-from mores.studio.store.campaigns import all_campaigns, make_campaign, open_campaign, parse_campaign
+from mores.studio.serve import find_owner, make_sign_in_link
+from mores.studio.store.campaigns import list_campaigns, make_campaign, open_campaign, parse_campaign
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import Campaign, rebuild
 from mores.studio.store.people import add_member, invite, record
@@ -26,9 +26,9 @@ def new_campaign(database: str | Path, file: Path) -> tuple[Campaign, str]:
     store = open_database(database)
     kind, settings = parse_campaign(read_text(file), str(file))
     campaign = make_campaign(store, kind, settings)
-    owner = owner_of(store)
+    owner = find_owner(store)
     add_member(store, campaign, owner, Role.ORGANISER)
-    path = link_of(store, owner, Role.ORGANISER)
+    path = make_sign_in_link(store, owner, Role.ORGANISER)
     store.close()
     return campaign, path
 
@@ -36,7 +36,7 @@ def new_campaign(database: str | Path, file: Path) -> tuple[Campaign, str]:
 def owner_link(database: str | Path) -> str:
     """Return the path of a link that signs the studio's organiser in, once."""
     store = open_database(database)
-    path = link_of(store, owner_of(store), Role.ORGANISER)
+    path = make_sign_in_link(store, find_owner(store), Role.ORGANISER)
     store.close()
     return path
 
@@ -44,7 +44,7 @@ def owner_link(database: str | Path) -> str:
 def invite_people(database: str | Path, campaign: str, role: str, uses: int = 1) -> str:
     """Make an invitation; the path of its link."""
     store = open_database(database)
-    token = invite(store, find_campaign(store, campaign), Role(role), owner_of(store), uses=uses)
+    token = invite(store, find_campaign(store, campaign), Role(role), find_owner(store), uses=uses)
     store.close()
     return f"/join/{token}"
 
@@ -89,7 +89,7 @@ def import_files(
         raise InputError(f"{names}: {size:,} bytes; import at most {LONGEST_FILE:,} at once")
     files = [(str(path), path.read_bytes()) for path in found]
     rows = read_items_files(opened, files, form, stage)
-    organiser = Person(id=owner_of(store), roles=frozenset({Role.ORGANISER}))
+    organiser = Person(id=find_owner(store), roles=frozenset({Role.ORGANISER}))
     imported = import_items(store, opened, organiser, rows, b"".join(data for _, data in files), stage)
     store.close()
     return imported
@@ -106,7 +106,7 @@ def find_answers(folder: Path) -> Path:
 
 def find_campaign(store: Database, name: str) -> Campaign:
     """Return a campaign; an error that lists the campaigns where there is none of that name."""
-    known = [campaign.id for campaign in all_campaigns(store)]
+    known = [campaign.id for campaign in list_campaigns(store)]
     if name not in known:
         raise InputError(f"no such campaign {name!r}; there are {', '.join(known) or 'none'}")
     return open_campaign(store, name)
@@ -115,6 +115,6 @@ def find_campaign(store: Database, name: str) -> Campaign:
 def rebuild_tables(database: str | Path) -> int:
     """Make the tables that pages read again; the number of items."""
     store = open_database(database)
-    count = rebuild(store, all_campaigns(store))
+    count = rebuild(store, list_campaigns(store))
     store.close()
     return count

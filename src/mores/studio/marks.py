@@ -67,7 +67,7 @@ def overlap(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
 
 
 def same_marks(given: Sequence[Mapping[str, Any]], known: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether marks are the known ones: as many, each known one overlaps one of its own and has its known answers."""
+    """Return whether marks match the known ones: as many, and each known one overlaps another with the same answers."""
     left = list(given)
     for mark in known:
         answers = {name: value for name, value in mark.items() if name not in PLACE}
@@ -99,7 +99,7 @@ def to_marks(errors: Iterable[Error]) -> list[Mark]:
 
 
 def to_errors(marks: Iterable[Mapping[str, Any]]) -> tuple[Error, ...]:
-    """Marks as the errors of a report: people are a metric."""
+    """Return marks as the errors of a report: people are a metric."""
     fields = ("start", "end", "quote", "severity", "type", "explanation", "correction")
     return tuple(Error(side=mark["part"], **{name: mark[name] for name in fields if name in mark}) for mark in marks)
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import PlainSerializer, PlainValidator
 
+from mores.formatting import NOTHING, percent
+
 
 class Phrase(str):
     """`Phrase("Give at most {count}.", count=3)` is the text "Give at most 3.", and knows how it was made.
@@ -26,13 +28,20 @@ class Phrase(str):
 
     @classmethod
     def join(cls, parts: Iterable[str], separator: str = ", ") -> str:
-        """Several texts as one, each of which is translated alone; empty where there is none."""
+        """Join several texts, each of which is translated alone; empty where there is none."""
         values = {f"part{number}": part for number, part in enumerate(parts)}
         return cls(separator.join(f"{{{name}}}" for name in values), **values) if values else ""
 
 
+def phrase_share(part: int, whole: int) -> str:
+    """Return a share with its counts, such as `40.0% (2 of 5)`; a dash without any."""
+    if not whole:
+        return NOTHING
+    return Phrase("{share} ({part} of {whole})", share=percent(part / whole), part=part, whole=whole)
+
+
 def keep_phrases(value: Any) -> Any:
-    """Return a value as it is kept in JSON: each phrase in it with its sentence and values, any other text as it is."""
+    """Return a value for JSON: each phrase in it with its sentence and values, any other text unchanged."""
     if isinstance(value, Phrase):
         return {"phrase": value.template, "values": keep_phrases(value.values)}
     if isinstance(value, dict):
@@ -41,7 +50,7 @@ def keep_phrases(value: Any) -> Any:
 
 
 def read_phrases(kept: Any) -> Any:
-    """Return a value from how it was kept."""
+    """Return a value from JSON, with its phrases."""
     if isinstance(kept, dict):
         values = {name: read_phrases(inner) for name, inner in kept.items()}
         return Phrase(values["phrase"], **values["values"]) if values.keys() == {"phrase", "values"} else values

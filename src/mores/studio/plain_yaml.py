@@ -42,7 +42,7 @@ def _text(loader: _Loader, node: Any) -> str:
 def _number(loader: _Loader, node: Any) -> float:
     value = loader.construct_yaml_float(node)
     if not math.isfinite(value):
-        raise yaml.MarkedYAMLError(problem="this is no number", problem_mark=node.start_mark)
+        raise yaml.MarkedYAMLError(problem="this is not a number", problem_mark=node.start_mark)
     return float(value)
 
 

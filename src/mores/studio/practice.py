@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mores.studio.form import matches
-from mores.studio.kind import Practice, Settings
-from mores.studio.records import Content
+from mores.studio.kind import CampaignSettings, Practice
+from mores.studio.records import CampaignItem, Content, Person
+from mores.studio.store.items import Campaign
+from mores.studio.workflow import CampaignStage, Flow, Unknown, is_judged
 
 
 @dataclass(frozen=True)
-class Test:
+class QualificationTest:
     """How far one person is with a campaign's practice items."""
-
-    __test__ = False  # not one of pytest's
 
     items: tuple[Practice, ...]
     needed: float
@@ -24,7 +24,7 @@ class Test:
     """The answers so far, by the number of the item."""
 
     @classmethod
-    def of(cls, settings: Settings, kept: Mapping[str, Any]) -> Test:
+    def read(cls, settings: CampaignSettings, kept: Mapping[str, Any]) -> QualificationTest:
         """Return a person's test, as the store keeps it."""
         done = {int(number): answer for number, answer in kept.items() if int(number) < len(settings.practice)}
         return cls(settings.practice, settings.pass_share, done)
@@ -58,10 +58,33 @@ class Test:
         """Whether the test is finished and good enough."""
         return self.finished and bool(self.correct >= self.needed * self.asked)
 
-    def answer(self, number: int, answer: Content) -> Test:
+    @property
+    def qualifies(self) -> bool:
+        """Whether the person may work; practice alone asks for nothing."""
+        return self.passed or not self.needed
+
+    def answer(self, number: int, answer: Content) -> QualificationTest:
         """Return the test with one more answer; the first answer to an item counts."""
-        return self if number in self.done else Test(self.items, self.needed, {**self.done, number: answer})
+        return (
+            self if number in self.done else QualificationTest(self.items, self.needed, {**self.done, number: answer})
+        )
 
     def kept(self) -> dict[str, Content]:
         """Return the answers, as the store keeps them."""
         return {str(number): answer for number, answer in self.done.items()}
+
+
+def practised_stage(flow: Flow, person: Person) -> CampaignStage:
+    """Return the stage whose form is practised: the first at which people judge, their own where they have one."""
+    stages = [stage for stage in flow.stages if is_judged(stage)]
+    mine = [stage for stage in stages if stage.role in person.roles]
+    if not stages:
+        raise Unknown("There is nothing to judge at this stage.")
+    return (mine or stages)[0]
+
+
+def make_practice_item(campaign: Campaign, stage: CampaignStage, test: QualificationTest, number: int) -> CampaignItem:
+    """Return a practice item as the stage's form wants it."""
+    practice = test.items[number]
+    place = {"id": f"practice-{number}", "region": practice.region, "language": practice.language}
+    return campaign.blank(stage.name, practice.content, **place)

@@ -3,8 +3,8 @@
 Campaign ── Stage ── Item ── Event
 Person ── Hold (an item that waits for this person's answer) ── Vote
 
-An event says who did what to an item, and when. Events are only ever added. An `Item` is what its events add up to
-(`workflow.apply`), and every table that a page reads is made from items and can be made again.
+An event says who did what to an item, and when. Events are only ever added. A `CampaignItem` is what its
+events add up to (`workflow.apply`), and every table that a page reads is made from items and can be made again.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class EventKind(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-class Status(StrEnum):
+class ItemStatus(StrEnum):
     """Where an item stands."""
 
     OPEN = "open"
@@ -78,7 +78,7 @@ class Event(Record):
     payload: Content = Field(default_factory=dict)
 
 
-class Vote(Record):
+class ItemVote(Record):
     """One person's answer about one version of an item."""
 
     person: str
@@ -156,8 +156,8 @@ class Ask(Record):
         )
 
 
-class Item(Record):
-    """What people and models are making or judging, as it is now."""
+class CampaignItem(Record):
+    """The present state of something that people and models make or judge."""
 
     id: str
     campaign: str
@@ -165,13 +165,13 @@ class Item(Record):
     """None for an item that was imported."""
     content: Content
     stage: str
-    status: Status = Status.OPEN
+    status: ItemStatus = ItemStatus.OPEN
     version: int = 1
     region: str = ""
     language: str = ""
     note: Said = ""
     """Why it was returned or rejected."""
-    votes: tuple[Vote, ...] = ()
+    votes: tuple[ItemVote, ...] = ()
     """All, also those about earlier versions."""
     begun: tuple[Begun, ...] = ()
     """Answers in steps, as far as they have come; they stay when the last step has made them a vote."""
@@ -190,7 +190,7 @@ class Item(Record):
     created: datetime
     updated: datetime
 
-    def votes_at(self, stage: str) -> list[Vote]:
+    def votes_at(self, stage: str) -> list[ItemVote]:
         """Return the votes of a stage about the present version."""
         return [vote for vote in self.votes if vote.stage == stage and vote.version == self.version]
 

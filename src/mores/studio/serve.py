@@ -30,17 +30,17 @@ class Start(NamedTuple):
 def prepare(database: str | Path, *, demo: bool = False) -> Start:
     """Open a database, make its owner and the demo where they are missing, and make a link for each."""
     store = open_database(database)
-    owner = owner_of(store)
+    owner = find_owner(store)
     links = {}
     if demo or not has_signed_in(store, owner):  # later ones are made on demand: what is printed may be kept in a log
-        links[Role.ORGANISER.value] = link_of(store, owner, Role.ORGANISER)
+        links[Role.ORGANISER.value] = make_sign_in_link(store, owner, Role.ORGANISER)
     if demo:
         for role, person in guests(store, fill(store, owner)).items():
-            links[role.value] = link_of(store, person, role)
+            links[role.value] = make_sign_in_link(store, person, role)
     return Start(store, links)
 
 
-def owner_of(database: Database) -> str:
+def find_owner(database: Database) -> str:
     """Return who may make campaigns in this database; made where there is nobody."""
     with database.write() as connection:
         owner = connection.execute(
@@ -54,11 +54,10 @@ def owner_of(database: Database) -> str:
 def has_signed_in(database: Database, person: str) -> bool:
     """Return whether someone was ever here."""
     query = select(audit.c.id).where(audit.c.person == person, audit.c.action == "signed in").limit(1)
-    with database.read() as connection:
-        return connection.execute(query).scalar() is not None
+    return bool(database.fetch(query))
 
 
-def link_of(database: Database, person: str, role: Role) -> str:
+def make_sign_in_link(database: Database, person: str, role: Role) -> str:
     """Return the path of a link that signs someone in, once."""
     return f"/join/{link_back(database, person, person, role=role)}"
 

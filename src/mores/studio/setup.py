@@ -12,41 +12,42 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from mores.errors import InputError
-from mores.studio.form import Field, Form, clean
-from mores.studio.kind import Kind, Settings
+from mores.studio.form import FormField, StudioForm, clean
+from mores.studio.kind import CampaignKind, CampaignSettings
 from mores.studio.phrase import Phrase
 from mores.studio.plain_yaml import read_yaml
-from mores.studio.store.campaigns import SettingsError, read_settings
+from mores.studio.store.campaigns import SettingsError, parse_campaign, read_settings
 
+LONGEST_FILE = 1_000_000
 LONG = 1000
 """Texts that may be longer than this get several lines."""
 
 
-def settings_form(kind: Kind[Any]) -> Form:
+def settings_form(kind: CampaignKind[Any]) -> StudioForm:
     """Return the fields of a kind's settings, in their order: those of all kinds first."""
-    return Form(tuple(_field(name, info) for name, info in kind.settings.model_fields.items()))
+    return StudioForm(tuple(_field(name, info) for name, info in kind.settings.model_fields.items()))
 
 
-def _field(name: str, info: FieldInfo) -> Field:
+def _field(name: str, info: FieldInfo) -> FormField:
     label = name.replace("_", " ").capitalize()
     shared: dict[str, Any] = {"help": (info.description or "").replace("`", ""), "required": info.is_required()}
     kind = _plain(info.annotation)
     if kind is bool:
-        return Field(name, label, "check", help=shared["help"], required=False)
+        return FormField(name, label, "check", help=shared["help"], required=False)
     if get_origin(kind) is Literal:
-        return Field(name, label, "choice", options=[(str(one), str(one)) for one in get_args(kind)], **shared)
+        return FormField(name, label, "choice", options=[(str(one), str(one)) for one in get_args(kind)], **shared)
     if kind in (int, float):
-        return Field(name, label, "number", **shared)
+        return FormField(name, label, "number", **shared)
     if kind is date:
-        return Field(name, label, longest=10, **shared)
+        return FormField(name, label, longest=10, **shared)
     if kind is str:
         longest = next((rule.max_length for rule in info.metadata if hasattr(rule, "max_length")), 200)
-        return Field(name, label, "text" if longest >= LONG else "line", longest=longest, **shared)
+        return FormField(name, label, "text" if longest >= LONG else "line", longest=longest, **shared)
     if _is_texts(kind):
         shared["help"] = _hint(shared["help"], "One on each line.")
-        return Field(name, label, "text", longest=20_000, **shared)
+        return FormField(name, label, "text", longest=20_000, **shared)
     shared["help"] = _hint(shared["help"], "Written in YAML.")
-    return Field(name, label, "text", longest=200_000, **shared)
+    return FormField(name, label, "text", longest=200_000, **shared)
 
 
 def _hint(about: str, hint: str) -> str:
@@ -87,13 +88,44 @@ def _yaml(value: Any) -> str:
     return str(yaml.safe_dump(value, allow_unicode=True, sort_keys=False))
 
 
-def dump_campaign(kind: Kind[Any], settings: BaseModel) -> str:
+def dump_campaign(kind: CampaignKind[Any], settings: BaseModel) -> str:
     """Return a campaign as the YAML file from which it can be made again."""
     return _yaml({"kind": kind.name} | settings.model_dump(mode="json"))
 
 
-def read_settings_form(kind: Kind[Any], given: Mapping[str, Sequence[str]]) -> Settings:
-    """Settings from what was filled in; SettingsError says what is wrong, by field. What is empty has its default."""
+def read_campaign_file(data: bytes) -> tuple[CampaignKind[Any], CampaignSettings]:
+    """Return the kind and settings of a YAML file that somebody sent; InputError says what is wrong."""
+    if len(data) > LONGEST_FILE:
+        template = "The file has {size} bytes; a campaign has at most {most}."
+        raise InputError(Phrase(template, size=len(data), most=LONGEST_FILE))
+    try:
+        kind, settings = parse_campaign(data.decode("utf-8-sig"), "campaign")
+    except UnicodeDecodeError as error:
+        raise InputError("The file is not UTF-8. Save it as UTF-8.") from error
+    refuse_files(kind, settings)
+    return kind, settings
+
+
+def refuse_files(kind: CampaignKind[Any], settings: CampaignSettings, before: CampaignSettings | None = None) -> None:
+    """Raise SettingsError where a setting newly names a file of the server: it would show the file."""
+    kept = _name_files(kind, before) if before else {}
+    named = [name for name, value in _name_files(kind, settings).items() if kept.get(name) != value]
+    if named:
+        reason = Phrase("Files of the server can only be named there: ask the person who runs it to make the campaign.")
+        raise SettingsError("campaign", dict.fromkeys(named, reason))
+
+
+def _name_files(kind: CampaignKind[Any], settings: CampaignSettings) -> dict[str, str]:
+    """Return the settings that name files of the server: any model may, but those on a server and the embedded one."""
+    models = {settings.model, *kind.models(settings)} - {"", "none", "embedded"}
+    local = sorted(name for name in models if not name.startswith("openai:"))
+    return dict(kind.on_server(settings)) | ({"model": ", ".join(local)} if local else {})
+
+
+def read_settings_form(
+    kind: CampaignKind[Any], given: Mapping[str, Sequence[str]], before: CampaignSettings | None = None
+) -> CampaignSettings:
+    """Return the settings that were filled in, or their defaults; SettingsError says what is wrong, by field."""
     values: dict[str, Any] = {}
     problems: dict[str, str] = {}
     for name, info in kind.settings.model_fields.items():
@@ -112,4 +144,6 @@ def read_settings_form(kind: Kind[Any], given: Mapping[str, Sequence[str]]) -> S
                 problems[name] = str(error)
     if problems:
         raise SettingsError("settings", problems)
-    return read_settings(kind, values)
+    settings = read_settings(kind, values)
+    refuse_files(kind, settings, before)
+    return settings

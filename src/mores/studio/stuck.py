@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from mores.studio.records import Person, Role
-from mores.studio.workflow import Flow, Stage
+from mores.studio.workflow import CampaignStage, Flow
 
 
 class Waiting(NamedTuple):
@@ -52,7 +52,7 @@ def find_missing_people(flow: Flow, waiting: Iterable[Waiting], people: Collecti
     return sorted(found, key=lambda stuck: (-stuck.items, stuck.stage, stuck.region, stuck.language))
 
 
-def matches(stage: Stage, people: Collection[Person], region: str, language: str) -> Sequence[Person]:
+def matches(stage: CampaignStage, people: Collection[Person], region: str, language: str) -> Sequence[Person]:
     """Return who may judge items of a region and language at a stage."""
     return [
         person

@@ -9,10 +9,10 @@ from datetime import datetime
 from difflib import SequenceMatcher
 from typing import Any, Literal, NamedTuple
 
-from mores.studio.form import Field, Form
-from mores.studio.kind import Kind
+from mores.studio.form import FormField, StudioForm
+from mores.studio.kind import CampaignKind
 from mores.studio.phrase import Phrase, read_phrases
-from mores.studio.records import Content, Event, EventKind, Item
+from mores.studio.records import CampaignItem, Content, Event, EventKind
 from mores.studio.versions import list_versions
 from mores.studio.workflow import Flow, apply
 
@@ -21,29 +21,29 @@ MOST_WORDS = 3000
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A piece of a text that changed."""
 
     how: Literal["same", "added", "removed"]
     text: str
 
 
-class Fact(NamedTuple):
+class FieldValue(NamedTuple):
     """A field with its value in words, which may be a phrase: what people wrote is not translated, the rest is."""
 
     label: str
     value: str
 
 
-class Change(NamedTuple):
+class FieldChange(NamedTuple):
     """How a field differs from the version before."""
 
     label: str
-    parts: Sequence[Part]
+    parts: Sequence[TextPart]
 
 
 @dataclass(frozen=True)
-class Entry:
+class TimelineEntry:
     """Something that happened to an item."""
 
     at: datetime
@@ -54,8 +54,8 @@ class Entry:
     of: str | None = None
     """Whose item was given back."""
     version: int = 1
-    facts: Sequence[Fact] = ()
-    changes: Sequence[Change] = ()
+    facts: Sequence[FieldValue] = ()
+    changes: Sequence[FieldChange] = ()
     note: str = ""
     to: str = ""
     """The stage that it went to."""
@@ -67,39 +67,43 @@ class Entry:
     until: datetime | None = None
 
 
-def tell(flow: Flow, kind: Kind[Any], events: Iterable[Event]) -> list[Entry]:
+def tell_life(flow: Flow, kind: CampaignKind[Any], events: Iterable[Event]) -> list[TimelineEntry]:
     """Return the entries of an item's life, in order."""
-    entries: list[Entry] = []
-    item: Item | None = None
+    entries: list[TimelineEntry] = []
+    item: CampaignItem | None = None
     for event in events:
         before, item = item, apply(item, event)
         entries.append(_entry(flow, kind, before, item, event))
     return entries
 
 
-def _entry(flow: Flow, kind: Kind[Any], before: Item | None, item: Item, event: Event) -> Entry:  # noqa: C901 - one case for each kind of event
+def _entry(  # noqa: C901 - one case for each kind of event
+    flow: Flow, kind: CampaignKind[Any], before: CampaignItem | None, item: CampaignItem, event: Event
+) -> TimelineEntry:
     payload = event.payload
     shown: dict[str, Any] = {"person": event.person, "version": item.version}
     match event.kind:
         case EventKind.CREATED:
-            shown["facts"] = facts(all_fields(flow, item), payload["content"], kind.words)
+            shown["facts"] = list_values(join_forms(flow, item), payload["content"], kind.words)
         case EventKind.EDITED:
-            shown["changes"] = changes(all_fields(flow, item), before.content if before else {}, payload["content"])
+            shown["changes"] = list_changes(
+                join_forms(flow, item), before.content if before else {}, payload["content"]
+            )
         case EventKind.ASKED_MODEL:
             shown |= {"task": kind.title_of(payload["task"]), "model": payload["model"]}
         case EventKind.MODEL_ANSWERED:
             ask = next(ask for ask in item.asks if ask.id == payload["ask"])
             shown |= {"task": kind.title_of(ask.task), "model": ask.model, "failure": ask.explained}
-            shown["facts"] = facts(all_fields(flow, item), ask.answer or {}, kind.words)
+            shown["facts"] = list_values(join_forms(flow, item), ask.answer or {}, kind.words)
         case EventKind.SUBMITTED:
             shown["seconds"] = payload.get("seconds") or 0.0
         case EventKind.VOTED | EventKind.STEPPED:
-            form = flow.stage(event.stage).form(item) if event.stage in flow.named else Form()
+            form = flow.stage(event.stage).form(item) if event.stage in flow.named else StudioForm()
             form = replace(form, blocks=tuple(payload.get("order", ())))
-            shown |= {"facts": facts(form, payload["answer"]), "seconds": payload.get("seconds") or 0.0}
+            shown |= {"facts": list_values(form, payload["answer"]), "seconds": payload.get("seconds") or 0.0}
         case EventKind.ADVANCED | EventKind.RETURNED | EventKind.REJECTED:
             shown |= {"to": payload.get("to", ""), "note": read_phrases(payload.get("note", ""))}
-            shown["facts"] = facts(all_fields(flow, item), read_phrases(payload.get("result") or {}), kind.words)
+            shown["facts"] = list_values(join_forms(flow, item), read_phrases(payload.get("result") or {}), kind.words)
         case EventKind.ADJUDICATED:
             shown |= {"outcome": payload["outcome"], "note": read_phrases(payload["note"])}
         case EventKind.ASSIGNED:
@@ -108,18 +112,18 @@ def _entry(flow: Flow, kind: Kind[Any], before: Item | None, item: Item, event: 
             shown |= {"of": payload["of"], "note": read_phrases(payload.get("reason", ""))}
         case EventKind.WITHDRAWN:
             shown["note"] = read_phrases(payload.get("reason", ""))
-    return Entry(event.at, event.kind.value, event.stage, **shown)
+    return TimelineEntry(event.at, event.kind.value, event.stage, **shown)
 
 
-def all_fields(flow: Flow, item: Item) -> Form:
+def join_forms(flow: Flow, item: CampaignItem) -> StudioForm:
     """Return the fields of every stage's form, by which contents and results are named."""
-    return Form(tuple(field for stage in flow.stages for field in stage.form(item).fields))
+    return StudioForm(tuple(field for stage in flow.stages for field in stage.form(item).fields))
 
 
-def facts(form: Form, content: Content, names: Mapping[str, str] | None = None) -> list[Fact]:
-    """Fields with their labels, and choices with the texts that people saw; blocks have the numbers of the form.
+def list_values(form: StudioForm, content: Content, names: Mapping[str, str] | None = None) -> list[FieldValue]:
+    """Return fields with their labels, and choices with the texts that people saw; blocks have the numbers of the form.
 
-    `names` are the labels of values that are no fields, such as a stage's results.
+    `names` are the labels of values that are not fields, such as a stage's results.
     """
     known = {field.name: field for field in form.fields}
     called = names or {}
@@ -130,15 +134,15 @@ def facts(form: Form, content: Content, names: Mapping[str, str] | None = None) 
             continue
         field = known.get(name)
         if field is None:
-            found.append(Fact(called.get(name, name.replace("_", " ")), words(value, called)))
+            found.append(FieldValue(called.get(name, name.replace("_", " ")), describe_value(value, called)))
         elif field.kind == "marks":
-            found.append(Fact(_title(form, field), Phrase.join((_mark(field, mark) for mark in value), " · ")))
+            found.append(FieldValue(_title(form, field), Phrase.join((_mark(field, mark) for mark in value), " · ")))
         else:
-            found.append(Fact(_title(form, field), _show(field, value)))
+            found.append(FieldValue(_title(form, field), _show(field, value)))
     return found
 
 
-def _in_order(form: Form, content: Content) -> list[str]:
+def _in_order(form: StudioForm, content: Content) -> list[str]:
     """Return the names in a content: what is about blocks in the order of the form, the rest as it stands."""
     places = {block: number for number, block in enumerate(form.blocks)}
     blocks = {field.name: places[field.block] for field in form.fields if field.block in places}
@@ -148,22 +152,22 @@ def _in_order(form: Form, content: Content) -> list[str]:
     return [*names[:first], *about, *(name for name in names[first:] if name not in blocks)]
 
 
-def _title(form: Form, field: Field) -> str:
+def _title(form: StudioForm, field: FormField) -> str:
     """Return a field's label, with the number of what it is about."""
     if field.block not in form.blocks:
         return field.label
     return Phrase("{number}. {label}", number=form.blocks.index(field.block) + 1, label=field.label)
 
 
-def _mark(field: Field, mark: Content) -> str:
+def _mark(field: FormField, mark: Content) -> str:
     """Return a mark in words: what is marked, and what was answered about it."""
     given = [(detail, mark[detail.name]) for detail in field.details if mark.get(detail.name) not in (None, "", [])]
-    details = [words(value, dict(detail.options)) for detail, value in given]
+    details = [describe_value(value, dict(detail.options)) for detail, value in given]
     place = f"“{mark['quote']}”" if mark.get("start") is not None else "–"
     return Phrase("{place} ({details})", place=place, details=Phrase.join(details, "; ")) if details else place
 
 
-def _show(field: Field, value: object) -> str:
+def _show(field: FormField, value: object) -> str:
     """Return the value of a field, with the texts of the options that were chosen."""
     labels = {
         option: label if field.native or number < field.written else Phrase(label)
@@ -175,11 +179,11 @@ def _show(field: Field, value: object) -> str:
         if label and label.casefold() != str(given).casefold():
             parts.append(Phrase("{code} ({label})", code=given, label=label))
         else:
-            parts.append(label or words(given))
+            parts.append(label or describe_value(given))
     return Phrase.join(parts, " · ")
 
 
-def words(value: object, names: Mapping[str, str] | None = None) -> str:
+def describe_value(value: object, names: Mapping[str, str] | None = None) -> str:
     """Return a value as text; `names` are the words for what is kept as a code."""
     called = names or {}
     if isinstance(value, bool):
@@ -187,28 +191,26 @@ def words(value: object, names: Mapping[str, str] | None = None) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list | tuple):
-        return Phrase.join((words(inner, called) for inner in value), " · ")
+        return Phrase.join((describe_value(inner, called) for inner in value), " · ")
     if isinstance(value, dict):
-        named = ((Phrase(called.get(name, name)), words(inner, called)) for name, inner in value.items())
+        named = ((Phrase(called.get(name, name)), describe_value(inner, called)) for name, inner in value.items())
         return Phrase.join((Phrase("{name}: {value}", name=name, value=inner) for name, inner in named), "; ")
     if isinstance(value, str):
         return Phrase(called[value]) if value in called else value
     return "–" if value is None else str(value)
 
 
-def changes(form: Form, old: Content, new: Content) -> list[Change]:
+def list_changes(form: StudioForm, old: Content, new: Content) -> list[FieldChange]:
     """Return what a new version changed, field by field."""
     labels = {field.name: field.label for field in form.fields}
     found = []
     for name in dict.fromkeys((*old, *new)):
-        before, after = ("\n".join(words(one) for one in _lines(content.get(name))) for content in (old, new))
+        values = ([] if (value := content.get(name)) in (None, "") else value for content in (old, new))
+        lists = (value if isinstance(value, list | tuple) else (value,) for value in values)
+        before, after = ("\n".join(map(describe_value, lines)) for lines in lists)
         if before != after:
-            found.append(Change(labels.get(name, name.replace("_", " ")), differences(before, after)))
+            found.append(FieldChange(labels.get(name, name.replace("_", " ")), compare_texts(before, after)))
     return found
-
-
-def _lines(value: object) -> Sequence[object]:
-    return value if isinstance(value, list | tuple) else () if value in (None, "") else (value,)
 
 
 class Earlier(NamedTuple):
@@ -216,28 +218,28 @@ class Earlier(NamedTuple):
 
     number: int
     at: datetime
-    changes: Sequence[Change]
+    changes: Sequence[FieldChange]
 
 
-def earlier_versions(form: Form, events: Iterable[Event]) -> list[Earlier]:
+def list_earlier(form: StudioForm, events: Iterable[Event]) -> list[Earlier]:
     """Return the versions before the present one that differ from it, the newest first."""
     *before, present = list_versions(events)
-    differing = ((version, changes(form, present.content, version.content)) for version in reversed(before))
+    differing = ((version, list_changes(form, present.content, version.content)) for version in reversed(before))
     return [Earlier(version.number, version.at, changed) for version, changed in differing if changed]
 
 
-def differences(old: str, new: str) -> list[Part]:
+def compare_texts(old: str, new: str) -> list[TextPart]:
     """Return two texts as one, with the words that were removed and added."""
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     if len(before) + len(after) > MOST_WORDS:
-        return [Part("removed", old), Part("added", new)]
-    parts: list[Part] = []
+        return [TextPart("removed", old), TextPart("added", new)]
+    parts: list[TextPart] = []
     for how, start, end, other_start, other_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if how == "equal":
-            parts.append(Part("same", "".join(before[start:end])))
+            parts.append(TextPart("same", "".join(before[start:end])))
             continue
         if end > start:
-            parts.append(Part("removed", "".join(before[start:end])))
+            parts.append(TextPart("removed", "".join(before[start:end])))
         if other_end > other_start:
-            parts.append(Part("added", "".join(after[other_start:other_end])))
+            parts.append(TextPart("added", "".join(after[other_start:other_end])))
     return parts

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mores.studio.records import Content, Event, EventKind
 
 
-class Version(NamedTuple):
+class ItemVersion(NamedTuple):
     """An item as it was written or changed at one moment."""
 
     item: str
@@ -23,10 +23,10 @@ class Version(NamedTuple):
     content: Content
 
 
-def list_versions(events: Iterable[Event]) -> list[Version]:
+def list_versions(events: Iterable[Event]) -> list[ItemVersion]:
     """Return all versions of the items that events are about, in the order in which they were made."""
-    last: dict[str, Version] = {}
-    versions: list[Version] = []
+    last: dict[str, ItemVersion] = {}
+    versions: list[ItemVersion] = []
     for event in events:
         if event.kind not in (EventKind.CREATED, EventKind.EDITED):
             continue
@@ -35,6 +35,8 @@ def list_versions(events: Iterable[Event]) -> list[Version]:
         language = event.payload.get("language") or (before.language if before else "")
         number = before.number + 1 if before else 1
         content = event.payload["content"]
-        last[event.item] = Version(event.item, number, event.at, event.stage, event.person, region, language, content)
+        last[event.item] = ItemVersion(
+            event.item, number, event.at, event.stage, event.person, region, language, content
+        )
         versions.append(last[event.item])
     return versions

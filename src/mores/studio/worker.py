@@ -18,11 +18,11 @@ from mores.engine.job import Answer, Job
 from mores.errors import MoresError
 from mores.search import Search, open_search
 from mores.studio.form import storable, storable_values
-from mores.studio.records import Ask, Content, Item
-from mores.studio.store.campaigns import all_campaigns, open_campaign
+from mores.studio.records import Ask, CampaignItem, Content
+from mores.studio.store.campaigns import list_campaigns, open_campaign
 from mores.studio.store.claims import CLAIM, claim_asks, keep_claims
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, do, now, read_item
+from mores.studio.store.items import Campaign, now, perform, read_item
 from mores.studio.store.skills import count_all_votes, learn_skills
 from mores.studio.workflow import Answered, Refused
 
@@ -40,11 +40,11 @@ IDLE = 60.0
 """Seconds without a question after which a model is closed."""
 
 
-class Question(NamedTuple):
+class PendingAsk(NamedTuple):
     """Something to ask a model or to look up."""
 
     campaign: Campaign
-    item: Item
+    item: CampaignItem
     ask: Ask
 
 
@@ -52,24 +52,24 @@ class Question(NamedTuple):
 class Lane:
     """The questions to one model or one search that are on their way."""
 
-    waiting: asyncio.Queue[Question | None] = field(default_factory=asyncio.Queue)
+    waiting: asyncio.Queue[PendingAsk | None] = field(default_factory=asyncio.Queue)
     """None after the last."""
-    open: dict[str, Question] = field(default_factory=dict)
+    open: dict[str, PendingAsk] = field(default_factory=dict)
     """What is not answered yet, by the id of the question."""
     closed: bool = False
 
-    def put(self, question: Question) -> None:
+    def put(self, question: PendingAsk) -> None:
         """Let a question come in."""
         self.open[question.ask.id] = question
         self.waiting.put_nowait(question)
 
     def close(self) -> None:
-        """No more questions come; those that are there are answered."""
+        """Let no more questions in; those that are there are answered."""
         self.closed = True
         self.waiting.put_nowait(None)
 
-    async def questions(self) -> AsyncIterator[Question]:
-        """Yield each question as soon as it is there; ends where none has come for a while."""
+    async def questions(self) -> AsyncIterator[PendingAsk]:
+        """Yield each question as soon as it comes; end where none has come for a while."""
         while True:
             try:
                 question = await asyncio.wait_for(self.waiting.get(), IDLE)
@@ -84,8 +84,8 @@ class Lane:
             yield question
 
 
-class Worker:
-    """Looks for questions and answers them, as long as it is entered."""
+class AskWorker:
+    """A background worker that looks for questions and answers them while it is entered."""
 
     def __init__(self, database: Database, model: str, options: AskSettings) -> None:
         self.database = database
@@ -138,7 +138,7 @@ class Worker:
 
     def learn_all(self) -> None:
         """Estimate people's skills again in the campaigns whose rules use them, where there are new votes."""
-        for campaign in all_campaigns(self.database):
+        for campaign in list_campaigns(self.database):
             if campaign.flow.open and campaign.kind.skilled(campaign.settings):
                 count = count_all_votes(self.database, campaign)
                 if self._learned.get(campaign.id) != count:
@@ -160,11 +160,11 @@ class Worker:
         for place in claimed:
             campaign = await asyncio.to_thread(open_campaign, self.database, place.campaign, self.model)
             item = await asyncio.to_thread(read_item, self.database, campaign, place.item)
-            question = Question(campaign, item, next(ask for ask in item.asks if ask.id == place.ask))
+            question = PendingAsk(campaign, item, next(ask for ask in item.asks if ask.id == place.ask))
             self._lane(question).put(question)
         return len(claimed)
 
-    def _lane(self, question: Question) -> Lane:
+    def _lane(self, question: PendingAsk) -> Lane:
         name = question.ask.model
         lane = self._lanes.get(name)
         if lane is None or lane.closed:
@@ -188,8 +188,8 @@ class Worker:
             asker = make_asker(model, self.options)
             async for answer in asker.ask(self._jobs(lane), in_order=False):
                 question = answer.job.data
-                content, failure = read(question, answer)
-                await self._write(lane, question, content, failure, usage_of(asker, answer))
+                content, failure = read_answer(question, answer)
+                await self._write(lane, question, content, failure, count_usage(asker, answer))
         except MoresError as error:
             lane.closed = True
             for question in list(lane.open.values()):
@@ -202,7 +202,7 @@ class Worker:
             try:
                 request = campaign.kind.tasks[ask.task].request(item, ask, campaign.settings)
             except Exception as error:  # a kind's own code: whatever it raises concerns this question alone
-                await self._write(lane, question, None, f"The model cannot be asked this: {explain(error)}")
+                await self._write(lane, question, None, f"The model cannot be asked this: {explain_error(error)}")
             else:
                 yield Job(ask.id, request, sample=ask.sample + AGAIN * ask.attempt, data=question)
 
@@ -225,12 +225,12 @@ class Worker:
         await asyncio.gather(*(work() for _ in range(SEARCHING)))
 
     async def _write(
-        self, lane: Lane, question: Question, content: Content | None, failure: str, usage: Content | None = None
+        self, lane: Lane, question: PendingAsk, content: Content | None, failure: str, usage: Content | None = None
     ) -> None:
         """Keep an answer; once begun it is written, also where the worker is stopped meanwhile."""
         campaign, item, ask = question
         action = Answered(ask.id, storable_values(content), storable(failure), usage or {})
-        write = asyncio.create_task(asyncio.to_thread(do, self.database, campaign, None, action, item=item.id))
+        write = asyncio.create_task(asyncio.to_thread(perform, self.database, campaign, None, action, item=item.id))
         self._writes.add(write)
         write.add_done_callback(self._writes.discard)
         with contextlib.suppress(Refused):
@@ -238,7 +238,7 @@ class Worker:
         lane.open.pop(ask.id, None)
 
 
-async def look_up(search: Search, question: Question) -> tuple[Content | None, str]:
+async def look_up(search: Search, question: PendingAsk) -> tuple[Content | None, str]:
     """Return what a search says to a question, or why it says nothing."""
     campaign, item, ask = question
     lookup = campaign.kind.lookups[ask.task]
@@ -249,11 +249,11 @@ async def look_up(search: Search, question: Question) -> tuple[Content | None, s
             return None, f"The search failed: {found.failure.reason}"
         return lookup.read(found, item, ask, campaign.settings), ""
     except Exception as error:  # a kind's own code: whatever it raises concerns this question alone
-        return None, f"The search failed: {explain(error)}"
+        return None, f"The search failed: {explain_error(error)}"
 
 
-def usage_of(asker: Asker, answer: Answer) -> Content:
-    """What an answer took: tokens, and dollars where the price is known; nothing was paid for one from the store."""
+def count_usage(asker: Asker, answer: Answer) -> Content:
+    """Return what an answer took: tokens, and dollars where the price is known; one from the store is free."""
     if answer.completion is None:
         return {}
     tokens = answer.completion.prompt_tokens, answer.completion.completion_tokens
@@ -263,7 +263,7 @@ def usage_of(asker: Asker, answer: Answer) -> Content:
     return usage
 
 
-def read(question: Question, answer: Answer) -> tuple[Content | None, str]:
+def read_answer(question: PendingAsk, answer: Answer) -> tuple[Content | None, str]:
     """Return what a model's answer means to the campaign, or why it means nothing."""
     campaign, item, ask = question
     if answer.completion is None:
@@ -272,10 +272,10 @@ def read(question: Question, answer: Answer) -> tuple[Content | None, str]:
     try:
         content: Any = campaign.kind.tasks[ask.task].read(answer.completion, item, ask, campaign.settings)
     except Exception as error:  # what a model wrote may surprise a kind's code in any way
-        return None, f"The model's answer cannot be used: {explain(error)}"
+        return None, f"The model's answer cannot be used: {explain_error(error)}"
     return content, ""
 
 
-def explain(error: Exception) -> str:
+def explain_error(error: Exception) -> str:
     """Return what went wrong, for people: our own words, or the kind of a surprise."""
     return str(error) if isinstance(error, MoresError) else f"unexpected {type(error).__name__}"

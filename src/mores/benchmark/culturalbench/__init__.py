@@ -15,7 +15,7 @@ import numpy as np
 
 from mores.benchmark.benchmark import Benchmark, OnBad
 from mores.benchmark.choice import grade_letter, grade_truth, guess_letter, lettered, letters, truths
-from mores.benchmark.topics import read_topics
+from mores.benchmark.labels import read_topics
 from mores.culture import region
 from mores.errors import InputError
 from mores.factory.sources import REVISIONS

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark, Graded, Label, OnBad, thirds
-from mores.benchmark.culturall.xlsx import read_xlsx
 from mores.culture import language, region
 from mores.errors import InputError
-from mores.factory.sources.files import find, read
+from mores.factory.sources.files import find, read_all
 from mores.factory.sources.rows import SourceRow, collect, digest
 from mores.metric.prompt import defuse, fence_mark
 from mores.models.base import Message
@@ -26,9 +24,8 @@ FILES = tuple(f"annotated_data{suffix}" for suffix in (".xlsx", ".jsonl", ".csv"
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
-    paths = find(folder, *FILES, "annotated_data_*.xlsx")
-    rows = (read_xlsx(path) if path.suffix.lower() == ".xlsx" else read(path) for path in paths)
-    yield from collect(chain.from_iterable(rows), _item, on_bad)
+    rows = read_all(find(folder, *FILES, "annotated_data_*.xlsx"))
+    yield from collect(rows, _item, on_bad)
 
 
 def _item(row: SourceRow) -> Item:

@@ -24,7 +24,7 @@ from pydantic import BaseModel, Json, TypeAdapter, ValidationError
 from mores.culture import language as language_code
 from mores.culture import region as region_code
 from mores.errors import InputError, suggest
-from mores.io.source import Source
+from mores.io.source import TableSource
 from mores.metaevaluation.juice.locate import locate, paragraphs
 from mores.stats.spans import Span
 from mores.types import Record, Sample
@@ -149,7 +149,7 @@ class JuiceData:
     @cached_property
     def answers(self) -> list[JuiceAnswer]:
         """Every answer; InputError with its key and the fix for one that is not in the schema."""
-        source = Source(self.path, "json")
+        source = TableSource(self.path, "json")
         try:
             raw = _FILE.validate_json(self._bytes)
         except ValidationError as error:
@@ -168,7 +168,7 @@ class JuiceData:
 
     @cached_property
     def _bytes(self) -> bytes:
-        with Source(self.path, "json").open() as file:
+        with TableSource(self.path, "json").open() as file:
             return file.read()
 
     @property

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mores.errors import InputError
 from mores.io import read_records
-from mores.io.source import Source
+from mores.io.source import TableSource
 from mores.metric.mqm_tsv import Segment, read_mqm_tsv
 from mores.rating.ratings import Rating, read_ratings
 from mores.stats.spans import Span
@@ -73,7 +73,7 @@ class PeopleData:
     @property
     def revision(self) -> str:
         """A hash of the file."""
-        with Source(self.path, None).open() as file:
+        with TableSource(self.path, None).open() as file:
             return hashlib.sha256(file.read()).hexdigest()[:12]
 
     @property

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from mores.errors import ConfigError, InputError
 from mores.io import read_records
-from mores.io.fields import Row
-from mores.io.rows import read_table
-from mores.io.source import SUFFIXES, find_source
+from mores.io.columns import LANGUAGE, TableColumn, Wanted
+from mores.io.source import SUFFIXES, TableRow
+from mores.io.table import read_table
 from mores.metaevaluation.people.answers import Aliases, PeopleAnswer, normalise_model, normalise_text, text_marks
 from mores.metaevaluation.scorers import AnyMetric, MetricScorer, scorer
 from mores.metric.folder import judgements_file
@@ -27,7 +27,13 @@ from mores.types import Judgement
 
 MODELS = {"Claude Opus": "claude", "Mixtral 8x22B (together.ai)": "mixtral22b", "GPT 4 Turbo": "gpt4turbo"}
 """Models as the judge's file of CaLMQA's release calls them, and as its file of people's ratings does."""
-SCORES = ("rating", "score")
+COLUMNS = (
+    TableColumn("question", needed=True, instead="question_id"),
+    TableColumn("question_id"),
+    TableColumn("model", needed=True),
+    TableColumn("rating", ("score",), needed=True, kind="number"),
+    LANGUAGE,
+)
 Key = tuple[str, str, str]
 """Question, language and model, as both files have them."""
 
@@ -75,40 +81,34 @@ def open_judge(name: str | AnyMetric) -> TableJudge | MetricScorer:
 
 def read_table_judge(judge: TableJudge, answers: Sequence[PeopleAnswer], aliases: Aliases | None = None) -> JudgeScores:
     """Return the scores of a table for these answers; InputError where the files name the models in another way."""
-    source = find_source(judge.path)
-    rows, present = read_table(source, "it has no scores; write a header and one row for each answer")
-    question = next((name for name in ("question", "question_id") if name in present), None)
-    column = judge.column or next((name for name in SCORES if name in present), "")
-    if missing := [name for name in (question or "question", "model", column or "rating") if name not in present]:
-        fix = f"; name it as {judge.path.name}:COLUMN" if missing[0] in ("rating", judge.column) else ""
-        raise source.error(f"no column {missing[0]!r} among {', '.join(present)}{fix}")
-    assert question is not None
+    chosen = {"rating": judge.column} if judge.column else {}
+    expected = f"'question', 'model' and 'rating', or {judge.path.name}:COLUMN for the score"
+    wanted = Wanted(COLUMNS, chosen, expected=expected)
+    source, rows, report = read_table(judge.path, wanted, "it has no scores; write a header and a row for each answer")
+    question = "question" if "question" in report.columns else "question_id"
     aliases = aliases or {}
     cells = RatingCells({**aliases, "model": {**MODELS, **aliases.get("model", {})}})
     scored: dict[Key, tuple[int, float | None]] = {}
-    with_language = "language" in present and all(answer.language for answer in answers)
+    with_language = "language" in report.columns and all(answer.language for answer in answers)
     for row in rows:
-        key, value = _scored(source.label, row, question, column, cells, with_language)
+        key, value = _scored(row, question, cells, with_language)
         if key in scored:
-            first = scored[key][0]
-            raise source.error(f"the same answer is already in {source.unit} {first}; keep one of them", row.line)
+            raise row.error(f"the same answer is already in {source.unit} {scored[key][0]}; keep one of them")
         scored[key] = (row.line, value)
     return _join(judge, answers, {key: value for key, (_, value) in scored.items()}, question, with_language)
 
 
-def _scored(
-    label: str, row: Row, question: str, column: str, cells: RatingCells, with_language: bool
-) -> tuple[Key, float | None]:
-    values = dict(row.values)
+def _scored(row: TableRow, question: str, cells: RatingCells, with_language: bool) -> tuple[Key, float | None]:
+    values = row.values
     try:
         asked = cells.text(question, values)
         if asked is None:
             raise InputError(f"no {question}; fill it in or remove the row")
         language = cells.language("language", values) if with_language else None
         model = normalise_model(cells.needed_label("model", values))
-        return (normalise_text(asked), language or "", model), cells.number(column, values)
+        return (normalise_text(asked), language or "", model), cells.number("rating", values)
     except InputError as error:
-        raise InputError(f"{label}:{row.line}: {error}", setting=error.setting) from error
+        raise row.error(str(error), setting=error.setting) from error
 
 
 def _join(

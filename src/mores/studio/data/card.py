@@ -13,10 +13,11 @@ from mores import formatting as form
 from mores.culture import language_name, region_name
 from mores.hub import licence_name
 from mores.stats.distributions import ShareEstimate, share_of
+from mores.stats.marks import AgreementFigure
 from mores.studio.data.snapshot import Snapshot, workers
-from mores.studio.figures import Agreement, Figure
-from mores.studio.records import Item, Role, Status
-from mores.studio.workflow import Stage, judged
+from mores.studio.figures import StageAgreement
+from mores.studio.records import CampaignItem, ItemStatus, Role
+from mores.studio.workflow import CampaignStage, is_judged
 from mores.types import Signature
 
 HIDDEN = {"checks", "practice"}
@@ -25,7 +26,7 @@ HIDDEN = {"checks", "practice"}
 
 def write_card(snapshot: Snapshot) -> str:
     """Return the sections of the card, in Markdown; the same events and settings give the same text."""
-    settings = snapshot.campaign.settings
+    instructions = snapshot.campaign.settings.instructions.splitlines()
     sections = [
         ("Data card", _about(snapshot)),
         ("Items", _items(snapshot)),
@@ -33,7 +34,7 @@ def write_card(snapshot: Snapshot) -> str:
         ("Agreement", _agreement(snapshot)),
         ("Models", _models(snapshot)),
         ("Method", write_method(snapshot)),
-        ("Instructions", _quote(settings.instructions) or "None were given."),
+        ("Instructions", "\n".join(f"> {line}".rstrip() for line in instructions) or "None were given."),
         ("Settings", f"```yaml\n{dump_settings(snapshot)}```"),
         ("Signature", f"`{sign(snapshot)}`"),
     ]
@@ -74,7 +75,7 @@ def _about(snapshot: Snapshot) -> str:
         ("Licence", campaign.settings.licence),
         ("Contact", one_line(campaign.settings.contact)),
         ("Last event", snapshot.at.strftime("%Y-%m-%d %H:%M UTC") if snapshot.at else "none"),
-        ("Items", f"{len(snapshot.items):,}, of which {snapshot.statuses[Status.ACCEPTED]:,} accepted"),
+        ("Items", f"{len(snapshot.items):,}, of which {snapshot.statuses[ItemStatus.ACCEPTED]:,} accepted"),
     ]
     return _table(("", ""), [row for row in rows if row[1]])
 
@@ -83,9 +84,11 @@ def _items(snapshot: Snapshot) -> str:
     stages = [
         (f"open at “{stage.title}”", str(count))
         for stage in snapshot.campaign.flow.stages
-        if (count := sum(item.status is Status.OPEN and item.stage == stage.name for item in snapshot.items))
+        if (count := sum(item.status is ItemStatus.OPEN and item.stage == stage.name for item in snapshot.items))
     ]
-    closed = [(status.value, f"{snapshot.statuses[status]:,}") for status in Status if status is not Status.OPEN]
+    closed = [
+        (status.value, f"{snapshot.statuses[status]:,}") for status in ItemStatus if status is not ItemStatus.OPEN
+    ]
     parts = [_table(("status", "items"), stages + closed), _acceptance(snapshot)]
     for title, key, name in (("region", "region", region_name), ("language", "language", language_name)):
         counts = Counter(getattr(item, key) for item in snapshot.items)
@@ -98,11 +101,11 @@ def _items(snapshot: Snapshot) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def acceptance(items: Iterable[Item]) -> ShareEstimate | None:
+def acceptance(items: Iterable[CampaignItem]) -> ShareEstimate | None:
     """Return the share of accepted items among those that are decided."""
     counts = Counter(item.status for item in items)
-    decided = counts[Status.ACCEPTED] + counts[Status.REJECTED]
-    return share_of(counts[Status.ACCEPTED], decided) if decided else None
+    decided = counts[ItemStatus.ACCEPTED] + counts[ItemStatus.REJECTED]
+    return share_of(counts[ItemStatus.ACCEPTED], decided) if decided else None
 
 
 def _acceptance(snapshot: Snapshot) -> str:
@@ -160,7 +163,8 @@ def write_method(snapshot: Snapshot) -> str:
     regions = sorted({region_name(code) for member in people for code in member.person.regions})
     sentences = [kind.method(settings, snapshot.items) if kind.method else _general(snapshot)]
     if people:
-        sentences.append(f"{len(people)} people took part{f', from {_list(regions)}' if regions else ''}.")
+        names = " and ".join(filter(None, (", ".join(regions[:-1]), *regions[-1:])))
+        sentences.append(f"{len(people)} people took part{f', from {names}' if regions else ''}.")
     sentences += [_sentence(found, snapshot) for found in snapshot.figures.agreement]
     sentences += [
         f"An answer at “{_title(time.stage, snapshot)}” took {form.duration(time.median)} (median)."
@@ -178,15 +182,15 @@ def _general(snapshot: Snapshot) -> str:
     return (
         f"{one_line(snapshot.campaign.title)} was made with Mores in a campaign of the kind {kind.title}: "
         f"{kind.summary} Items passed {len(snapshot.campaign.flow.stages)} stages: {stages}. "
-        f"Of {len(snapshot.items):,} items, {snapshot.statuses[Status.ACCEPTED]:,} were accepted{decided}."
+        f"Of {len(snapshot.items):,} items, {snapshot.statuses[ItemStatus.ACCEPTED]:,} were accepted{decided}."
     )
 
 
-def _stage(stage: Stage, snapshot: Snapshot) -> str:
+def _stage(stage: CampaignStage, snapshot: Snapshot) -> str:
     if stage.role is None:
         return f"{stage.title} (models)"
     who = Role(stage.role).value
-    if not judged(stage):
+    if not is_judged(stage):
         return f"{stage.title} ({who})"
     votes = [len(snapshot.last_votes(item, stage.name)) for item in snapshot.items]
     given = [count for count in votes if count]
@@ -199,7 +203,7 @@ def _title(stage: str, snapshot: Snapshot) -> str:
     return snapshot.campaign.flow.stage(stage).title
 
 
-def _sentence(found: Agreement, snapshot: Snapshot) -> str:
+def _sentence(found: StageAgreement, snapshot: Snapshot) -> str:
     return (
         f"At “{_title(found.stage, snapshot)}”, {found.people} people gave {found.votes:,} answers about "
         f"{found.items:,} items that at least two of them judged: Krippendorff's α = {figure(found.alpha)}, "
@@ -208,17 +212,13 @@ def _sentence(found: Agreement, snapshot: Snapshot) -> str:
     )
 
 
-def figure(value: Figure) -> str:
+def figure(value: AgreementFigure) -> str:
     """`0.71 [0.65, 0.77]`."""
     return " ".join(filter(None, (form.number(value.value), form.span(value.low, value.high))))
 
 
 def _share(share: ShareEstimate) -> str:
     return f"{form.percent(share.value)} (95% interval {form.shares(share.low, share.high)})"
-
-
-def _list(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def one_line(text: str) -> str:
@@ -229,7 +229,3 @@ def one_line(text: str) -> str:
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [[one_line(str(cell)).replace("|", r"\|") for cell in line] for line in (head, *rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], ["---"] * len(head), *lines[1:]))
-
-
-def _quote(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())

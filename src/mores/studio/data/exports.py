@@ -22,12 +22,12 @@ from mores.studio.data.label_studio import label_studio_files
 from mores.studio.data.pearmut import pearmut_files
 from mores.studio.data.snapshot import Snapshot, read_snapshot
 from mores.studio.data.tables import table_files, to_jsonl, version_rows
-from mores.studio.kind import ExportFile, Kind
+from mores.studio.kind import CampaignKind, ExportFile
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, now
 from mores.studio.store.people import record
 from mores.studio.store.tables import exports
-from mores.studio.workflow import Refused
+from mores.studio.workflow import Unknown
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of every file in an archive, so that its bytes depend on the items alone."""
@@ -71,7 +71,7 @@ FORMATS: Mapping[str, Format] = {
 _JUDGED = Format("Results", "What people judged, as tables and records for other commands.", _folder)
 
 
-def formats_of(kind: Kind[Any]) -> Mapping[str, Format]:
+def list_formats(kind: CampaignKind[Any]) -> Mapping[str, Format]:
     """Return the ways to export a campaign of a kind."""
     return FORMATS if kind.runs else {**FORMATS, "folder": _JUDGED}
 
@@ -99,7 +99,7 @@ def make_files(snapshot: Snapshot, form: str) -> list[ExportFile]:
 
 
 def pack(files: Iterable[ExportFile]) -> bytes:
-    """Files as a ZIP archive whose bytes depend on nothing else."""
+    """Return files as a ZIP archive whose bytes depend on nothing else."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, data in files:
@@ -134,24 +134,21 @@ _KEPT: tuple[Any, ...] = (
 def list_exports(database: Database, campaign: Campaign, limit: int = 50) -> list[Kept]:
     """Return the exports that are kept, the newest first."""
     query = select(*_KEPT).where(exports.c.campaign == campaign.id).order_by(exports.c.at.desc()).limit(limit)
-    with database.read() as connection:
-        return [Kept(*row) for row in connection.execute(query)]
+    return [Kept(*row) for row in database.fetch(query)]
 
 
-def read_export(database: Database, campaign: Campaign, identifier: str) -> bytes:
-    """Return the bytes of an export, as they were when it was made."""
-    query = select(exports.c.data).where(exports.c.campaign == campaign.id, exports.c.id == identifier)
-    with database.read() as connection:
-        data = connection.execute(query).scalar()
-    if data is None:
-        raise Refused("There is no such export.")
-    return bytes(data)
+def read_export(database: Database, campaign: Campaign, identifier: str) -> tuple[str, bytes]:
+    """Return the format and the bytes of an export, as they were when it was made."""
+    mine = (exports.c.campaign == campaign.id, exports.c.id == identifier)
+    for form, data in database.fetch(select(exports.c.format, exports.c.data).where(*mine)):
+        return form, bytes(data)
+    raise Unknown("There is no such export.")
 
 
 def write_export(database: Database, campaign: Campaign, form: str, folder: Path) -> list[Path]:
     """Make an export, keep it, and write its files into a folder; the files."""
     kept = make_export(database, campaign, form, None)
-    with zipfile.ZipFile(io.BytesIO(read_export(database, campaign, kept.id))) as archive:
+    with zipfile.ZipFile(io.BytesIO(read_export(database, campaign, kept.id)[1])) as archive:
         archive.extractall(folder)
         return [folder / name for name in archive.namelist()]
 

@@ -1,4 +1,4 @@
-"""Items from files: CSV and JSON Lines rows, our own exports, Label Studio's and pearmut's JSON, MQM TSV.
+"""Items from files: the rows of tables, our own exports, Label Studio's and pearmut's JSON, MQM TSV.
 
 Everything is read and checked before anything is written. The same file a second time changes nothing: each row has a
 key that is made from the file.
@@ -6,10 +6,9 @@ key that is made from the file.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
+from pathlib import Path
 from secrets import token_hex
 from typing import Any, NamedTuple
 
@@ -17,25 +16,30 @@ from sqlalchemy import Connection, select
 
 from mores.culture import language, region
 from mores.errors import InputError, suggest
-from mores.studio.data.incoming import Answer, Incoming, read_json
+from mores.io.columns import ColumnReader, TableColumn, Wanted
+from mores.io.rows import Reading, read_rows
+from mores.io.source import SUFFIXES, TableSource
+from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json
 from mores.studio.data.label_studio import read_label_studio
 from mores.studio.data.mqm import read_mqm
 from mores.studio.data.pearmut import read_pearmut
 from mores.studio.data.tables import FORMULA
-from mores.studio.form import Form, FormError, as_sent, read_form
-from mores.studio.records import Content, Item, Person
+from mores.studio.form import FormError, StudioForm, as_sent, read_form, storable_values
+from mores.studio.records import CampaignItem, Content, Person
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, append, now
-from mores.studio.store.people import Profile, add_person, record
+from mores.studio.store.people import PersonProfile, add_person, record
 from mores.studio.store.tables import events, members, people
-from mores.studio.workflow import Cast, Create, Refused, Stage, Take, act, judged
+from mores.studio.workflow import CampaignStage, Cast, Create, Refused, Take, act, is_judged
 
 MOST_ROWS = 20_000
 LONGEST_FILE = 50_000_000
 BATCH = 200
 """Items that are written in one transaction, so that people who work do not wait long."""
-META = {"id", "status", "stage", "version", "author", "returns", "note", "created", "updated", "results"}
-"""What our own tables say about an item besides its content."""
+ABOUT = Wanted(
+    (*(TableColumn(name, kind="metadata") for name in ("region", "language")), TableColumn("id")), all_unique=True
+)
+"""The columns about an item that all campaigns know; the others are its content."""
 
 
 class Imported(NamedTuple):
@@ -49,42 +53,24 @@ class Imported(NamedTuple):
     """Answers that came after their item was decided."""
 
 
-def read_csv(text: str, name: str) -> list[Incoming]:
-    """Return the rows of a CSV file with a header."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+def read_table_rows(data: bytes, name: str, form: str) -> list[Incoming]:
+    """Return the rows of a table with a header, or of JSON objects."""
+    source, reader = TableSource(Path(name), form, data=data), ColumnReader(ABOUT)
+
+    def choose(table: TableSource, names: Sequence[str], line: int | None) -> None:
+        reader.choose(table, names, line)
+        if any(column.startswith("content.") for column in names):
+            reader.is_untyped = False  # Mores wrote it: `NA` is Namibia, and `nan` Min Nan
+
     rows: list[Incoming] = []
-    names: list[str] = []
-    line = 0
-    try:
-        for cells in reader:
-            line, start = reader.line_num, line + 1
-            if not any(cells):
-                continue
-            if not names:
-                names = [cell.strip() for cell in cells]
-                if twice := next((column for column in names if names.count(column) > 1), None):
-                    raise InputError(f"{name}:{start}: two columns {twice!r}; rename one")
-                continue
-            if len(cells) > len(names):
-                raise InputError(
-                    f"{name}:{start}: {len(cells)} cells under {len(names)} columns; quote cells with commas"
-                )
-            rows.append(_row(dict(zip(names, cells, strict=False)), f"{name}:{start}"))
-    except csv.Error as error:
-        raise InputError(f"{name}:{reader.line_num}: not valid CSV ({error})") from error
-    return rows
-
-
-def read_jsonl(text: str, name: str) -> list[Incoming]:
-    """Return the rows of a JSON Lines file."""
-    rows = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        values = read_json(line, f"{name}:{number}")
-        if not isinstance(values, dict):
-            raise InputError(f"{name}:{number}: not a JSON object; write one object per line")
-        rows.append(_row(values, f"{name}:{number}"))
+    for row in read_rows(source, Reading(choose)):
+        if isinstance(row, InputError):
+            raise row
+        match = reader.match(tuple(row.values))
+        about = {column: reader.value(match, row.values, column) for column in match.names}
+        rows.append(_row(storable_values({name: row.values[name] for name in match.others} | about), row.place))
+        if len(rows) > MOST_ROWS:
+            raise InputError(f"{name}: more than {MOST_ROWS:,} items; import at most {MOST_ROWS:,} at once")
     return rows
 
 
@@ -124,9 +110,8 @@ def _numbered(content: Content) -> Content:
     return gathered
 
 
-READERS: Mapping[str, Callable[[str, str, Form | None], list[Incoming]]] = {
-    "csv": lambda text, name, _form: read_csv(text, name),
-    "jsonl": lambda text, name, _form: read_jsonl(text, name),
+TABLES = ("csv", "jsonl", "tsv", "json", "xlsx", "parquet", "arrow")
+READERS: Mapping[str, Callable[[str, str, StudioForm | None], list[Incoming]]] = {
     "label-studio": read_label_studio,
     "pearmut": read_pearmut,
     "mqm": lambda text, name, _form: read_mqm(text, name),
@@ -137,11 +122,11 @@ def guess_format(name: str, text: str) -> str:
     """Return the format of a file, by its name and its beginning."""
     if text[:10].casefold().startswith("system\tdoc"):
         return "mqm"
-    if name.lower().endswith((".csv", ".tsv")):
-        return "csv"
+    if (form := SUFFIXES.get(Path(name.lower()).suffix)) in TABLES and form not in ("json", "jsonl"):
+        return str(form)
     start = text.lstrip()[:2000]
     if start.startswith("["):
-        return "label-studio"
+        return "label-studio" if '"data"' in text[:200_000] else "json"
     if '"annotation"' in start and '"user_id"' in text[:200_000]:
         return "pearmut"
     if '"campaign_id"' in text and '"data"' in text and not name.lower().endswith(".jsonl"):
@@ -158,7 +143,7 @@ def read_items_files(
     campaign: Campaign, files: Sequence[tuple[str, bytes]], form: str = "", stage: str = ""
 ) -> list[Incoming]:
     """Return the items of several files together: a kind may join rows of different files."""
-    target = import_stage(campaign, stage)
+    target = find_import_stage(campaign, stage)
     rows = [row for name, data in files for row in _read_file(campaign, target, data, name, form)]
     names = ", ".join(name for name, _ in files)
     incoming = campaign.kind.join(rows)
@@ -169,40 +154,44 @@ def read_items_files(
     return [check(campaign, target, row) for row in incoming]
 
 
-def _read_file(campaign: Campaign, target: Stage, data: bytes, name: str, form: str) -> list[Incoming]:
+def _read_file(campaign: Campaign, target: CampaignStage, data: bytes, name: str, form: str) -> list[Incoming]:
     """Return the rows of a file, not checked yet."""
     if len(data) > LONGEST_FILE:
         raise InputError(f"{name}: {len(data):,} bytes; import at most {LONGEST_FILE:,} at once")
+    form = form or guess_format(name, data.decode("utf-8-sig", "replace"))
+    if form in TABLES:
+        return read_table_rows(data, name, form)
+    if form not in READERS:
+        raise InputError(f"unknown format {form!r}; import one of {', '.join((*TABLES, *READERS))}")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputError(f"{name}:{line}: not UTF-8; save the file as UTF-8") from error
-    form = form or guess_format(name, text)
-    if form not in READERS:
-        raise InputError(f"there is no format {form!r} to import; there are {', '.join(READERS)}")
     return READERS[form](text, name, _example(campaign, target))
 
 
-def _example(campaign: Campaign, stage: Stage) -> Form:
+def _example(campaign: Campaign, stage: CampaignStage) -> StudioForm:
     return stage.form(_item(campaign, stage.name, {}, "", ""))
 
 
-def import_stage(campaign: Campaign, name: str = "") -> Stage:
+def find_import_stage(campaign: Campaign, name: str = "") -> CampaignStage:
     """Return where items come in: the stage of that name, or the first where others' items are judged."""
     stages = campaign.flow.stages
     if name and name not in campaign.flow.named:
         raise InputError(f"there is no stage {name!r}; there are {', '.join(stage.name for stage in stages)}")
-    return campaign.flow.stage(name) if name else next((stage for stage in stages if judged(stage)), stages[0])
+    return campaign.flow.stage(name) if name else next((stage for stage in stages if is_judged(stage)), stages[0])
 
 
-def _item(campaign: Campaign, stage: str, content: Content, where: str, tongue: str) -> Item:
+def _item(campaign: Campaign, stage: str, content: Content, where: str, tongue: str) -> CampaignItem:
     moment = now()
     place = {"stage": stage, "region": where, "language": tongue}
-    return Item(id="new", campaign=campaign.id, author=None, content=content, created=moment, updated=moment, **place)
+    return CampaignItem(
+        id="new", campaign=campaign.id, author=None, content=content, created=moment, updated=moment, **place
+    )
 
 
-def check(campaign: Campaign, stage: Stage, row: Incoming) -> Incoming:
+def check(campaign: Campaign, stage: CampaignStage, row: Incoming) -> Incoming:
     """Return a row as the campaign wants it: known fields, a known region and language, and whole answers."""
     place, settings = row.place, campaign.settings
     try:
@@ -220,7 +209,7 @@ def check(campaign: Campaign, stage: Stage, row: Incoming) -> Incoming:
             raise InputError(f"{place}: the {kind} {value!r} is not one of the campaign's: {', '.join(allowed)}")
     content = _content(campaign, stage, row, where, tongue)
     form = stage.form(_item(campaign, stage.name, content, where, tongue))
-    if row.answers and not judged(stage):
+    if row.answers and not is_judged(stage):
         raise InputError(f"{place}: it has answers, and nobody judges items at “{stage.title}”; choose another stage")
     answers = tuple(
         given._replace(answer=_read(form, given.answer, f"{place}: {given.person}")) for given in row.answers
@@ -228,7 +217,7 @@ def check(campaign: Campaign, stage: Stage, row: Incoming) -> Incoming:
     return Incoming(place, content, where, tongue, answers)
 
 
-def _content(campaign: Campaign, stage: Stage, row: Incoming, where: str, tongue: str) -> Content:
+def _content(campaign: Campaign, stage: CampaignStage, row: Incoming, where: str, tongue: str) -> Content:
     """Return the content by the forms with which authors would have written it, or as the kind admits it."""
     place = campaign.flow.stages.index(stage)
     writing = [earlier for earlier in campaign.flow.stages[:place] if earlier.own]
@@ -256,7 +245,7 @@ def _content(campaign: Campaign, stage: Stage, row: Incoming, where: str, tongue
     return content
 
 
-def _read(form: Form, values: Content, place: str, *, draft: bool = False) -> Content:
+def _read(form: StudioForm, values: Content, place: str, *, draft: bool = False) -> Content:
     """Values as the form would read them; fields that it does not have are an error."""
     known = {field.name for field in form.fields}
     if not known:
@@ -273,7 +262,7 @@ def import_items(
     database: Database, campaign: Campaign, person: Person, rows: Sequence[Incoming], data: bytes, stage: str = ""
 ) -> Imported:
     """Write items that were read and checked; what the same file brought before stays as it is."""
-    target = import_stage(campaign, stage)
+    target = find_import_stage(campaign, stage)
     if not campaign.flow.open:
         raise Refused("This campaign is closed.")
     source = sha256(data).hexdigest()[:20]
@@ -290,7 +279,7 @@ def import_items(
 
 
 def _write(
-    connection: Connection, campaign: Campaign, person: Person, stage: Stage, row: Incoming, key: str
+    connection: Connection, campaign: Campaign, person: Person, stage: CampaignStage, row: Incoming, key: str
 ) -> Imported:
     known = connection.execute(select(events.c.item).where(events.c.campaign == campaign.id, events.c.key == key))
     if known.scalar() is not None:
@@ -307,7 +296,14 @@ def _write(
     return Imported(1, len(row.answers) - refused, 0, refused)
 
 
-def _cast(connection: Connection, campaign: Campaign, item: Item, stage: Stage, answer: Answer, key: str) -> Item:
+def _cast(
+    connection: Connection,
+    campaign: Campaign,
+    item: CampaignItem,
+    stage: CampaignStage,
+    answer: ImportedAnswer,
+    key: str,
+) -> CampaignItem:
     """Somebody's answer from elsewhere, as if they had given it here."""
     assert stage.role is not None
     identifier = _annotator(connection, campaign, answer.person, stage)
@@ -319,20 +315,20 @@ def _cast(connection: Connection, campaign: Campaign, item: Item, stage: Stage, 
     return item
 
 
-def _annotator(connection: Connection, campaign: Campaign, name: str, stage: Stage) -> str:
+def _annotator(connection: Connection, campaign: Campaign, name: str, stage: CampaignStage) -> str:
     """Return the member that stands for somebody in a file; made when they first occur."""
     query = select(people.c.id).join(members, members.c.person == people.c.id)
     found = connection.execute(query.where(members.c.campaign == campaign.id, people.c.name == name[:100])).scalar()
     if found is not None:
         return str(found)
     assert stage.role is not None
-    identifier = add_person(connection, Profile(name=name[:100]))
+    identifier = add_person(connection, PersonProfile(name=name[:100]))
     row = {"campaign": campaign.id, "person": identifier, "roles": [stage.role.value], "joined": now()}
     connection.execute(members.insert(), row | {"qualified": True, "consented": now()})
     return identifier
 
 
-def columns_of(campaign: Campaign, stage: Stage) -> list[str]:
+def list_columns(campaign: Campaign, stage: CampaignStage) -> list[str]:
     """Return the columns that a CSV file for a stage may have, for people who write one."""
     names = ["region", "language"]
     place = campaign.flow.stages.index(stage)

@@ -11,7 +11,7 @@ from mores.studio.form import storable_values
 from mores.studio.records import Content
 
 
-class Answer(NamedTuple):
+class ImportedAnswer(NamedTuple):
     """Somebody's answer about an item, given elsewhere."""
 
     person: str
@@ -29,7 +29,7 @@ class Incoming(NamedTuple):
     content: Content
     region: str = ""
     language: str = ""
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[ImportedAnswer, ...] = ()
     id: str = ""
     """Its name in the file, where it has one."""
 
@@ -51,7 +51,7 @@ def read_json(text: str, place: str) -> Any:
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def read_time(value: object) -> datetime | None:

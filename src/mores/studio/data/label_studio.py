@@ -14,18 +14,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from mores.errors import InputError
-from mores.studio.data.incoming import Answer, Incoming, read_json, read_time
+from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.snapshot import Snapshot
-from mores.studio.form import Field, Form
+from mores.studio.form import FormField, StudioForm
 from mores.studio.kind import ExportFile
-from mores.studio.records import Content, Item, Vote
-from mores.studio.timeline import words
-from mores.studio.workflow import Stage, judged
+from mores.studio.records import CampaignItem, Content, ItemVote
+from mores.studio.timeline import describe_value
+from mores.studio.workflow import CampaignStage, is_judged
 
 CHOSEN = ("choice", "choices", "scale", "check", "select")
 MISSING = "missing"
@@ -33,7 +32,7 @@ OURS = {"mores_item", "mores_stage", "region", "language"}
 
 
 def label_studio_files(snapshot: Snapshot) -> Iterator[ExportFile]:
-    """`tasks.json` for the import of Label Studio, and `config.xml` for its labelling interface."""
+    """Yield `tasks.json` for the import of Label Studio, and `config.xml` for its labelling interface."""
     stage = judged_stage(snapshot)
     tasks = [to_task(snapshot, number, item, stage) for number, item in enumerate(snapshot.items, 1)]
     yield ExportFile("tasks.json", f"{json.dumps(tasks, ensure_ascii=False, indent=1)}\n".encode())
@@ -41,13 +40,13 @@ def label_studio_files(snapshot: Snapshot) -> Iterator[ExportFile]:
         yield ExportFile("config.xml", to_config(stage.form(snapshot.items[0]), snapshot.items).encode())
 
 
-def judged_stage(snapshot: Snapshot) -> Stage | None:
+def judged_stage(snapshot: Snapshot) -> CampaignStage | None:
     """Return the stage whose answers are exported: the one with the most; None where nothing is judged."""
-    stages = [stage for stage in snapshot.campaign.flow.stages if judged(stage)]
+    stages = [stage for stage in snapshot.campaign.flow.stages if is_judged(stage)]
     return max(stages, key=lambda stage: sum(vote.stage == stage.name for vote in snapshot.votes), default=None)
 
 
-def to_task(snapshot: Snapshot, number: int, item: Item, stage: Stage | None) -> dict[str, Any]:
+def to_task(snapshot: Snapshot, number: int, item: CampaignItem, stage: CampaignStage | None) -> dict[str, Any]:
     """Return an item as a task."""
     data = dict(item.content) | {"mores_item": item.id, "region": item.region, "language": item.language}
     annotations = []
@@ -62,7 +61,7 @@ def to_task(snapshot: Snapshot, number: int, item: Item, stage: Stage | None) ->
     }
 
 
-def _annotation(snapshot: Snapshot, vote: Vote, form: Form, item: Item) -> dict[str, Any]:
+def _annotation(snapshot: Snapshot, vote: ItemVote, form: StudioForm, item: CampaignItem) -> dict[str, Any]:
     return {
         "completed_by": int(snapshot.number(vote.person).removeprefix("p") or 0),
         "created_at": vote.at.isoformat(),
@@ -79,7 +78,7 @@ def main_text(content: Content) -> str:
     return max(texts, key=lambda name: len(texts[name]), default="text")
 
 
-def to_results(form: Form, answer: Content, about: str) -> list[dict[str, Any]]:
+def to_results(form: StudioForm, answer: Content, about: str) -> list[dict[str, Any]]:
     """Return an answer as the results of an annotation."""
     fields = {field.name: field for field in form.fields}
     results: list[dict[str, Any]] = []
@@ -97,11 +96,13 @@ def to_results(form: Form, answer: Content, about: str) -> list[dict[str, Any]]:
         elif isinstance(value, int | float):
             results.append(shared | {"type": "number", "value": {"number": value}})
         elif _listed(value):
-            results.append(shared | {"type": "textarea", "value": {"text": [words(one) for one in _listed(value)]}})
+            results.append(
+                shared | {"type": "textarea", "value": {"text": [describe_value(one) for one in _listed(value)]}}
+            )
     return results
 
 
-def _of_mark(field: Field, number: int, mark: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _of_mark(field: FormField, number: int, mark: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a mark as a region with its label, and a result of the region for each other answer about it."""
     part = mark["part"]
     prefix, shared = f"{field.name}_{part}", {"id": f"{field.name}-{number}", "to_name": part}
@@ -119,13 +120,15 @@ def _of_mark(field: Field, number: int, mark: Mapping[str, Any]) -> Iterator[dic
             continue
         chosen = detail.kind in CHOSEN
         value = (
-            {"choices": ["yes"] if given == [True] else given} if chosen else {"text": [words(one) for one in given]}
+            {"choices": ["yes"] if given == [True] else given}
+            if chosen
+            else {"text": [describe_value(one) for one in given]}
         )
         kind = "choices" if chosen else "textarea"
         yield shared | {"from_name": f"{prefix}_{detail.name}", "type": kind, "value": place | value}
 
 
-def labelled(field: Field) -> Field | None:
+def labelled(field: FormField) -> FormField | None:
     """Return the answer about a mark that is its label: the first choice; None where there is none."""
     return next((detail for detail in field.details if detail.kind == "choice"), None)
 
@@ -141,7 +144,7 @@ def _span(name: str, number: int, span: Mapping[str, Any], about: str) -> dict[s
     return shared | {"type": "labels", "value": value, "meta": {"mores": dict(span)}}
 
 
-def to_config(form: Form, items: Sequence[Item]) -> str:
+def to_config(form: StudioForm, items: Sequence[CampaignItem]) -> str:
     """Return a labelling interface for Label Studio with the texts of the items and the questions of the form."""
     names = list(dict.fromkeys(name for item in items for name in item.content))
     about = main_text(items[0].content)
@@ -162,7 +165,7 @@ def to_config(form: Form, items: Sequence[Item]) -> str:
     return "\n".join([*lines, "</View>", ""])
 
 
-def _mark_config(field: Field, part: str) -> Iterator[str]:
+def _mark_config(field: FormField, part: str) -> Iterator[str]:
     """Yield the tags with which words of a text are marked and answers about each are given."""
     label, to = labelled(field), f"toName={quoteattr(part)}"
     yield f"  <Labels name={quoteattr(f'{field.name}_{part}')} {to}>"
@@ -184,7 +187,7 @@ def _mark_config(field: Field, part: str) -> Iterator[str]:
         yield f"  <TextArea name={quoteattr(f'{field.name}_{part}_{MISSING}')} {to}/>"
 
 
-def read_label_studio(text: str, name: str, form: Form | None = None) -> list[Incoming]:
+def read_label_studio(text: str, name: str, form: StudioForm | None = None) -> list[Incoming]:
     """Return the tasks of a file, with their annotations; InputError names the task that cannot be read."""
     tasks = read_json(text, name)
     if not isinstance(tasks, list):
@@ -192,7 +195,7 @@ def read_label_studio(text: str, name: str, form: Form | None = None) -> list[In
     return [_incoming(task, f"{name}: task {number}", form) for number, task in enumerate(tasks, 1)]
 
 
-def _incoming(task: Any, place: str, form: Form | None) -> Incoming:
+def _incoming(task: Any, place: str, form: StudioForm | None) -> Incoming:
     data = task.get("data") if isinstance(task, dict) else None
     if not isinstance(data, dict):
         raise InputError(f'{place}: no "data"; a task is {{"data": {{…}}, "annotations": […]}}')
@@ -212,7 +215,12 @@ def _incoming(task: Any, place: str, form: Form | None) -> Incoming:
         except (InputError, KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
             reason = str(error) if isinstance(error, InputError) else f"a result cannot be read ({error!r})"
             raise InputError(f"{where}: {reason}") from error
-        answers.append(Answer(_person(annotation), answer, _seconds(annotation), _when(annotation)))
+        by, took = annotation.get("completed_by"), annotation.get("lead_time")
+        person = by.get("id", "?") if isinstance(by, dict) else "?" if by is None else by
+        timed = isinstance(took, int | float) and not isinstance(took, bool) and 0 <= took < 1e9
+        seconds = float(took) if timed else 0.0  # type: ignore[arg-type]
+        at = read_time(annotation.get("created_at"))
+        answers.append(ImportedAnswer(f"Label Studio {person}", answer, seconds, at))
     return Incoming(place, content, _text(data, "region"), _text(data, "language"), tuple(answers))
 
 
@@ -221,27 +229,17 @@ def _text(data: Mapping[str, Any], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _person(annotation: Mapping[str, Any]) -> str:
-    by = annotation.get("completed_by")
-    return f"Label Studio {by.get('id', '?') if isinstance(by, dict) else by if by is not None else '?'}"
-
-
-def _seconds(annotation: Mapping[str, Any]) -> float:
-    value = annotation.get("lead_time")
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9 else 0.0
-
-
-def _when(annotation: Mapping[str, Any]) -> datetime | None:
-    return read_time(annotation.get("created_at"))
-
-
-def from_results(results: Sequence[Mapping[str, Any]], data: Mapping[str, Any], form: Form | None) -> Content:
+def from_results(results: Sequence[Mapping[str, Any]], data: Mapping[str, Any], form: StudioForm | None) -> Content:
     """Return the results of an annotation as an answer."""
     fields = {field.name: field for field in form.fields} if form else {}
     marking = [field for field in fields.values() if field.kind == "marks"]
     answer: Content = {}
     for marked in marking:
-        mine = [result for result in results if _asks(result, marked)]
+        mine = [
+            result
+            for result in results
+            if f"{result['from_name']}_".startswith(f"{marked.name}_{result.get('to_name', '')}_")
+        ]
         if mine:
             answer[marked.name] = _marks(marked, mine, data)
             results = [result for result in results if result not in mine]
@@ -266,14 +264,8 @@ def from_results(results: Sequence[Mapping[str, Any]], data: Mapping[str, Any], 
     return answer
 
 
-def _asks(result: Mapping[str, Any], field: Field) -> bool:
-    """Return whether a result is about a mark of this field."""
-    prefix = f"{field.name}_{result.get('to_name', '')}"
-    return bool(result["from_name"] == prefix or result["from_name"].startswith(f"{prefix}_"))
-
-
-def _marks(field: Field, results: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Regions as marks, each with the answers about it."""
+def _marks(field: FormField, results: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return regions as marks, each with the answers about it."""
     label, details = labelled(field), {detail.name: detail for detail in field.details}
     regions: dict[str, dict[str, Any]] = {}
     missing: list[dict[str, Any]] = []
@@ -302,7 +294,7 @@ def _known(text: str) -> dict[str, Any]:
     return given if isinstance(given, dict) else {"explanation": text}
 
 
-def _single(field: Field | None, values: list[Any]) -> Any:
+def _single(field: FormField | None, values: list[Any]) -> Any:
     """Return one value where the form wants one, else all."""
     if field is None:
         return values
@@ -326,7 +318,7 @@ def _read_span(result: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, 
 
 
 def locate(text: str, start: int, end: int, quote: str) -> tuple[int, int]:
-    """Return a span in code points: as it is, or from UTF-16, whichever gives the quoted text."""
+    """Return a span in code points: unchanged or from UTF-16, whichever gives the quoted text."""
     if 0 <= start <= end <= len(text) and (not quote or text[start:end] == quote):
         return start, end
     units = text.encode("utf-16-le")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mores.errors import InputError
 from mores.metric.mqm_tsv import Segment, read_mqm_tsv
-from mores.studio.data.incoming import Answer, Incoming
+from mores.studio.data.incoming import ImportedAnswer, Incoming
 from mores.studio.form import storable_values
 from mores.studio.marks import to_marks
 
@@ -13,7 +13,7 @@ UNKNOWN = Segment.parse("").system
 
 
 def read_mqm(text: str, name: str) -> list[Incoming]:
-    """The segments of a file, each once, with the marks of every rater; who could not judge one has no answer."""
+    """Return the segments of a file, each once, with every rater's marks; who could not judge one has no answer."""
     items: dict[str, Incoming] = {}
     try:
         judgements = read_mqm_tsv(text if "\n" in text else f"{text}\n")
@@ -33,6 +33,6 @@ def read_mqm(text: str, name: str) -> list[Incoming]:
         item = items.setdefault(judgement.sample_id, blank)
         if judgement.report is not None:
             marks = storable_values(to_marks(judgement.report.errors))
-            given = Answer(f"MQM {judgement.judge}", {"marks": marks})
+            given = ImportedAnswer(f"MQM {judgement.judge}", {"marks": marks})
             items[judgement.sample_id] = item._replace(answers=(*item.answers, given))
     return list(items.values())

@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mores.errors import InputError
-from mores.studio.data.incoming import Answer, Incoming, read_json, read_time
+from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.label_studio import judged_stage
 from mores.studio.data.snapshot import Snapshot
-from mores.studio.form import Form
+from mores.studio.form import StudioForm
 from mores.studio.kind import ExportFile
-from mores.studio.records import Content, Item, Vote
-from mores.studio.timeline import all_fields, facts
+from mores.studio.records import CampaignItem, Content, ItemVote
+from mores.studio.timeline import join_forms, list_values
 
 MODEL = "item"
 """The name under which an item's text stands in `tgt`, where it is not a model's."""
@@ -31,7 +31,7 @@ SCORES = ("score", "rating")
 
 
 def pearmut_files(snapshot: Snapshot) -> Iterator[ExportFile]:
-    """`campaign.json` for `pearmut add`, and `annotations.jsonl` as pearmut writes them."""
+    """Yield `campaign.json` for `pearmut add`, and `annotations.jsonl` as pearmut writes them."""
     stage = judged_stage(snapshot)
     items = [to_item(snapshot, item, _marked(stage.form(item)) if stage else None) for item in snapshot.items]
     info: dict[str, Any] = {"assignment": "single-stream", "protocol": "ESA", "users": max(1, len(snapshot.numbers))}
@@ -45,30 +45,31 @@ def pearmut_files(snapshot: Snapshot) -> Iterator[ExportFile]:
     yield ExportFile("annotations.jsonl", "".join(f"{line}\n" for line in lines).encode())
 
 
-def _marked(form: Form) -> tuple[str, str] | None:
+def _marked(form: StudioForm) -> tuple[str, str] | None:
     """Return the name and the words of the text that people mark; the last of several. None where they mark nothing."""
     parts = [part for field in form.fields if field.kind == "marks" for part in field.parts.items()]
     return parts[-1] if parts else None
 
 
-def to_item(snapshot: Snapshot, item: Item, marked: tuple[str, str] | None = None) -> dict[str, Any]:
+def to_item(snapshot: Snapshot, item: CampaignItem, marked: tuple[str, str] | None = None) -> dict[str, Any]:
     """Return an item as pearmut shows it: its headline as the source, and the text that is marked, or its fields."""
-    shown = facts(all_fields(snapshot.campaign.flow, item), item.content)
+    shown = list_values(join_forms(snapshot.campaign.flow, item), item.content)
     text = marked[1] if marked else "\n".join(f"{fact.label}: {fact.value}" for fact in shown)
     kept = {"content": item.content, "region": item.region, "language": item.language}
     kept |= {"part": marked[0]} if marked else {}
     return {"item_id": item.id, "src": snapshot.campaign.kind.headline(item), "tgt": {MODEL: text}, OURS: kept}
 
 
-def to_line(snapshot: Snapshot, vote: Vote, item: Mapping[str, Any], number: int) -> dict[str, Any]:
+def to_line(snapshot: Snapshot, vote: ItemVote, item: Mapping[str, Any], number: int) -> dict[str, Any]:
     """Return a vote as a line of the log."""
     part = item.get(OURS, {}).get("part")
-    spans = [span for value in vote.answer.values() for span in _spans(value) if span.get("part", part) == part]
+    marks = [mark for value in vote.answer.values() if isinstance(value, list) for mark in value]
+    spans = [mark for mark in marks if isinstance(mark, dict) and isinstance(mark.get("start"), int)]
     score = next((_number(vote.answer[name]) for name in SCORES if name in vote.answer), None)
     comment = vote.answer.get("comment")
     given = {
         "score": score,
-        "error_spans": [to_span(span) for span in spans],
+        "error_spans": [to_span(span) for span in spans if span.get("part", part) == part],
         "textfield": comment if isinstance(comment, str) else None,
         OURS: vote.answer,
     }
@@ -86,11 +87,6 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _spans(value: Any) -> list[dict[str, Any]]:
-    given = value if isinstance(value, list) else []
-    return [one for one in given if isinstance(one, dict) and isinstance(one.get("start"), int)]
-
-
 def to_span(span: Mapping[str, Any]) -> dict[str, Any]:
     """Return a half-open span with both ends inclusive."""
     severity, category = span.get("severity") or None, span.get("category") or span.get("type") or None
@@ -106,7 +102,7 @@ def from_span(span: Mapping[str, Any], text: str) -> dict[str, Any]:
     return found | {"severity": span.get("severity") or "", "category": span.get("category") or ""}
 
 
-def read_pearmut(text: str, name: str, _form: Form | None = None) -> list[Incoming]:
+def read_pearmut(text: str, name: str, _form: StudioForm | None = None) -> list[Incoming]:
     """Return the items of a campaign or of a log, with the log's annotations; InputError names what cannot be read."""
     try:
         campaign = read_json(text, name)
@@ -143,7 +139,7 @@ def _item(item: Any, place: str) -> Incoming:
 def _read_log(text: str, name: str) -> list[Incoming]:
     """Return the items of a log, each once, with everybody's last annotation of it."""
     found: dict[str, Incoming] = {}
-    answers: dict[str, dict[str, Answer]] = {}
+    answers: dict[str, dict[str, ImportedAnswer]] = {}
     for number, line in enumerate(text.splitlines(), 1):
         place = f"{name}:{number}"
         if not line.strip():
@@ -165,7 +161,7 @@ def _read_log(text: str, name: str) -> list[Incoming]:
             if given is not None:
                 seconds = (max(times) - min(times)) / len(pairs) if times else 0.0
                 answer = _answer(given, item["tgt"], place)
-                answers.setdefault(key, {})[person] = Answer(
+                answers.setdefault(key, {})[person] = ImportedAnswer(
                     person, answer, seconds, read_time(max(times)) if times else None
                 )
     return [one._replace(answers=tuple(answers.get(key, {}).values())) for key, one in found.items()]

@@ -12,13 +12,13 @@ from typing import Any
 from sqlalchemy import func, select
 
 from mores.studio.figures import Figures, Given, summarise_votes
-from mores.studio.records import EventKind, Item, Role, Status, Vote
+from mores.studio.records import CampaignItem, EventKind, ItemStatus, ItemVote, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, read_items, to_event
 from mores.studio.store.people import Member, list_members
 from mores.studio.store.statistics import read_votes, read_writing
 from mores.studio.store.tables import events
-from mores.studio.versions import Version, list_versions
+from mores.studio.versions import ItemVersion, list_versions
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Snapshot:
     last_event: int
     at: datetime | None
     """When the last event happened."""
-    items: Sequence[Item]
+    items: Sequence[CampaignItem]
     """In the order in which they were made, without attention checks."""
     votes: Sequence[Given]
     """Also about attention checks."""
@@ -37,39 +37,36 @@ class Snapshot:
     numbers: dict[str, str]
     members: Sequence[Member]
     """Those who did something."""
-    read_versions: Callable[[], Sequence[Version]] = tuple
+    read_versions: Callable[[], Sequence[ItemVersion]] = tuple
     """Reads every version of the items; most of what is made from a snapshot needs none."""
 
     @cached_property
-    def versions(self) -> Sequence[Version]:
+    def versions(self) -> Sequence[ItemVersion]:
         """Every version of the items, also those that nobody judged or played, in the order of the items."""
         places = {item.id: place for place, item in enumerate(self.items)}
         found = [version for version in self.read_versions() if version.item in places]
         return sorted(found, key=lambda version: (places[version.item], version.number))
 
     @cached_property
-    def statuses(self) -> Counter[Status]:
+    def statuses(self) -> Counter[ItemStatus]:
         return Counter(item.status for item in self.items)
 
     @property
-    def accepted(self) -> list[Item]:
-        return [item for item in self.items if item.status is Status.ACCEPTED]
+    def accepted(self) -> list[CampaignItem]:
+        return [item for item in self.items if item.status is ItemStatus.ACCEPTED]
 
     @property
-    def numbered(self) -> list[Item]:
+    def numbered(self) -> list[CampaignItem]:
         """All items, with numbers for those who judged them, or could not."""
         return [
             item.model_copy(
                 update={
-                    "votes": tuple(self._numbered(vote) for vote in item.votes),
+                    "votes": tuple(vote.model_copy(update={"person": self.number(vote.person)}) for vote in item.votes),
                     "declined": tuple((self.number(person), stage) for person, stage in item.declined),
                 }
             )
             for item in self.items
         ]
-
-    def _numbered(self, vote: Vote) -> Vote:
-        return vote.model_copy(update={"person": self.number(vote.person)})
 
     def number(self, person: str | None) -> str:
         """Return a person's number; empty for nobody."""
@@ -83,7 +80,7 @@ class Snapshot:
             return [self.hide(inside) for inside in value]
         return self.numbers.get(value, value) if isinstance(value, str) else value
 
-    def last_votes(self, item: Item, stage: str) -> list[Vote]:
+    def last_votes(self, item: CampaignItem, stage: str) -> list[ItemVote]:
         """Return the votes of a stage about the last version that was judged there."""
         given = [vote for vote in item.votes if vote.stage == stage]
         last = max((vote.version for vote in given), default=0)
@@ -91,7 +88,7 @@ class Snapshot:
 
 
 def read_snapshot(database: Database, campaign: Campaign) -> Snapshot:
-    """Return the campaign as it is now."""
+    """Return the present state of a campaign."""
     with database.read() as connection:
         mine = events.c.campaign == campaign.id
         last, at = connection.execute(select(func.max(events.c.id), func.max(events.c.at)).where(mine)).one()
@@ -104,25 +101,14 @@ def read_snapshot(database: Database, campaign: Campaign) -> Snapshot:
         written = read_writing(connection, campaign)
     figures = summarise_votes(votes, [stage.name for stage in campaign.flow.stages], written, int(last or 0))
     members = [member for member in list_members(database, campaign) if member.person.id in numbers]
-    return Snapshot(
-        campaign,
-        int(last or 0),
-        at,
-        items,
-        votes,
-        figures,
-        numbers,
-        members,
-        lambda: _read_versions(database, campaign, int(last or 0)),
-    )
 
+    def read_versions() -> list[ItemVersion]:
+        """Return the versions until the last event, whatever has happened since."""
+        kinds = [EventKind.CREATED.value, EventKind.EDITED.value]
+        query = select(events).where(mine, events.c.kind.in_(kinds), events.c.id <= int(last or 0))
+        return list_versions(map(to_event, database.fetch(query.order_by(events.c.id))))
 
-def _read_versions(database: Database, campaign: Campaign, last: int) -> list[Version]:
-    """Return the versions until an event, whatever has happened since."""
-    kinds = [EventKind.CREATED.value, EventKind.EDITED.value]
-    mine = (events.c.campaign == campaign.id, events.c.kind.in_(kinds), events.c.id <= last)
-    with database.read() as connection:
-        return list_versions(map(to_event, connection.execute(select(events).where(*mine).order_by(events.c.id))))
+    return Snapshot(campaign, int(last or 0), at, items, votes, figures, numbers, members, read_versions)
 
 
 def workers(snapshot: Snapshot) -> list[Member]:

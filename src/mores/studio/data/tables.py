@@ -8,12 +8,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mores.io.parquet import import_parquet
+from mores.io.arrow import import_parquet
 from mores.studio.data.snapshot import Snapshot
+from mores.studio.figures import Figures, PersonFigures
 from mores.studio.kind import ExportFile
+from mores.studio.store.people import Member
 
 Row = dict[str, Any]
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -21,7 +23,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def item_rows(snapshot: Snapshot) -> list[Row]:
-    """Return every item as it is now, in the order in which they were made."""
+    """Return the present state of every item, in the order in which they were made."""
     return [
         {
             "id": item.id,
@@ -78,8 +80,27 @@ def version_rows(snapshot: Snapshot) -> list[Row]:
     ]
 
 
+def time_rows(members: Iterable[Member], figures: Figures) -> list[Row]:
+    """Return who worked how long, with names and the organiser's notes about pay."""
+    rows = []
+    for member in members:
+        done = figures.people.get(member.person.id, PersonFigures())
+        rows.append(
+            {
+                "name": member.name,
+                "roles": ", ".join(sorted(role.value for role in member.person.roles)),
+                "answers": done.votes,
+                "items written": done.written,
+                "hours": f"{done.seconds / 3600:.2f}",
+                "seconds per answer (median)": "" if done.median_seconds is None else f"{done.median_seconds:.0f}",
+                "pay note": member.pay_note,
+            }
+        )
+    return rows
+
+
 def table_files(snapshot: Snapshot, form: str) -> Iterator[ExportFile]:
-    """`items`, `votes` and `versions` as csv, jsonl or parquet."""
+    """Yield `items`, `votes` and `versions` as csv, jsonl or parquet."""
     write = {"csv": to_csv, "jsonl": to_jsonl, "parquet": to_parquet}[form]
     yield ExportFile(f"items.{form}", write(item_rows(snapshot), ("content", "results")))
     yield ExportFile(f"votes.{form}", write(vote_rows(snapshot), ("answer",)))

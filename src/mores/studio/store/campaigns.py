@@ -10,18 +10,19 @@ from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
-from sqlalchemy import Connection, Row, bindparam, insert, select, update
+from sqlalchemy import Row, bindparam, insert, select, update
 
 from mores.errors import InputError
 from mores.studio.campaigns import open_kind
-from mores.studio.kind import Kind, Settings, slug
+from mores.studio.kind import CampaignKind, CampaignSettings, slug
 from mores.studio.phrase import Phrase
 from mores.studio.plain_yaml import read_yaml
-from mores.studio.records import EventKind, Item, Person, Role
+from mores.studio.records import CampaignItem, EventKind, Person, Role
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, do, now
+from mores.studio.store.items import Campaign, now, perform
+from mores.studio.store.people import record
 from mores.studio.store.tables import campaigns, events, items, members
-from mores.studio.workflow import Create, Flow, Reconsider, Unknown, Withdraw, judged, missing
+from mores.studio.workflow import Create, Flow, Reconsider, Unknown, Withdraw, count_missing, is_judged
 
 NO_MODEL = "none"
 
@@ -71,10 +72,10 @@ def _explain(problem: ErrorDetails) -> str:
     return Phrase(template, **context) if template else problem["msg"]
 
 
-def read_settings(kind: Kind[Any], values: Mapping[str, Any], place: str = "settings") -> Settings:
+def read_settings(kind: CampaignKind[Any], values: Mapping[str, Any], place: str = "settings") -> CampaignSettings:
     """Return a campaign's settings; SettingsError names each that is wrong."""
     try:
-        settings: Settings = kind.settings.model_validate(dict(values))
+        settings: CampaignSettings = kind.settings.model_validate(dict(values))
     except ValidationError as error:
         problems: dict[str, str] = {}
         for problem in error.errors():
@@ -87,7 +88,7 @@ def read_settings(kind: Kind[Any], values: Mapping[str, Any], place: str = "sett
     return settings
 
 
-def parse_campaign(text: str, place: str) -> tuple[Kind[Any], Settings]:
+def parse_campaign(text: str, place: str) -> tuple[CampaignKind[Any], CampaignSettings]:
     """Return the kind and settings that a YAML text describes: `kind:` and the settings beside it."""
     values = read_yaml(text, place)
     if not isinstance(values, dict) or not isinstance(values.get("kind"), str):
@@ -98,7 +99,13 @@ def parse_campaign(text: str, place: str) -> tuple[Kind[Any], Settings]:
 
 
 def make_campaign(
-    database: Database, kind: Kind[Any], settings: Settings, *, name: str = "", demo: bool = False, model: str = ""
+    database: Database,
+    kind: CampaignKind[Any],
+    settings: CampaignSettings,
+    *,
+    name: str = "",
+    demo: bool = False,
+    model: str = "",
 ) -> Campaign:
     """Make a campaign; `name` is what stands in its address."""
     identifier = name or f"{slug(settings.title)[:30].strip('-') or kind.name}-{token_hex(2)}"
@@ -124,7 +131,7 @@ def add_checks(database: Database, campaign: Campaign) -> None:
 
     Checks that the settings no longer have are withdrawn.
     """
-    stages = [stage for stage in campaign.flow.stages if judged(stage)]
+    stages = [stage for stage in campaign.flow.stages if is_judged(stage)]
     if not stages:
         return
     organiser = Person(id="", roles=frozenset({Role.ORGANISER}))
@@ -134,20 +141,19 @@ def add_checks(database: Database, campaign: Campaign) -> None:
     }
     there = (items.c.campaign == campaign.id, items.c.is_check, items.c.status == "open")
     made = select(events.c.key, events.c.item).join(items, items.c.id == events.c.item)
-    with database.read() as connection:
-        known = connection.execute(made.where(*there, events.c.kind == EventKind.CREATED.value)).all()
-    for row in known:
+    for row in database.fetch(made.where(*there, events.c.kind == EventKind.CREATED.value)):
         if row.key not in wanted:
-            do(database, campaign, organiser, Withdraw(Phrase("The settings have other checks now.")), item=row.item)
+            perform(
+                database, campaign, organiser, Withdraw(Phrase("The settings have other checks now.")), item=row.item
+            )
     for key, check in wanted.items():
-        place = {"campaign": campaign.id, "region": check.region, "language": check.language, "stage": stages[0].name}
-        blank = Item(id="", author=None, content=check.content, created=now(), updated=now(), **place)
+        blank = campaign.blank(stages[0].name, check.content, region=check.region, language=check.language)
         asking = (stage for stage in stages if set(check.answer) <= {field.name for field in stage.form(blank).fields})
         stage = next(asking, stages[0]).name
         action = Create(
             token_hex(6), check.content, check.region, check.language, stage=stage, check=dict(check.answer)
         )
-        do(database, campaign, organiser, action, key=key)
+        perform(database, campaign, organiser, action, key=key)
 
 
 def open_campaign(database: Database, identifier: str, model: str = "") -> Campaign:
@@ -176,7 +182,7 @@ def to_campaign(row: Row[Any], model: str = "") -> Campaign:
     return campaign
 
 
-def _read_campaign(kind: Kind[Any], row: Row[Any], model: str) -> Campaign:
+def _read_campaign(kind: CampaignKind[Any], row: Row[Any], model: str) -> Campaign:
     settings = read_settings(kind, row.settings, row.id)
     chosen = settings.model or model
     flow = Flow(
@@ -190,14 +196,13 @@ def _read_campaign(kind: Kind[Any], row: Row[Any], model: str) -> Campaign:
     return Campaign(row.id, kind, settings, flow, row.title, row.demo)
 
 
-def all_campaigns(database: Database, model: str = "") -> list[Campaign]:
+def list_campaigns(database: Database, model: str = "") -> list[Campaign]:
     """Return every campaign, the oldest first."""
-    with database.read() as connection:
-        rows = connection.execute(select(campaigns).order_by(campaigns.c.created, campaigns.c.id)).all()
+    rows = database.fetch(select(campaigns).order_by(campaigns.c.created, campaigns.c.id))
     return [to_campaign(row, model) for row in rows]
 
 
-def campaigns_of(database: Database, person: str, model: str = "") -> list[Campaign]:
+def list_campaigns_of(database: Database, person: str, model: str = "") -> list[Campaign]:
     """Return the campaigns of one person, the newest first."""
     query = (
         select(campaigns)
@@ -205,15 +210,21 @@ def campaigns_of(database: Database, person: str, model: str = "") -> list[Campa
         .where(members.c.person == person)
         .order_by(campaigns.c.created.desc(), campaigns.c.id)
     )
-    with database.read() as connection:
-        return [to_campaign(row, model) for row in connection.execute(query)]
+    return [to_campaign(row, model) for row in database.fetch(query)]
 
 
-def change_settings(database: Database, campaign: Campaign, settings: Settings) -> Campaign:
+def change_settings(
+    database: Database, campaign: Campaign, settings: CampaignSettings, by: str | None = None
+) -> Campaign:
     """Change a campaign's settings. What items need is counted again; those that have enough answers are decided."""
+    before = campaign.settings
+    names = [name for name in type(settings).model_fields if getattr(before, name) != getattr(settings, name)]
+    if not names:
+        return campaign
     values = {"settings": settings.model_dump(mode="json"), "title": settings.title}
     with database.write() as connection:
         connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(values))
+        record(connection, by, "changed settings", ", ".join(names), campaign.id)
     changed = open_campaign(database, campaign.id, campaign.flow.model)
     add_checks(database, changed)
     recount(database, changed)
@@ -223,32 +234,27 @@ def change_settings(database: Database, campaign: Campaign, settings: Settings) 
 
 def reconsider(database: Database, campaign: Campaign) -> None:
     """Let the rules decide what needs no further answers: nobody could take it, and it would wait for ever."""
-    judging = [stage.name for stage in campaign.flow.stages if judged(stage)]
+    judging = [stage.name for stage in campaign.flow.stages if is_judged(stage)]
     conditions = (items.c.status == "open", items.c.missing == 0, items.c.stage.in_(judging))
-    query = select(items.c.id).where(items.c.campaign == campaign.id, *conditions)
-    with database.read() as connection:
-        waiting = list(connection.execute(query).scalars())
+    waiting = database.fetch(select(items.c.id).where(items.c.campaign == campaign.id, *conditions))
     organiser = Person(id="", roles=frozenset({Role.ORGANISER}))
-    for item in waiting if campaign.flow.open else ():
-        do(database, campaign, organiser, Reconsider(), item=item)
+    for row in waiting if campaign.flow.open else ():
+        perform(database, campaign, organiser, Reconsider(), item=row.id)
 
 
-def set_open(database: Database, campaign: Campaign, is_open: bool) -> Campaign:
+def set_open(database: Database, campaign: Campaign, is_open: bool, by: str | None = None) -> Campaign:
     """Close a campaign, or open it again."""
     with database.write() as connection:
         connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(open=is_open))
+        record(connection, by, "opened the campaign" if is_open else "closed the campaign", "", campaign.id)
     return replace(campaign, flow=replace(campaign.flow, open=is_open))
 
 
 def recount(database: Database, campaign: Campaign) -> None:
     """Count again how many answers each waiting item needs."""
+    waiting = (items.c.campaign == campaign.id, items.c.status == "open")
     with database.write() as connection:
-        _recount(connection, campaign)
-
-
-def _recount(connection: Connection, campaign: Campaign) -> None:
-    query = select(items.c.id, items.c.missing, items.c.state)
-    for row in connection.execute(query.where(items.c.campaign == campaign.id, items.c.status == "open")).all():
-        needed = missing(campaign.flow, Item.model_validate(row.state))
-        if needed != row.missing:
-            connection.execute(update(items).where(items.c.id == row.id).values(missing=needed))
+        for row in connection.execute(select(items.c.id, items.c.missing, items.c.state).where(*waiting)).all():
+            needed = count_missing(campaign.flow, CampaignItem.model_validate(row.state))
+            if needed != row.missing:
+                connection.execute(update(items).where(items.c.id == row.id).values(missing=needed))

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, and_, or_, select, true, update
+from sqlalchemy import Connection, or_, select, true, update
 
 from mores.studio.store.database import Database
 from mores.studio.store.items import now
@@ -27,10 +27,11 @@ class Claimed(NamedTuple):
 def claim_asks(database: Database, full: Collection[str] = (), limit: int = 20) -> list[Claimed]:
     """Claim some questions that wait in open campaigns, the oldest first; none to the models that are `full`."""
     moment = now()
+    unclaimed = or_(asks.c.claimed.is_(None), asks.c.claimed < moment - CLAIM)
     query = (
         select(asks.c.campaign, asks.c.item, asks.c.id)
         .join(campaigns, campaigns.c.id == asks.c.campaign)
-        .where(_is_free(moment), campaigns.c.open == true(), asks.c.model.not_in(full))
+        .where(asks.c.waiting == true(), unclaimed, campaigns.c.open == true(), asks.c.model.not_in(full))
         .order_by(asks.c.asked, asks.c.id)
         .limit(limit)
     )
@@ -52,8 +53,3 @@ def keep_claims(database: Database, claimed: Collection[str], *, at: datetime | 
 
 def _set_claimed(connection: Connection, claimed: Collection[str], at: datetime | None) -> None:
     connection.execute(update(asks).where(asks.c.id.in_(claimed), asks.c.waiting == true()).values(claimed=at))
-
-
-def _is_free(moment: datetime) -> ColumnElement[bool]:
-    """Return whether a question waits and no process is answering it."""
-    return and_(asks.c.waiting == true(), or_(asks.c.claimed.is_(None), asks.c.claimed < moment - CLAIM))

@@ -48,20 +48,22 @@ class Database:
         # SQLite has one writer at a time and lets the others ask again and again; in one process they wait in line
         self._turn = RLock() if self.sqlite else nullcontext()
 
-    def fetch(self, query: Select[Any], values: Mapping[str, Any] | None = None) -> Sequence[Row[Any]]:
+    def fetch(
+        self, query: Select[*tuple[Any, ...]], values: Mapping[str, Any] | None = None
+    ) -> Sequence[Row[*tuple[Any, ...]]]:
         """Return the rows of one query: as of one moment, and without the cost of a transaction around it."""
         with self._single.connect() as connection:
             return connection.execute(query, values).all()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection for several queries: everything in it is seen as of one moment."""
+        """Open a connection for several queries, which see everything as of one moment."""
         with self._together.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """A connection whose changes are on disk when the block ends, or did not happen."""
+        """Open a connection whose changes are on disk when the block ends, or did not happen."""
         with self._turn, self._writing.connect() as connection, connection.begin():
             yield connection
 
@@ -110,7 +112,7 @@ def _url(address: str | Path | URL) -> URL:
         url = make_url(text)
     except ArgumentError as error:
         fix = "use a path, or postgresql://user:password@host/name"
-        raise ConfigError(f"{text!r} is no address of a database; {fix}", setting="database") from error
+        raise ConfigError(f"{text!r} is not the address of a database; {fix}", setting="database") from error
     if url.drivername in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() not in ("sqlite", "postgresql"):

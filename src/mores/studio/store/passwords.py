@@ -32,8 +32,7 @@ def set_password(database: Database, person: str, password: str, old: str = "") 
         raise InputError(Phrase("Use at least {count} characters; a sentence is good.", count=SHORTEST_PASSWORD))
     if len(password) > 1000:
         raise InputError("This password is too long.")
-    with database.read() as connection:
-        known = connection.execute(select(people.c.email, people.c.password).where(people.c.id == person)).one()
+    [known] = database.fetch(select(people.c.email, people.c.password).where(people.c.id == person))
     if not known.email:
         raise InputError("Give your e-mail address first: you sign in with it.")
     with _HASHING:
@@ -59,8 +58,7 @@ def check_password(database: Database, email: str, password: str) -> str:
     query = select(people.c.id, people.c.password).where(
         func.lower(people.c.email) == given, people.c.email != "", people.c.password != "", people.c.withdrawn.is_(None)
     )
-    with database.read() as connection:
-        rows = connection.execute(query.order_by(people.c.created).limit(SAME_ADDRESS)).all()
+    rows = database.fetch(query.order_by(people.c.created).limit(SAME_ADDRESS))
     with _HASHING:
         for row in rows:
             if _fits(row.password, password):

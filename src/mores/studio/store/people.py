@@ -19,7 +19,7 @@ from mores.studio.form import clean
 from mores.studio.places import read_languages, read_regions
 from mores.studio.records import Person, Role
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, do, held_by, now
+from mores.studio.store.items import Campaign, list_held, now, perform
 from mores.studio.store.tables import audit, drafts, invitations, items, members, people, secrets, sessions
 from mores.studio.workflow import Refused, Release, Unknown
 from mores.types import Record
@@ -28,7 +28,7 @@ INVITED = timedelta(days=14)
 SIGNED_IN = timedelta(days=30)
 
 
-class Profile(Record):
+class PersonProfile(Record):
     """What a person tells about themselves (the papers' criteria)."""
 
     name: str
@@ -47,7 +47,7 @@ class Account(NamedTuple):
     """A person who is signed in."""
 
     id: str
-    profile: Profile
+    profile: PersonProfile
     organises: bool
     has_password: bool
 
@@ -86,13 +86,13 @@ def read_profile(
     home: Sequence[str] = (),
     languages: Sequence[str] = (),
     locale: str = "en",
-) -> Profile:
+) -> PersonProfile:
     """Return a profile with known regions and languages; InputError names what is not known."""
     if not clean(name):
         raise InputError("Please give a name; it may be invented.")
     if len(name) > 100 or len(email) > 200:
         raise InputError("This name or address is too long.")
-    return Profile(
+    return PersonProfile(
         name=clean(name),
         email=clean(email),
         nationality=read_regions(nationality),
@@ -159,10 +159,15 @@ def link_back(database: Database, person: str, by: str, *, role: Role, lasts: ti
 def find_invitation(database: Database, token: str) -> Invitation:
     """Return the invitation of a link; raises `Refused` where it was used, has run out or never was."""
     with database.read() as connection:
-        row = connection.execute(select(invitations).where(invitations.c.token == digest(token))).one_or_none()
+        return _invitation(_find_usable(connection, token))
+
+
+def _find_usable(connection: Connection, token: str, *, lock: bool = False) -> Row[Any]:
+    query = select(invitations).where(invitations.c.token == digest(token))
+    row = connection.execute(query.with_for_update() if lock else query).one_or_none()
     if row is None or row.uses_left < 1 or row.until <= now():
         raise Refused("This invitation does not work any more. Please ask for a new one.")
-    return _invitation(row)
+    return row
 
 
 def open_invitations(database: Database, campaign: Campaign) -> list[Invitation]:
@@ -170,8 +175,7 @@ def open_invitations(database: Database, campaign: Campaign) -> list[Invitation]
     query = select(invitations).where(
         invitations.c.campaign == campaign.id, invitations.c.uses_left > 0, invitations.c.until > now()
     )
-    with database.read() as connection:
-        return [_invitation(row) for row in connection.execute(query.order_by(invitations.c.created.desc()))]
+    return [_invitation(row) for row in database.fetch(query.order_by(invitations.c.created.desc()))]
 
 
 def revoke(database: Database, campaign: Campaign, invitation: str, by: str) -> None:
@@ -187,13 +191,10 @@ def _invitation(row: Row[Any]) -> Invitation:
     return Invitation(row.id, row.campaign, row.person, Role(row.role), row.note, row.uses_left, row.until)
 
 
-def join(database: Database, token: str, profile: Profile | None, person: str | None = None) -> str:
+def join(database: Database, token: str, profile: PersonProfile | None, person: str | None = None) -> str:
     """Use an invitation: someone new with this profile, or who is signed in, becomes a member; the person's id."""
     with database.write() as connection:
-        query = select(invitations).where(invitations.c.token == digest(token)).with_for_update()
-        row = connection.execute(query).one_or_none()
-        if row is None or row.uses_left < 1 or row.until <= now():
-            raise Refused("This invitation does not work any more. Please ask for a new one.")
+        row = _find_usable(connection, token, lock=True)
         if row.person:
             connection.execute(update(invitations).where(invitations.c.id == row.id).values(uses_left=0))
             return str(row.person)
@@ -217,8 +218,8 @@ def join(database: Database, token: str, profile: Profile | None, person: str | 
     return person
 
 
-def add_person(connection: Connection, profile: Profile, *, organises: bool = False) -> str:
-    """Return a new person; their id."""
+def add_person(connection: Connection, profile: PersonProfile, *, organises: bool = False) -> str:
+    """Add a person; their id."""
     identifier = token_hex(8)
     fields = profile.model_dump(mode="json")
     row = fields | {"id": identifier, "organises": organises, "created": now(), "password": ""}
@@ -250,25 +251,22 @@ def sign_out(database: Database, token: str) -> None:
         connection.execute(delete(sessions).where(sessions.c.token == digest(token)))
 
 
-_WHO = (
+_SIGNED_IN = (
     select(people)
     .join(sessions, sessions.c.person == people.c.id)
     .where(sessions.c.token == bindparam("token"), sessions.c.until > bindparam("now"), people.c.withdrawn.is_(None))
 )
 
 
-def who(database: Database, token: str) -> Account | None:
+def find_account(database: Database, token: str) -> Account | None:
     """Return the person of a session; None where it has ended."""
-    rows = database.fetch(_WHO, {"token": digest(token), "now": now()})
-    return _account(rows[0]) if rows else None
+    for row in database.fetch(_SIGNED_IN, {"token": digest(token), "now": now()}):
+        fields = {name: getattr(row, name) for name in PersonProfile.model_fields}
+        return Account(row.id, PersonProfile(**fields), row.organises, bool(row.password))
+    return None
 
 
-def _account(row: Row[Any]) -> Account:
-    fields = {name: getattr(row, name) for name in Profile.model_fields}
-    return Account(row.id, Profile(**fields), row.organises, bool(row.password))
-
-
-def change_profile(database: Database, person: str, profile: Profile) -> None:
+def change_profile(database: Database, person: str, profile: PersonProfile) -> None:
     """Change what a person tells about themselves."""
     with database.write() as connection:
         connection.execute(update(people).where(people.c.id == person).values(profile.model_dump(mode="json")))
@@ -276,20 +274,20 @@ def change_profile(database: Database, person: str, profile: Profile) -> None:
 
 
 def find_member(database: Database, campaign: Campaign, person: str) -> Member | None:
-    """Someone in a campaign; None where they are not in it."""
+    """Return someone in a campaign; None where they are not in it."""
     rows = database.fetch(_members(bool(campaign.settings.pilot), each=True), {"campaign": campaign.id, "id": person})
     return _member(campaign, rows[0]) if rows else None
 
 
 def list_members(database: Database, campaign: Campaign) -> list[Member]:
-    """Everybody in a campaign, in the order in which they joined."""
+    """Return everybody in a campaign, in the order in which they joined."""
     query = _members(bool(campaign.settings.pilot)).order_by(members.c.joined, people.c.id)
     return [_member(campaign, row) for row in database.fetch(query, {"campaign": campaign.id})]
 
 
 @cache
 def _members(counting: bool, each: bool = False) -> Select[Any]:
-    """Return what finds everybody in a campaign, or one of them; `counting` what they have written."""
+    """Return the query for everybody in a campaign, or one of them; `counting` what they have written."""
     columns = tuple(members.c[name] for name in ("roles", "qualified", "test", "consented", "pay_note", "released"))
     chosen = (people.c.id, people.c.name, people.c.nationality, people.c.home, people.c.languages, *columns)
     written: Any = literal(0)
@@ -327,8 +325,7 @@ def set_test(database: Database, campaign: Campaign, person: str, test: dict[str
 def release(database: Database, campaign: Campaign, person: str, by: str) -> None:
     """Let an author go on after the pilot."""
     _change_member(database, campaign, person, released=True)
-    with database.write() as connection:
-        record(connection, by, "let an author go on after the pilot", person, campaign.id)
+    log_action(database, by, "let an author go on after the pilot", person, campaign.id)
 
 
 def set_pay_note(database: Database, campaign: Campaign, person: str, note: str) -> None:
@@ -346,8 +343,8 @@ def withdraw_person(database: Database, campaigns: Iterable[Campaign], person: s
     """Delete what is known about a person; their work stays, without a name, and what waits for them goes to others."""
     for campaign in campaigns:
         member = find_member(database, campaign, person)
-        for item in held_by(database, campaign, member.person) if member else ():
-            do(database, campaign, None, Release(of=person), item=item.id)
+        for item in list_held(database, campaign, member.person) if member else ():
+            perform(database, campaign, None, Release(of=person), item=item.id)
     nothing = {"name": "", "email": "", "password": "", "nationality": [], "home": [], "languages": []}
     with database.write() as connection:
         connection.execute(update(people).where(people.c.id == person).values(nothing | {"withdrawn": now()}))
@@ -363,6 +360,12 @@ def record(
     """Write a line of the audit log; never a secret."""
     row = {"at": now(), "campaign": campaign, "person": person, "action": action, "detail": detail[:500]}
     connection.execute(insert(audit), row)
+
+
+def log_action(database: Database, person: str | None, action: str, detail: str, campaign: str) -> None:
+    """Write a line of a campaign's audit log."""
+    with database.write() as connection:
+        record(connection, person, action, detail, campaign)
 
 
 def save_draft(database: Database, campaign: Campaign, person: str, place: str, content: dict[str, Any]) -> None:

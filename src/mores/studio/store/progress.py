@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, case, false, func, select, true
 
-from mores.studio.records import Status
+from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, now
-from mores.studio.store.people import list_members
+from mores.studio.store.people import find_member, list_members
+from mores.studio.store.queries import Waits, count_waiting_for
 from mores.studio.store.tables import asks, holds, items
 from mores.studio.stuck import Stuck, Waiting, find_missing_people
 from mores.studio.workflow import EVERYBODY
@@ -21,7 +22,7 @@ SLOW = timedelta(minutes=15)
 """A model that has not answered for so long is said to be slow."""
 
 
-class Group(NamedTuple):
+class ItemGroup(NamedTuple):
     """Items that are alike."""
 
     stage: str
@@ -48,7 +49,7 @@ class ModelUse(NamedTuple):
     """Answers of which the price is not known."""
 
 
-class Row(NamedTuple):
+class ProgressRow(NamedTuple):
     """How far the items of one region or language are."""
 
     name: str
@@ -62,7 +63,7 @@ class Row(NamedTuple):
         return sum(self.open.values()) + sum(self.closed.values())
 
 
-def count_groups(database: Database, campaign: Campaign) -> list[Group]:
+def count_groups(database: Database, campaign: Campaign) -> list[ItemGroup]:
     """Return how many items there are by stage, status, region and language, without attention checks."""
     columns = (items.c.stage, items.c.status, items.c.region, items.c.language)
     query = (
@@ -71,40 +72,59 @@ def count_groups(database: Database, campaign: Campaign) -> list[Group]:
         .group_by(*columns)
         .order_by(*columns)
     )
-    with database.read() as connection:
-        return [Group(*row) for row in connection.execute(query)]
+    return [ItemGroup(*row) for row in database.fetch(query)]
 
 
-def tabulate(groups: Sequence[Group], by: str) -> list[Row]:
+def count_items(campaign: Campaign, groups: Iterable[ItemGroup]) -> tuple[dict[str, int], dict[str, int]]:
+    """Return how many items are open, by stage, and how many are closed, by status."""
+    open_items = {stage.name: 0 for stage in campaign.flow.stages}
+    closed = {status.value: 0 for status in ItemStatus if status is not ItemStatus.OPEN}
+    for group in groups:
+        counts, name = (open_items, group.stage) if group.status == ItemStatus.OPEN.value else (closed, group.status)
+        counts[name] = counts.get(name, 0) + group.items
+    return open_items, closed
+
+
+def tabulate(groups: Sequence[ItemGroup], by: str) -> list[ProgressRow]:
     """Return the progress of each region or language, those with the most items first."""
-    rows: dict[str, Row] = {}
+    rows: dict[str, ProgressRow] = {}
     for group in groups:
         name = getattr(group, by)
-        row = rows.setdefault(name, Row(name, Counter(), Counter()))
-        if group.status == Status.OPEN.value:
+        row = rows.setdefault(name, ProgressRow(name, Counter(), Counter()))
+        if group.status == ItemStatus.OPEN.value:
             row.open[group.stage] += group.items
         else:
             row.closed[group.status] += group.items
     return sorted(rows.values(), key=lambda row: (-row.items, row.name))
 
 
-def find_stuck(database: Database, campaign: Campaign, groups: Sequence[Group]) -> list[Stuck]:
-    """Everything that keeps items from going on."""
+def summarise_work(database: Database, campaign: Campaign, person: str) -> tuple[Waits, Counter[str]]:
+    """Return what waits for a member, and, for an organiser, how many items have each status."""
+    member, counts = find_member(database, campaign, person), Counter[str]()
+    assert member is not None
+    if Role.ORGANISER not in member.person.roles:
+        return count_waiting_for(database, campaign, member.person), counts
+    for group in count_groups(database, campaign):
+        counts[group.status] += group.items
+    return Waits(), counts
+
+
+def find_stuck(database: Database, campaign: Campaign, groups: Sequence[ItemGroup]) -> list[Stuck]:
+    """Find everything that keeps items from going on."""
     waiting = [
         Waiting(group.stage, group.region, group.language, group.items, group.needed)
         for group in groups
-        if group.status == Status.OPEN.value and 0 < group.needed < EVERYBODY
+        if group.status == ItemStatus.OPEN.value and 0 < group.needed < EVERYBODY
     ]
     people = [member.person for member in list_members(database, campaign) if member.name]
     found = find_missing_people(campaign.flow, waiting, people)
     mine = items.c.campaign == campaign.id
     counts = {
-        "models": _count(items.c.id, mine, items.c.stuck, items.c.status == Status.OPEN.value),
+        "models": _count(items.c.id, mine, items.c.stuck, items.c.status == ItemStatus.OPEN.value),
         "slow": _count(asks.c.id, asks.c.campaign == campaign.id, asks.c.waiting, asks.c.asked < now() - SLOW),
         "late": _count(holds.c.item, holds.c.campaign == campaign.id, holds.c.until <= now()),
     }
-    with database.read() as connection:
-        row = connection.execute(select(*(query.label(name) for name, query in counts.items()))).one()
+    [row] = database.fetch(select(*(query.label(name) for name, query in counts.items())))
     others = [Stuck("models", row.models), Stuck("slow", row.slow), Stuck("late", row.late)]
     return [*(stuck for stuck in others if stuck.items), *found]
 
@@ -132,5 +152,4 @@ def count_models(database: Database, campaign: Campaign) -> list[ModelUse]:
         .group_by(asks.c.model, asks.c.task)
         .order_by(asks.c.model, asks.c.task)
     )
-    with database.read() as connection:
-        return [ModelUse(*row) for row in connection.execute(query)]
+    return [ModelUse(*row) for row in database.fetch(query)]

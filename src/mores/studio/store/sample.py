@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
-
-from mores.studio.records import Item, Person, Status
+from mores.studio.form import draw_lot
+from mores.studio.records import ItemStatus, Person
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, do, read_items
+from mores.studio.store.items import Campaign, perform, read_items
 from mores.studio.workflow import Recheck, Refused, may
 
 
@@ -15,16 +14,12 @@ def draw_sample(database: Database, campaign: Campaign, person: Person, count: i
 
     The order depends on the campaign and on the items' ids alone. A second draw goes on where the first ended.
     """
-
-    def place(item: Item) -> bytes:
-        return blake2b(f"{campaign.id}\0{item.id}".encode(), digest_size=8).digest()
-
     drawn = 0
-    accepted = read_items(database, campaign, status=Status.ACCEPTED)
+    accepted = read_items(database, campaign, status=ItemStatus.ACCEPTED)
     left = [item for item in accepted if may(campaign.flow, item, person, Recheck) is None]
-    for item in sorted(left, key=place)[:count]:
+    for item in sorted(left, key=lambda item: draw_lot(campaign.id, item.id))[:count]:
         try:
-            do(database, campaign, person, Recheck(), item=item.id)
+            perform(database, campaign, person, Recheck(), item=item.id)
         except Refused:  # it was withdrawn or drawn at this moment
             continue
         drawn += 1

@@ -37,7 +37,7 @@ def learn_skills(database: Database, campaign: Campaign) -> dict[str, float]:
 
 
 def estimate(given: Iterable[tuple[str, str, str]], known: Mapping[str, str] | None = None) -> dict[str, float]:
-    """Each person's skill from (item, person, label); labels are taken as interchangeable, as options of questions are.
+    """Estimate each person's skill from (item, person, label); labels are interchangeable, as options of questions are.
 
     An item that one person judged says nothing about that person, and is left out unless its label is known.
     """
@@ -57,6 +57,4 @@ def estimate(given: Iterable[tuple[str, str, str]], known: Mapping[str, str] | N
 
 def count_all_votes(database: Database, campaign: Campaign) -> int:
     """Return how many votes a campaign has."""
-    query = select(func.count()).where(votes.c.campaign == campaign.id)
-    with database.read() as connection:
-        return int(connection.execute(query).scalar_one())
+    return int(database.fetch(select(func.count()).where(votes.c.campaign == campaign.id))[0][0])

@@ -16,23 +16,23 @@ from mores.studio.store.tables import events, votes
 _figures = Keeper[Figures]()
 
 
-def last_event(connection: Connection, campaign: Campaign) -> int:
+def find_last_event(connection: Connection, campaign: Campaign) -> int:
     """Return the number of the campaign's last event; 0 where nothing has happened."""
     return int(connection.execute(select(func.max(events.c.id)).where(events.c.campaign == campaign.id)).scalar() or 0)
 
 
-def figures_of(database: Database, campaign: Campaign, *, fresh: bool = False) -> Figures:
+def read_figures(database: Database, campaign: Campaign, *, fresh: bool = False) -> Figures:
     """Return the campaign's figures; with `fresh` those of this moment, whatever it takes."""
-    with database.read() as connection:
-        number = last_event(connection, campaign)
-    return _figures.get(database, campaign.id, number, lambda: _make(database, campaign), fresh=fresh)
 
+    def make() -> Figures:
+        with database.read() as connection:
+            number = find_last_event(connection, campaign)
+            given, written = read_votes(connection, campaign), read_writing(connection, campaign)
+        return summarise_votes(given, [stage.name for stage in campaign.flow.stages], written, number)
 
-def _make(database: Database, campaign: Campaign) -> Figures:
     with database.read() as connection:
-        number = last_event(connection, campaign)
-        given, written = read_votes(connection, campaign), read_writing(connection, campaign)
-    return summarise_votes(given, [stage.name for stage in campaign.flow.stages], written, number)
+        number = find_last_event(connection, campaign)
+    return _figures.get(database, campaign.id, number, make, fresh=fresh)
 
 
 def read_votes(connection: Connection, campaign: Campaign) -> list[Given]:

@@ -273,10 +273,7 @@ exports = Table(
 """What was exported, kept whole, so that it can be downloaded again, byte for byte."""
 
 secrets = Table(
-    "secrets",
-    metadata,
-    Column("name", String(40), primary_key=True),
-    Column("value", String(200), nullable=False),
+    "secrets", metadata, Column("name", String(40), primary_key=True), Column("value", String(200), nullable=False)
 )
 """The key that signs cookies."""
 

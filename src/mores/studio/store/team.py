@@ -8,14 +8,14 @@ from sqlalchemy import delete, select, update
 
 from mores.studio.records import Role
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, do, held_by
+from mores.studio.store.items import Campaign, list_held, perform
 from mores.studio.store.people import Member, find_member, link_back, list_members, record
 from mores.studio.store.tables import members, people
 from mores.studio.workflow import Refused, Release
 
 
 def need_member(database: Database, campaign: Campaign, person: str) -> Member:
-    """Someone in a campaign; raises `Refused` where they are not in it."""
+    """Return someone in a campaign; raises `Refused` where they are not in it."""
     member = find_member(database, campaign, person)
     if member is None:
         raise Refused("This person is not in the campaign.")
@@ -29,9 +29,9 @@ def change_roles(database: Database, campaign: Campaign, person: str, roles: Col
     member = need_member(database, campaign, person)
     if Role.ORGANISER not in roles:
         _keep_organiser(database, campaign, person)
-    for item in held_by(database, campaign, member.person):
+    for item in list_held(database, campaign, member.person):
         if campaign.flow.stage(item.stage).role not in roles:
-            do(database, campaign, None, Release(of=person), item=item.id)
+            perform(database, campaign, None, Release(of=person), item=item.id)
     names = [role.value for role in Role if role in roles]
     with database.write() as connection:
         mine = (members.c.campaign == campaign.id, members.c.person == person)
@@ -43,8 +43,8 @@ def remove_member(database: Database, campaign: Campaign, person: str, by: str) 
     """Take someone out of a campaign; their work stays, and what waits for them goes to others."""
     member = need_member(database, campaign, person)
     _keep_organiser(database, campaign, person)
-    for item in held_by(database, campaign, member.person):
-        do(database, campaign, None, Release(of=person), item=item.id)
+    for item in list_held(database, campaign, member.person):
+        perform(database, campaign, None, Release(of=person), item=item.id)
     with database.write() as connection:
         connection.execute(delete(members).where(members.c.campaign == campaign.id, members.c.person == person))
         record(connection, by, "removed", person, campaign.id)
@@ -57,20 +57,16 @@ def _keep_organiser(database: Database, campaign: Campaign, person: str) -> None
 
 
 def new_link(database: Database, campaign: Campaign, person: str, by: str) -> str:
-    """Return a link by which a member signs in; the secret that stands in it.
+    """Make a link by which a member signs in; the secret that stands in it.
 
     Who opens it is that person in every campaign, so only someone who organises all of them may make one.
     """
     member = need_member(database, campaign, person)
     theirs = select(members.c.campaign).where(members.c.person == person)
-    with database.read() as connection:
-        account = connection.execute(select(people.c.organises, people.c.withdrawn).where(people.c.id == person)).one()
-        mine = {
-            row.campaign
-            for row in connection.execute(select(members.c.campaign, members.c.roles).where(members.c.person == by))
-            if Role.ORGANISER.value in row.roles
-        }
-        others = set(connection.execute(theirs).scalars()) - mine
+    mine = select(members.c.campaign, members.c.roles).where(members.c.person == by)
+    organised = {row.campaign for row in database.fetch(mine) if Role.ORGANISER.value in row.roles}
+    others = {row.campaign for row in database.fetch(theirs)} - organised
+    [account] = database.fetch(select(people.c.organises, people.c.withdrawn).where(people.c.id == person))
     if account.withdrawn:
         raise Refused("This person has deleted their data.")
     if others or (account.organises and person != by):

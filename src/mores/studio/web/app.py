@@ -18,11 +18,11 @@ from mores.settings import takes
 from mores.studio.settings import StudioAppSettings
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.people import signing_key
-from mores.studio.web.pages import DEFAULT, STATIC, environment, static_version
+from mores.studio.web.pages import DEFAULT, STATIC, environment, hash_static_files
 from mores.studio.web.routes import account, campaigns, data, decide, organise, people, practice, work
 from mores.studio.web.security import Guard
 from mores.studio.web.visit import Elsewhere, SignIn, Studio, visit, wants_json
-from mores.studio.worker import Worker
+from mores.studio.worker import AskWorker
 from mores.studio.workflow import Refused, Unknown
 
 TITLES = {403: "Not allowed", 404: "Not found", 413: "Too long", 429: "Too many requests"}
@@ -35,7 +35,7 @@ class Static(StaticFiles):
         self, full_path: PathLike[str] | str, stat_result: stat_result, scope: Scope, status_code: int = 200
     ) -> Response:
         response = super().file_response(full_path, stat_result, scope, status_code)
-        versioned = scope.get("query_string", b"") == f"v={static_version()}".encode()
+        versioned = scope.get("query_string", b"") == f"v={hash_static_files()}".encode()
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if versioned else "no-cache"
         return response
 
@@ -47,7 +47,7 @@ def app(settings: StudioAppSettings) -> FastAPI:
     store = database if isinstance(database, Database) else open_database(database)
     chosen = "" if model == "none" else model
     environment(DEFAULT)  # imports every kind of campaign, so that the first visitor does not wait for it
-    worker = Worker(store, chosen, settings.part(AskSettings))
+    worker = AskWorker(store, chosen, settings.part(AskSettings))
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -61,38 +61,26 @@ def app(settings: StudioAppSettings) -> FastAPI:
     studio.mount("/static", Static(directory=STATIC), name="static")
     for routes in (account, campaigns, practice, work, organise, decide, people, data):
         studio.router.routes += routes.router.routes  # including a router makes its routes again, while a visitor waits
-    studio.add_exception_handler(SignIn, _sign_in)
-    studio.add_exception_handler(Elsewhere, _elsewhere)
-    studio.add_exception_handler(Refused, _refused)
-    studio.add_exception_handler(HTTPException, _failed)
-    studio.add_exception_handler(RequestValidationError, _unreadable)
+    for kind in (SignIn, Elsewhere, Refused, HTTPException, RequestValidationError):
+        studio.add_exception_handler(kind, _handle)
     studio.add_middleware(Guard)
     return studio
 
 
-def _sign_in(request: Request, _error: Exception) -> Response:
-    if wants_json(request):
-        return JSONResponse({"error": "Please sign in."}, 401)
-    return RedirectResponse(f"{request.scope.get('root_path', '')}/login", 303)
-
-
-def _elsewhere(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Elsewhere)
-    return RedirectResponse(f"{request.scope.get('root_path', '')}{error.path}", 303)
-
-
-def _refused(request: Request, error: Exception) -> Response:
-    return _explain(request, 404 if isinstance(error, Unknown) else 409, error.args[0])
-
-
-def _failed(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    usual = TITLES.get(error.status_code, "")
-    detail = error.detail if error.detail.lower() != usual.lower() else ""
-    return _explain(request, error.status_code, detail)
-
-
-def _unreadable(request: Request, _error: Exception) -> Response:
+def _handle(request: Request, error: Exception) -> Response:
+    """Send the visitor where they have to go first, or explain what is wrong."""
+    root = request.scope.get("root_path", "")
+    match error:
+        case SignIn() if wants_json(request):
+            return JSONResponse({"error": "Please sign in."}, 401)
+        case SignIn():
+            return RedirectResponse(f"{root}/login", 303)
+        case Elsewhere(path=path):
+            return RedirectResponse(f"{root}{path}", 303)
+        case Refused():
+            return _explain(request, 404 if isinstance(error, Unknown) else 409, error.args[0])
+        case HTTPException(status_code=code, detail=detail):
+            return _explain(request, code, "" if detail.lower() == TITLES.get(code, "").lower() else detail)
     return _explain(request, 422, "This address cannot be read.")
 
 
@@ -100,7 +88,7 @@ def _explain(request: Request, status: int, reason: str) -> Response:
     try:
         visitor = visit(request)
         if wants_json(request):
-            return JSONResponse({"error": visitor.say(reason)}, status)
+            return JSONResponse({"error": visitor.translate(reason)}, status)
         return visitor.page("problem.html", code=status, reason=reason)
     except HTTPException as error:  # too many requests: nothing is drawn
         if wants_json(request):

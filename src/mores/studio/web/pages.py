@@ -30,7 +30,7 @@ DEFAULT = "en"
 
 
 @cache
-def locales() -> dict[str, str]:
+def list_locales() -> dict[str, str]:
     """Return the languages of the pages, with their names in themselves."""
     codes = [DEFAULT, *sorted(path.stem for path in LOCALES.glob("*.po"))]
     return {code: Locale.parse(code).get_display_name(code) or code for code in codes}
@@ -48,8 +48,8 @@ def translate(locale: str) -> Mapping[str, str]:
 
 
 @cache
-def static_version() -> str:
-    """Changes with every style sheet and script; it stands in their addresses, so that browsers can keep them."""
+def hash_static_files() -> str:
+    """Return a hash of all style sheets and scripts; it stands in their addresses, so that browsers can keep them."""
     together = b"\0".join(path.read_bytes() for path in sorted(STATIC.iterdir()))
     return blake2b(together, digest_size=6).hexdigest()
 
@@ -79,18 +79,18 @@ def known_names(locale: str) -> Mapping[str, str]:
 
 def choose_locale(wanted: str, accepted: str) -> str:
     """Return the language of the pages: the one that a person chose, or the best that their browser asks for."""
-    if wanted in locales():
+    if wanted in list_locales():
         return wanted
     for part in accepted[:200].split(","):
         code = part.split(";")[0].strip().split("-")[0].lower()
-        if code in locales():
+        if code in list_locales():
             return code
     return DEFAULT
 
 
 @cache
-def speaker(locale: str) -> Callable[..., str]:
-    """Return what says a text in a language: `_` of the templates."""
+def translator(locale: str) -> Callable[..., str]:
+    """Return the function that translates a text into a language: `_` of the templates."""
     texts = translate(locale)
 
     def say(text: str, **values: Any) -> str:
@@ -124,7 +124,7 @@ def environment(locale: str) -> Environment:
         extensions=["jinja2.ext.do"],
         auto_reload=False,
     )
-    env.globals["_"] = speaker(locale)
+    env.globals["_"] = translator(locale)
     env.filters |= {
         "marks": as_json,
         "number": lambda value: format_decimal(value, locale=locale),
@@ -135,17 +135,17 @@ def environment(locale: str) -> Environment:
             filter(None, (form.number(figure.value), form.span(figure.low, figure.high)))
         ),
         "share_of": lambda share: f"{form.percent(share.value, 0)} ({form.shares(share.low, share.high, 0)})",
-        "spent": lambda seconds: spent(seconds, locale),
+        "spent": lambda seconds: show_duration(seconds, locale),
         "language_name": lambda tag: language_in(tag, locale),
         "region_name": lambda code: region_in(code, locale),
         "direction": lambda tag: "rtl" if tag and is_rtl(tag) else "ltr",
     }
     env.globals |= {"now": lambda: datetime.now(UTC)}
-    env.globals |= {"locale": locale, "direction": "rtl" if is_rtl(locale) else "ltr", "locales": locales()}
+    env.globals |= {"locale": locale, "direction": "rtl" if is_rtl(locale) else "ltr", "locales": list_locales()}
     return env
 
 
-def spent(seconds: float, locale: str = DEFAULT) -> str:
+def show_duration(seconds: float, locale: str = DEFAULT) -> str:
     """Return a time that somebody spent, such as `45 sec`, `3 min 20 sec`, `2 hr 5 min` in English."""
     whole = round(seconds)
     units = ["second"] if whole < 60 else ["minute", "second"] if whole < 3600 else ["hour", "minute"]

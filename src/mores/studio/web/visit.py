@@ -17,14 +17,14 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
 from mores.studio.form import clean, storable
-from mores.studio.records import Person, Role
+from mores.studio.records import CampaignItem, Person, Role
 from mores.studio.store.campaigns import open_campaign
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign
-from mores.studio.store.people import Account, Member, find_member, who
-from mores.studio.web.pages import choose_locale, render, speaker, static_version
+from mores.studio.store.items import Campaign, perform
+from mores.studio.store.people import Account, Member, find_account, find_member
+from mores.studio.web.pages import choose_locale, hash_static_files, render, translator
 from mores.studio.web.security import TOKEN_FIELD, TOKEN_HEADER, Limiter, is_own, token_for
-from mores.studio.workflow import Refused
+from mores.studio.workflow import Action, Refused
 
 COOKIE = "mores_studio"
 COOKIE_SECONDS = 30 * 24 * 3600
@@ -99,16 +99,16 @@ class Visit:
 
     def static(self, name: str) -> str:
         """Return the address of a style sheet or script, with its version."""
-        return self.path(f"/static/{name}?v={static_version()}")
+        return self.path(f"/static/{name}?v={hash_static_files()}")
 
     def page(self, *templates: str, code: int = 200, **values: Any) -> Response:
         """Return a page by the first of the templates that there is; every one knows the visit."""
         html = render(self.locale, *templates, visit=self, account=self.account, path=self.path, **values)
         return self.keep(HTMLResponse(html, code))
 
-    def say(self, text: str) -> str:
+    def translate(self, text: str) -> str:
         """Return a text in the visitor's language."""
-        return speaker(self.locale)(text)
+        return translator(self.locale)(text)
 
     def go(self, path: str) -> Response:
         """Send the visitor to another page of the studio; a script is told where to go."""
@@ -136,6 +136,11 @@ class Visit:
             secure=self.request.scope["scheme"] == "https",
         )
 
+    def limit(self, action: str, name: str) -> None:
+        """Refuse what someone does too often."""
+        if not self.studio.limiter.allows(action, name):
+            raise HTTPException(429, "Too many requests. Please wait a minute.")
+
     @property
     def address(self) -> str:
         """Where the visitor comes from, for limits."""
@@ -146,13 +151,13 @@ def visit(request: Request) -> Visit:
     """Return who visits; everybody has a cookie, so that forms can be told from forged ones."""
     studio: Studio = request.app.state.studio
     cookie = request.cookies.get(COOKIE, "")
-    account = who(studio.database, cookie) if cookie else None
-    if not studio.limiter.allows("read", account.id if account else request.client.host if request.client else ""):
-        raise HTTPException(429, "Too many requests. Please wait a minute.")
+    account = find_account(studio.database, cookie) if cookie else None
     asked = request.query_params.get("lang", "") or request.cookies.get(LANGUAGE_COOKIE, "")
     chosen = account.profile.locale if account else asked
     locale = choose_locale(chosen, request.headers.get("accept-language", ""))
-    return Visit(request, studio, cookie or token_urlsafe(32), account, locale)
+    visitor = Visit(request, studio, cookie or token_urlsafe(32), account, locale)
+    visitor.limit("read", account.id if account else visitor.address)
+    return visitor
 
 
 AnyVisit = Annotated[Visit, Depends(visit)]
@@ -184,10 +189,22 @@ class Place:
     def organises(self) -> bool:
         return Role.ORGANISER in self.person.roles
 
+    @property
+    def database(self) -> Database:
+        return self.visit.database
+
+    def perform(self, action: Action, item: str, key: str) -> CampaignItem:
+        """Do something to an item as this member; raises `Refused` with the reason."""
+        return perform(self.database, self.campaign, self.person, action, item=item, key=key).item
+
     def page(self, template: str, *, code: int = 200, **values: Any) -> Response:
-        """A page of the campaign, drawn by its kind's own template where it has one (`campaigns/KIND/pages/`)."""
+        """Return a page of the campaign, by its kind's own template where it has one (`campaigns/KIND/pages/`)."""
         templates = (f"{self.campaign.kind.name}/pages/{template}", template)
         return self.visit.page(*templates, code=code, campaign=self.campaign, place=self, **values)
+
+    def download(self, data: bytes, name: str, kind: str) -> Response:
+        """Send a file to be kept."""
+        return Response(data, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
     def go(self, path: str = "") -> Response:
         """Send the visitor to another page of the campaign."""
@@ -195,7 +212,7 @@ class Place:
 
 
 def joined(campaign: str, visit: SignedIn) -> Place:
-    """Return a member of the campaign; for everybody else there is no such campaign."""
+    """Return a member of the campaign; everybody else gets a 404."""
     try:
         opened = open_campaign(visit.database, campaign, visit.studio.model)
     except Refused:
@@ -221,7 +238,7 @@ Working = Annotated[Place, Depends(working)]
 
 
 async def organising(place: Joined) -> Place:
-    """Return an organiser of the campaign; for other members there is no such page."""
+    """Return an organiser of the campaign; other members get a 404."""
     if not place.organises:
         raise HTTPException(404)
     return place
@@ -303,7 +320,6 @@ def limited(action: str) -> Any:
 
     async def allow(visit: AnyVisit) -> None:
         name = visit.account.id if visit.account and action not in ("sign in", "join") else visit.address
-        if not visit.studio.limiter.allows(action, name):
-            raise HTTPException(429, "Too many requests. Please wait a minute.")
+        visit.limit(action, name)
 
     return Depends(allow)

@@ -17,19 +17,19 @@ from mores.studio.workflow.actions import (
     AskModel,
     Cast,
     Create,
-    Edit,
     Recheck,
     Reconsider,
     Release,
+    Revise,
     Step,
     Submit,
     Take,
     Withdraw,
 )
 from mores.studio.workflow.assign import assign
-from mores.studio.workflow.fold import apply, next_state
-from mores.studio.workflow.rules import EVERYBODY, judged, may, missing, taken
-from mores.studio.workflow.stages import Decision, Flow, Question, Refused, Stage, Unknown
+from mores.studio.workflow.fold import apply, fold_events
+from mores.studio.workflow.rules import EVERYBODY, count_missing, count_taken, find_step, is_judged, may, writes_items
+from mores.studio.workflow.stages import CampaignStage, Flow, ModelQuestion, Refused, StageDecision, Unknown
 
 __all__ = [
     "EVERYBODY",
@@ -39,17 +39,17 @@ __all__ = [
     "Answered",
     "AskAgain",
     "AskModel",
+    "CampaignStage",
     "Cast",
     "Create",
-    "Decision",
-    "Edit",
     "Flow",
-    "Question",
+    "ModelQuestion",
     "Recheck",
     "Reconsider",
     "Refused",
     "Release",
-    "Stage",
+    "Revise",
+    "StageDecision",
     "Step",
     "Submit",
     "Take",
@@ -58,9 +58,11 @@ __all__ = [
     "act",
     "apply",
     "assign",
-    "judged",
+    "count_missing",
+    "count_taken",
+    "find_step",
+    "fold_events",
+    "is_judged",
     "may",
-    "missing",
-    "next_state",
-    "taken",
+    "writes_items",
 ]

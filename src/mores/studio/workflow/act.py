@@ -6,29 +6,14 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+import mores.studio.workflow.actions as actions
 from mores.studio.form import is_complete
 from mores.studio.phrase import keep_phrases
-from mores.studio.records import Content, Event, EventKind, Item, Person, Status
-from mores.studio.workflow.actions import (
-    Action,
-    Adjudicate,
-    Answered,
-    AskAgain,
-    AskModel,
-    Cast,
-    Create,
-    Edit,
-    Recheck,
-    Reconsider,
-    Release,
-    Step,
-    Submit,
-    Take,
-    Withdraw,
-)
+from mores.studio.records import CampaignItem, Content, Event, EventKind, ItemStatus, Person
+from mores.studio.workflow.actions import Action
 from mores.studio.workflow.fold import apply
 from mores.studio.workflow.rules import may
-from mores.studio.workflow.stages import Decision, Flow, Refused
+from mores.studio.workflow.stages import Flow, Refused, StageDecision
 
 UNDO = timedelta(minutes=10)
 """How long a vote can be changed, while its item is still in the same stage."""
@@ -37,46 +22,46 @@ ROUNDS = 50
 
 
 def act(  # noqa: C901 - one case for each action
-    flow: Flow, item: Item | None, person: Person | None, action: Action, now: datetime, key: str = ""
+    flow: Flow, item: CampaignItem | None, person: Person | None, action: Action, now: datetime, key: str = ""
 ) -> list[Event]:
     """Return the events of an action, and of everything that follows from it; raises `Refused` with the reason."""
     if reason := may(flow, item, person, type(action)):
         raise Refused(reason)
     write = _Writer(flow, item, person.id if person else None, now, key)
     match action:
-        case Create():
+        case actions.Create():
             write.create(action)
-        case Edit(content, region, language):
+        case actions.Revise(content, region, language):
             write.add(EventKind.EDITED, content=content, region=region, language=language)
-        case Submit(content, seconds, region, language):
+        case actions.Submit(content, seconds, region, language):
             if (content, region, language) != (write.current.content, write.current.region, write.current.language):
                 write.add(EventKind.EDITED, content=content, region=region, language=language)
             write.add(EventKind.SUBMITTED, seconds=seconds)
             write.settle(submitted=True)
-        case Take():
+        case actions.Take():
             until = now + flow.stage(write.current.stage).hold
             write.add(EventKind.ASSIGNED, until=until.isoformat())
-        case Release(reason, of):
+        case actions.Release(reason, of):
             write.release(reason, of)
-        case Step():
+        case actions.Step():
             write.step(action)
-        case Cast():
+        case actions.Cast():
             write.cast(action)
-        case AskModel(ask, task, data):
+        case actions.AskModel(ask, task, data):
             if task not in flow.stage(write.current.stage).tasks:
                 raise Refused("The model cannot be asked this here.")
             write.add(EventKind.ASKED_MODEL, ask=ask, task=task, model=flow.model, sample=0, data=data)
-        case Answered():
+        case actions.Answered():
             write.answer(action)
-        case AskAgain():
+        case actions.AskAgain():
             write.ask_again()
-        case Reconsider():
+        case actions.Reconsider():
             write.settle()
-        case Recheck():
+        case actions.Recheck():
             write.recheck()
-        case Adjudicate(outcome, note, result, to):
-            write.adjudicate(Decision(outcome, note, result, to))
-        case Withdraw(reason):
+        case actions.Adjudicate(outcome, note, result, to):
+            write.adjudicate(StageDecision(outcome, note, result, to))
+        case actions.Withdraw(reason):
             write.add(EventKind.WITHDRAWN, reason=keep_phrases(reason))
     return write.events
 
@@ -86,14 +71,14 @@ class _Writer:
     """Collects the events of one action, and the item that they lead to."""
 
     flow: Flow
-    item: Item | None
+    item: CampaignItem | None
     person: str | None
     now: datetime
     key: str
     events: list[Event] = field(default_factory=list)
 
     @property
-    def current(self) -> Item:
+    def current(self) -> CampaignItem:
         assert self.item is not None
         return self.item
 
@@ -113,7 +98,7 @@ class _Writer:
         self.events.append(event)
         self.item = apply(self.item, event)
 
-    def create(self, action: Create) -> None:
+    def create(self, action: actions.Create) -> None:
         stage = action.stage or self.flow.stages[0].name
         self.add(
             EventKind.CREATED,
@@ -129,14 +114,14 @@ class _Writer:
             self.inquire()
             self.settle()
 
-    def step(self, action: Step) -> None:
+    def step(self, action: actions.Step) -> None:
         begun = self.current.begun_by(self.person or "")
         if action.step != (begun.step if begun else 0) + 1:
             raise Refused("You have answered this step already. Please load the page again.")
         given: Content = {"answer": action.answer, "seconds": action.seconds, "order": list(action.order)}
         self.add(EventKind.STEPPED, step=action.step, **given)
 
-    def cast(self, action: Cast) -> None:
+    def cast(self, action: actions.Cast) -> None:
         earlier = [vote for vote in self.current.votes_at(self.current.stage) if vote.person == self.person]
         if earlier and self.now - earlier[-1].at > UNDO:
             raise Refused("Your answer is final now.")
@@ -155,17 +140,17 @@ class _Writer:
             if hold.person == giver or (not giver and hold.until <= self.now):
                 self.add(EventKind.RELEASED, of=hold.person, reason=keep_phrases(reason))
 
-    def answer(self, action: Answered) -> None:
+    def answer(self, action: actions.Answered) -> None:
         ask = next((ask for ask in self.current.asks if ask.id == action.ask), None)
         if ask is None or not ask.waiting:
             return
         given: Content = {"ask": action.ask, "answer": action.answer, "failure": action.failure}
         self.add(EventKind.MODEL_ANSWERED, **given, usage=action.usage)
-        if self.current.status is Status.OPEN:
+        if self.current.status is ItemStatus.OPEN:
             self.inquire()
         self.settle()
 
-    def adjudicate(self, decision: Decision) -> None:
+    def adjudicate(self, decision: StageDecision) -> None:
         """Do what the organiser decided; what an author has not finished cannot go on."""
         flow, item = self.flow, self.current
         if decision.to and decision.to not in flow.named:
@@ -202,7 +187,7 @@ class _Writer:
         """Let the stage decide, and the next one, until people or models have to act."""
         for _ in range(ROUNDS):
             stage = self.flow.stage(self.current.stage)
-            if self.current.status is not Status.OPEN or self.current.check is not None:
+            if self.current.status is not ItemStatus.OPEN or self.current.check is not None:
                 return
             if stage.own and not submitted:
                 return
@@ -213,7 +198,7 @@ class _Writer:
             submitted = False
         raise AssertionError(f"the rules of {self.flow.campaign} run in a circle at {self.current.stage}")
 
-    def move(self, decision: Decision, by: str | None) -> None:
+    def move(self, decision: StageDecision, by: str | None) -> None:
         """Send the item on, back or out."""
         here = self.current.stage
         region = decision.region if decision.region != self.current.region else ""

@@ -8,8 +8,12 @@ from typing import Literal
 from mores.studio.records import Content
 
 
+class Action:
+    """Something that a person or a model does to an item."""
+
+
 @dataclass(frozen=True)
-class Create:
+class Create(Action):
     """A person begins an item."""
 
     item: str
@@ -23,7 +27,7 @@ class Create:
 
 
 @dataclass(frozen=True)
-class Edit:
+class Revise(Action):
     """The author changes the item: a new version."""
 
     content: Content
@@ -32,7 +36,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Submit:
+class Submit(Action):
     """The author sends the item on, with its last changes."""
 
     content: Content
@@ -42,12 +46,12 @@ class Submit:
 
 
 @dataclass(frozen=True)
-class Take:
+class Take(Action):
     """A person gets the item to work on."""
 
 
 @dataclass(frozen=True)
-class Release:
+class Release(Action):
     """The person gives the item back; with a reason they cannot judge it and do not get it again.
 
     Without a person who acts, everybody who kept it too long gives it back, or the one that `of` names.
@@ -58,7 +62,7 @@ class Release:
 
 
 @dataclass(frozen=True)
-class Cast:
+class Cast(Action):
     """A person answers the stage's form."""
 
     answer: Content
@@ -70,7 +74,7 @@ class Cast:
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(Action):
     """A person answers one step of the stage's form; the last one is `Cast`."""
 
     step: int
@@ -81,7 +85,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class AskModel:
+class AskModel(Action):
     """A person asks the campaign's model."""
 
     ask: str
@@ -90,7 +94,7 @@ class AskModel:
 
 
 @dataclass(frozen=True)
-class Answered:
+class Answered(Action):
     """A model answers, or fails to."""
 
     ask: str
@@ -101,12 +105,12 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class AskAgain:
+class AskAgain(Action):
     """The organiser has models asked again what they could not answer."""
 
 
 @dataclass(frozen=True)
-class Adjudicate:
+class Adjudicate(Action):
     """The organiser decides in place of the votes."""
 
     outcome: Literal["next", "back", "rejected"]
@@ -117,35 +121,17 @@ class Adjudicate:
 
 
 @dataclass(frozen=True)
-class Reconsider:
+class Reconsider(Action):
     """The organiser has changed the settings: what waits is decided again by the answers that it has."""
 
 
 @dataclass(frozen=True)
-class Recheck:
+class Recheck(Action):
     """The organiser has drawn an accepted item: someone else judges it once more."""
 
 
 @dataclass(frozen=True)
-class Withdraw:
+class Withdraw(Action):
     """The author or the organiser takes the item out."""
 
     reason: str = ""
-
-
-Action = (
-    Create
-    | Edit
-    | Submit
-    | Take
-    | Release
-    | Step
-    | Cast
-    | AskModel
-    | Answered
-    | AskAgain
-    | Adjudicate
-    | Reconsider
-    | Recheck
-    | Withdraw
-)

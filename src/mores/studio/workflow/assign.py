@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
-from mores.studio.records import Item, Person
-from mores.studio.workflow.actions import (
-    Take,
-)
-from mores.studio.workflow.rules import may, missing
+from mores.studio.records import CampaignItem, Person
+from mores.studio.workflow.actions import Take
+from mores.studio.workflow.rules import count_missing, may
 from mores.studio.workflow.stages import Flow
 
 
 def assign(
-    flow: Flow, people: Collection[Person], items: Iterable[Item], load: Mapping[str, int] | None = None
+    flow: Flow, people: Collection[Person], items: Iterable[CampaignItem], load: Mapping[str, int] | None = None
 ) -> list[tuple[str, str]]:
     """Return who should get which items, as pairs of a person and an item.
 
@@ -24,8 +22,8 @@ def assign(
     busy = Counter(load or {})
     free = sorted(people, key=lambda person: (busy[person.id], person.id))
     pairs: list[tuple[str, str]] = []
-    for item in sorted(items, key=lambda item: (missing(flow, item), item.created, item.id)):
-        slots = missing(flow, item)
+    for item in sorted(items, key=lambda item: (count_missing(flow, item), item.created, item.id)):
+        slots = count_missing(flow, item)
         for person in list(free):
             if slots > 0 and may(flow, item, person, Take) is None:
                 pairs.append((person.id, item.id))

@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from mores.studio.phrase import read_phrases
-from mores.studio.records import Ask, Begun, Event, EventKind, Hold, Item, Status, Vote
+from mores.studio.records import Ask, Begun, CampaignItem, Event, EventKind, Hold, ItemStatus, ItemVote
 
 
-def apply(item: Item | None, event: Event) -> Item:
+def apply(item: CampaignItem | None, event: Event) -> CampaignItem:
     """Return the item after an event."""
     payload = event.payload
     if event.kind is EventKind.CREATED:
-        return Item(
+        return CampaignItem(
             id=event.item,
             campaign=event.campaign,
             author=None if payload.get("imported") else event.person,
@@ -31,7 +31,7 @@ def apply(item: Item | None, event: Event) -> Item:
     return item.model_copy(update={"updated": event.at} | _change(item, event))
 
 
-def _change(item: Item, event: Event) -> dict[str, Any]:  # noqa: C901 - one case for each kind of event
+def _change(item: CampaignItem, event: Event) -> dict[str, Any]:  # noqa: C901 - one case for each kind of event
     payload = event.payload
     match event.kind:
         case EventKind.EDITED:
@@ -65,24 +65,24 @@ def _change(item: Item, event: Event) -> dict[str, Any]:  # noqa: C901 - one cas
             return {"asks": tuple(asks)}
         case EventKind.ADVANCED:
             stage = payload["to"] or item.stage
-            status = Status.OPEN if payload["to"] else Status.ACCEPTED
+            status = ItemStatus.OPEN if payload["to"] else ItemStatus.ACCEPTED
             without = tuple((person, stage) for person in payload.get("without", ()))
             moved = {"stage": stage, "status": status, "note": "", "declined": (*item.declined, *without)}
             return _moved(item, event) | moved
         case EventKind.RETURNED:
-            moved = {"stage": payload["to"], "status": Status.OPEN, "returns": item.returns + 1}
+            moved = {"stage": payload["to"], "status": ItemStatus.OPEN, "returns": item.returns + 1}
             return _moved(item, event) | moved
         case EventKind.REJECTED:
-            return _moved(item, event) | {"status": Status.REJECTED}
+            return _moved(item, event) | {"status": ItemStatus.REJECTED}
         case EventKind.ADJUDICATED:
             return {"adjudicated": (*item.adjudicated, (event.stage, item.version))}
         case EventKind.WITHDRAWN:
-            return {"status": Status.WITHDRAWN, "holds": (), "note": read_phrases(payload.get("reason", ""))}
+            return {"status": ItemStatus.WITHDRAWN, "holds": (), "note": read_phrases(payload.get("reason", ""))}
         case _:
             return {}
 
 
-def _stepped(item: Item, event: Event) -> dict[str, Any]:
+def _stepped(item: CampaignItem, event: Event) -> dict[str, Any]:
     earlier = item.begun_by(event.person or "")
     begun = Begun(
         person=event.person or "",
@@ -95,8 +95,8 @@ def _stepped(item: Item, event: Event) -> dict[str, Any]:
     return {"begun": (*(other for other in item.begun if other != earlier), begun)}
 
 
-def _voted(item: Item, event: Event) -> dict[str, Any]:
-    vote = Vote(
+def _voted(item: CampaignItem, event: Event) -> dict[str, Any]:
+    vote = ItemVote(
         person=event.person or "",
         stage=event.stage,
         version=item.version,
@@ -112,7 +112,7 @@ def _voted(item: Item, event: Event) -> dict[str, Any]:
     return {"votes": (*others, vote), "holds": _without(item.holds, vote.person)}
 
 
-def _moved(item: Item, event: Event) -> dict[str, Any]:
+def _moved(item: CampaignItem, event: Event) -> dict[str, Any]:
     results = item.results | {event.stage: read_phrases(event.payload.get("result", {}))}
     return {"results": results, "note": read_phrases(event.payload.get("note", "")), "holds": ()}
 
@@ -121,7 +121,7 @@ def _without(holds: Iterable[Hold], person: str) -> tuple[Hold, ...]:
     return tuple(hold for hold in holds if hold.person != person)
 
 
-def next_state(item: Item | None, events: Iterable[Event]) -> Item | None:
+def fold_events(item: CampaignItem | None, events: Iterable[Event]) -> CampaignItem | None:
     """Return what an item's events add up to."""
     for event in events:
         item = apply(item, event)

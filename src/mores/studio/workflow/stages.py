@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import Literal
 
 from mores.errors import MoresError
-from mores.studio.form import Form
-from mores.studio.records import Content, Item, Role
+from mores.studio.form import StudioForm, read_form
+from mores.studio.records import CampaignItem, Content, Role
 
 
 class Refused(MoresError):  # noqa: N818 - reads as what it is: `except Refused`
@@ -21,14 +21,14 @@ class Unknown(Refused):
 
 
 @dataclass(frozen=True)
-class Decision:
+class StageDecision:
     """What a stage concludes about an item."""
 
     outcome: Literal["next", "back", "rejected"]
     note: str = ""
     """Why, for the author and the history."""
     result: Content = field(default_factory=dict)
-    """What the stage found out; kept in `Item.results`."""
+    """What the stage found out; kept in `CampaignItem.results`."""
     to: str = ""
     """The stage to go to, where it is not the usual one."""
     content: Content | None = None
@@ -38,7 +38,7 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Question:
+class ModelQuestion:
     """Something to ask a model about an item."""
 
     task: str
@@ -49,20 +49,20 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Stage:
+class CampaignStage:
     """One step of an item's way: who works on it, how many of them, what they fill in, and what follows."""
 
     name: str
     title: str
     role: Role | None
     """None where only models work; the organiser decides in place of a vote where it is theirs."""
-    form: Callable[[Item], Form]
+    form: Callable[[CampaignItem], StudioForm]
     """What a person fills in; it may depend on the item."""
-    decide: Callable[[Item], Decision | None]
+    decide: Callable[[CampaignItem], StageDecision | None]
     """What follows from the votes and answers so far; None while more are needed."""
     own: bool = False
     """The author works on their own item here; others only where an item has no author."""
-    people: Callable[[Item], int] = lambda _item: 1
+    people: Callable[[CampaignItem], int] = lambda _item: 1
     """How many people's answers are needed, given those so far."""
     regional: bool = False
     """Only people from the item's region."""
@@ -78,7 +78,7 @@ class Stage:
     """What a person may ask a model here."""
     opening: str = ""
     """The one of them that is asked in the author's name as soon as they bring the item here."""
-    questions: Callable[[Item], Sequence[Question]] = lambda _item: ()
+    questions: Callable[[CampaignItem], Sequence[ModelQuestion]] = lambda _item: ()
     """What models should have been asked by now: when an item arrives, and again after each answer.
 
     The same task, model and sample is asked once about a version; what is in the list already is not asked again.
@@ -90,8 +90,20 @@ class Stage:
     """
     back: str = ""
     """Where an item goes when it is returned; the first stage where this is empty."""
-    adjudge: Callable[[Item, Content], Content] | None = None
+    adjudge: Callable[[CampaignItem, Content], Content] | None = None
     """The stage's result where an organiser fills in its form in place of the votes; None where they need not."""
+
+    def decision_form(self, item: CampaignItem) -> StudioForm | None:
+        """Return what an organiser fills in when they let an item go on; None where there is nothing to fill in."""
+        return self.form(item) if self.role is Role.ORGANISER or self.adjudge else None
+
+    def read_decision(self, item: CampaignItem, outcome: str, values: Mapping[str, Sequence[str]]) -> Content:
+        """Return the stage's result as the organiser filled it in; FormError says what is missing."""
+        if outcome not in ("next", "back", "rejected"):
+            raise Refused("Choose what shall happen to the item.")
+        form = self.decision_form(item) if outcome == "next" else None
+        answer = read_form(form, values) if form else {}
+        return self.adjudge(item, answer) if form and self.adjudge else answer
 
 
 @dataclass(frozen=True)
@@ -99,20 +111,20 @@ class Flow:
     """A campaign, as far as the rules need to know it."""
 
     campaign: str
-    stages: tuple[Stage, ...]
+    stages: tuple[CampaignStage, ...]
     model: str = ""
-    """Who answers what people ask; empty where there is no model."""
+    """The model that answers what people ask; empty without one."""
     budget: int = 30
     """The most questions to a model that an author may ask about one item."""
     open: bool = True
     skills: Mapping[str, float] = field(default_factory=dict)
-    """How often each person's answers are correct, as far as it is known."""
-    named: Mapping[str, Stage] = field(init=False, repr=False)
+    """How often each person's answers are correct, where that is known."""
+    named: Mapping[str, CampaignStage] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "named", {stage.name: stage for stage in self.stages})
 
-    def stage(self, name: str) -> Stage:
+    def stage(self, name: str) -> CampaignStage:
         """Return the stage of that name."""
         return self.named[name]
 
@@ -120,11 +132,11 @@ class Flow:
         """Return which stage in order it is, from 0."""
         return self.stages.index(self.named[name])
 
-    def after(self, name: str) -> Stage | None:
+    def after(self, name: str) -> CampaignStage | None:
         """Return the stage that follows; None after the last. Stages of a sample follow none."""
         return next((stage for stage in self.stages[self.place(name) + 1 :] if not stage.sample), None)
 
     @property
-    def sampling(self) -> Stage | None:
+    def sampling(self) -> CampaignStage | None:
         """The stage at which a sample of the accepted items is judged once more; None where there is none."""
         return next((stage for stage in self.stages if stage.sample), None)

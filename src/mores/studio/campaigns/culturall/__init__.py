@@ -12,14 +12,14 @@ from mores.studio.campaigns.culturall.results import describe, export, label, su
 from mores.studio.campaigns.culturall.settings import FOLDER, CulturallSettings
 from mores.studio.campaigns.culturall.stages import stages
 from mores.studio.campaigns.culturall.tasks import TASKS
-from mores.studio.kind import Kind
-from mores.studio.records import Content, Item
+from mores.studio.kind import CampaignKind
+from mores.studio.records import CampaignItem, Content
 
 NAMING = ("question", "scenario", "excerpt", "theme")
 """What names an item in lists: the first of these that it has."""
 
 
-def inspire(settings: CulturallSettings, item: Item) -> Content | None:
+def inspire(settings: CulturallSettings, item: CampaignItem) -> Content | None:
     """Return an item as authors of other languages see it: in English, without anything else about it."""
     shown = present(item)
     source = PARTS if is_english(item) else ENGLISH
@@ -29,7 +29,7 @@ def inspire(settings: CulturallSettings, item: Item) -> Content | None:
     return {"region": shown["region"], "topic": shown["topic"], **texts}
 
 
-KIND: Kind[Any] = Kind(
+KIND: CampaignKind[Any] = CampaignKind(
     name="culturall",
     title="CulturALL",
     summary="Authors write questions in real situations; models measure them; a peer reviews each.",

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from mores.errors import InputError
 from mores.studio.campaigns.culturall.settings import CulturallSettings
-from mores.studio.form import Field, Form
+from mores.studio.form import FormField, StudioForm
 from mores.studio.places import read_regions
-from mores.studio.records import Content, Item
+from mores.studio.records import CampaignItem, Content
 
 PARTS = ("scenario", "question", "answer", "explanation")
 ENGLISH = tuple(f"english_{name}" for name in PARTS)
@@ -80,22 +80,24 @@ YES, NO, NOTHING = "yes", "no", "nothing"
 _LETTER = re.compile(r"[A-D]")
 
 
-def _texts() -> tuple[Field, ...]:
+def _texts() -> tuple[FormField, ...]:
     return (
-        Field("scenario", "Scenario", "text", help="A real situation, in your language.", longest=4000, native=True),
-        Field("question", "Question", "text", longest=2000, native=True),
-        Field("answer", "Answer", help="As short as possible.", longest=300, native=True),
-        Field("explanation", "Explanation", "text", required=False, longest=4000, native=True),
+        FormField(
+            "scenario", "Scenario", "text", help="A real situation, in your language.", longest=4000, native=True
+        ),
+        FormField("question", "Question", "text", longest=2000, native=True),
+        FormField("answer", "Answer", help="As short as possible.", longest=300, native=True),
+        FormField("explanation", "Explanation", "text", required=False, longest=4000, native=True),
     )
 
 
-def create_form(settings: CulturallSettings, _item: Item) -> Form:
+def create_form(settings: CulturallSettings, _item: CampaignItem) -> StudioForm:
     """Return the form of a new item."""
-    return Form(
+    return StudioForm(
         (
-            Field("theme", "Topic", "select", options=[(topic.name, topic.name) for topic in settings.topics]),
-            Field("source", "Where is it from?", "choice", options=list(SOURCES.items())),
-            Field(
+            FormField("theme", "Topic", "select", options=[(topic.name, topic.name) for topic in settings.topics]),
+            FormField("source", "Where is it from?", "choice", options=list(SOURCES.items())),
+            FormField(
                 "excerpt",
                 "Text to work from",
                 "text",
@@ -103,10 +105,12 @@ def create_form(settings: CulturallSettings, _item: Item) -> Form:
                 required=False,
                 longest=8000,
             ),
-            Field("link", "Link to it", "link", required=False, longest=500),
-            Field("inspired_by", "", "hidden", required=False, longest=40),
+            FormField("link", "Link to it", "link", required=False, longest=500),
+            FormField("inspired_by", "", "hidden", required=False, longest=40),
             *_texts(),
-            Field("checklist", "Before you send it, check each point", "choices", options=list(REQUIREMENTS.items())),
+            FormField(
+                "checklist", "Before you send it, check each point", "choices", options=list(REQUIREMENTS.items())
+            ),
         ),
         check=_check_new,
     )
@@ -122,7 +126,7 @@ def _check_new(content: Content) -> Mapping[str, str]:
 
 
 def check_letter(content: Content) -> Mapping[str, str]:
-    """Return an answer that is a letter needs four options to choose from."""
+    """Return the problem of an answer that is a letter where the question lacks its four options."""
     answer, question = content["answer"], content["question"]
     if not _LETTER.fullmatch(answer):
         return {}
@@ -130,7 +134,7 @@ def check_letter(content: Content) -> Mapping[str, str]:
     return {} if all(listed) else {"question": "The answer is a letter: write the four options A. to D. here."}
 
 
-def elevate_form(item: Item) -> Form:
+def elevate_form(item: CampaignItem) -> StudioForm:
     """Return the form by which an author makes an easy item harder, or leaves it."""
 
     def check(content: Content) -> Mapping[str, str]:
@@ -144,28 +148,24 @@ def elevate_form(item: Item) -> Form:
             problems["strategies"] = "Say how you made it harder."
         return problems
 
-    return Form(
+    return StudioForm(
         (
             *_texts(),
-            Field(
-                "strategies",
-                "How did you make it harder?",
-                "choices",
-                options=list(STRATEGIES.items()),
-                required=False,
+            FormField(
+                "strategies", "How did you make it harder?", "choices", options=list(STRATEGIES.items()), required=False
             ),
-            Field("leave", "I cannot make it harder; leave it as it is", "check", required=False),
+            FormField("leave", "I cannot make it harder; leave it as it is", "check", required=False),
         ),
         check=check,
     )
 
 
-def is_english(item: Item) -> bool:
+def is_english(item: CampaignItem) -> bool:
     """Return whether an item was written in English, in whatever country, and needs no translation."""
     return item.language.partition("-")[0] == "en"
 
 
-def present(item: Item) -> dict[str, str]:
+def present(item: CampaignItem) -> dict[str, str]:
     """Return what a reviewer sees and may change; region and topic are the author's where no model has given any."""
     content = item.content
     return {
@@ -175,7 +175,7 @@ def present(item: Item) -> dict[str, str]:
     }
 
 
-def changes(item: Item, answer: Content) -> dict[str, str]:
+def changes(item: CampaignItem, answer: Content) -> dict[str, str]:
     """Return what a reviewer changed, by field; filling in what was empty is a change too."""
     before = present(item)
     after = {name: answer[name] for name in before if name in answer}
@@ -184,7 +184,7 @@ def changes(item: Item, answer: Content) -> dict[str, str]:
     return {name: text for name, text in after.items() if text != before[name]}
 
 
-def review_form(settings: CulturallSettings, item: Item) -> Form:
+def review_form(settings: CulturallSettings, item: CampaignItem) -> StudioForm:
     """Return the form of a review; it holds the whole item, so that a reviewer can correct it."""
     before = present(item)
     topics = list(dict.fromkeys([*(topic.name for topic in settings.topics), before["topic"]]))
@@ -193,7 +193,7 @@ def review_form(settings: CulturallSettings, item: Item) -> Form:
     answers = {"translation": yes_no if translated else [(NOTHING, "There is no translation"), *yes_no]}
     texts = {field.name: field for field in _texts()}
     english = [
-        Field(f"english_{name}", IN_ENGLISH[name], field.kind, required=False, longest=field.longest)
+        FormField(f"english_{name}", IN_ENGLISH[name], field.kind, required=False, longest=field.longest)
         for name, field in texts.items()
         if f"english_{name}" in before
     ]
@@ -205,17 +205,17 @@ def review_form(settings: CulturallSettings, item: Item) -> Form:
             return {"region": error.args[0]}
         return _check_review(before, content, changed)
 
-    return Form(
+    return StudioForm(
         (
-            Field("region", "Region", help="A country or region, such as KE or Kenya.", longest=80),
-            Field("topic", "Topic", "select", options=[(name, name) for name in topics if name]),
+            FormField("region", "Region", help="A country or region, such as KE or Kenya.", longest=80),
+            FormField("topic", "Topic", "select", options=[(name, name) for name in topics if name]),
             *(
-                Field(name, label, "scale", options=answers.get(name, yes_no))
+                FormField(name, label, "scale", options=answers.get(name, yes_no))
                 for name, label in CRITERIA.items()
                 if name != "translation" or english
             ),
-            Field("verdict", "Your decision", "choice", options=list(VERDICTS.items())),
-            Field("note", "What was wrong?", "text", required=False, longest=2000),
+            FormField("verdict", "Your decision", "choice", options=list(VERDICTS.items())),
+            FormField("note", "What was wrong?", "text", required=False, longest=2000),
             replace(texts.pop("scenario"), section="If you revise: correct the item here"),
             *texts.values(),
             *english,
@@ -225,7 +225,7 @@ def review_form(settings: CulturallSettings, item: Item) -> Form:
     )
 
 
-def cross_check_form(item: Item) -> Form:
+def cross_check_form(item: CampaignItem) -> StudioForm:
     """Return the form of a cross-check: the four criteria, once more (Section 2.4.3)."""
     before = present(item)
     translated = any(before.get(name) for name in ENGLISH)
@@ -235,8 +235,8 @@ def cross_check_form(item: Item) -> Form:
         wrong = any(content[name] == NO for name in criteria)
         return {"note": "Say what is wrong."} if wrong and not content["note"] else {}
 
-    fields = (Field(name, label, "scale", options=[(YES, "Yes"), (NO, "No")]) for name, label in criteria.items())
-    return Form((*fields, Field("note", "What was wrong?", "text", required=False, longest=2000)), check)
+    fields = (FormField(name, label, "scale", options=[(YES, "Yes"), (NO, "No")]) for name, label in criteria.items())
+    return StudioForm((*fields, FormField("note", "What was wrong?", "text", required=False, longest=2000)), check)
 
 
 def meets_criteria(answer: Content) -> bool:
@@ -245,7 +245,7 @@ def meets_criteria(answer: Content) -> bool:
 
 
 def _check_review(before: Mapping[str, str], content: Content, changed: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the decision must fit what the reviewer found and did."""
+    """Return the problem of a decision that does not fit what the reviewer found and did."""
     wrong = [name for name in CRITERIA if content.get(name) == NO]
     corrected = [name for name in changed if before[name]]
     match content["verdict"]:

@@ -22,7 +22,7 @@ from mores.studio.campaigns.culturall.settings import CulturallSettings
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
 from mores.studio.phrase import Phrase
-from mores.studio.records import Content, Item, Status
+from mores.studio.records import CampaignItem, Content, ItemStatus
 
 PAPER = {"accept": 0.750, "revise": 0.081, "reject": 0.169}
 """What reviewers decided in the paper (Section 2.4.3)."""
@@ -47,7 +47,7 @@ def label(stage: str, answer: Content) -> str | None:
     return str(answer["verdict"]) if stage == "review" else None
 
 
-def export(settings: CulturallSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
+def export(settings: CulturallSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield the accepted items in the published columns, one line each, as a benchmark that runs."""
     lines = [f"{json.dumps(row(item), ensure_ascii=False)}\n".encode() for item in items]
     yield from bench_folder(
@@ -59,7 +59,7 @@ def export(settings: CulturallSettings, items: Iterable[Item]) -> Iterator[Expor
     )
 
 
-def row(item: Item) -> dict[str, str]:
+def row(item: CampaignItem) -> dict[str, str]:
     """Return one item in the published columns; a translation that is not there is empty, and English is its own."""
     final = present(item)
     source = PARTS if is_english(item) else ENGLISH
@@ -73,7 +73,7 @@ def row(item: Item) -> dict[str, str]:
     }
 
 
-class Rate(NamedTuple):
+class ReviewRate(NamedTuple):
     """A share of a count, with its 95% interval."""
 
     part: int
@@ -98,25 +98,25 @@ class Rate(NamedTuple):
         return Phrase(template, part=self.part, total=self.total, **shown)
 
 
-def review_rates(items: Iterable[Item]) -> dict[str, Rate]:
+def review_rates(items: Iterable[CampaignItem]) -> dict[str, ReviewRate]:
     """Return how often reviewers accepted, revised and rejected."""
     decided = Counter(vote.answer["verdict"] for item in items for vote in item.votes if vote.stage == "review")
-    return {verdict: Rate(decided[verdict], sum(decided.values())) for verdict in VERDICTS}
+    return {verdict: ReviewRate(decided[verdict], sum(decided.values())) for verdict in VERDICTS}
 
 
-def cross_checked(items: Iterable[Item]) -> Rate:
+def cross_checked(items: Iterable[CampaignItem]) -> ReviewRate:
     """Return how many of the cross-checked items meet all criteria."""
     answers = [vote.answer for item in items for vote in item.votes if vote.stage == CROSS_CHECK]
-    return Rate(sum(map(meets_criteria, answers)), len(answers))
+    return ReviewRate(sum(map(meets_criteria, answers)), len(answers))
 
 
-def challenging(items: Iterable[Item]) -> Rate:
+def challenging(items: Iterable[CampaignItem]) -> ReviewRate:
     """Return how many of the measured items are challenging, as they were measured last."""
     measured = [result for item in items if (result := item.results.get("measure", {})).get("measured")]
-    return Rate(sum(result["challenging"] for result in measured), len(measured))
+    return ReviewRate(sum(result["challenging"] for result in measured), len(measured))
 
 
-def summarise(_settings: CulturallSettings, items: Sequence[Item]) -> Mapping[str, Any]:
+def summarise(_settings: CulturallSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
     """Return the rates of reviews beside the paper's, and how hard the items are."""
     rates = review_rates(items)
     names = {"accept": "Accepted by reviewers", "revise": "Revised by reviewers", "reject": "Rejected by reviewers"}
@@ -139,11 +139,11 @@ def summarise(_settings: CulturallSettings, items: Sequence[Item]) -> Mapping[st
     }
 
 
-def _accepted(items: Iterable[Item]) -> list[Item]:
-    return [item for item in items if item.status is Status.ACCEPTED]
+def _accepted(items: Iterable[CampaignItem]) -> list[CampaignItem]:
+    return [item for item in items if item.status is ItemStatus.ACCEPTED]
 
 
-def describe(settings: CulturallSettings, items: Iterable[Item]) -> str:
+def describe(settings: CulturallSettings, items: Iterable[CampaignItem]) -> str:
     """Return a paragraph for the Method section of a paper."""
     every = list(items)
     accepted, rates, hard = _accepted(every), review_rates(every), challenging(every)

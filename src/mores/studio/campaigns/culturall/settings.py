@@ -9,13 +9,13 @@ from typing import Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from mores.studio.kind import Settings
+from mores.studio.kind import CampaignSettings
 from mores.studio.phrase import Phrase
 
 FOLDER = Path(__file__).parent
 
 
-class Topic(BaseModel):
+class CampaignTopic(BaseModel):
     """A topic that authors write about and items are sorted into."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -27,17 +27,19 @@ class Topic(BaseModel):
 
 
 @cache
-def paper_topics() -> tuple[Topic, ...]:
+def paper_topics() -> tuple[CampaignTopic, ...]:
     """Return the sixteen topics of Table 4."""
-    return tuple(Topic.model_validate(entry) for entry in yaml.safe_load((FOLDER / "topics.yaml").read_text("utf-8")))
+    return tuple(
+        CampaignTopic.model_validate(entry) for entry in yaml.safe_load((FOLDER / "topics.yaml").read_text("utf-8"))
+    )
 
 
-class CulturallSettings(Settings):
+class CulturallSettings(CampaignSettings):
     """What an organiser sets for a CulturALL campaign."""
 
     pilot: int = Field(10, ge=0, le=1000)
     """How many items an author writes before the organiser lets them go on; 0 for no pilot."""
-    topics: tuple[Topic, ...] = Field(default_factory=paper_topics, min_length=1, max_length=100)
+    topics: tuple[CampaignTopic, ...] = Field(default_factory=paper_topics, min_length=1, max_length=100)
     inspiration: bool = True
     """Show authors the English versions of others' accepted items."""
     models: tuple[str, ...] = Field((), max_length=9)
@@ -59,7 +61,7 @@ class CulturallSettings(Settings):
 
     @field_validator("topics")
     @classmethod
-    def _different(cls, topics: tuple[Topic, ...]) -> tuple[Topic, ...]:
+    def _different(cls, topics: tuple[CampaignTopic, ...]) -> tuple[CampaignTopic, ...]:
         names = [topic.name.casefold() for topic in topics]
         if len(set(names)) < len(names):
             raise ValueError(Phrase("Two topics have the same name."))

@@ -27,47 +27,40 @@ from mores.studio.campaigns.culturall.forms import (
     review_form,
 )
 from mores.studio.campaigns.culturall.settings import CulturallSettings
-from mores.studio.form import Form
+from mores.studio.form import StudioForm
 from mores.studio.phrase import Phrase
-from mores.studio.records import Ask, Item, Role
-from mores.studio.workflow import Decision, Question, Stage
+from mores.studio.records import Ask, CampaignItem, Role
+from mores.studio.workflow import CampaignStage, ModelQuestion, StageDecision
 
 
-def stages(settings: CulturallSettings) -> tuple[Stage, ...]:
+def stages(settings: CulturallSettings) -> tuple[CampaignStage, ...]:
     """Return the stages of a campaign.
 
     `elevate` stands before `measure`, so that an item that is measured goes on to `complete` or back to `elevate`, also
     where the organiser decides.
     """
     return (
-        Stage(
+        CampaignStage(
             "create",
             "Write an item",
             Role.AUTHOR,
             partial(create_form, settings),
-            lambda _item: Decision("next", to="measure"),
+            lambda _item: StageDecision("next", to="measure"),
             own=True,
             tasks=frozenset({"data", "document"}),
         ),
-        Stage("elevate", "Make it harder", Role.AUTHOR, elevate_form, partial(_elevated, settings), own=True),
-        Stage(
+        CampaignStage("elevate", "Make it harder", Role.AUTHOR, elevate_form, partial(_elevated, settings), own=True),
+        CampaignStage(
             "measure",
             "Measure difficulty",
             None,
-            lambda _item: Form(),
+            lambda _item: StudioForm(),
             partial(_measured, settings),
             questions=partial(_ask_models, settings),
             back="elevate",
         ),
-        Stage(
-            "complete",
-            "Complete",
-            None,
-            lambda _item: Form(),
-            _completed,
-            questions=_ask_labels,
-        ),
-        Stage(
+        CampaignStage("complete", "Complete", None, lambda _item: StudioForm(), _completed, questions=_ask_labels),
+        CampaignStage(
             "review",
             "Review",
             Role(settings.reviewer),
@@ -81,9 +74,9 @@ def stages(settings: CulturallSettings) -> tuple[Stage, ...]:
     )
 
 
-def _cross_check(settings: CulturallSettings) -> Stage:
-    """Return a sample of the final items is checked against the same criteria by someone else (Section 2.4.3)."""
-    return Stage(
+def _cross_check(settings: CulturallSettings) -> CampaignStage:
+    """Return the stage at which someone else checks a sample of the final items by the same criteria (2.4.3)."""
+    return CampaignStage(
         CROSS_CHECK,
         "Cross-check",
         Role(settings.reviewer),
@@ -97,33 +90,33 @@ def _cross_check(settings: CulturallSettings) -> Stage:
     )
 
 
-def _elevated(settings: CulturallSettings, item: Item) -> Decision:
+def _elevated(settings: CulturallSettings, item: CampaignItem) -> StageDecision:
     if not item.content.get("leave"):
-        return Decision("next", result={"strategies": item.content.get("strategies", [])})
+        return StageDecision("next", result={"strategies": item.content.get("strategies", [])})
     if not settings.keep_easy:
         note = Phrase("It is too easy for the models, and its author could not make it harder.")
-        return Decision("rejected", note, {"left": True})
-    return Decision("next", result={"left": True}, to="complete")
+        return StageDecision("rejected", note, {"left": True})
+    return StageDecision("next", result={"left": True}, to="complete")
 
 
-def _ask_models(settings: CulturallSettings, item: Item) -> Sequence[Question]:
-    """Return each model answers; each answer is judged. `sample` is the model's place in the settings."""
-    answers = [Question("answer", model, sample) for sample, model in enumerate(settings.models)]
+def _ask_models(settings: CulturallSettings, item: CampaignItem) -> Sequence[ModelQuestion]:
+    """Ask every model for an answer and the judge about each; `sample` is the model's place in the settings."""
+    answers = [ModelQuestion("answer", model, sample) for sample, model in enumerate(settings.models)]
     judged = [
-        Question("judge", settings.judge, ask.sample, {"prediction": ask.answer["text"]})
+        ModelQuestion("judge", settings.judge, ask.sample, {"prediction": ask.answer["text"]})
         for ask in item.asks_of("answer")
         if ask.answer is not None
     ]
     return [*answers, *judged]
 
 
-def _measured(settings: CulturallSettings, item: Item) -> Decision | None:
-    """Challenging when at most one of the three models is correct; it waits while one of them has no grade."""
+def _measured(settings: CulturallSettings, item: CampaignItem) -> StageDecision | None:
+    """Decide whether the item is challenging: few models are correct. It waits while one of them has no grade."""
     answers, judged = item.asks_of("answer"), item.asks_of("judge")
     if any(ask.answer is None for ask in answers):
         return None
     if not answers or not judged:
-        return Decision("next", result={"measured": False, "reason": NO_JUDGE if answers else NO_MODELS})
+        return StageDecision("next", result={"measured": False, "reason": NO_JUDGE if answers else NO_MODELS})
     grades = {ask.sample: ask.answer["correct"] for ask in judged if ask.answer is not None}
     if len(grades) < len(answers):
         return None
@@ -139,54 +132,54 @@ def _measured(settings: CulturallSettings, item: Item) -> Decision | None:
         ],
     }
     if challenging:
-        return Decision("next", result=result)
+        return StageDecision("next", result=result)
     template = "It is easy: {correct} of {models} models answered correctly. Please make it harder, or leave it."
     note = Phrase(template, correct=correct, models=len(answers))
-    return Decision("back", note, result)
+    return StageDecision("back", note, result)
 
 
-def _ask_labels(item: Item) -> Sequence[Question]:
+def _ask_labels(item: CampaignItem) -> Sequence[ModelQuestion]:
     texts = [] if is_english(item) else [name for name in PARTS if item.content.get(name)]
-    translations = [Question("translate", sample=PARTS.index(name), data={"field": name}) for name in texts]
-    return [Question("region"), Question("topic"), *translations]
+    translations = [ModelQuestion("translate", sample=PARTS.index(name), data={"field": name}) for name in texts]
+    return [ModelQuestion("region"), ModelQuestion("topic"), *translations]
 
 
-def _completed(item: Item) -> Decision | None:
-    """Region, topic and translation, as soon as the model has given them all; it waits while one is missing."""
+def _completed(item: CampaignItem) -> StageDecision | None:
+    """Add region, topic and translation as soon as the model has given them all; it waits while one is missing."""
     asked: list[Ask] = [ask for task in ("region", "topic", "translate") for ask in item.asks_of(task)]
     if not asked:
-        return Decision("next", result={"completed": False, "reason": NOT_COMPLETED})
+        return StageDecision("next", result={"completed": False, "reason": NOT_COMPLETED})
     if any(ask.answer is None for ask in asked):
         return None
     added = {name: value for ask in asked for name, value in (ask.answer or {}).items()}
     content = {name: value for name, value in item.content.items() if name not in ENGLISH}
-    return Decision("next", result={"completed": True}, content=content | added)
+    return StageDecision("next", result={"completed": True}, content=content | added)
 
 
-def _cross_checked(item: Item) -> Decision | None:
-    """What does not meet the criteria is no longer among the final items, unless the organiser decides otherwise."""
+def _cross_checked(item: CampaignItem) -> StageDecision | None:
+    """Reject what does not meet the criteria, unless the organiser decides otherwise."""
     votes = item.votes_at(CROSS_CHECK)
     if not votes:
         return None
     answer = votes[-1].answer
     result = {name: answer[name] for name in CRITERIA if name in answer}
     if meets_criteria(answer):
-        return Decision("next", result=result | {"meets_criteria": True})
-    return Decision("rejected", answer["note"], result | {"meets_criteria": False})
+        return StageDecision("next", result=result | {"meets_criteria": True})
+    return StageDecision("rejected", answer["note"], result | {"meets_criteria": False})
 
 
-def _reviewed(item: Item) -> Decision | None:
-    """Return the first review decides; what the reviewer wrote becomes the item."""
+def _reviewed(item: CampaignItem) -> StageDecision | None:
+    """Follow the first review; what the reviewer wrote becomes the item."""
     votes = item.votes_at("review")
     if not votes:
         return None
     answer = votes[-1].answer
     result = {name: answer[name] for name in ("verdict", *CRITERIA) if name in answer}
     if answer["verdict"] == "reject":
-        return Decision("rejected", answer["note"], result)
+        return StageDecision("rejected", answer["note"], result)
     changed = changes(item, answer)
     final = present(item) | changed
-    return Decision(
+    return StageDecision(
         "next",
         answer.get("note", ""),
         result | {"changed": sorted(changed)},

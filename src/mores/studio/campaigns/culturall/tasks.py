@@ -18,13 +18,13 @@ from mores.prompts import fill, read_prompt
 from mores.studio.campaigns.culturall.forms import PARTS
 from mores.studio.campaigns.culturall.settings import CulturallSettings
 from mores.studio.fence import Fence
-from mores.studio.kind import Task
-from mores.studio.records import Ask, Content, Item
-from mores.types import Failure
-from mores.types import Item as BenchItem
+from mores.studio.kind import ModelTask
+from mores.studio.records import Ask, CampaignItem, Content
+from mores.types import Failure, Item
 
 LONGEST = {"scenario": 4000, "question": 2000, "answer": 300, "explanation": 4000}
 TOKENS = 1500
+TARGET = "English"
 _HEADING = re.compile(r"[*_#\s]*\[(scenario|question|answer|explanation)\][*_]*:?", re.IGNORECASE)
 _CODE = re.compile(r"[\s\"'`*.]*([A-Za-z]{2})[\s\"'`*.]*")
 _MARK = re.compile(r"^\s*<<<[0-9a-f]{4,}\s*|\s*[0-9a-f]{4,}>>>\s*$")
@@ -49,20 +49,13 @@ def _written(completion: Completion) -> str:
     return text
 
 
-def _ask_draft(figure: str, item: Item, ask: Ask) -> Request:
-    excerpt = str(ask.data.get("excerpt") or item.content.get("excerpt") or "")
-    if not excerpt:
-        raise InputError("paste the text to work from first")
-    return _request(figure, {"source_excerpt": excerpt})
-
-
 def read_draft(text: str) -> dict[str, str]:
     """Return the four parts of a drafted item, each under its heading, once and in this order."""
     found = list(_HEADING.finditer(text))
     names = tuple(match[1].lower() for match in found)
     if names != PARTS:
         expected = ", ".join(f"[{name.capitalize()}]" for name in PARTS)
-        raise InputError(f"it has not the parts {expected}, each once and in this order")
+        raise InputError(f"it does not have the parts {expected}, each once and in this order")
     ends = [*(match.start() for match in found[1:]), len(text)]
     parts = {name: text[match.end() : end].strip() for name, match, end in zip(PARTS, found, ends, strict=True)}
     for name, part in parts.items():
@@ -73,10 +66,10 @@ def read_draft(text: str) -> dict[str, str]:
     return parts
 
 
-def _bench_item(item: Item) -> BenchItem:
+def _bench_item(item: CampaignItem) -> Item:
     """Return the item as `mores bench culturall` reads it, in its own language."""
     native = {name: str(item.content.get(name, "")) for name in PARTS}
-    return BenchItem(
+    return Item(
         id=item.id,
         prompt=answer_prompt(native),
         target=(native["answer"],),
@@ -85,29 +78,23 @@ def _bench_item(item: Item) -> BenchItem:
     )
 
 
-def _ask_answer(item: Item, _ask: Ask, _settings: CulturallSettings) -> Request:
-    messages = CULTURALL.messages(_bench_item(item))
-    return Request(messages, CULTURALL.max_tokens, CULTURALL.temperature, logprobs=False)
-
-
-def _ask_judge(item: Item, ask: Ask, _settings: CulturallSettings) -> Request:
+def _ask_judge(item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Request:
     assert CULTURALL.judging is not None
     texts = {name: str(item.content.get(name, "")) for name in PARTS}
     fence = Fence(*texts.values(), str(ask.data["prediction"]))
     fenced = {name: fence.around(text, " ") for name, text in texts.items() if text}
-    asked = item.model_copy(
-        update={"content": item.content | fenced}
-    )  # authors are strangers: the benchmark trusts them
+    # authors are strangers: the benchmark trusts them
+    asked = item.model_copy(update={"content": item.content | fenced})
     question = CULTURALL.judging.ask(_bench_item(asked), str(ask.data["prediction"]))
     if isinstance(question, Graded):
-        raise InputError(question.reason or "there is no answer to judge")
+        raise InputError(question.reason or "no answer to judge")
     request = judge_request(question)
     first, *rest = request.messages
     told = Message(first.role, f"{first.content}\n{read_prompt(__file__, 'fence')}")
     return request._replace(messages=(told, *rest))
 
 
-def _read_judge(completion: Completion, item: Item, ask: Ask, _settings: CulturallSettings) -> Content:
+def _read_judge(completion: Completion, item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Content:
     assert CULTURALL.judging is not None
     grade = CULTURALL.judging.read(_bench_item(item), str(ask.data["prediction"]), completion.text, again=False)
     if isinstance(grade, Failure):
@@ -115,16 +102,7 @@ def _read_judge(completion: Completion, item: Item, ask: Ask, _settings: Cultura
     return {"correct": grade.label is Label.CORRECT}
 
 
-def _ask_region(item: Item, _ask: Ask, _settings: CulturallSettings) -> Request:
-    return _request("figure9_region", _situation(item), 200)
-
-
-def _ask_topic(item: Item, _ask: Ask, settings: CulturallSettings) -> Request:
-    names = ", ".join(topic.name for topic in settings.topics)
-    return _request("figure10_topic", _situation(item), 200, topic_list=f"[{names}]")
-
-
-def _situation(item: Item) -> dict[str, str]:
+def _situation(item: CampaignItem) -> dict[str, str]:
     return {name: str(item.content.get(name, "")) for name in ("scenario", "question")}
 
 
@@ -135,7 +113,7 @@ def read_region(text: str) -> str:
         raise InputError(f"it says {text[:60]!r}; expected two letters, the code of a country")
     code = region(match[1])
     if len(code) != 2:
-        raise InputError(f"{match[1]!r} is no country")
+        raise InputError(f"{match[1]!r} is not a country")
     return code
 
 
@@ -148,12 +126,7 @@ def read_topic(text: str, settings: CulturallSettings) -> str:
     raise InputError(f"it says {text[:60]!r}; expected one of the topics")
 
 
-def _ask_translation(item: Item, ask: Ask, _settings: CulturallSettings) -> Request:
-    source = str(item.content.get(ask.data["field"], ""))
-    return _request("figure6_translate", {"source": source}, target_language="English")
-
-
-def _read_translation(completion: Completion, _item: Item, ask: Ask, _settings: CulturallSettings) -> Content:
+def _read_translation(completion: Completion, _item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Content:
     text = _MARK.sub("", _written(completion)).strip()
     name = ask.data["field"]
     if not text:
@@ -163,34 +136,55 @@ def _read_translation(completion: Completion, _item: Item, ask: Ask, _settings: 
     return {f"english_{name}": text}
 
 
-TASKS: dict[str, Task[CulturallSettings]] = {
-    "data": Task(
-        lambda item, ask, _settings: _ask_draft("figure7_data", item, ask),
+def _draft_task(figure: str, title: str) -> ModelTask[CulturallSettings]:
+    """Return the task of drafting an item from a text that the author pasted."""
+
+    def ask_draft(item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Request:
+        excerpt = str(ask.data.get("excerpt") or item.content.get("excerpt") or "")
+        if not excerpt:
+            raise InputError("paste the text to work from first")
+        return _request(figure, {"source_excerpt": excerpt})
+
+    return ModelTask(
+        ask_draft,
         lambda completion, _item, _ask, _settings: dict(read_draft(_written(completion))),
-        "Draft from existing data",
+        title,
         keeps=("excerpt",),
         fills=PARTS,
+    )
+
+
+TASKS: dict[str, ModelTask[CulturallSettings]] = {
+    "data": _draft_task("figure7_data", "Draft from existing data"),
+    "document": _draft_task("figure8_document", "Draft from a document"),
+    "answer": ModelTask(
+        lambda item, _ask, _settings: Request(
+            CULTURALL.messages(_bench_item(item)), CULTURALL.max_tokens, CULTURALL.temperature, logprobs=False
+        ),
+        lambda completion, _item, _ask, _settings: {"text": _written(completion)},
+        "Answer the question",
     ),
-    "document": Task(
-        lambda item, ask, _settings: _ask_draft("figure8_document", item, ask),
-        lambda completion, _item, _ask, _settings: dict(read_draft(_written(completion))),
-        "Draft from a document",
-        keeps=("excerpt",),
-        fills=PARTS,
-    ),
-    "answer": Task(
-        _ask_answer, lambda completion, _item, _ask, _settings: {"text": _written(completion)}, "Answer the question"
-    ),
-    "judge": Task(_ask_judge, _read_judge, "Judge an answer"),
-    "region": Task(
-        _ask_region,
+    "judge": ModelTask(_ask_judge, _read_judge, "Judge an answer"),
+    "region": ModelTask(
+        lambda item, _ask, _settings: _request("figure9_region", _situation(item), 200),
         lambda completion, _item, _ask, _settings: {"region": read_region(_written(completion))},
         "Region",
     ),
-    "topic": Task(
-        _ask_topic,
+    "topic": ModelTask(
+        lambda item, _ask, settings: _request(
+            "figure10_topic",
+            _situation(item),
+            200,
+            topic_list=f"[{', '.join(topic.name for topic in settings.topics)}]",
+        ),
         lambda completion, _item, _ask, settings: {"topic": read_topic(_written(completion), settings)},
         "Topic",
     ),
-    "translate": Task(_ask_translation, _read_translation, "Translate into English"),
+    "translate": ModelTask(
+        lambda item, ask, _settings: _request(
+            "figure6_translate", {"source": str(item.content.get(ask.data["field"], ""))}, target_language=TARGET
+        ),
+        _read_translation,
+        "Translate into English",
+    ),
 }

@@ -15,42 +15,38 @@ from mores.studio.campaigns.culturalteaming import asking, figures
 from mores.studio.campaigns.culturalteaming.export import export
 from mores.studio.campaigns.culturalteaming.forms import WORDS, duel_form, verify_form, write_form
 from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, adjudged, label, people, verified
-from mores.studio.kind import Kind, Task
-from mores.studio.records import Item, Role
-from mores.studio.workflow import Decision, Stage
+from mores.studio.kind import CampaignKind, ModelTask
+from mores.studio.records import Role
+from mores.studio.workflow import CampaignStage, StageDecision
 
 QUESTION = ("question", "options", "correct")
 
 
-def _sent(_item: Item) -> Decision:
-    return Decision("next")
-
-
-def stages(settings: TeamingSettings) -> tuple[Stage, ...]:
+def stages(settings: TeamingSettings) -> tuple[CampaignStage, ...]:
     """Return the stages of a campaign."""
     return (
-        Stage(
+        CampaignStage(
             "write",
             "Write a question",
             Role.AUTHOR,
             write_form,
-            _sent,
+            lambda _item: StageDecision("next"),
             own=True,
             send="Play it against the AI",
             tasks=frozenset({"draft"}),
         ),
-        Stage(
+        CampaignStage(
             "duel",
             "Play against the AI",
             Role.AUTHOR,
             duel_form,
-            _sent,
+            lambda _item: StageDecision("next"),
             own=True,
             send="Send it to the verifiers",
             tasks=frozenset({"answer"}),
             opening="answer",
         ),
-        Stage(
+        CampaignStage(
             STAGE,
             "Verify",
             Role.VERIFIER,
@@ -65,7 +61,7 @@ def stages(settings: TeamingSettings) -> tuple[Stage, ...]:
     )
 
 
-KIND: Kind[Any] = Kind(
+KIND: CampaignKind[Any] = CampaignKind(
     name="culturalteaming",
     title="CulturalTeaming",
     summary="Authors play questions about their culture against a model; five people from the region verify each.",
@@ -75,10 +71,12 @@ KIND: Kind[Any] = Kind(
     export=export,
     label=label,
     tasks={
-        "draft": Task(
+        "draft": ModelTask(
             asking.ask_draft, asking.read_draft, "Let the AI draft the question", keeps=("scene",), fills=QUESTION
         ),
-        "answer": Task(asking.ask_answer, asking.read_answer, "Play it against the AI", keeps=QUESTION, whole=True),
+        "answer": ModelTask(
+            asking.ask_answer, asking.read_answer, "Play it against the AI", keeps=QUESTION, whole=True
+        ),
     },
     headline=lambda item: str(item.content.get("question") or item.content.get("scene") or item.id),
     skilled=lambda settings: settings.adaptive,

@@ -19,15 +19,15 @@ from mores.models.written import read_written, without_thoughts
 from mores.prompts import fill, read_prompt
 from mores.studio.campaigns.culturalteaming.forms import LETTERS, LONGEST_OPTION, LONGEST_QUESTION, problem_of
 from mores.studio.fence import Fence
-from mores.studio.kind import Settings
-from mores.studio.records import Ask, Content, Item
+from mores.studio.kind import CampaignSettings
+from mores.studio.records import Ask, CampaignItem, Content
 from mores.types import Failure
 
 _WORDS = frozenset(["THE", "CORRECT", "ANSWER", "ANSWERS", "OPTION", "OPTIONS", "IS", "ARE", "AND"])
 """What may stand around the letters of an answer."""
 
 
-class Draft(BaseModel):
+class DraftedQuestion(BaseModel):
     """A question as the AI helper drafts it."""
 
     model_config = ConfigDict(extra="ignore")
@@ -49,23 +49,23 @@ SCHEMA = {
 }
 
 
-def _prompt(name: str, item: Item, written: str) -> str:
+def _prompt(name: str, item: CampaignItem, written: str) -> str:
     """Return a prompt with what the author wrote between marks."""
     fence = Fence(written)
     place = region_name(item.region) if item.region else "the author's region"
     return fill(read_prompt(__file__, name), region=place, mark=fence.mark, written=fence.around(written))
 
 
-def ask_draft(item: Item, ask: Ask, _settings: Settings) -> Request:
+def ask_draft(item: CampaignItem, ask: Ask, _settings: CampaignSettings) -> Request:
     """Ask for a question with four options, from the author's scene."""
     text = _prompt("draft", item, str(ask.data.get("scene", "")))
     return Request((Message("user", text),), max_tokens=700, logprobs=False, schema=SCHEMA)
 
 
-def read_draft(completion: Completion, _item: Item, _ask: Ask, _settings: Settings) -> Content:
+def read_draft(completion: Completion, _item: CampaignItem, _ask: Ask, _settings: CampaignSettings) -> Content:
     """Return the question in the answer; words around the JSON do not matter."""
     text = without_thoughts(completion.text)
-    draft = read_written(text[text.find("{") : text.rfind("}") + 1], Draft, "a question with four options")
+    draft = read_written(text[text.find("{") : text.rfind("}") + 1], DraftedQuestion, "a question with four options")
     if isinstance(draft, Failure):
         raise InputError("it has no question with four options")
     options = [re.sub(r"^\(?[A-Da-d][.):]\s+", "", option).strip()[:LONGEST_OPTION] for option in draft.options]
@@ -75,15 +75,15 @@ def read_draft(completion: Completion, _item: Item, _ask: Ask, _settings: Settin
     return content | {"correct": [draft.correct]}
 
 
-def ask_answer(item: Item, ask: Ask, _settings: Settings) -> Request:
+def ask_answer(item: CampaignItem, ask: Ask, _settings: CampaignSettings) -> Request:
     """Ask for the answer: one letter, or all that are correct where the author says that several are."""
     written = f"{ask.data.get('question', '')}\n{lettered(ask.data.get('options', ()))}"
     text = _prompt("answer_one" if len(ask.data.get("correct", ())) < 2 else "answer_all", item, written)
     return Request((Message("user", text),), max_tokens=64, logprobs=True, alternatives=10)
 
 
-def read_answer(completion: Completion, _item: Item, ask: Ask, _settings: Settings) -> Content:
-    """The letters, the confidence in them where the server gives probabilities, and whether the AI was beaten."""
+def read_answer(completion: Completion, _item: CampaignItem, ask: Ask, _settings: CampaignSettings) -> Content:
+    """Return the letters, the confidence in them where the server gives it, and whether the AI was beaten."""
     correct = ask.data.get("correct", ())
     if len(correct) < 2:
         letter = read_letter(completion.text, len(LETTERS))

@@ -21,7 +21,7 @@ from mores.studio.campaigns.culturalteaming.forms import LETTERS
 from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, label
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
-from mores.studio.records import Item
+from mores.studio.records import CampaignItem
 
 NUMERALS = ("i", "ii", "iii", "iv")
 INSTRUCTION = (
@@ -45,7 +45,7 @@ RUNNABLES = (
 )
 
 
-def export(settings: TeamingSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
+def export(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield a folder with Easy and Hard that `mores bench` runs, and each item's whole story in `items.jsonl`."""
     numbers: dict[str, int] = {}
     easy: list[Sequence[Any]] = []
@@ -70,7 +70,7 @@ def export(settings: TeamingSettings, items: Iterable[Item]) -> Iterator[ExportF
     yield ExportFile("items.jsonl", "".join(f"{line}\n" for line in stories).encode())
 
 
-def answer_of(item: Item) -> list[str]:
+def answer_of(item: CampaignItem) -> list[str]:
     """Return the correct options: what the verifiers agreed on; the author's, where an organiser accepted the item."""
     return list(item.results.get(STAGE, {}).get("answer") or item.content.get("correct", ()))
 
@@ -78,7 +78,7 @@ def answer_of(item: Item) -> list[str]:
 def easy_row(
     identifier: str, question: str, options: Sequence[str], correct: Sequence[str]
 ) -> tuple[str, str, str, str, str, str]:
-    """Question, four options and the letter of the correct one."""
+    """Return the question, four options and the letter of the correct one."""
     if len(correct) == 1:
         first, second, third, fourth = options
         return question, first, second, third, fourth, correct[0]
@@ -92,7 +92,7 @@ def easy_row(
     return text, first, second, third, fourth, LETTERS[shown.index(target)]
 
 
-def _story(item: Item, number: int | None, correct: Sequence[str], numbers: dict[str, int]) -> dict[str, Any]:
+def _story(item: CampaignItem, number: int | None, correct: Sequence[str], numbers: dict[str, int]) -> dict[str, Any]:
     """Return an item with its rounds and votes; people are numbers, in the order in which they first occur."""
 
     def person(identifier: str | None) -> int | None:

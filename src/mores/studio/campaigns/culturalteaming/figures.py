@@ -11,33 +11,45 @@ from mores.formatting import percent
 from mores.stats.annotators.popular import surprisingly_popular
 from mores.studio.campaigns.culturalteaming.forms import UNKNOWN
 from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, label
-from mores.studio.phrase import Phrase
-from mores.studio.records import Item, Status
+from mores.studio.phrase import Phrase, phrase_share
+from mores.studio.records import CampaignItem, ItemStatus
 
 PAPER = Phrase("1,696 of over 3,000 verified questions were accepted; 1,554 single, 142 multi mode")
 
 
-def summarise(settings: TeamingSettings, items: Sequence[Item]) -> Mapping[str, Any]:
+def summarise(settings: TeamingSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
     """Return the paper's figures: how many questions were written, verified, accepted; votes; how the AI did."""
     verified = [item for item in items if STAGE in item.results and item.votes]
-    accepted = [item for item in items if item.status is Status.ACCEPTED]
+    accepted = [item for item in items if item.status is ItemStatus.ACCEPTED]
     modes = [len(item.results.get(STAGE, {}).get("answer", ())) for item in accepted]
     played = [ask for item in items for ask in item.asks if ask.task == "answer" and ask.answer]
     last = [asks[-1] for item in items if (asks := [ask for ask in item.asks if ask.task == "answer" and ask.answer])]
     votes = [vote for item in items for vote in item.votes if vote.stage == STAGE]
-    differ = [item for item in accepted if _differs(item)]
+    differ = [
+        item
+        for item in accepted
+        if item.author is not None
+        and (agreed := item.results.get(STAGE, {}).get("answer"))
+        and sorted(item.content.get("correct", ())) != sorted(agreed)
+    ]
     figures: dict[str, Any] = {
         "Questions": len(items),
         "Verified": len(verified),
         "Accepted": len(accepted),
-        "Accepted, of the verified": _share(sum(item.status is Status.ACCEPTED for item in verified), len(verified)),
+        "Accepted, of the verified": phrase_share(
+            sum(item.status is ItemStatus.ACCEPTED for item in verified), len(verified)
+        ),
         "Single mode": sum(mode == 1 for mode in modes),
         "Multi mode": sum(mode > 1 for mode in modes),
         "Votes": len(votes),
-        "“I don't know”, of the votes": _share(sum(UNKNOWN in vote.answer["answer"] for vote in votes), len(votes)),
+        "“I don't know”, of the votes": phrase_share(
+            sum(UNKNOWN in vote.answer["answer"] for vote in votes), len(votes)
+        ),
         "Accepted with another answer than the author's": len(differ),
         "Rounds against the AI": len(played),
-        "AI beaten, of the last rounds": _share(sum(ask.answer["beaten"] for ask in last if ask.answer), len(last)),
+        "AI beaten, of the last rounds": phrase_share(
+            sum(ask.answer["beaten"] for ask in last if ask.answer), len(last)
+        ),
         "CulturalBench": PAPER,
     }
     if settings.ask_others:
@@ -49,8 +61,8 @@ def summarise(settings: TeamingSettings, items: Sequence[Item]) -> Mapping[str, 
     return figures
 
 
-def popular_answer(item: Item) -> str | None:
-    """The answer that more verifiers gave than they predict of others; None where nobody predicted or two tie."""
+def popular_answer(item: CampaignItem) -> str | None:
+    """Return the answer that more verifiers gave than predicted of others; None without predictions, or for a tie."""
     pairs = []
     for vote in item.votes_at(STAGE):
         mine, others = label(STAGE, vote.answer), label(STAGE, {"answer": vote.answer.get("others") or [UNKNOWN]})
@@ -61,7 +73,7 @@ def popular_answer(item: Item) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _popular(pairs: tuple[tuple[str, str], ...]) -> str | None:
-    """Of answers and predictions; many items of a campaign have the same."""
+    """Return the same for pairs of answers and predictions; many items of a campaign have the same pairs."""
     if not any(others for _, others in pairs):
         return None
     labels = sorted({name for pair in pairs for name in pair if name})
@@ -69,7 +81,7 @@ def _popular(pairs: tuple[tuple[str, str], ...]) -> str | None:
     return found.winners[0] if found and len(found.winners) == 1 else None
 
 
-def method(settings: TeamingSettings, items: Iterable[Item]) -> str:
+def method(settings: TeamingSettings, items: Iterable[CampaignItem]) -> str:
     """Return what the Method section of a paper says about the campaign."""
     every = list(items)
     figures = summarise(settings, every)
@@ -90,14 +102,3 @@ def method(settings: TeamingSettings, items: Iterable[Item]) -> str:
         f"{figures['Accepted']:,} were accepted, {figures['Single mode']:,} with one and {figures['Multi mode']:,} "
         f"with several correct options."
     )
-
-
-def _differs(item: Item) -> bool:
-    agreed = item.results.get(STAGE, {}).get("answer", ())
-    return bool(agreed) and item.author is not None and sorted(item.content.get("correct", ())) != sorted(agreed)
-
-
-def _share(part: int, whole: int) -> str:
-    if not whole:
-        return "–"
-    return Phrase("{share} ({part} of {whole})", share=percent(part / whole), part=part, whole=whole)

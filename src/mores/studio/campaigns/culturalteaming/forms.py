@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from mores.studio.form import Field, Form
-from mores.studio.records import Content, Item
+from mores.studio.form import FormField, StudioForm
+from mores.studio.records import CampaignItem, Content
 
 LETTERS = "ABCD"
 NONE, UNKNOWN = "none", "unknown"
@@ -37,7 +37,7 @@ WORDS = {
 }
 """What results and answers of the AI are called."""
 
-SCENE = Field(
+SCENE = FormField(
     "scene",
     "A scene of your culture",
     "text",
@@ -45,15 +45,15 @@ SCENE = Field(
     longest=LONGEST_SCENE,
 )
 QUESTION = (
-    Field(
+    FormField(
         "question",
         "Question",
         "text",
         help="In English. Name the region, so that it is clear whose culture is meant.",
         longest=LONGEST_QUESTION,
     ),
-    Field("options", "Four options", "lines", count=(4, 4), longest=LONGEST_OPTION),
-    Field("correct", "Which options are correct?", "choices", options=[(letter, letter) for letter in LETTERS]),
+    FormField("options", "Four options", "lines", count=(4, 4), longest=LONGEST_OPTION),
+    FormField("correct", "Which options are correct?", "choices", options=[(letter, letter) for letter in LETTERS]),
 )
 
 
@@ -66,12 +66,12 @@ def problem_of(options: Sequence[str]) -> str:
     return ""
 
 
-def write_form(_item: Item) -> Form:
+def write_form(_item: CampaignItem) -> StudioForm:
     """Return the scene, and the question that is made of it."""
-    return Form((SCENE, *QUESTION), check=_check)
+    return StudioForm((SCENE, *QUESTION), check=_check)
 
 
-def duel_form(item: Item) -> Form:
+def duel_form(item: CampaignItem) -> StudioForm:
     """Return the question; when it came back, it must be changed before it is sent again."""
 
     def check(content: Content) -> Mapping[str, str]:
@@ -80,7 +80,7 @@ def duel_form(item: Item) -> Form:
             return {"question": "Change the question or its options: people have already judged this version."}
         return _check(content)
 
-    return Form(QUESTION, check=check)
+    return StudioForm(QUESTION, check=check)
 
 
 def _check(content: Content) -> Mapping[str, str]:
@@ -88,7 +88,7 @@ def _check(content: Content) -> Mapping[str, str]:
     return {"options": problem} if problem else {}
 
 
-def verify_form(item: Item, *, ask_others: bool) -> Form:
+def verify_form(item: CampaignItem, *, ask_others: bool) -> StudioForm:
     """Return all options that apply; each verifier sees them in an order of their own, unless one refers to others."""
     options = list(zip(LETTERS, item.content.get("options", ()), strict=False))
     count = len(options)
@@ -96,7 +96,7 @@ def verify_form(item: Item, *, ask_others: bool) -> Form:
     nothing, unknown = (NONE, "None of these is correct"), (UNKNOWN, "I don't know")
     alone = frozenset({NONE, UNKNOWN})
     fields = [
-        Field(
+        FormField(
             "answer",
             "Select all that apply",
             "choices",
@@ -108,7 +108,7 @@ def verify_form(item: Item, *, ask_others: bool) -> Form:
     ]
     if ask_others:
         fields.append(
-            Field(
+            FormField(
                 "others",
                 "What would most other people from your region select?",
                 "choices",
@@ -119,4 +119,4 @@ def verify_form(item: Item, *, ask_others: bool) -> Form:
                 shuffled=shuffled,
             )
         )
-    return Form(tuple(fields))
+    return StudioForm(tuple(fields))

@@ -18,17 +18,17 @@ from mores.stats.annotators.redundancy import VoteDecision as Certainty
 from mores.stats.classification import Floats
 from mores.studio.campaigns.culturalteaming.forms import LETTERS, NONE, UNKNOWN
 from mores.studio.form import FormError
-from mores.studio.kind import Settings
+from mores.studio.kind import CampaignSettings
 from mores.studio.phrase import Phrase
-from mores.studio.records import Content, Item, Vote
-from mores.studio.workflow import Decision
+from mores.studio.records import CampaignItem, Content, ItemVote
+from mores.studio.workflow import StageDecision
 
 STAGE = "verify"
 TYPICAL = 0.8
 """How often the answer of someone is correct of whom nothing is known yet."""
 
 
-class TeamingSettings(Settings):
+class TeamingSettings(CampaignSettings):
     """What an organiser sets for a CulturalTeaming campaign."""
 
     languages: tuple[str, ...] = ("en",)
@@ -69,14 +69,14 @@ def label(stage: str, answer: Content) -> str | None:
     return NONE if NONE in chosen else "".join(sorted(chosen))
 
 
-def tally(item: Item, version: int | None = None) -> Counter[str]:
+def tally(item: CampaignItem, version: int | None = None) -> Counter[str]:
     """Return how many verifiers gave each answer to a version of an item, the present one unless it is named."""
     wanted = item.version if version is None else version
     votes = (vote for vote in item.votes if vote.stage == STAGE and vote.version == wanted)
     return Counter(label(STAGE, vote.answer) or UNKNOWN for vote in votes)
 
 
-def people(settings: TeamingSettings, item: Item) -> int:
+def people(settings: TeamingSettings, item: CampaignItem) -> int:
     """Return how many answers an item needs, given those so far."""
     if not settings.adaptive:
         return settings.verifiers
@@ -84,7 +84,7 @@ def people(settings: TeamingSettings, item: Item) -> int:
     return len(votes) + 1 if certainty(settings, votes).ask else len(votes)
 
 
-def verified(settings: TeamingSettings, item: Item) -> Decision | None:
+def verified(settings: TeamingSettings, item: CampaignItem) -> StageDecision | None:
     """Return what the verifiers' answers decide; None while more are needed."""
     votes, counts = item.votes_at(STAGE), tally(item)
     options = {name: count for name, count in counts.items() if name not in (NONE, UNKNOWN)}
@@ -112,10 +112,12 @@ def verified(settings: TeamingSettings, item: Item) -> Decision | None:
         template = "{count} of {people} people gave the same answer; {needed} must."
         note = Phrase(template, count=count, people=len(votes), needed=settings.agreeing)
     if accepted:
-        return Decision("next", result=result | {"answer": list(best), "mode": "single" if len(best) == 1 else "multi"})
+        return StageDecision(
+            "next", result=result | {"answer": list(best), "mode": "single" if len(best) == 1 else "multi"}
+        )
     if settings.returns and item.returns == 0:
-        return Decision("back", note, result, to="duel")
-    return Decision("rejected", note, result)
+        return StageDecision("back", note, result, to="duel")
+    return StageDecision("rejected", note, result)
 
 
 class _OneCoin:
@@ -124,7 +126,7 @@ class _OneCoin:
     A wrong answer is any of the others with the same probability (the one-coin model of Dawid and Skene).
     """
 
-    def __init__(self, votes: list[Vote]) -> None:
+    def __init__(self, votes: list[ItemVote]) -> None:
         several = {name for vote in votes if (name := label(STAGE, vote.answer)) and name not in (*LETTERS, NONE)}
         self.labels = (*LETTERS, NONE, *sorted(several))
         self.prevalence: Floats = np.full(len(self.labels), 1 / len(self.labels))
@@ -138,14 +140,14 @@ class _OneCoin:
         return matrix
 
 
-def certainty(settings: TeamingSettings, votes: list[Vote]) -> Certainty:
+def certainty(settings: TeamingSettings, votes: list[ItemVote]) -> Certainty:
     """Return how probable each answer is by now, and whether to ask one more; who does not know tells nothing."""
     told = [(vote.person, name) for vote in votes if (name := label(STAGE, vote.answer))]
     found = decide(_OneCoin(votes), told, Redundancy(settings.least, settings.most, settings.certainty))
     return replace(found, ask=False, reason="most votes") if found.ask and len(votes) >= settings.most else found
 
 
-def adjudged(item: Item, answer: Content) -> Content:
+def adjudged(item: CampaignItem, answer: Content) -> Content:
     """Return what the organiser decides in place of the verifiers: the correct options."""
     chosen = [letter for letter in answer["answer"] if letter not in (NONE, UNKNOWN)]
     if not chosen:

@@ -18,71 +18,67 @@ from mores.studio.campaigns.marking.figures import label, method, summarise
 from mores.studio.campaigns.marking.forms import WORDS, group_form, grouped, mark_form, validate_form
 from mores.studio.campaigns.marking.imports import COLUMNS, admit, join
 from mores.studio.campaigns.marking.settings import MarkingSettings
-from mores.studio.form import Form
-from mores.studio.kind import Kind
-from mores.studio.records import Item, Role
-from mores.studio.workflow import Decision, Stage
+from mores.studio.form import StudioForm
+from mores.studio.kind import CampaignKind
+from mores.studio.records import CampaignItem, Role
+from mores.studio.workflow import CampaignStage, StageDecision
 
 
-def _marked(settings: MarkingSettings, item: Item) -> Decision | None:
-    votes = item.votes_at(MARK)
-    if len(votes) < settings.markers:
-        return None
-    return Decision("next", result={"marked": sum(len(vote.answer["marks"]) for vote in votes)})
-
-
-def _validated(item: Item) -> Decision | None:
-    """On when somebody has answered, or where there is nothing to ask about."""
-    everything = found_in(item)
-    if everything and not item.votes_at(VALIDATE):
-        return None
-    return Decision("next", result={"valid": sum(found.stands for found in everything), "of": len(everything)})
-
-
-def _grouped(settings: MarkingSettings, item: Item) -> Decision | None:
-    """By the rule; where the organiser decides, only what they could not change."""
-    groups = group(item)
-    if settings.grouping == "organiser" and sum(map(len, groups)) > 1:
-        return None
-    return Decision("next", result={"groups": groups})
-
-
-def stages(settings: MarkingSettings) -> tuple[Stage, ...]:
+def stages(settings: MarkingSettings) -> tuple[CampaignStage, ...]:
     """Return the stages of a campaign."""
+
+    def end_marking(item: CampaignItem) -> StageDecision | None:
+        votes = item.votes_at(MARK)
+        marks = sum(len(vote.answer["marks"]) for vote in votes)
+        return StageDecision("next", result={"marked": marks}) if len(votes) >= settings.markers else None
+
+    def end_validation(item: CampaignItem) -> StageDecision | None:
+        """Go on when somebody has answered, or where there is nothing to ask about."""
+        everything = found_in(item)
+        if everything and not item.votes_at(VALIDATE):
+            return None
+        return StageDecision("next", result={"valid": sum(found.stands for found in everything), "of": len(everything)})
+
+    def end_grouping(item: CampaignItem) -> StageDecision | None:
+        """Group by the rule; where the organiser decides, only what they could not change."""
+        groups = group(item)
+        wait = settings.grouping == "organiser" and sum(map(len, groups)) > 1
+        return None if wait else StageDecision("next", result={"groups": groups})
+
     shared: dict[str, Any] = {"speaking": True, "regional": settings.regional, "hold": settings.hold}
-    mark = Stage(
+    mark = CampaignStage(
         MARK,
         "Mark the errors",
         Role.ANNOTATOR,
         lambda item: mark_form(settings, item),
-        lambda item: _marked(settings, item),
+        end_marking,
         people=lambda _item: settings.markers,
         **shared,
     )
-    validate = Stage(
+    validate = CampaignStage(
         VALIDATE,
         "Check the marks",
         Role.VERIFIER,
         lambda item: validate_form(settings, item),
-        _validated,
+        end_validation,
         others=True,
         back=MARK,
         **shared,
     )
     by_hand = settings.grouping == "organiser"
-    join_marks = Stage(
+    join_marks = CampaignStage(
         GROUP,
         "Join equal errors",
         Role.ORGANISER if by_hand else None,
-        group_form if by_hand else lambda _item: Form(),
-        lambda item: _grouped(settings, item),
+        group_form if by_hand else lambda _item: StudioForm(),
+        end_grouping,
         back=MARK,
         adjudge=grouped if by_hand else None,
     )
     return (mark, validate, join_marks) if settings.validated else (mark, join_marks)
 
 
-def shown(_settings: MarkingSettings, item: Item) -> Mapping[str, Any]:
+def shown(_settings: MarkingSettings, item: CampaignItem) -> Mapping[str, Any]:
     """Return the marks of all people, each with the field that asks about it; and the errors that stand in the end."""
     field = {VALIDATE: "verdict", GROUP: "group"}.get(item.stage, "")
     marks = [
@@ -91,7 +87,7 @@ def shown(_settings: MarkingSettings, item: Item) -> Mapping[str, Any]:
     return {"marks": marks, "errors": list(agreed(item)) if item.results.get(GROUP) else []}
 
 
-KIND: Kind[Any] = Kind(
+KIND: CampaignKind[Any] = CampaignKind(
     name="marking",
     title="Error marking",
     summary="People mark what is culturally wrong in texts, as in MQM and JuICE; another person checks each mark.",

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
 
 from mores.stats.marks import trim
 from mores.studio.marks import Mark
-from mores.studio.records import Item
+from mores.studio.records import CampaignItem
 
 MARK, VALIDATE, GROUP = "mark", "validate", "group"
 
 
-class Found(NamedTuple):
+class PersonMark(NamedTuple):
     """One mark of one person."""
 
     person: str
@@ -35,19 +35,19 @@ class Found(NamedTuple):
         return self.category if self.verdict == "other" else str(self.mark.get("type", ""))
 
 
-def found_in(item: Item) -> list[Found]:
+def found_in(item: CampaignItem) -> list[PersonMark]:
     """Return every mark of every person, in the order in which the people answered, with what the validator says."""
     verdicts = item.votes_at(VALIDATE)
     answer = verdicts[-1].answer if verdicts else {}
     marks = [(vote.person, mark) for vote in item.votes_at(MARK) for mark in vote.answer.get("marks", ())]
     return [
-        Found(person, mark, answer.get(f"verdict_{place}") or "valid", answer.get(f"category_{place}") or "")
+        PersonMark(person, mark, answer.get(f"verdict_{place}") or "valid", answer.get(f"category_{place}") or "")
         for place, (person, mark) in enumerate(marks)
     ]
 
 
-def group(item: Item) -> list[list[int]]:
-    """The places in `found_in` of marks that are the same error: by the organiser where they said so, else by overlap.
+def group(item: CampaignItem) -> list[list[int]]:
+    """Return the places in `found_in` of marks that are the same error: as the organiser said, else by overlap.
 
     Marks that overlap most are joined first, whatever their labels; no group has two marks of one person, so that one
     long mark does not join two errors. Marks that are not valid, and what is missing, are not joined.
@@ -70,8 +70,8 @@ def group(item: Item) -> list[list[int]]:
     return sorted({id(members): sorted(members) for members in groups.values()}.values())
 
 
-def alike(item: Item, first: Mark, second: Mark) -> float:
-    """The intersection of two marks over their union, in characters, without the space and punctuation around them."""
+def alike(item: CampaignItem, first: Mark, second: Mark) -> float:
+    """Return the intersection of two marks over their union, in characters, without space and punctuation around."""
     if first["part"] != second["part"] or first["start"] is None or second["start"] is None:
         return 0.0
     text = str(item.content.get(first["part"], ""))
@@ -90,18 +90,15 @@ class Agreed(NamedTuple):
     people: tuple[str, ...]
 
 
-def agreed(item: Item) -> Iterator[Agreed]:
+def agreed(item: CampaignItem) -> Iterator[Agreed]:
     """Yield the errors that stand, each once."""
     everything = found_in(item)
     for places in group(item):
         members = [everything[place] for place in places]
         central = max(members, key=lambda found: sum(alike(item, found.mark, other.mark) for other in members))
-        severity = _usual([str(found.mark.get("severity", "")) for found in members], central.mark.get("severity", ""))
+        counts = Counter(str(found.mark.get("severity", "")) for found in members)
+        severity = central.mark.get("severity", "")
+        if counts[severity] < max(counts.values()):
+            severity = counts.most_common(1)[0][0]
         mark = central.mark | {"type": central.type, "severity": severity}
         yield Agreed(mark, tuple(found.person for found in members))
-
-
-def _usual(values: Sequence[str], preferred: str) -> str:
-    """Return the value that occurs most often; the preferred one where several do."""
-    counts = Counter(values)
-    return preferred if counts[preferred] == max(counts.values()) else counts.most_common(1)[0][0]

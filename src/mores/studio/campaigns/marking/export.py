@@ -12,44 +12,41 @@ from mores.metaevaluation.juice.locate import paragraphs
 from mores.metric.mqm_tsv import write_mqm_tsv
 from mores.metric.score import score
 from mores.signature import sign
-from mores.studio.campaigns.marking.errors import MARK, Found, agreed, found_in, group
+from mores.studio.campaigns.marking.errors import MARK, PersonMark, agreed, found_in, group
 from mores.studio.campaigns.marking.settings import MarkingSettings
 from mores.studio.kind import ExportFile
 from mores.studio.marks import Mark, to_errors
-from mores.studio.records import Item, Status
+from mores.studio.records import CampaignItem, ItemStatus
 from mores.types import DEFAULT_INSTRUCTION, ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
 
 DECLINED = "the person could not judge this text"
 VALIDATIONS = {"valid": "valid", "other": "valid_diff_category", "invalid": "invalid"}
 
 
-def export(settings: MarkingSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
-    """Judgements of each person and of all together, MQM TSV, JuICE JSON, and the texts."""
-    shown = [item for item in items if item.status is not Status.WITHDRAWN]
+def export(settings: MarkingSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
+    """Yield judgements of each person and of all together, MQM TSV, JuICE JSON, and the texts."""
+    shown = [item for item in items if item.status is not ItemStatus.WITHDRAWN]
     samples = samples_of(shown)
     judgements = [judgement for item in shown for judgement in judgements_of(settings, item, samples[item.id])]
-    decided = [item for item in shown if item.status is Status.ACCEPTED]
+    decided = [item for item in shown if item.status is ItemStatus.ACCEPTED]
     juice = {samples[item.id].id: to_juice(item) for item in decided if item.region and item.language}
     systems = {sample.id: sample.source for sample in samples.values() if sample.source}
     yield ExportFile("README.md", _readme(settings, shown, judgements, len(decided) - len(juice)).encode())
-    yield _lines("texts.jsonl", samples.values())
-    yield _lines("judgements.jsonl", judgements)
-    yield _lines("agreed.jsonl", (agreed_judgement(settings, item, samples[item.id]) for item in decided))
+    yield ExportFile.of_records("texts.jsonl", samples.values())
+    yield ExportFile.of_records("judgements.jsonl", judgements)
+    agreed_judgements = (agreed_judgement(settings, item, samples[item.id]) for item in decided)
+    yield ExportFile.of_records("agreed.jsonl", agreed_judgements)
     yield ExportFile("mqm.tsv", write_mqm_tsv(judgements, systems=systems).encode())
     yield ExportFile("juice.json", f"{json.dumps(juice, ensure_ascii=False, indent=1)}\n".encode())
 
 
-def _lines(path: str, records: Iterable[Sample | Judgement]) -> ExportFile:
-    return ExportFile(path, "".join(f"{record.model_dump_json()}\n" for record in records).encode())
-
-
-def samples_of(items: Sequence[Item]) -> dict[str, Sample]:
+def samples_of(items: Sequence[CampaignItem]) -> dict[str, Sample]:
     """Return the texts of items, by the item; an id that came with several of them has the item's behind it."""
     counts = Counter(item.content.get("id") for item in items)
     return {item.id: sample_of(item, unique=counts[item.content.get("id")] == 1) for item in items}
 
 
-def sample_of(item: Item, *, unique: bool = True) -> Sample:
+def sample_of(item: CampaignItem, *, unique: bool = True) -> Sample:
     """Return the text of an item, with the id that it came with."""
     content = item.content
     name = content.get("id") or ""
@@ -63,7 +60,7 @@ def sample_of(item: Item, *, unique: bool = True) -> Sample:
     )
 
 
-def judgements_of(settings: MarkingSettings, item: Item, sample: Sample) -> Iterator[Judgement]:
+def judgements_of(settings: MarkingSettings, item: CampaignItem, sample: Sample) -> Iterator[Judgement]:
     """Yield one judgement for each person who marked the text; of who could not judge it, a failure."""
     signature = _signature(settings, item, "marks")
     for vote in item.votes_at(MARK):
@@ -75,21 +72,21 @@ def judgements_of(settings: MarkingSettings, item: Item, sample: Sample) -> Iter
         yield Judgement.of(sample, judge=person, failure=failure, signature=signature)
 
 
-def agreed_judgement(settings: MarkingSettings, item: Item, sample: Sample) -> Judgement:
+def agreed_judgement(settings: MarkingSettings, item: CampaignItem, sample: Sample) -> Judgement:
     """Return what all people together say about a text: each error that stands, once."""
     report = ErrorReport(errors=to_errors(_quoted(item, each.mark) for each in agreed(item)))
     signature = _signature(settings, item, "agreed")
     return Judgement.of(sample, judge="people", score=score(report), report=report, signature=signature)
 
 
-def _quoted(item: Item, mark: Mark) -> Mark:
+def _quoted(item: CampaignItem, mark: Mark) -> Mark:
     """Return a mark as a report has it: its quote is what the text has there."""
     if mark["start"] is None:
         return mark | {"quote": ""}
     return mark | {"quote": str(item.content.get(mark["part"], ""))[mark["start"] : mark["end"]]}
 
 
-def _signature(settings: MarkingSettings, item: Item, what: str) -> Signature:
+def _signature(settings: MarkingSettings, item: CampaignItem, what: str) -> Signature:
     fields = {"task": f"marking.1 {what}", "campaign": item.campaign, "taxonomy": settings.taxonomy}
     return sign(fields | {"begin": settings.begin, "people": settings.markers, "validated": settings.validated})
 
@@ -97,7 +94,7 @@ def _signature(settings: MarkingSettings, item: Item, what: str) -> Signature:
 # -- JuICE -------------------------------------------------------------------------------------------------
 
 
-def to_juice(item: Item) -> dict[str, Any]:
+def to_juice(item: CampaignItem) -> dict[str, Any]:
     """Return a text in the schema of JuICE's release; marks of the instruction have no place in it."""
     countries = {code: name for name, code in COUNTRIES.items()}
     english = item.language.split("-")[0] == "en"
@@ -118,7 +115,7 @@ def to_juice(item: Item) -> dict[str, Any]:
     }
 
 
-def _juice_group(item: Item, members: dict[int, Found]) -> dict[str, Any]:
+def _juice_group(item: CampaignItem, members: dict[int, PersonMark]) -> dict[str, Any]:
     errors = {f"annotation_{place + 1}": _juice_error(item, found) for place, found in members.items()}
     categories = [error["thick_category"] for error in errors.values() if error["thick_category"]]
     return {
@@ -128,7 +125,7 @@ def _juice_group(item: Item, members: dict[int, Found]) -> dict[str, Any]:
     }
 
 
-def _juice_error(item: Item, found: Found) -> dict[str, Any]:
+def _juice_error(item: CampaignItem, found: PersonMark) -> dict[str, Any]:
     mark = _quoted(item, found.mark)
     start, end = mark["start"], mark["end"]
     blocks = enumerate(paragraphs(str(item.content.get("text", ""))))
@@ -151,7 +148,9 @@ def _juice_error(item: Item, found: Found) -> dict[str, Any]:
     }
 
 
-def _readme(settings: MarkingSettings, items: Sequence[Item], judgements: Sequence[Judgement], left_out: int) -> str:
+def _readme(
+    settings: MarkingSettings, items: Sequence[CampaignItem], judgements: Sequence[Judgement], left_out: int
+) -> str:
     failed = sum(judgement.failure is not None for judgement in judgements)
     lines = [
         "# Marked errors",

@@ -12,8 +12,8 @@ from mores.stats import marks as spans
 from mores.studio.campaigns.marking.errors import MARK, VALIDATE, agreed, found_in
 from mores.studio.campaigns.marking.export import judgements_of, sample_of
 from mores.studio.campaigns.marking.settings import MarkingSettings
-from mores.studio.phrase import Phrase
-from mores.studio.records import Content, Item, Status
+from mores.studio.phrase import phrase_share
+from mores.studio.records import CampaignItem, Content, ItemStatus
 
 
 def label(stage: str, answer: Content) -> str | None:
@@ -24,12 +24,12 @@ def label(stage: str, answer: Content) -> str | None:
     return next((severity for severity in ("major", "minor") if severity in severities), "no error")
 
 
-def summarise(settings: MarkingSettings, items: Sequence[Item]) -> Mapping[str, Any]:
+def summarise(settings: MarkingSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
     """Count of texts, marks and errors; agreement on places without regard to labels, then on labels."""
     marked = [item for item in items if item.votes_at(MARK)]
     everything = [found for item in marked for found in found_in(item)]
     validated = [found for item in marked if item.votes_at(VALIDATE) for found in found_in(item)]
-    errors = [error for item in items if item.status is Status.ACCEPTED for error in agreed(item)]
+    errors = [error for item in items if item.status is ItemStatus.ACCEPTED for error in agreed(item)]
     scores = [judgement.score for item in marked for judgement in judgements_of(settings, item, sample_of(item))]
     known = [score for score in scores if score is not None]
     none = sum(not vote.answer.get("marks") for item in marked for vote in item.votes_at(MARK))
@@ -39,16 +39,16 @@ def summarise(settings: MarkingSettings, items: Sequence[Item]) -> Mapping[str, 
         "Texts that are marked": len(marked),
         "Judgements": len(known),
         "Judgements that failed: the person could not judge": len(scores) - len(known),
-        "Judgements without an error": _share(none, len(known)),
+        "Judgements without an error": phrase_share(none, len(known)),
         "Marks": len(everything),
         "Minor": severities["minor"],
         "Major": severities["major"],
         "Something is missing": sum(found.mark["start"] is None for found in everything),
         "Mean score": formatting.number(fmean(known)) if known else "–",
-        "Marks that are valid": _share(sum(found.stands for found in validated), len(validated)),
-        "Valid, of another type": _share(sum(found.verdict == "other" for found in validated), len(validated)),
+        "Marks that are valid": phrase_share(sum(found.stands for found in validated), len(validated)),
+        "Valid, of another type": phrase_share(sum(found.verdict == "other" for found in validated), len(validated)),
         "Errors after grouping": len(errors),
-        "Errors that several people found": _share(sum(len(error.people) > 1 for error in errors), len(errors)),
+        "Errors that several people found": phrase_share(sum(len(error.people) > 1 for error in errors), len(errors)),
     }
     agreement = spans.span_agreement(_texts(marked))
     if agreement is not None:
@@ -59,12 +59,12 @@ def summarise(settings: MarkingSettings, items: Sequence[Item]) -> Mapping[str, 
             "Krippendorff's α over characters": _figure(agreement.alpha),
         }
         if agreement.labels:
-            same = _share(agreement.labels.same, agreement.labels.matched)
+            same = phrase_share(agreement.labels.same, agreement.labels.matched)
             figures["The same type, where two marked the same words"] = same
     return figures
 
 
-def _texts(items: Iterable[Item]) -> list[spans.MarkedText]:
+def _texts(items: Iterable[CampaignItem]) -> list[spans.MarkedText]:
     """Return each part of each text with what every person marked in it."""
     texts = []
     for item in items:
@@ -88,13 +88,7 @@ def _figure(figure: spans.AgreementFigure) -> str:
     return " ".join(filter(None, (formatting.number(figure.value), formatting.span(figure.low, figure.high))))
 
 
-def _share(count: int, total: int) -> str:
-    if not total:
-        return "–"
-    return Phrase("{share} ({part} of {whole})", share=formatting.percent(count / total), part=count, whole=total)
-
-
-def method(settings: MarkingSettings, items: Iterable[Item]) -> str:
+def method(settings: MarkingSettings, items: Iterable[CampaignItem]) -> str:
     """Return a paragraph for the Method section of a paper."""
     counted = [item for item in items if item.votes_at(MARK)]
     types = {"excam": "free", "juice": "those of JuICE", "mqm": "those of MQM", "own": "a list of ours"}

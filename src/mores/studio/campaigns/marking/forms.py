@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from mores.metaevaluation.juice.data import THICK, THIN
-from mores.studio.campaigns.marking.errors import Found, found_in, group
+from mores.studio.campaigns.marking.errors import PersonMark, found_in, group
 from mores.studio.campaigns.marking.settings import Asked, MarkingSettings
-from mores.studio.form import Field, Form
+from mores.studio.form import FormField, StudioForm
 from mores.studio.marks import Mark
 from mores.studio.phrase import Phrase
-from mores.studio.records import Content, Item
+from mores.studio.records import CampaignItem, Content
 
 SEVERITIES = (("minor", "Minor"), ("major", "Major"))
 WORDS = {
@@ -40,20 +40,20 @@ def parts_of(settings: MarkingSettings, content: Content) -> dict[str, str]:
     return {name: str(content.get(name, "")) for name in names}
 
 
-def type_field(settings: MarkingSettings, name: str, label: str, *, required: bool = True) -> Field:
+def type_field(settings: MarkingSettings, name: str, label: str, *, required: bool = True) -> FormField:
     """Return the question for the type of an error."""
     if not settings.known_types:
-        return Field(name, label, longest=100, required=required)
+        return FormField(name, label, longest=100, required=required)
     headings = [(THIN[0], "Thin: wrong on the surface"), (THICK[0], "Thick: wrong in its context")]
     options = [(each, each) for each in settings.known_types]
     juice = settings.taxonomy == "juice"
-    return Field(name, label, "select", options=options, headings=headings if juice else (), required=required)
+    return FormField(name, label, "select", options=options, headings=headings if juice else (), required=required)
 
 
-def details(settings: MarkingSettings) -> tuple[Field, ...]:
+def details(settings: MarkingSettings) -> tuple[FormField, ...]:
     """Return what is asked about each mark."""
     fields = [
-        Field("severity", "Severity", "choice", options=SEVERITIES),
+        FormField("severity", "Severity", "choice", options=SEVERITIES),
         type_field(settings, "type", "Type of error"),
     ]
     fields += _asked(settings.explanation, "explanation", "What is wrong?", 2000)
@@ -61,33 +61,23 @@ def details(settings: MarkingSettings) -> tuple[Field, ...]:
     return tuple(fields)
 
 
-def _asked(asked: Asked, name: str, label: str, longest: int) -> list[Field]:
-    return [] if asked == "no" else [Field(name, label, "text", required=asked == "required", longest=longest)]
+def _asked(asked: Asked, name: str, label: str, longest: int) -> list[FormField]:
+    return [] if asked == "no" else [FormField(name, label, "text", required=asked == "required", longest=longest)]
 
 
-def mark_form(settings: MarkingSettings, item: Item) -> Form:
+def mark_form(settings: MarkingSettings, item: CampaignItem) -> StudioForm:
     """Return the marks of one person; that there are none is said, never assumed."""
     parts = parts_of(settings, item.content)
-    marks = Field(
-        "marks",
-        "Errors",
-        "marks",
-        required=False,
-        parts=parts,
-        details=details(settings),
-        missing=settings.missing,
+    marks = FormField(
+        "marks", "Errors", "marks", required=False, parts=parts, details=details(settings), missing=settings.missing
     )
-    none = Field("none", "There is no error in this text", "check", required=False)
-    first = [_fitting(settings, mark) for mark in _first(settings, item) if mark["part"] in parts]
-    return Form((marks, none), check=_check_marks, values={"marks": first})
-
-
-def _first(settings: MarkingSettings, item: Item) -> Sequence[Mark]:
-    """Return what a person begins with."""
+    none = FormField("none", "There is no error in this text", "check", required=False)
     votes = item.votes_at("mark")
+    first = [] if settings.begin == "blank" else item.content.get("marks", ())
     if settings.begin == "previous" and votes:
-        return list(votes[-1].answer["marks"])
-    return [] if settings.begin == "blank" else list(item.content.get("marks", ()))
+        first = votes[-1].answer["marks"]
+    first = [_fitting(settings, mark) for mark in first if mark["part"] in parts]
+    return StudioForm((marks, none), check=_check_marks, values={"marks": first})
 
 
 def _fitting(settings: MarkingSettings, mark: Mark) -> Mark:
@@ -107,14 +97,14 @@ def _check_marks(answer: Content) -> Mapping[str, str]:
     return {}
 
 
-def validate_form(settings: MarkingSettings, item: Item) -> Form:
+def validate_form(settings: MarkingSettings, item: CampaignItem) -> StudioForm:
     """Return three answers about each mark of the others, and the type that fits better."""
-    fields: list[Field] = []
+    fields: list[FormField] = []
     for number, found in enumerate(found_in(item)):
         heading = Phrase("{number}. “{quote}”", number=number + 1, quote=isolate(found.mark["quote"]))
         missing = Phrase("{number}. Something is missing", number=number + 1)
         fields += [
-            Field(
+            FormField(
                 f"verdict_{number}",
                 "Is it an error?",
                 "choice",
@@ -127,7 +117,7 @@ def validate_form(settings: MarkingSettings, item: Item) -> Form:
                 when=(f"verdict_{number}", OTHER),
             ),
         ]
-    return Form(tuple(fields), check=_check_verdicts)
+    return StudioForm(tuple(fields), check=_check_verdicts)
 
 
 def _check_verdicts(answer: Content) -> Mapping[str, str]:
@@ -139,7 +129,7 @@ def _check_verdicts(answer: Content) -> Mapping[str, str]:
     }
 
 
-def describe(found: Found) -> str:
+def describe(found: PersonMark) -> str:
     """Return what the person who made a mark said about it, in one line."""
     severity = dict(SEVERITIES).get(found.mark.get("severity", ""), "")
     explanation, correction = (isolate(str(found.mark.get(name, ""))) for name in ("explanation", "correction"))
@@ -154,13 +144,13 @@ def isolate(text: str) -> str:
     return f"\u2068{text}\u2069" if text else ""
 
 
-def group_form(item: Item) -> Form:
-    """For the organiser: marks with the same number are the same error; the rule's numbers are filled in."""
+def group_form(item: CampaignItem) -> StudioForm:
+    """Return the organiser's form: marks with the same number are the same error; the rule's numbers are filled in."""
     everything = found_in(item)
     options = [(str(number + 1), str(number + 1)) for number in range(len(everything))]
     numbers = {place: number for number, members in enumerate(group(item), 1) for place in members}
     fields = [
-        Field(
+        FormField(
             f"group_{place}",
             Phrase("{number}. “{quote}”", number=place + 1, quote=isolate(everything[place].mark["quote"]) or "–"),
             "select",
@@ -169,10 +159,10 @@ def group_form(item: Item) -> Form:
         )
         for place in sorted(numbers)
     ]
-    return Form(tuple(fields), values={f"group_{place}": [str(numbers[place])] for place in numbers})
+    return StudioForm(tuple(fields), values={f"group_{place}": [str(numbers[place])] for place in numbers})
 
 
-def grouped(_item: Item, answer: Content) -> Content:
+def grouped(_item: CampaignItem, answer: Content) -> Content:
     """Return the groups as the organiser filled them in."""
     groups: dict[str, list[int]] = {}
     for name, number in answer.items():

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from mores.errors import InputError
 from mores.metric.spans import find
 from mores.studio.campaigns.marking.settings import MarkingSettings
-from mores.studio.data.incoming import Answer, Incoming, read_json
+from mores.studio.data.incoming import Incoming, read_json
 from mores.studio.form import storable
 from mores.studio.marks import Mark, to_marks
 from mores.studio.records import Content
@@ -69,7 +69,7 @@ def _report_marks(report: Any) -> list[Mark]:
 
 
 def _located(mark: Mark, texts: Mapping[str, str]) -> Mark:
-    """A mark at its place; one whose words are not in the text is missing there, and its explanation has them."""
+    """Return a mark at its place; one whose words are not in the text is "missing", and its explanation has them."""
     side = texts[mark["part"]]
     start, end, quote = mark.get("start"), mark.get("end"), str(mark.get("quote", ""))
     if isinstance(start, int) and isinstance(end, int) and 0 <= start < end and side[start:end] == quote:
@@ -105,7 +105,7 @@ def _together(first: Incoming, second: Incoming) -> Incoming:
 
 
 def _by_model(row: Incoming) -> Iterator[Incoming]:
-    """Yield an item of pearmut as one text for each model; any other row as it is."""
+    """Yield an item of pearmut as one text for each model; any other row unchanged."""
     texts = row.content.get("tgt")
     if not isinstance(texts, dict):
         yield row
@@ -114,20 +114,15 @@ def _by_model(row: Incoming) -> Iterator[Incoming]:
         name = str(row.content.get("item_id", ""))
         content = {"id": f"{name}/{model}" if len(texts) > 1 else name, "text": text, "source": model}
         content["instruction"] = row.content.get("src", "")
-        answers = [_of_model(given, model, len(texts)) for given in row.answers]
-        yield row._replace(content=content, answers=tuple(answer for answer in answers if answer))
-
-
-def _of_model(given: Answer, model: str, models: int) -> Answer | None:
-    """Somebody's answer about one model's text."""
-    if models == 1:
-        return given
-    part = given.answer.get(model)
-    return given._replace(answer=part) if isinstance(part, dict) else None
+        answers = row.answers
+        if len(texts) > 1:
+            parts = ((given, given.answer.get(model)) for given in answers)
+            answers = tuple(given._replace(answer=part) for given, part in parts if isinstance(part, dict))
+        yield row._replace(content=content, answers=answers)
 
 
 def _answer(answer: Content) -> Content:
-    """Return the marks of an answer from any tool, and whether it says that there is no error."""
+    """Return the marks of an answer from any tool, and whether it says that nothing is wrong."""
     marks = answer.get("marks")
     if marks is None:
         lists = (value for value in answer.values() if isinstance(value, list))

@@ -8,7 +8,7 @@ from pydantic import Field as Setting
 from pydantic import field_validator, model_validator
 
 from mores.metaevaluation.juice.data import THICK, THIN
-from mores.studio.kind import Settings
+from mores.studio.kind import CampaignSettings
 
 Asked = Literal["required", "optional", "no"]
 MQM = (
@@ -38,7 +38,7 @@ MQM = (
 """The categories of Freitag et al. 2021, Table 10, as WMT's files write them."""
 
 
-class MarkingSettings(Settings):
+class MarkingSettings(CampaignSettings):
     """What an organiser sets for an error-marking campaign."""
 
     taxonomy: Literal["excam", "juice", "mqm", "own"] = "excam"

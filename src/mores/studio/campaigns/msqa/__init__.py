@@ -11,7 +11,7 @@ from typing import Any
 
 from mores.registry import split_name
 from mores.search import READS_FILES
-from mores.studio.campaigns.msqa.checks import TRANSLATE, Check, State, all_checks, decide, questions
+from mores.studio.campaigns.msqa.checks import TRANSLATE, ModelCheck, State, all_checks, decide, questions
 from mores.studio.campaigns.msqa.export import export, method, summarise
 from mores.studio.campaigns.msqa.forms import (
     CATEGORIES,
@@ -28,49 +28,34 @@ from mores.studio.campaigns.msqa.forms import (
 )
 from mores.studio.campaigns.msqa.settings import MsqaSettings
 from mores.studio.campaigns.msqa.tasks import LOOKUPS, PRETEST, TASKS
-from mores.studio.form import Form
-from mores.studio.kind import Kind
-from mores.studio.records import Content, Item, Role
-from mores.studio.workflow import Decision, Stage
+from mores.studio.form import StudioForm
+from mores.studio.kind import CampaignKind
+from mores.studio.records import CampaignItem, Content, Role
+from mores.studio.workflow import CampaignStage, StageDecision
 
 
-def _submitted(_item: Item) -> Decision:
-    return Decision("next")
+def _submitted(_item: CampaignItem) -> StageDecision:
+    return StageDecision("next")
 
 
-def _nothing(_item: Item) -> Form:
-    return Form()
-
-
-def _inspect(settings: MsqaSettings, item: Item) -> Form:
-    open_checks = [check for check in all_checks(settings, item) if check.state is not State.PASSED]
-    return inspect_form(item, [(check.name, check.by_hand) for check in open_checks])
-
-
-def _inspected(item: Item) -> Decision | None:
-    """On, with the inspector's sources, or back with the notes."""
+def _inspected(item: CampaignItem) -> StageDecision | None:
+    """Send an item on, with the inspector's sources, or back with the notes."""
     votes = item.votes_at("inspect")
     if not votes:
         return None
     answer = votes[-1].answer
     if answer["verdict"] == RETURN:
-        return Decision("back", answer["note"])
+        return StageDecision("back", answer["note"])
     sources = [
         {"url": answer[f"source_{number}"], "desc": answer[f"source_{number}_desc"]}
         for number in "12"
         if answer[f"source_{number}"]
     ]
-    return Decision("next", result={"sources": sources})
+    return StageDecision("next", result={"sources": sources})
 
 
-def _people(settings: MsqaSettings, item: Item) -> int:
-    """Return the people of the rounds that have begun: a round begins when the one before has ended."""
-    ended = len(item.votes_at("validate")) // settings.validators
-    return settings.validators * min(ended + 1, settings.rounds)
-
-
-def _validated(settings: MsqaSettings, item: Item) -> Decision | None:
-    """Back after a round with too many objections, on after the last round."""
+def _validated(settings: MsqaSettings, item: CampaignItem) -> StageDecision | None:
+    """Send an item back after a round with too many objections, and on after the last round."""
     votes = item.votes_at("validate")
     ended = len(votes) // settings.validators
     for start in range(0, ended * settings.validators, settings.validators):
@@ -79,18 +64,30 @@ def _validated(settings: MsqaSettings, item: Item) -> Decision | None:
         disrespectful = any(answer["respectful"] == "no" for answer in answers)
         if disrespectful or len(against) > settings.objections:
             note = "\n".join(answer["note"] for answer in against)
-            return Decision("back", note, {"votes": len(votes), "objections": len(against)})
+            return StageDecision("back", note, {"votes": len(votes), "objections": len(against)})
     if ended < settings.rounds:
         return None
     objections = sum(any(vote.answer[name] == "no" for name in QUESTIONS) for vote in votes)
-    return Decision("next", result={"votes": len(votes), "objections": objections})
+    return StageDecision("next", result={"votes": len(votes), "objections": objections})
 
 
-def stages(settings: MsqaSettings) -> tuple[Stage, ...]:
+def stages(settings: MsqaSettings) -> tuple[CampaignStage, ...]:
     """Return the stages of a campaign."""
+
+    def inspection(item: CampaignItem) -> StudioForm:
+        open_checks = [check for check in all_checks(settings, item) if check.state is not State.PASSED]
+        return inspect_form(item, [(check.name, check.by_hand) for check in open_checks])
+
+    def count_people(item: CampaignItem) -> int:
+        """Return the people of the rounds that have begun: a round begins when the one before has ended."""
+        ended = len(item.votes_at("validate")) // settings.validators
+        return settings.validators * min(ended + 1, settings.rounds)
+
     return (
-        Stage("source", "Find a source", Role.AUTHOR, source_form, _submitted, own=True, send="Go on to the question"),
-        Stage(
+        CampaignStage(
+            "source", "Find a source", Role.AUTHOR, source_form, _submitted, own=True, send="Go on to the question"
+        ),
+        CampaignStage(
             "write",
             "Write the question",
             Role.AUTHOR,
@@ -99,38 +96,38 @@ def stages(settings: MsqaSettings) -> tuple[Stage, ...]:
             own=True,
             tasks=frozenset({PRETEST, TRANSLATE}),
         ),
-        Stage(
+        CampaignStage(
             "check",
             "Checks by models",
             None,
-            _nothing,
+            lambda _item: StudioForm(),
             lambda item: decide(settings, item),
             questions=lambda item: tuple(questions(settings, item)),
             back="write",
         ),
-        Stage(
+        CampaignStage(
             "inspect",
             "Inspect",
             Role.INSPECTOR,
-            lambda item: _inspect(settings, item),
+            inspection,
             _inspected,
             speaking=True,
             hold=settings.hold,
             back="write",
         ),
-        Stage(
+        CampaignStage(
             "validate",
             "Validate",
             Role.VERIFIER,
             validate_form,
             lambda item: _validated(settings, item),
-            people=lambda item: _people(settings, item),
+            people=count_people,
             speaking=True,
             regional=settings.regional,
             hold=settings.hold,
             back="write",
         ),
-        Stage("accept", "Accept", Role.ORGANISER, accept_form, lambda _item: None, back="write"),
+        CampaignStage("accept", "Accept", Role.ORGANISER, accept_form, lambda _item: None, back="write"),
     )
 
 
@@ -141,12 +138,12 @@ def label(stage: str, answer: Content) -> str | None:
     return "objection" if any(answer[name] == "no" for name in QUESTIONS) else "valid"
 
 
-def shown(settings: MsqaSettings, item: Item) -> Mapping[str, Any]:
+def shown(settings: MsqaSettings, item: CampaignItem) -> Mapping[str, Any]:
     """Return what the templates of this kind show besides the item's own texts."""
     content, past = item.content, item.stage not in ("source", "write")
     dimension, part = CATEGORIES.get(content.get("category", ""), ("", ""))
     sources = [{"url": content.get("source_url", ""), "desc": content.get("source_desc", "")}]
-    checks: Sequence[Check] = all_checks(settings, item) if past or item.returns else ()
+    checks: Sequence[ModelCheck] = all_checks(settings, item) if past or item.returns else ()
     translations = [ask.answer for ask in item.asks_of(TRANSLATE) if ask.answer]
     return {
         "dimension": dimension,
@@ -160,7 +157,7 @@ def shown(settings: MsqaSettings, item: Item) -> Mapping[str, Any]:
     }
 
 
-KIND: Kind[Any] = Kind(
+KIND: CampaignKind[Any] = CampaignKind(
     name="msqa",
     title="MSQA",
     summary="Hard questions from native sources: models check them, an expert and native speakers confirm them.",

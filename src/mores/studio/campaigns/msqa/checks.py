@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 from mores.benchmark.msqa.figures import fifths
 from mores.studio.campaigns.msqa.settings import MsqaSettings
 from mores.studio.phrase import Phrase
-from mores.studio.records import Ask, Content, Item
-from mores.studio.workflow import Decision, Question
+from mores.studio.records import Ask, CampaignItem, Content
+from mores.studio.workflow import ModelQuestion, StageDecision
 
 SEARCH, CONFIRM, QUALITY, TRANSLATE, TRY, JUDGE = "search", "confirm", "quality", "translate", "try", "judge"
 """What is asked: see tasks.py."""
@@ -35,7 +35,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Check:
+class ModelCheck:
     """One check of an item."""
 
     name: str
@@ -48,31 +48,31 @@ class Check:
     """What is shown and exported: evidence, or runs."""
 
 
-def questions(settings: MsqaSettings, item: Item) -> Iterator[Question]:
+def questions(settings: MsqaSettings, item: CampaignItem) -> Iterator[ModelQuestion]:
     """Yield what models should have been asked by now, given what they answered so far."""
     if settings.search:
-        yield Question(SEARCH, settings.search)
+        yield ModelQuestion(SEARCH, settings.search)
     if any(ask.answer and ask.answer["evidence"] for ask in item.asks_of(SEARCH)):
-        yield Question(CONFIRM, settings.checker)
-    yield Question(QUALITY, settings.checker)
+        yield ModelQuestion(CONFIRM, settings.checker)
+    yield ModelQuestion(QUALITY, settings.checker)
     if settings.translate and item.language.partition("-")[0] != "zh" and not item.content.get("question_zh"):
-        yield Question(TRANSLATE, settings.checker)
+        yield ModelQuestion(TRANSLATE, settings.checker)
     for model in settings.models:
         for run in range(settings.runs):
-            yield Question(TRY, model, run)
+            yield ModelQuestion(TRY, model, run)
     for ask in item.asks_of(TRY):
         if ask.answer is not None:
             number = int(ask.id.rpartition(".")[2])
-            yield Question(JUDGE, settings.judge, number, {"of": ask.id})
+            yield ModelQuestion(JUDGE, settings.judge, number, {"of": ask.id})
 
 
-def all_checks(settings: MsqaSettings, item: Item) -> tuple[Check, ...]:
+def all_checks(settings: MsqaSettings, item: CampaignItem) -> tuple[ModelCheck, ...]:
     """Return the three checks of the present version."""
     return _retrieval(settings, item), _quality(item), _difficulty(settings, item)
 
 
-def decide(settings: MsqaSettings, item: Item) -> Decision | None:
-    """Back with all reasons when no model is awaited; on where nothing speaks against it and nothing is stuck."""
+def decide(settings: MsqaSettings, item: CampaignItem) -> StageDecision | None:
+    """Send an item back with all reasons when no model is awaited, and on where nothing is against it or stuck."""
     checks = all_checks(settings, item)
     states = {check.state for check in checks}
     result = {check.name: {"state": check.state.value, "reason": check.reason} | check.facts for check in checks}
@@ -81,8 +81,8 @@ def decide(settings: MsqaSettings, item: Item) -> Decision | None:
     if State.RETURNED in states:
         reasons = [check.reason for check in checks if check.state is State.RETURNED]
         outcome: Literal["rejected", "back"] = "rejected" if item.returns >= settings.most_returns else "back"
-        return Decision(outcome, Phrase.join(reasons, "\n"), result)
-    return None if State.STUCK in states else Decision("next", result=result)
+        return StageDecision(outcome, Phrase.join(reasons, "\n"), result)
+    return None if State.STUCK in states else StageDecision("next", result=result)
 
 
 class Unanswered(NamedTuple):
@@ -92,7 +92,7 @@ class Unanswered(NamedTuple):
     reason: str
 
 
-def _answer(item: Item, task: str, missing: str) -> Content | Unanswered:
+def _answer(item: CampaignItem, task: str, missing: str) -> Content | Unanswered:
     """Return the answer to the last question of a task; `missing` is the reason where it was not asked."""
     asks = item.asks_of(task)
     return _answer_of(asks[-1] if asks else None, missing)
@@ -106,10 +106,10 @@ def _answer_of(ask: Ask | None, missing: str) -> Content | Unanswered:
     return Unanswered(State.STUCK, ask.explained) if ask.answer is None else ask.answer
 
 
-def _retrieval(settings: MsqaSettings, item: Item) -> Check:
-    def check(state: State, reason: str, evidence: Sequence[Content] = ()) -> Check:
+def _retrieval(settings: MsqaSettings, item: CampaignItem) -> ModelCheck:
+    def check(state: State, reason: str, evidence: Sequence[Content] = ()) -> ModelCheck:
         by_hand = "I have looked for other sources myself: they confirm the answer."
-        return Check("retrieval", "Evidence", by_hand, state, reason, {"evidence": list(evidence)})
+        return ModelCheck("retrieval", "Evidence", by_hand, state, reason, {"evidence": list(evidence)})
 
     if not settings.search:
         return check(State.NOT_DONE, "This campaign has no search.")
@@ -132,10 +132,10 @@ def _retrieval(settings: MsqaSettings, item: Item) -> Check:
             return check(State.UNCONFIRMED, reason, found["evidence"])
 
 
-def _quality(item: Item) -> Check:
-    def check(state: State, reason: str) -> Check:
+def _quality(item: CampaignItem) -> ModelCheck:
+    def check(state: State, reason: str) -> ModelCheck:
         by_hand = "I have checked that the question has one meaning and exactly one correct answer."
-        return Check("quality", "One clear answer", by_hand, state, reason)
+        return ModelCheck("quality", "One clear answer", by_hand, state, reason)
 
     read = _answer(item, QUALITY, "This campaign has no model for it.")
     if isinstance(read, Unanswered):
@@ -158,7 +158,7 @@ def too_easy(runs: Sequence[Sequence[bool | None]], most: int, *, together: bool
     return None if any(len(group) - group.count(False) > most for group in groups) else False
 
 
-def _runs(settings: MsqaSettings, item: Item) -> list[list[bool | Unanswered]]:
+def _runs(settings: MsqaSettings, item: CampaignItem) -> list[list[bool | Unanswered]]:
     """Return whether each run of each model is correct, or why that is not known."""
     tries = {(ask.model, ask.sample): ask for ask in item.asks_of(TRY)}
     judged = {ask.data["of"]: ask for ask in item.asks_of(JUDGE)}
@@ -176,10 +176,10 @@ def _runs(settings: MsqaSettings, item: Item) -> list[list[bool | Unanswered]]:
     return [[run(model, number) for number in range(settings.runs)] for model in settings.models]
 
 
-def _difficulty(settings: MsqaSettings, item: Item) -> Check:
-    def check(state: State, reason: str, facts: Content | None = None) -> Check:
+def _difficulty(settings: MsqaSettings, item: CampaignItem) -> ModelCheck:
+    def check(state: State, reason: str, facts: Content | None = None) -> ModelCheck:
         by_hand = "I am sure that this is not widely known."
-        return Check("difficulty", "Difficulty", by_hand, state, reason, facts or {"models": []})
+        return ModelCheck("difficulty", "Difficulty", by_hand, state, reason, facts or {"models": []})
 
     if not settings.models:
         return check(State.NOT_DONE, "This campaign has no models that try the questions.")
@@ -205,7 +205,7 @@ def _difficulty(settings: MsqaSettings, item: Item) -> Check:
             "{count} of {runs} runs failed: {reason}", count=len(unknown), runs=total, reason=unknown[0].reason
         )
         return check(State.STUCK, failed, facts)
-    best, of = (correct, total) if settings.counted == "all" else (_best(runs), settings.runs)
+    best, of = (correct, total) if settings.counted == "all" else (max(row.count(True) for row in runs), settings.runs)
     if not easy:
         return check(State.PASSED, Phrase("At most {best} of {runs} runs are correct.", best=best, runs=of), facts)
     if settings.too_easy == "keep":
@@ -213,7 +213,3 @@ def _difficulty(settings: MsqaSettings, item: Item) -> Check:
         return check(State.PASSED, reason, facts | {"tier": "Easy"})
     template = "Too easy: models answered correctly in {best} of {runs} runs; at most {most} may be."
     return check(State.RETURNED, Phrase(template, best=best, runs=of, most=settings.most_correct), facts)
-
-
-def _best(runs: Sequence[Sequence[bool | None]]) -> int:
-    return max(row.count(True) for row in runs)

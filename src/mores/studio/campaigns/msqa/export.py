@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from mores.culture import language_name
-from mores.formatting import NOTHING, percent
-from mores.studio.campaigns.msqa.checks import TRANSLATE, Check, State, all_checks
+from mores.formatting import NOTHING, count, percent
+from mores.studio.campaigns.msqa.checks import TRANSLATE, State, all_checks
 from mores.studio.campaigns.msqa.forms import CATEGORIES, DIMENSIONS
 from mores.studio.campaigns.msqa.settings import MsqaSettings
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
 from mores.studio.phrase import Phrase
-from mores.studio.records import Content, Item, Status
+from mores.studio.records import CampaignItem, Content, ItemStatus
 
 FILE = "msqa.jsonl"
 TIERS = ("Easy", "Medium", "Hard")
@@ -24,7 +24,7 @@ NOT_MEASURED = "not measured"
 FOLDER = Path(__file__).parent
 
 
-def export(settings: MsqaSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
+def export(settings: MsqaSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield a folder that `mores bench` runs, with one row for each accepted item."""
     rows = [row(item) for item in items]
     lines = [json.dumps(values, ensure_ascii=False).encode() + b"\n" for values in rows]
@@ -32,19 +32,18 @@ def export(settings: MsqaSettings, items: Iterable[Item]) -> Iterator[ExportFile
     groupings += [name for name in ("region", "tier") if any(values[name] for values in rows)]
     benchmark = Runnable("msqa:MSQA", groupings=tuple(groupings))
     data, sample = {FILE: b"".join(lines)}, {FILE: b"".join(lines[:5])}
-    yield from bench_folder(settings, [benchmark], data, sample, _about(rows))
-
-
-def _about(rows: Sequence[Content]) -> str:
     languages = sorted({language_name(values["language"]) for values in rows if values["language"]})
-    return (FOLDER / "export.md").read_text("utf-8").format(count=len(rows), languages=", ".join(languages) or "none")
+    about = (FOLDER / "export.md").read_text("utf-8")
+    about = about.format(count=len(rows), languages=", ".join(languages) or "none")
+    yield from bench_folder(settings, [benchmark], data, sample, about)
 
 
-def row(item: Item) -> Content:
+def row(item: CampaignItem) -> Content:
     """Return an item in the published schema; `language`, `region`, `tier` and what else Mores reads come with it."""
     content = item.content
     dimension, part = CATEGORIES[content["category"]]
-    translated = content if content.get("question_zh") else _translation(item)
+    answers = [ask.answer for ask in item.asks_of(TRANSLATE) if ask.answer]
+    translated = content if content.get("question_zh") or not answers else answers[-1]
     return {
         "prompt_id": item.id,
         "language": item.language,
@@ -64,25 +63,23 @@ def row(item: Item) -> Content:
     }
 
 
-def _translation(item: Item) -> Content:
-    """Return the model's translation, where the author wrote none."""
-    answers = [ask.answer for ask in item.asks_of(TRANSLATE) if ask.answer]
-    return answers[-1] if answers else {}
-
-
 PAPER = {"HCM": 261, "BVKS": 189, "SNC": 186, "LECA": 220, "CPS": 208}
 """The paper's questions by dimension (Section 3.3)."""
 
 
-def summarise(settings: MsqaSettings, items: Sequence[Item]) -> Mapping[str, Any]:
+def summarise(settings: MsqaSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
     """Return what was accepted and returned and why, how hard the accepted questions are, and what they are about."""
-    accepted = [item for item in items if item.status is Status.ACCEPTED]
+    accepted = [item for item in items if item.status is ItemStatus.ACCEPTED]
     figures: dict[str, Any] = {
         "Questions": len(items),
         "Accepted": len(accepted),
         "Returned at least once": sum(item.returns > 0 for item in items),
     }
-    checked = [checks for item in items for checks in _versions(settings, item)]
+    checked = [
+        all_checks(settings, item.model_copy(update={"version": version}))
+        for item in items
+        for version in sorted({ask.version for ask in item.asks if ask.stage == "check"})
+    ]
     figures["Versions that models checked"] = len(checked)
     for place, title in enumerate(("Evidence", "One clear answer", "Difficulty")):
         states = Counter(checks[place].state.value for checks in checked)
@@ -105,20 +102,10 @@ def _counts(counted: Counter[str], names: Iterable[str]) -> str:
     return Phrase.join(Phrase("{name}: {count}", name=Phrase(name), count=count) for name, count in shown) or NOTHING
 
 
-def _versions(settings: MsqaSettings, item: Item) -> Iterator[tuple[Check, ...]]:
-    """Yield the checks of each version that came to them."""
-    for version in sorted({ask.version for ask in item.asks if ask.stage == "check"}):
-        yield all_checks(settings, item.model_copy(update={"version": version}))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def method(settings: MsqaSettings, items: Iterable[Item]) -> str:
+def method(settings: MsqaSettings, items: Iterable[CampaignItem]) -> str:
     """Return a paragraph for the Method section of a paper."""
     every = list(items)
-    accepted = [item for item in every if item.status is Status.ACCEPTED]
+    accepted = [item for item in every if item.status is ItemStatus.ACCEPTED]
     languages = sorted({language_name(item.language) for item in accepted if item.language})
     states = Counter(
         f"{name}: {result.get('state', '')}"
@@ -129,14 +116,14 @@ def method(settings: MsqaSettings, items: Iterable[Item]) -> str:
     named = f" ({', '.join(languages)})" if languages else ""
     counted = "one model" if settings.counted == "model" else "all models together"
     returned = sum(item.returns > 0 for item in every)
-    models, runs = _count(len(settings.models), "model"), _count(settings.runs, "run")
-    speakers, rounds = _count(settings.validators, "native speaker"), _count(settings.rounds, "round")
+    models, runs = count(len(settings.models), "model"), count(settings.runs, "run")
+    speakers, rounds = count(settings.validators, "native speaker"), count(settings.rounds, "round")
     return (
-        f"Of {_count(len(every), 'question')}, {len(accepted)} were accepted, in {_count(len(languages), 'language')}"
+        f"Of {count(len(every), 'question')}, {len(accepted)} were accepted, in {count(len(languages), 'language')}"
         f"{named}, following the construction of MSQA. Native speakers wrote each question and its short answer from a "
         "source that they named, and confirmed five design principles. Models checked the evidence, that there is one "
         f"clear answer, and the difficulty ({models} with {runs} each; too easy with more than {settings.most_correct} "
         f"correct runs of {counted}); the states of these checks for the accepted questions were: {checks}. An expert "
         f"inspected each and added one or two further sources; {speakers} in each of {rounds} validated it; the "
-        f"project lead accepted it. {_count(returned, 'question')} came back to the author at least once."
+        f"project lead accepted it. {count(returned, 'question')} came back to the author at least once."
     )

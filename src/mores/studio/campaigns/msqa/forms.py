@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 
-from mores.studio.form import Field, Form
+from mores.studio.form import FormField, StudioForm
 from mores.studio.phrase import Phrase
-from mores.studio.records import Content, Item
+from mores.studio.records import CampaignItem, Content
 
 SOURCES = {
     "encyclopedia": "Encyclopedia or knowledge base",
@@ -118,29 +118,25 @@ WORDS = {
 """What results and answers of models are called."""
 
 _SOURCE = (
-    Field(
-        "source_url",
-        "Link to the source",
-        "link",
-        help="A page in the native language that you trust.",
-        longest=2000,
+    FormField(
+        "source_url", "Link to the source", "link", help="A page in the native language that you trust.", longest=2000
     ),
-    Field("source_kind", "Kind of source", "select", options=tuple(SOURCES.items())),
+    FormField("source_kind", "Kind of source", "select", options=tuple(SOURCES.items())),
 )
 
 
-def _checklist(section: str, texts: Mapping[str, str]) -> Iterator[Field]:
+def _checklist(section: str, texts: Mapping[str, str]) -> Iterator[FormField]:
     """Yield a box to tick for each text, under one heading."""
     for number, (name, text) in enumerate(texts.items()):
-        yield Field(name, text, "check", section="" if number else section)
+        yield FormField(name, text, "check", section="" if number else section)
 
 
-def source_form(_item: Item) -> Form:
+def source_form(_item: CampaignItem) -> StudioForm:
     """Return where the knowledge comes from."""
-    return Form(_SOURCE)
+    return StudioForm(_SOURCE)
 
 
-def write_form(item: Item, cutoff: date) -> Form:
+def write_form(item: CampaignItem, cutoff: date) -> StudioForm:
     """Return the question, its answer and its source, and the five principles."""
     categories = tuple((code, part) for code, (_, part) in CATEGORIES.items())
     principles = {name: Phrase(text, cutoff=cutoff.isoformat()) for name, text in PRINCIPLES.items()}
@@ -153,16 +149,18 @@ def write_form(item: Item, cutoff: date) -> Form:
             return {"answer_zh": "Translate both the question and the answer, or neither."}
         return {}
 
-    return Form(
+    return StudioForm(
         (
-            Field("question", "Question", "text", help="In the native language.", longest=1000, native=True),
-            Field("answer", "Answer", help="Short: a name, a word, a number.", longest=300, native=True),
-            Field("culture", "Culture", help="Whose knowledge is it? In English, for example: Yoruba.", longest=100),
-            Field("category", "What is it about?", "select", options=categories, headings=headings),
+            FormField("question", "Question", "text", help="In the native language.", longest=1000, native=True),
+            FormField("answer", "Answer", help="Short: a name, a word, a number.", longest=300, native=True),
+            FormField(
+                "culture", "Culture", help="Whose knowledge is it? In English, for example: Yoruba.", longest=100
+            ),
+            FormField("category", "What is it about?", "select", options=categories, headings=headings),
             *_SOURCE,
-            Field("source_desc", "What does the source say?", "text", help="One or two sentences.", longest=1000),
-            Field("question_zh", "The question in Chinese", "text", required=False, longest=1000),
-            Field("answer_zh", "The answer in Chinese", required=False, longest=300),
+            FormField("source_desc", "What does the source say?", "text", help="One or two sentences.", longest=1000),
+            FormField("question_zh", "The question in Chinese", "text", required=False, longest=1000),
+            FormField("answer_zh", "The answer in Chinese", required=False, longest=300),
             *_checklist("Confirm each of these", principles),
         ),
         check,
@@ -180,14 +178,14 @@ YES_NO = (("yes", "Yes"), ("no", "No"))
 PASS, RETURN = "pass", "return"
 
 
-def inspect_form(item: Item, by_hand: Iterable[tuple[str, str]]) -> Form:
+def inspect_form(item: CampaignItem, by_hand: Iterable[tuple[str, str]]) -> StudioForm:
     """Return the inspection; `by_hand` names the checks that no model has passed, which the inspector makes instead."""
     checks = dict(by_hand)
 
-    return Form(
+    return StudioForm(
         (
-            *(Field(name, text, "scale", options=YES_NO) for name, text in CRITERIA.items()),
-            Field(
+            *(FormField(name, text, "scale", options=YES_NO) for name, text in CRITERIA.items()),
+            FormField(
                 "source_1",
                 "A further source that confirms the answer",
                 "link",
@@ -195,23 +193,23 @@ def inspect_form(item: Item, by_hand: Iterable[tuple[str, str]]) -> Form:
                 required=False,
                 longest=2000,
             ),
-            Field("source_1_desc", "What does it say?", required=False, longest=1000),
-            Field("source_2", "One more source", "link", required=False, longest=2000),
-            Field("source_2_desc", "What does it say?", required=False, longest=1000),
-            *(Field(f"by_hand_{name}", text, "check", required=False) for name, text in checks.items()),
-            Field(
+            FormField("source_1_desc", "What does it say?", required=False, longest=1000),
+            FormField("source_2", "One more source", "link", required=False, longest=2000),
+            FormField("source_2_desc", "What does it say?", required=False, longest=1000),
+            *(FormField(f"by_hand_{name}", text, "check", required=False) for name, text in checks.items()),
+            FormField(
                 "verdict",
                 "Your decision",
                 "choice",
                 options=((PASS, "It is good"), (RETURN, "Return it to the author")),
             ),
-            Field("note", "Notes for the author", "text", required=False, longest=2000),
+            FormField("note", "Notes for the author", "text", required=False, longest=2000),
         ),
         lambda content: _inspection_problems(item, checks, content),
     )
 
 
-def _inspection_problems(item: Item, checks: Iterable[str], content: Content) -> Mapping[str, str]:
+def _inspection_problems(item: CampaignItem, checks: Iterable[str], content: Content) -> Mapping[str, str]:
     if content["verdict"] == RETURN:
         return {} if content["note"] else {"note": "Say what the author should change."}
     problems = {f"by_hand_{name}": "Please confirm." for name in checks if not content[f"by_hand_{name}"]}
@@ -247,7 +245,7 @@ QUESTIONS = {
 """What a native speaker validates (Section 3.2, Stage 5)."""
 
 
-def validate_form(_item: Item) -> Form:
+def validate_form(_item: CampaignItem) -> StudioForm:
     """Return the validation by a native speaker."""
 
     def check(content: Content) -> Mapping[str, str]:
@@ -255,8 +253,8 @@ def validate_form(_item: Item) -> Form:
             return {"note": "Say what is wrong."}
         return {}
 
-    fields = [Field(name, text, "scale", options=YES_NO) for name, text in QUESTIONS.items()]
-    return Form((*fields, Field("note", "Note", "text", required=False, longest=2000)), check)
+    fields = [FormField(name, text, "scale", options=YES_NO) for name, text in QUESTIONS.items()]
+    return StudioForm((*fields, FormField("note", "Note", "text", required=False, longest=2000)), check)
 
 
 ACCEPTANCE = {
@@ -266,6 +264,6 @@ ACCEPTANCE = {
 """What the project lead looks at (Appendix C, Stage 5)."""
 
 
-def accept_form(_item: Item) -> Form:
+def accept_form(_item: CampaignItem) -> StudioForm:
     """Return the project lead's last look."""
-    return Form(tuple(_checklist("To accept it, confirm", ACCEPTANCE)))
+    return StudioForm(tuple(_checklist("To accept it, confirm", ACCEPTANCE)))

@@ -8,11 +8,11 @@ from typing import Literal
 from pydantic import Field as Setting
 from pydantic import field_validator
 
-from mores.studio.kind import Settings
+from mores.studio.kind import CampaignSettings
 from mores.studio.phrase import Phrase
 
 
-class MsqaSettings(Settings):
+class MsqaSettings(CampaignSettings):
     """What an organiser sets for an MSQA campaign; README.md says what the paper does."""
 
     cutoff: date = date(2023, 12, 31)

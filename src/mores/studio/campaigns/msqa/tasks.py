@@ -16,10 +16,9 @@ from mores.search import Found, Query, shorten
 from mores.studio.campaigns.msqa.checks import CONFIRM, JUDGE, QUALITY, SEARCH, TRANSLATE, TRY
 from mores.studio.campaigns.msqa.settings import MsqaSettings
 from mores.studio.fence import Fence
-from mores.studio.kind import Lookup, Task
-from mores.studio.records import Ask, Content, Item
-from mores.types import Failure
-from mores.types import Item as BenchItem
+from mores.studio.kind import ModelTask, SearchTask
+from mores.studio.records import Ask, CampaignItem, Content
+from mores.types import Failure, Item
 
 PRETEST = "pretest"
 PASSAGE = 500
@@ -30,7 +29,7 @@ CONFIRMED = ("CONFIRMED", "CONTRADICTED", "NOT_FOUND")
 UNIQUE = ("UNIQUE", "AMBIGUOUS", "INCORRECT")
 
 
-def _request(name: str, item: Item, max_tokens: int, evidence: str = "") -> Request:
+def _request(name: str, item: CampaignItem, max_tokens: int, evidence: str = "") -> Request:
     """Return a prompt of ours; what people wrote and a search found stands between marks that it cannot contain."""
     question, answer = item.content.get("question", ""), item.content.get("answer", "")
     fence = Fence(question, answer, evidence)
@@ -62,23 +61,23 @@ def _verdict(completion: Completion, verdicts: tuple[str, ...]) -> Content:
     return {"verdict": verdict, "reason": " ".join(lines[:-1]).strip()[:LONGEST]}
 
 
-def _query(item: Item, _ask: Ask, _settings: MsqaSettings) -> Query:
+def _query(item: CampaignItem, _ask: Ask, _settings: MsqaSettings) -> Query:
     text = f"{item.content.get('question', '')} {item.content.get('answer', '')}"
     return Query(" ".join(text.split())[:1000], item.language or None, item.region or None)
 
 
-def _read_found(found: Found, _item: Item, _ask: Ask, _settings: MsqaSettings) -> Content:
+def _read_found(found: Found, _item: CampaignItem, _ask: Ask, _settings: MsqaSettings) -> Content:
     pieces = (shorten(piece, PASSAGE) for piece in found.evidence)
     return {"evidence": [piece.model_dump(include={"text", "title", "source"}) for piece in pieces]}
 
 
-def _ask_confirm(item: Item, _ask: Ask, _settings: MsqaSettings) -> Request:
+def _ask_confirm(item: CampaignItem, _ask: Ask, _settings: MsqaSettings) -> Request:
     found = next(ask.answer["evidence"] for ask in reversed(item.asks_of(SEARCH)) if ask.answer)
     shown = "\n\n".join(f"[{number}] {piece['title']}\n{piece['text']}" for number, piece in enumerate(found, 1))
     return _request("confirm", item, 1024, shown)
 
 
-def _read_translation(completion: Completion, _item: Item, _ask: Ask, _settings: MsqaSettings) -> Content:
+def _read_translation(completion: Completion, _item: CampaignItem, _ask: Ask, _settings: MsqaSettings) -> Content:
     text = _text(completion)
     try:
         value = json.loads(text[text.find("{") : text.rfind("}") + 1])
@@ -90,42 +89,42 @@ def _read_translation(completion: Completion, _item: Item, _ask: Ask, _settings:
     return {name: part.strip()[:1000] for name, part in pair.items()}
 
 
-def _ask_question(item: Item, _ask: Ask, _settings: MsqaSettings) -> Request:
+def _ask_question(item: CampaignItem, _ask: Ask, _settings: MsqaSettings) -> Request:
     """Return the question alone, as `mores bench msqa` asks it."""
     messages = (Message("user", item.content.get("question", "")),)
     return Request(messages, MSQA.max_tokens, MSQA.temperature, logprobs=False)
 
 
-def _read_answer(completion: Completion, _item: Item, _ask: Ask, _settings: MsqaSettings) -> Content:
+def _read_answer(completion: Completion, _item: CampaignItem, _ask: Ask, _settings: MsqaSettings) -> Content:
     return {"answer": _text(completion)[:LONGEST]}
 
 
-def _ask_judge(item: Item, ask: Ask, _settings: MsqaSettings) -> Request:
+def _ask_judge(item: CampaignItem, ask: Ask, _settings: MsqaSettings) -> Request:
     """Return whether one answer is correct: the first question of the benchmark's judge."""
     tried = next(tried for tried in item.asks if tried.id == ask.data["of"])
-    target = BenchItem(id=item.id, prompt=item.content["question"], target=(item.content["answer"],))
+    target = Item(id=item.id, prompt=item.content["question"], target=(item.content["answer"],))
     messages = SHORT_ANSWERS.ask(target, (tried.answer or {}).get("answer", ""))
     assert isinstance(messages, tuple)  # an empty answer is a failure of the run and is not judged
     return Request(messages, max_tokens=1024, logprobs=False)
 
 
-LOOKUPS: Mapping[str, Lookup[MsqaSettings]] = {
-    SEARCH: Lookup(_query, _read_found, lambda settings: settings.passages, "Search for evidence"),
+LOOKUPS: Mapping[str, SearchTask[MsqaSettings]] = {
+    SEARCH: SearchTask(_query, _read_found, lambda settings: settings.passages, "Search for evidence"),
 }
-TASKS: Mapping[str, Task[MsqaSettings]] = {
-    CONFIRM: Task(_ask_confirm, lambda answer, *_: _verdict(answer, CONFIRMED), "Read the evidence"),
-    QUALITY: Task(
+TASKS: Mapping[str, ModelTask[MsqaSettings]] = {
+    CONFIRM: ModelTask(_ask_confirm, lambda answer, *_: _verdict(answer, CONFIRMED), "Read the evidence"),
+    QUALITY: ModelTask(
         lambda item, *_: _request("quality", item, 1024),
         lambda answer, *_: _verdict(answer, UNIQUE),
         "Check that there is one clear answer",
     ),
-    TRANSLATE: Task(
+    TRANSLATE: ModelTask(
         lambda item, *_: _request("translate", item, 1024),
         _read_translation,
         "Translate into Chinese",
         fills=("question_zh", "answer_zh"),
     ),
-    TRY: Task(_ask_question, _read_answer, "Try the question"),
-    JUDGE: Task(_ask_judge, lambda answer, *_: _verdict(answer, tuple(FIRST)), "Judge the answer"),
-    PRETEST: Task(_ask_question, _read_answer, "Try it on the AI"),
+    TRY: ModelTask(_ask_question, _read_answer, "Try the question"),
+    JUDGE: ModelTask(_ask_judge, lambda answer, *_: _verdict(answer, tuple(FIRST)), "Judge the answer"),
+    PRETEST: ModelTask(_ask_question, _read_answer, "Try it on the AI"),
 }

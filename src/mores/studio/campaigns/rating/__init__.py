@@ -13,19 +13,19 @@ from mores.studio.campaigns.rating.export import STAGE, export, method
 from mores.studio.campaigns.rating.forms import rate_form
 from mores.studio.campaigns.rating.results import shown, summarise
 from mores.studio.campaigns.rating.settings import RatingSettings
-from mores.studio.kind import Kind
-from mores.studio.records import Content, Item, Role
-from mores.studio.workflow import Decision, Stage
+from mores.studio.kind import CampaignKind
+from mores.studio.records import CampaignItem, Content, Role
+from mores.studio.workflow import CampaignStage, StageDecision
 
 
-def stages(settings: RatingSettings) -> tuple[Stage, ...]:
+def stages(settings: RatingSettings) -> tuple[CampaignStage, ...]:
     """Return the one stage of a campaign."""
 
-    def decide(item: Item) -> Decision | None:
-        return Decision("next") if len(item.votes_at(STAGE)) >= settings.raters else None
+    def decide(item: CampaignItem) -> StageDecision | None:
+        return StageDecision("next") if len(item.votes_at(STAGE)) >= settings.raters else None
 
     return (
-        Stage(
+        CampaignStage(
             STAGE,
             "Rate the answers",
             Role.ANNOTATOR,
@@ -48,7 +48,7 @@ def label(_stage: str, answer: Content) -> str | None:
     return "=".join(sorted(letter for letter, place in places.items() if place == best))
 
 
-def headline(item: Item) -> str:
+def headline(item: CampaignItem) -> str:
     """Return the question in one line."""
     return " ".join(str(item.content.get("question") or item.id).split())
 
@@ -65,7 +65,7 @@ WORDS = {
 }
 """What an item's content is called in its life."""
 
-KIND: Kind[Any] = Kind(
+KIND: CampaignKind[Any] = CampaignKind(
     name="rating",
     title="Rating",
     summary="People rate and rank the answers of several models without knowing whose they are.",

@@ -10,13 +10,12 @@ another for each question, and says nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import blake2b
 from string import ascii_lowercase
 from typing import Any
 
 from mores.errors import InputError, suggest
 from mores.studio.data.incoming import Incoming
-from mores.studio.form import clean
+from mores.studio.form import clean, draw_lot
 from mores.studio.records import Content
 
 MOST = 9
@@ -82,8 +81,7 @@ def _text(name: str, value: Any, longest: int) -> str:
 
 def read_answers(content: Mapping[str, Any]) -> list[Content]:
     """Return the answers of a question under their letters, in the order of the letters."""
-    entries = [_entry(entry) for entry in _entries(content.get("answers"))]
-    entries = [entry for entry in entries if entry["text"]]
+    entries = [entry for entry in _entries(content.get("answers")) if entry["text"]]
     if not entries:
         raise InputError('no answers; write them as {"MODEL": "TEXT"}, or in columns answer_NAME')
     if len(entries) > MOST:
@@ -93,7 +91,7 @@ def read_answers(content: Mapping[str, Any]) -> list[Content]:
         raise InputError(f"two answers of {twice!r}; keep one")
     if not any(entry["letter"] for entry in entries):
         question = clean(str(content.get("question") or ""))
-        order = sorted(entries, key=lambda entry: _lot(question, entry["text"], entry["model"]))
+        order = sorted(entries, key=lambda entry: draw_lot(question, entry["text"], entry["model"]))
         entries = [entry | {"letter": letter} for letter, entry in zip(LETTERS, order, strict=False)]
     letters = [entry["letter"] for entry in entries]
     if sorted(letters) != list(LETTERS[: len(letters)]):
@@ -103,30 +101,20 @@ def read_answers(content: Mapping[str, Any]) -> list[Content]:
     return sorted(entries, key=lambda entry: str(entry["letter"]))
 
 
-def _entries(answers: Any) -> Iterator[Mapping[str, Any]]:
+def _entries(answers: Any) -> Iterator[Content]:
     if isinstance(answers, dict):
-        yield from ({"model": name, "text": text} for name, text in answers.items())
-    elif isinstance(answers, list) and all(isinstance(entry, dict) for entry in answers):
-        yield from answers
-    elif answers:
+        answers = [{"model": name, "text": text} for name, text in answers.items()]
+    if answers and not (isinstance(answers, list) and all(isinstance(entry, dict) for entry in answers)):
         raise InputError('\'answers\' is not an object; write {"MODEL": "TEXT"}')
-
-
-def _entry(entry: Mapping[str, Any]) -> Content:
-    if unknown := [name for name in entry if name not in ("letter", "model", "text")]:
-        raise InputError(f"an answer has {unknown[0]!r}; expected 'model' and 'text'")
-    letter = str(entry.get("letter") or "")
-    model, text = _text("model", entry.get("model"), LONGEST_NAME), _text("text", entry.get("text"), LONGEST_ANSWER)
-    return {"letter": letter, "model": model, "text": text}
-
-
-def _lot(*parts: str) -> bytes:
-    """Return a place that is as good as drawn, and the same whenever the same file is imported."""
-    return blake2b("\0".join(parts).encode(), digest_size=8).digest()
+    for entry in answers or ():
+        if unknown := [name for name in entry if name not in ("letter", "model", "text")]:
+            raise InputError(f"an answer has {unknown[0]!r}; expected 'model' and 'text'")
+        model, text = _text("model", entry.get("model"), LONGEST_NAME), _text("text", entry.get("text"), LONGEST_ANSWER)
+        yield {"letter": str(entry.get("letter") or ""), "model": model, "text": text}
 
 
 def join(rows: Sequence[Incoming]) -> list[Incoming]:
-    """Rows with the answer of one model each, as `mores longform` writes them, joined by question and language."""
+    """Join rows with the answer of one model each, as `mores longform` writes them, by question and language."""
     joined: dict[tuple[str, str], Incoming] = {}
     places: dict[tuple[str, str, str], str] = {}
     whole = [row for row in rows if "model" not in row.content]

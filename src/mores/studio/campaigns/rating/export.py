@@ -1,4 +1,4 @@
-"""What a campaign gives: `ratings.csv`, which `mores rate` takes as it is, and the marked mistakes as judgements."""
+"""What a campaign gives: `ratings.csv`, which `mores rate` reads, and the marked mistakes as judgements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mores.rating.ratings import InLanguage, IssueLevel, Rating, RatingMark
 from mores.studio.campaigns.rating.settings import RatingSettings
 from mores.studio.kind import ExportFile
 from mores.studio.marks import to_errors
-from mores.studio.records import Content, Item, Status, Vote
+from mores.studio.records import CampaignItem, Content, ItemStatus, ItemVote
 from mores.types import ErrorReport, Judgement, Sample
 
 STAGE = "rate"
@@ -22,17 +22,16 @@ COLUMNS = (
 )
 
 
-def export(_settings: RatingSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
+def export(_settings: RatingSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield the ratings of every question that was not taken out, and the judgements of those who marked mistakes."""
     kept = list(items)
     text = io.StringIO()
-    # Texts stay as they are: an apostrophe before a formula would move every mark by one.
+    # Texts are not changed: an apostrophe before a formula would move every mark by one.
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     writer.writerows(to_row(rating) for rating in read_ratings(kept))
     yield ExportFile("ratings.csv", text.getvalue().encode())
-    lines = [f"{judgement.model_dump_json()}\n" for judgement in read_judgements(kept)]
-    yield ExportFile("judgements.jsonl", "".join(lines).encode())
+    yield ExportFile.of_records("judgements.jsonl", read_judgements(kept))
 
 
 def to_row(rating: Rating) -> list[object]:
@@ -45,22 +44,22 @@ def to_row(rating: Rating) -> list[object]:
     return ["" if values[name] is None else values[name] for name in COLUMNS]
 
 
-def judged(items: Iterable[Item]) -> Iterator[tuple[Item, Vote, Content]]:
+def judged(items: Iterable[CampaignItem]) -> Iterator[tuple[CampaignItem, ItemVote, Content]]:
     """Yield every answer with every vote about it; not of questions that were withdrawn or rejected."""
     for item in items:
-        if item.status in (Status.WITHDRAWN, Status.REJECTED):
+        if item.status in (ItemStatus.WITHDRAWN, ItemStatus.REJECTED):
             continue
         for vote in sorted(item.votes_at(STAGE), key=lambda vote: (vote.at, vote.person)):
             for answer in item.content.get("answers") or ():
                 yield item, vote, answer
 
 
-def read_ratings(items: Iterable[Item]) -> list[Rating]:
+def read_ratings(items: Iterable[CampaignItem]) -> list[Rating]:
     """Return the ratings, one for each person and answer."""
     return [to_rating(item, vote, answer) for item, vote, answer in judged(items)]
 
 
-def to_rating(item: Item, vote: Vote, answer: Content) -> Rating:
+def to_rating(item: CampaignItem, vote: ItemVote, answer: Content) -> Rating:
     """Return what one person says about one answer; the time is that of the question, in equal parts."""
     letter, given = answer["letter"], vote.answer
     rating, rank, spans = (given.get(f"{name}_{letter}") for name in ("rating", "rank", "spans"))
@@ -92,7 +91,7 @@ def to_mark(span: Content, text: str) -> RatingMark:
     return RatingMark(**{"start": 0} | fields, quote=text[span["start"] : span["end"]])
 
 
-def read_judgements(items: Iterable[Item]) -> Iterator[Judgement]:
+def read_judgements(items: Iterable[CampaignItem]) -> Iterator[Judgement]:
     """Yield the mistakes that people marked, as the reports of a metric: one for each person and answer."""
     for item, vote, answer in judged(items):
         letter, text = answer["letter"], answer["text"]
@@ -112,9 +111,9 @@ def read_judgements(items: Iterable[Item]) -> Iterator[Judgement]:
         yield Judgement.of(sample, judge=vote.person, score=score(report), report=report)
 
 
-def method(settings: RatingSettings, items: Iterable[Item]) -> str:
+def method(settings: RatingSettings, items: Iterable[CampaignItem]) -> str:
     """Return a paragraph for the Method section."""
-    kept = [item for item in items if item.status not in (Status.WITHDRAWN, Status.REJECTED)]
+    kept = [item for item in items if item.status not in (ItemStatus.WITHDRAWN, ItemStatus.REJECTED)]
     models = sorted({answer["model"] for item in kept for answer in item.content.get("answers") or ()})
     ratings = sum(len(item.votes_at(STAGE)) * len(item.content.get("answers") or ()) for item in kept)
     marking = " marked mistakes," if settings.marking else ""

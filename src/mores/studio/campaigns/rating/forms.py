@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from mores.studio.campaigns.rating.settings import REASON, RatingSettings
-from mores.studio.form import Field, Form
-from mores.studio.records import Content, Item
+from mores.studio.form import FormField, StudioForm
+from mores.studio.records import CampaignItem, Content
 
 LANGUAGE = (("yes", "Yes"), ("partially", "In part"), ("no", "No"))
 SEVERITY = (("minor", "Minor"), ("major", "Major"))
@@ -22,22 +22,24 @@ RATING = (
 """The points are the paper's; what they mean is in our words."""
 
 
-def rate_form(settings: RatingSettings, item: Item) -> Form:
-    """Step 1 asks about each answer, step 2 for their ranking."""
+def rate_form(settings: RatingSettings, item: CampaignItem) -> StudioForm:
+    """Return the form: step 1 asks about each answer, step 2 for their ranking."""
     answers = item.content.get("answers") or []
     letters = [answer["letter"] for answer in answers]
     fields = [field for answer in answers for field in about_answer(settings, answer)]
     if len(letters) > 1:
         fields += ranking(settings, letters)
-    return Form(tuple(fields), lambda content: same_places(settings, letters, content), blocks=tuple(letters))
+    return StudioForm(tuple(fields), lambda content: same_places(settings, letters, content), blocks=tuple(letters))
 
 
-def about_answer(settings: RatingSettings, answer: Content) -> Iterator[Field]:
+def about_answer(settings: RatingSettings, answer: Content) -> Iterator[FormField]:
     """Yield the questions about one answer, in the order of Section 4."""
     letter = answer["letter"]
-    yield Field(f"language_{letter}", "Is it in the language of the question?", "scale", options=LANGUAGE, block=letter)
+    yield FormField(
+        f"language_{letter}", "Is it in the language of the question?", "scale", options=LANGUAGE, block=letter
+    )
     if settings.marking:
-        yield Field(
+        yield FormField(
             f"spans_{letter}",
             "Mistakes in the text",
             "marks",
@@ -47,7 +49,7 @@ def about_answer(settings: RatingSettings, answer: Content) -> Iterator[Field]:
             details=tuple(about_mistake(settings)),
             block=letter,
         )
-    yield Field(
+    yield FormField(
         f"factuality_{letter}",
         "Are there factual mistakes?",
         "scale",
@@ -55,7 +57,7 @@ def about_answer(settings: RatingSettings, answer: Content) -> Iterator[Field]:
         options=ISSUES,
         block=letter,
     )
-    yield Field(
+    yield FormField(
         f"omissions_{letter}",
         "Is something important missing?",
         "scale",
@@ -63,7 +65,7 @@ def about_answer(settings: RatingSettings, answer: Content) -> Iterator[Field]:
         options=ISSUES,
         block=letter,
     )
-    yield Field(
+    yield FormField(
         f"comment_{letter}",
         "Your comment",
         "text",
@@ -71,26 +73,26 @@ def about_answer(settings: RatingSettings, answer: Content) -> Iterator[Field]:
         required=settings.comments,
         block=letter,
     )
-    yield Field(f"rating_{letter}", "Overall rating", "choice", options=RATING, block=letter)
+    yield FormField(f"rating_{letter}", "Overall rating", "choice", options=RATING, block=letter)
 
 
-def about_mistake(settings: RatingSettings) -> Iterator[Field]:
+def about_mistake(settings: RatingSettings) -> Iterator[FormField]:
     """Yield the questions about one marked mistake."""
-    yield Field("severity", "How bad is it?", "scale", options=SEVERITY)
+    yield FormField("severity", "How bad is it?", "scale", options=SEVERITY)
     if settings.error_types:
         options = [(name, name) for name in settings.error_types]
-        yield Field("type", "What kind of mistake is it?", "select", options=options)
-    yield Field("explanation", "What is wrong?", required=False, longest=500)
+        yield FormField("type", "What kind of mistake is it?", "select", options=options)
+    yield FormField("explanation", "What is wrong?", required=False, longest=500)
 
 
-def ranking(settings: RatingSettings, letters: Sequence[str]) -> Iterator[Field]:
+def ranking(settings: RatingSettings, letters: Sequence[str]) -> Iterator[FormField]:
     """Yield a place for each answer, and why."""
     last = len(letters)
     names = {1: "Best", last: "Worst"}
     places = [(str(number), names.get(number, str(number))) for number in range(1, last + 1)]
     for letter in letters:
-        yield Field(f"rank_{letter}", "Its place", "scale", options=places, step=2, block=letter)
-    yield Field(
+        yield FormField(f"rank_{letter}", "Its place", "scale", options=places, step=2, block=letter)
+    yield FormField(
         REASON,
         "Why this order?",
         "text",

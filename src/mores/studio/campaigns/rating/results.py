@@ -15,7 +15,7 @@ from mores.rating.records import Distribution, Pairwise, Placing, RatingAgreemen
 from mores.stats.marks import MarkAgreement, MarkedText, SpanMark, span_agreement
 from mores.studio.campaigns.rating.export import STAGE, read_ratings, to_rating
 from mores.studio.campaigns.rating.settings import RatingSettings
-from mores.studio.records import Content, Item, Status
+from mores.studio.records import CampaignItem, Content, ItemStatus
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Results:
     marks: MarkAgreement | None
 
 
-def summarise(_settings: RatingSettings, items: Sequence[Item]) -> Mapping[str, Any]:
-    """Return the results so far, under one name; nothing where there is no rating."""
-    kept = [item for item in items if item.status not in (Status.WITHDRAWN, Status.REJECTED)]
+def summarise(_settings: RatingSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
+    """Return the results so far, under one name; empty without a rating."""
+    kept = [item for item in items if item.status not in (ItemStatus.WITHDRAWN, ItemStatus.REJECTED)]
     ratings = read_ratings(kept)
     if not ratings:
         return {}
@@ -84,8 +84,8 @@ def marked_texts(ratings: Iterable[Rating]) -> list[MarkedText]:
     return [MarkedText(key[-1], marks) for key, marks in texts.items()]
 
 
-def shown(_settings: RatingSettings, item: Item) -> Mapping[str, Any]:
-    """For the organiser: each answer with its model and what people said about it."""
+def shown(_settings: RatingSettings, item: CampaignItem) -> Mapping[str, Any]:
+    """Return what the organiser sees: each answer with its model and what people said about it."""
     answers: list[Content] = []
     for answer in item.content.get("answers") or ():
         votes = item.votes_at(STAGE)

@@ -9,7 +9,7 @@ from pydantic import field_validator
 
 from mores.errors import InputError
 from mores.studio.campaigns.rating.content import needed, read_answers
-from mores.studio.kind import Practice, Settings
+from mores.studio.kind import CampaignSettings, Practice
 
 INSTRUCTIONS = (Path(__file__).parent / "instructions.txt").read_text("utf-8").strip()
 PER_ANSWER = ("language", "spans", "factuality", "omissions", "comment", "rating", "rank")
@@ -17,7 +17,7 @@ PER_ANSWER = ("language", "spans", "factuality", "omissions", "comment", "rating
 REASON = "reason"
 
 
-class RatingSettings(Settings):
+class RatingSettings(CampaignSettings):
     """What an organiser sets for a rating campaign; README.md says what the paper does."""
 
     instructions: str = Setting(INSTRUCTIONS, max_length=20_000)

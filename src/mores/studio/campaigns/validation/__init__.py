@@ -9,35 +9,33 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mores.metaevaluation.votes import ERROR_PARTLY, holds
 from mores.studio.campaigns.validation.compare import compare
 from mores.studio.campaigns.validation.export import export, method, summarise
 from mores.studio.campaigns.validation.forms import MARKS, SEVERITIES, WORDS, validate_form
 from mores.studio.campaigns.validation.judged import STAGE, to_judged
-from mores.studio.campaigns.validation.results import CRITERIA, PARTIAL, holds
 from mores.studio.campaigns.validation.rows import KEPT, OPTIONAL, REQUIRED, SIDES, admit, join
 from mores.studio.campaigns.validation.settings import ValidationSettings
-from mores.studio.kind import Kind
-from mores.studio.records import Content, Item, Role
-from mores.studio.workflow import Decision, Stage
+from mores.studio.kind import CampaignKind
+from mores.studio.records import CampaignItem, Content, Role
+from mores.studio.workflow import CampaignStage, StageDecision
 
 
-def _decide(settings: ValidationSettings, item: Item) -> Decision | None:
-    """Accepted where a majority finds a cultural error in it, also a partly valid one."""
-    votes = item.votes_at(STAGE)
-    if len(votes) < settings.needed(item.language):
+def _decide(settings: ValidationSettings, item: CampaignItem) -> StageDecision | None:
+    """Accept an item where a majority finds a cultural error in it, also a partly valid one."""
+    ballot = to_judged(settings, item).ballot("error")
+    if len(ballot) < settings.needed(item.language):
         return None
-    sample = to_judged(settings, item)
-    yes = sum(map(CRITERIA[PARTIAL], sample.answers))
-    result = {"votes": len(votes), "found": yes}
-    if holds(sample, CRITERIA[PARTIAL]):
-        return Decision("next", result=result)
-    return Decision("rejected", "No majority finds a cultural error in it.", result)
+    result = {"votes": len(ballot), "found": sum(error in ERROR_PARTLY.values for error in ballot)}
+    if holds(ballot, ERROR_PARTLY):
+        return StageDecision("next", result=result)
+    return StageDecision("rejected", "No majority finds a cultural error in it.", result)
 
 
-def stages(settings: ValidationSettings) -> tuple[Stage, ...]:
+def stages(settings: ValidationSettings) -> tuple[CampaignStage, ...]:
     """Return the only stage of a campaign."""
     return (
-        Stage(
+        CampaignStage(
             STAGE,
             "Validate an error",
             Role.ANNOTATOR,
@@ -55,7 +53,7 @@ def label(_stage: str, answer: Content) -> str | None:
     return str(answer["error"]) if answer.get("error") else None
 
 
-def shown(_settings: ValidationSettings, item: Item) -> Mapping[str, Any]:
+def shown(_settings: ValidationSettings, item: CampaignItem) -> Mapping[str, Any]:
     """Return what the templates show: each side beside its original; no name of a metric."""
     content = item.content
     comparisons = {}
@@ -65,7 +63,7 @@ def shown(_settings: ValidationSettings, item: Item) -> Mapping[str, Any]:
     return {"sides": comparisons, "severity": SEVERITIES.get(content.get("severity", ""), "")}
 
 
-KIND: Kind[Any] = Kind(
+KIND: CampaignKind[Any] = CampaignKind(
     name="validation",
     title="ExCAM validation",
     summary="People judge errors that were put into texts, their explanations, and those of metrics.",

@@ -16,7 +16,7 @@ from mores.language.units import Unit, units
 Span = tuple[int, int]
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A stretch of one version; `text[start:end]` of it."""
 
     text: str
@@ -26,22 +26,22 @@ class Piece(NamedTuple):
     """Part of an error, by the gold report."""
 
 
-class Change(NamedTuple):
+class WordChange(NamedTuple):
     """Words that were replaced; one of the two is empty where words were only added or removed."""
 
     removed: str
     added: str
 
 
-class Comparison(NamedTuple):
+class TextComparison(NamedTuple):
     """An original beside what became of it."""
 
-    before: Sequence[Piece]
-    after: Sequence[Piece]
-    changes: Sequence[Change]
+    before: Sequence[TextPiece]
+    after: Sequence[TextPiece]
+    changes: Sequence[WordChange]
 
 
-def compare(original: str, modified: str, marked: Iterable[Span] = ()) -> Comparison:
+def compare(original: str, modified: str, marked: Iterable[Span] = ()) -> TextComparison:
     """Return the pieces of both versions, and the changes in the order of the text."""
     old, new = units(original), units(modified)
     removed, added, changes = [], [], []
@@ -49,8 +49,8 @@ def compare(original: str, modified: str, marked: Iterable[Span] = ()) -> Compar
         before, after = _span(old, block.start, block.end), _span(new, block.new_start, block.new_end)
         removed += [before] if before else []
         added += [after] if after else []
-        changes.append(Change(_cut(original, before), _cut(modified, after)))
-    return Comparison(_pieces(original, removed, ()), _pieces(modified, added, marked), changes)
+        changes.append(WordChange(_cut(original, before), _cut(modified, after)))
+    return TextComparison(_pieces(original, removed, ()), _pieces(modified, added, marked), changes)
 
 
 def _span(words: Sequence[Unit], start: int, end: int) -> Span | None:
@@ -61,11 +61,11 @@ def _cut(text: str, span: Span | None) -> str:
     return text[slice(*span)] if span else ""
 
 
-def _pieces(text: str, changed: Iterable[Span], marked: Iterable[Span]) -> list[Piece]:
+def _pieces(text: str, changed: Iterable[Span], marked: Iterable[Span]) -> list[TextPiece]:
     """Return the text cut at every beginning and end of a span."""
     spans, errors = list(changed), list(marked)
     cuts = sorted({0, len(text), *(place for span in (*spans, *errors) for place in span)})
-    return [Piece(text[start:end], _inside(start, spans), _inside(start, errors)) for start, end in pairwise(cuts)]
+    return [TextPiece(text[start:end], _inside(start, spans), _inside(start, errors)) for start, end in pairwise(cuts)]
 
 
 def _inside(place: int, spans: Iterable[Span]) -> bool:

@@ -7,8 +7,10 @@ from typing import Any
 
 from mores import formatting as form
 from mores.culture import language_name
-from mores.report.base.grid import Cell, Grid
-from mores.studio.campaigns.validation.agreement import measure, measure_spans
+from mores.metaevaluation.votes import ERROR_PARTLY, holds
+from mores.report.base.grid import Grid
+from mores.stats.marks import span_agreement
+from mores.studio.campaigns.validation.agreement import measure
 from mores.studio.campaigns.validation.forms import MARKS, PREFIX
 from mores.studio.campaigns.validation.judged import (
     STAGE,
@@ -20,12 +22,12 @@ from mores.studio.campaigns.validation.judged import (
     to_sample,
     to_votes,
 )
-from mores.studio.campaigns.validation.results import CRITERIA, PARTIAL, beside, counted, holds, likeness
+from mores.studio.campaigns.validation.results import beside, counted, likeness
 from mores.studio.campaigns.validation.settings import ValidationSettings
 from mores.studio.campaigns.validation.tables import all_tables, describe
 from mores.studio.data.tables import to_csv
 from mores.studio.kind import ExportFile
-from mores.studio.records import Item, Status
+from mores.studio.records import CampaignItem, ItemStatus
 from mores.types import Record
 
 TABLES = "tables"
@@ -47,15 +49,15 @@ What people say about {samples}, after ExCAM (Section 4, Appendix G). Licence: {
 """
 
 
-def make_tables(settings: ValidationSettings, items: Sequence[Item]) -> dict[str, Grid]:
+def make_tables(settings: ValidationSettings, items: Sequence[CampaignItem]) -> dict[str, Grid]:
     """Return every table of a campaign."""
-    kept = [item for item in items if item.status is not Status.WITHDRAWN]
+    kept = [item for item in items if item.status is not ItemStatus.WITHDRAWN]
     samples = judged_items(settings, kept)
-    return all_tables(samples, settings.main, measure(samples), measure_spans(marked_texts(kept)))
+    return all_tables(samples, settings.main, measure(samples), span_agreement(marked_texts(kept)))
 
 
-def summarise(settings: ValidationSettings, items: Sequence[Item]) -> Mapping[str, Any]:
-    """Count, and the tables, which the kind's own page draws."""
+def summarise(settings: ValidationSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
+    """Return counts, and the tables, which the kind's own page draws."""
     samples = judged_items(settings, items)
     left = beside(samples)
     return {
@@ -69,9 +71,9 @@ def summarise(settings: ValidationSettings, items: Sequence[Item]) -> Mapping[st
     }
 
 
-def export(settings: ValidationSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
+def export(settings: ValidationSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield the tables as CSV, LaTeX and Markdown, and what people said as records."""
-    kept = [item for item in items if item.status is not Status.WITHDRAWN]
+    kept = [item for item in items if item.status is not ItemStatus.WITHDRAWN]
     about = {"title": " ".join(settings.title.split()), "licence": settings.licence}
     yield ExportFile("README.md", ABOUT.format(samples=form.count(len(kept), "sample"), **about).encode())
     tables = make_tables(settings, kept)
@@ -80,19 +82,16 @@ def export(settings: ValidationSettings, items: Iterable[Item]) -> Iterator[Expo
         yield ExportFile(f"{name}.csv", grid.csv().encode())
         yield ExportFile(f"{name}.tex", grid.latex().encode())
     yield ExportFile("answers.csv", to_csv(list(_answers(kept)), ()))
-    voted = [(item, vote) for item in kept for vote in item.votes_at(STAGE)]
-    yield ExportFile("samples.jsonl", _lines(to_sample(item) for item in kept if item.content.get("text")))
-    ballots = (to_votes(to_sample(item).id, to_judged(settings, item).answers) for item in kept)
-    yield ExportFile("votes.jsonl", _lines(ballot for of_item in ballots for ballot in of_item))
-    yield ExportFile("gold.jsonl", _lines(gold_judgement(item) for item in kept if item.content.get(MARKS)))
-    yield ExportFile("judgements.jsonl", _lines(to_judgement(item, vote) for item, vote in voted))
+    records: dict[str, Iterator[Record]] = {
+        "samples": (to_sample(item) for item in kept if item.content.get("text")),
+        "votes": (vote for i in kept for vote in to_votes(to_sample(i).id, to_judged(settings, i).answers)),
+        "gold": (gold_judgement(item) for item in kept if item.content.get(MARKS)),
+        "judgements": (to_judgement(item, vote) for item in kept for vote in item.votes_at(STAGE)),
+    }
+    yield from (ExportFile.of_records(f"{name}.jsonl", lines) for name, lines in records.items())
 
 
-def _lines(records: Iterable[Record]) -> bytes:
-    return "".join(f"{record.model_dump_json()}\n" for record in records).encode()
-
-
-def _answers(items: Iterable[Item]) -> Iterator[dict[str, Any]]:
+def _answers(items: Iterable[CampaignItem]) -> Iterator[dict[str, Any]]:
     """Yield every answer as a row; likeness has the names of metrics in place of their numbers."""
     for item in items:
         metrics = [explanation["metric"] for explanation in item.content.get("explanations", [])]
@@ -109,32 +108,30 @@ def to_markdown(grid: Grid) -> str:
     for heading, rows in grid.sections:
         if heading:
             lines.append(_line([f"**{heading}**", *[""] * (len(grid.columns) - 1)]))
-        lines += [_line([_cell(cell) for cell in row]) for row in rows]
+        lines += [
+            _line([cell if isinstance(cell, str) else " ".join(filter(None, cell)) for cell in row]) for row in rows
+        ]
     notes = [f"\n{note}" for note in grid.notes if note]
     return "\n".join([*lines, *notes, ""])
-
-
-def _cell(cell: Cell) -> str:
-    return cell if isinstance(cell, str) else " ".join(filter(None, cell))
 
 
 def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in cells)} |"
 
 
-def method(settings: ValidationSettings, items: Iterable[Item]) -> str:
+def method(settings: ValidationSettings, items: Iterable[CampaignItem]) -> str:
     """Return a paragraph for the Method section of a paper."""
     samples = judged_items(settings, items)
     whole = counted(samples)
     languages = sorted({language_name(sample.language) for sample in whole if sample.language})
-    valid = sum(holds(sample, CRITERIA[PARTIAL]) for sample in whole)
+    valid = sum(holds(sample.ballot("error"), ERROR_PARTLY) for sample in whole)
     text = (
         f"Following ExCAM (Section 4, Appendix G), people validated {form.count(len(whole), 'sample')} with introduced "
         f"cultural errors in {', '.join(languages) or 'no language yet'}. Each was judged by {settings.people} people "
         f"in {language_name(settings.main)} and by {settings.people_elsewhere} in other languages, in three steps: the "
         f"cultural relation and the error with its spans; the explanation, severity and type; and the likeness of "
-        f"metrics' explanations to the gold one, blind and in random order. By majority, {valid:,} of {len(whole):,} "
-        f"samples contain a cultural error. {describe(beside(samples))}"
+        f"metrics' explanations to the gold one, blind and in random order. By majority, {form.count(valid)} of "
+        f"{form.count(len(whole))} samples contain a cultural error. {describe(beside(samples))}"
     )
     rated = [metric for metric in likeness(samples) if metric.mean.value is not None]
     means = [f"{metric.metric} {form.number(metric.mean.value)}" for metric in rated]

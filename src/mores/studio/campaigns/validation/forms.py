@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from mores.studio.form import Field, Form
-from mores.studio.records import Content, Item
+from mores.studio.form import FormField, StudioForm
+from mores.studio.records import CampaignItem, Content
 
 YES_NO = (("yes", "Yes"), ("no", "No"))
 ERROR = (
@@ -43,12 +43,12 @@ MARKS = "marks"
 PREFIX = "likeness_"
 
 
-def validate_form(item: Item) -> Form:
+def validate_form(item: CampaignItem) -> StudioForm:
     """Return the three steps; the third is there when a metric has an explanation."""
     content = item.content
     parts = {side: content.get(side, "") for side in ("instruction", "text")}
     explanations = content.get("explanations", [])
-    return Form(
+    return StudioForm(
         (*_error_fields(parts), *_explanation_fields(), *_likeness_fields(explanations)),
         check=lambda given: _check_error(item, given) | _check_explanation(item, given),
         values={MARKS: content.get(MARKS, [])},
@@ -56,22 +56,22 @@ def validate_form(item: Item) -> Form:
     )
 
 
-def _error_fields(parts: Mapping[str, str]) -> Iterator[Field]:
-    yield Field(
+def _error_fields(parts: Mapping[str, str]) -> Iterator[FormField]:
+    yield FormField(
         "cultural",
         "Is the text about a culture?",
         "scale",
         help="Its customs, values, food, language, history, places or people, in any country.",
         options=YES_NO,
     )
-    yield Field(
+    yield FormField(
         "error",
         "Does the change put a cultural error into the text?",
         "choice",
         help="If you do not know this culture, look it up in a source that you trust.",
         options=ERROR,
     )
-    yield Field(
+    yield FormField(
         MARKS,
         "The words that are wrong",
         "marks",
@@ -80,12 +80,12 @@ def _error_fields(parts: Mapping[str, str]) -> Iterator[Field]:
         when=("error", "partly"),
         parts={part: text for part, text in parts.items() if text},
     )
-    yield Field("note", "Notes about the error", "text", required=False, longest=2000)
+    yield FormField("note", "Notes about the error", "text", required=False, longest=2000)
 
 
-def _explanation_fields() -> Iterator[Field]:
-    yield Field("explained", "Is the explanation correct?", "choice", options=EXPLANATION, step=2)
-    yield Field(
+def _explanation_fields() -> Iterator[FormField]:
+    yield FormField("explained", "Is the explanation correct?", "choice", options=EXPLANATION, step=2)
+    yield FormField(
         "severity_ok",
         "Do you agree with the severity?",
         "scale",
@@ -93,7 +93,7 @@ def _explanation_fields() -> Iterator[Field]:
         options=YES_NO,
         step=2,
     )
-    yield Field(
+    yield FormField(
         "own_severity",
         "If not: how severe is it?",
         "scale",
@@ -102,23 +102,12 @@ def _explanation_fields() -> Iterator[Field]:
         step=2,
         when=("severity_ok", "no"),
     )
-    yield Field("type_ok", "Do you agree with the type of the error?", "scale", options=YES_NO, step=2)
-    yield Field(
-        "own_type",
-        "If not: what type is it?",
-        required=False,
-        longest=200,
-        step=2,
-        when=("type_ok", "no"),
+    yield FormField("type_ok", "Do you agree with the type of the error?", "scale", options=YES_NO, step=2)
+    yield FormField("own_type", "If not: what type is it?", required=False, longest=200, step=2, when=("type_ok", "no"))
+    yield FormField(
+        "changed", "Has the explanation changed your mind about the error?", "scale", options=YES_NO, step=2
     )
-    yield Field(
-        "changed",
-        "Has the explanation changed your mind about the error?",
-        "scale",
-        options=YES_NO,
-        step=2,
-    )
-    yield Field(
+    yield FormField(
         "error_after",
         "If so: what do you think of the error now?",
         "choice",
@@ -129,9 +118,9 @@ def _explanation_fields() -> Iterator[Field]:
     )
 
 
-def _likeness_fields(explanations: list[Content]) -> Iterator[Field]:
+def _likeness_fields(explanations: list[Content]) -> Iterator[FormField]:
     for number, explanation in enumerate(explanations, 1):
-        yield Field(
+        yield FormField(
             f"{PREFIX}{number}",
             "How alike is it to the explanation of the error?",
             "scale",
@@ -143,11 +132,12 @@ def _likeness_fields(explanations: list[Content]) -> Iterator[Field]:
         )
 
 
-def _check_error(item: Item, given: Content) -> dict[str, str]:
-    """Return whether the marks fit what is said about the error."""
+def _check_error(item: CampaignItem, given: Content) -> dict[str, str]:
+    """Return the problem of marks that do not fit what is said about the error."""
     if "error" not in given:
         return {}
-    places, gold = ([(mark["part"], mark["start"], mark["end"]) for mark in marks] for marks in _marks(item, given))
+    both = given[MARKS], item.content.get(MARKS, [])
+    places, gold = ([(mark["part"], mark["start"], mark["end"]) for mark in marks] for marks in both)
     same = sorted(places) == sorted(gold)
     if given["error"] == "partly" and (same or not places) and not given["note"]:
         return {MARKS: "Mark only the words that are wrong, or say in the notes which they are."}
@@ -156,12 +146,8 @@ def _check_error(item: Item, given: Content) -> dict[str, str]:
     return {}
 
 
-def _marks(item: Item, given: Content) -> tuple[list[Content], list[Content]]:
-    return given[MARKS], item.content.get(MARKS, [])
-
-
-def _check_explanation(item: Item, given: Content) -> dict[str, str]:
-    """Return whether those who disagree say what they think instead."""
+def _check_explanation(item: CampaignItem, given: Content) -> dict[str, str]:
+    """Return the fields in which people who disagree have to say what they think instead."""
     if "explained" not in given:
         return {}
     problems = {}

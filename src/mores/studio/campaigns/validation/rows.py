@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -27,6 +26,7 @@ from mores.factory.drafts import draw
 from mores.factory.errors.diff import differences
 from mores.factory.gold import Gold
 from mores.studio.data.incoming import Incoming, read_json
+from mores.studio.form import draw_lot
 from mores.studio.marks import locate
 from mores.studio.records import Content
 from mores.types import Judgement, Record, Severity
@@ -54,19 +54,16 @@ def join(rows: Sequence[Incoming]) -> list[Incoming]:
             metrics = by_sample[judgement.sample_id]
             if judgement.judge in metrics:
                 raise InputError(f"{row.place}: a second judgement of {judgement.judge} about {judgement.sample_id}")
-            metrics[judgement.judge] = _say(judgement)
+            metrics[judgement.judge] = _explanation(judgement)
         else:
             samples.append(row)
-    placed = (_place(row) if isinstance(row.content.get("sample"), dict) else row for row in samples)
-    return [_explain(row, by_sample) for row in placed if row is not None]
-
-
-def _explain(row: Incoming, by_sample: Mapping[str, Mapping[str, str | None]]) -> Incoming:
-    given = row.content.get("explanations") or {}
-    metrics = by_sample.get(str(row.content.get("sample") or ""))
-    if not metrics or not isinstance(given, dict):
-        return row
-    return row._replace(content=row.content | {"explanations": {**metrics, **given}})
+    joined = []
+    for row in filter(None, (_place(row) if isinstance(row.content.get("sample"), dict) else row for row in samples)):
+        given = row.content.get("explanations") or {}
+        metrics = by_sample.get(str(row.content.get("sample") or ""), {})
+        explained = {"explanations": {**metrics, **given}} if metrics and isinstance(given, dict) else {}
+        joined.append(row._replace(content=row.content | explained))
+    return joined
 
 
 def _place(row: Incoming) -> Incoming | None:
@@ -96,7 +93,7 @@ def _parse(kind: type[R], row: Incoming) -> R:
         raise InputError(f"{row.place}: not a {kind.__name__} record: {where}: {first['msg']}") from error
 
 
-def _say(judgement: Judgement) -> str | None:
+def _explanation(judgement: Judgement) -> str | None:
     """Return what a metric says about a text; empty where it finds no error, None where it failed."""
     report = judgement.report
     if report is None or not report.errors:
@@ -125,7 +122,7 @@ def flatten(gold: Gold) -> Content:
 
 
 def _original(gold: Gold) -> tuple[str, str]:
-    """Instruction and text without the error; where a wrong answer was given, the correct one is in its place."""
+    """Return instruction and text without the error; where a wrong answer was given, the correct one replaces it."""
     if gold.original is not None:
         return gold.original.instruction, gold.original.text
     errors = [error for error in gold.report.errors if error.side == "text" and error.located]
@@ -139,7 +136,7 @@ def _original(gold: Gold) -> tuple[str, str]:
 def choose(
     golds: Iterable[Gold], per_source: int, *, kinds: Iterable[str] = ("soft",), seed: int = 0
 ) -> Iterator[Gold]:
-    """Pairs with errors for people to validate, so many of each source; the paper takes 25 with soft errors."""
+    """Yield pairs with errors to validate, so many of each source; the paper takes 25 with soft errors."""
     wanted = set(kinds)
     by_source: dict[str, list[Gold]] = defaultdict(list)
     for gold in golds:
@@ -153,7 +150,7 @@ def choose(
 
 
 def admit(row: Mapping[str, Any]) -> Content:
-    """Return a row as the campaign keeps it; what is admitted is admitted again as it is."""
+    """Return the content of an item, from a row; admitting it once more changes nothing."""
     _check_names(row)
     content = {name: _text(row, name) for name in REQUIRED}
     if content["severity"] not in {severity.value for severity in Severity}:
@@ -167,7 +164,7 @@ def admit(row: Mapping[str, Any]) -> Content:
     }
     marks = _marks(row, content)
     if not marks:
-        raise InputError("the text does not differ from the original; there is no error to validate")
+        raise InputError("the text does not differ from the original: no error to validate")
     return content | {"marks": marks} | _metrics(row, content["text"])
 
 
@@ -217,12 +214,8 @@ def _metrics(row: Mapping[str, Any], text: str) -> Content:
         return {"explanations": pairs} | {name: list(row.get(name) or ()) for name in ("silent", "failed")}
     if not isinstance(given, dict) or not all(isinstance(explanation, str | None) for explanation in given.values()):
         raise InputError('`explanations` is not {"metric": "text"}; write null where a metric failed')
-
-    def place(metric: str) -> bytes:
-        return blake2b(f"{text}\0{metric}".encode(), digest_size=8).digest()
-
     texts = {metric: explanation.strip() for metric, explanation in given.items() if explanation is not None}
-    explaining = sorted((metric for metric in texts if texts[metric]), key=place)
+    explaining = sorted((metric for metric in texts if texts[metric]), key=lambda metric: draw_lot(text, metric))
     return {
         "explanations": [dict(zip(PAIR, (metric, texts[metric]), strict=True)) for metric in explaining],
         "silent": sorted(metric for metric in texts if not texts[metric]),

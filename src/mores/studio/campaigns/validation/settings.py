@@ -7,10 +7,10 @@ from pydantic import Field, field_validator
 from mores.culture import language
 from mores.errors import InputError
 from mores.studio.campaigns.validation.rows import admit
-from mores.studio.kind import Practice, Settings
+from mores.studio.kind import CampaignSettings, Practice
 
 
-class ValidationSettings(Settings):
+class ValidationSettings(CampaignSettings):
     """The paper's numbers are the defaults (Section 4): three people for English, two for other languages."""
 
     main: str = "en"
@@ -38,8 +38,14 @@ class ValidationSettings(Settings):
     @field_validator("practice", "checks")
     @classmethod
     def _known_samples(cls, values: tuple[Practice, ...]) -> tuple[Practice, ...]:
-        """Samples with known answers are written as rows, like those that are imported."""
-        return tuple(_read(number, practice) for number, practice in enumerate(values, 1))
+        """Read samples with known answers, which are written as rows, like those that are imported."""
+        read = []
+        for number, practice in enumerate(values, 1):
+            try:
+                read.append(practice.model_copy(update={"content": admit(practice.content)}))
+            except InputError as error:
+                raise ValueError(f"sample {number}: {error}") from error
+        return tuple(read)
 
     def needed(self, code: str) -> int:
         """Return how many people answer about a sample in a language."""
@@ -52,11 +58,3 @@ def _code(name: str) -> str:
         return language(name)
     except InputError as error:
         raise ValueError(str(error)) from error
-
-
-def _read(number: int, practice: Practice) -> Practice:
-    try:
-        content = admit(practice.content)
-    except InputError as error:
-        raise ValueError(f"sample {number}: {error}") from error
-    return practice.model_copy(update={"content": content})

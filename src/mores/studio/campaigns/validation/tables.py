@@ -7,17 +7,14 @@ from collections.abc import Mapping, Sequence
 
 from mores import formatting
 from mores.culture import language_name
+from mores.metaevaluation.votes import percent
 from mores.report.base.grid import Cell, Grid, Row
 from mores.stats.distributions import ShareEstimate
-from mores.studio.campaigns.validation.agreement import Agreement, Spans
+from mores.stats.marks import MarkAgreement
+from mores.studio.campaigns.validation.agreement import QuestionAgreement
 from mores.studio.campaigns.validation.results import (
-    CULTURE,
-    EXPLAINED,
-    EXPLAINED_PARTLY,
-    PARTIAL,
-    STRICT,
     Beside,
-    Judged,
+    JudgedSample,
     auxiliary,
     beside,
     compare_metrics,
@@ -30,10 +27,10 @@ from mores.studio.campaigns.validation.results import (
 
 OURS = "This campaign"
 TABLE_3: Mapping[str, tuple[str, ...]] = {
-    CULTURE: ("87.5", "10.0", "2.5", "0.0"),
-    STRICT: ("61.2", "22.5", "11.2", "5.0"),
-    PARTIAL: ("93.8", "6.2", "0.0", "0.0"),
-    EXPLAINED: ("78.8", "18.8", "1.2", "1.2"),
+    "Culture rel.": ("87.5", "10.0", "2.5", "0.0"),
+    "Error valid (strict)": ("61.2", "22.5", "11.2", "5.0"),
+    "Error valid (partial)": ("93.8", "6.2", "0.0", "0.0"),
+    "Expl. valid": ("78.8", "18.8", "1.2", "1.2"),
 }
 TABLE_12: Sequence[Row] = (
     ("Japanese", "6", "83.3", "83.3", "83.3", formatting.NOTHING),
@@ -54,7 +51,10 @@ SECTION_5: Sequence[Row] = (
 
 
 def all_tables(
-    samples: Sequence[Judged], main: str, agreement: Sequence[Agreement] = (), spans: Spans | None = None
+    samples: Sequence[JudgedSample],
+    main: str,
+    agreement: Sequence[QuestionAgreement] = (),
+    spans: MarkAgreement | None = None,
 ) -> dict[str, Grid]:
     """Return every table by the name of its file; `main` is the language that has the most people."""
     votes = {
@@ -69,11 +69,12 @@ def all_tables(
     }
 
 
-def vote_table(samples: Sequence[Judged], people: int) -> Grid:
+def vote_table(samples: Sequence[JudgedSample], people: int) -> Grid:
     """Table 3: how many of a sample's people say yes, in percent of the samples."""
-    rows = []
-    for name, counts in count_votes(samples, people).items():
-        rows.append([name, *(percent(count, sum(counts)) for count in counts)])
+    rows = [
+        [name, *(percent(count, sum(counts)) for count in counts)]
+        for name, counts in count_votes(samples, people).items()
+    ]
     total = sum(len(sample.answers) == people for sample in counted(samples))
     return Grid(
         ("Criterion", *(f"{count}/{people}" for count in range(people, -1, -1))),
@@ -86,13 +87,16 @@ def vote_table(samples: Sequence[Judged], people: int) -> Grid:
     )
 
 
-def majority_table(samples: Sequence[Judged], main: str) -> Grid:
+def majority_table(samples: Sequence[JudgedSample], main: str) -> Grid:
     """Table 12: by language, in how many samples a majority says yes; the main language comes last."""
-    groups: dict[str, list[Judged]] = defaultdict(list)
+    groups: dict[str, list[JudgedSample]] = defaultdict(list)
     for sample in counted(samples):
         groups[sample.language].append(sample)
-    ordered = sorted(groups, key=lambda code: (code == main, code))
-    rows = [_language(code, groups[code]) for code in ordered]
+    names = ("Culture rel.", "Error valid (partial)", "Expl. valid", "Expl. valid (partial)")
+    rows: list[Row] = []
+    for code in sorted(groups, key=lambda code: (code == main, code)):
+        title, shares = language_name(code) if code else formatting.NOTHING, majorities(groups[code])
+        rows.append([title, formatting.count(len(groups[code])), *(_share(shares[name]) for name in names)])
     return Grid(
         ("Language", "N", "Culture rel.", "Error valid", "Expl. valid", "Expl. valid (partial)"),
         [(OURS, rows), ("ExCAM, Table 12", TABLE_12)],
@@ -101,14 +105,7 @@ def majority_table(samples: Sequence[Judged], main: str) -> Grid:
     )
 
 
-def _language(code: str, samples: Sequence[Judged]) -> Row:
-    shares = majorities(samples)
-    names = (CULTURE, PARTIAL, EXPLAINED, EXPLAINED_PARTLY)
-    title = language_name(code) if code else formatting.NOTHING
-    return [title, f"{len(samples):,}", *(_share(shares[name]) for name in names)]
-
-
-def auxiliary_table(samples: Sequence[Judged]) -> Grid:
+def auxiliary_table(samples: Sequence[JudgedSample]) -> Grid:
     """Table 13: agreement with severity and type, and how often the explanation changed a mind."""
     rows: list[Row] = [
         (name, f"{share.k:,}" if share else "0", f"{share.n:,}" if share else "0", _share(share))
@@ -122,7 +119,7 @@ def auxiliary_table(samples: Sequence[Judged]) -> Grid:
     )
 
 
-def likeness_table(samples: Sequence[Judged]) -> Grid:
+def likeness_table(samples: Sequence[JudgedSample]) -> Grid:
     """Section 5: how often metrics find an error, and how alike their explanations are to the gold ones."""
     rows: list[Row] = [
         (
@@ -143,7 +140,7 @@ def likeness_table(samples: Sequence[Judged]) -> Grid:
     )
 
 
-def metrics_table(samples: Sequence[Judged]) -> Grid:
+def metrics_table(samples: Sequence[JudgedSample]) -> Grid:
     """Return every two metrics on the samples that both explain."""
     rows: list[Row] = []
     for versus in compare_metrics(samples):
@@ -161,7 +158,7 @@ def metrics_table(samples: Sequence[Judged]) -> Grid:
     )
 
 
-def agreement_table(agreement: Sequence[Agreement], spans: Spans | None = None) -> Grid:
+def agreement_table(agreement: Sequence[QuestionAgreement], spans: MarkAgreement | None = None) -> Grid:
     """Return how far people agree, question by question."""
     rows: list[Row] = [
         (
@@ -174,8 +171,8 @@ def agreement_table(agreement: Sequence[Agreement], spans: Spans | None = None) 
         for each in agreement
     ]
     note = (
-        f"Marked words: F1 {formatting.number(spans.f1)} of two people's characters, Krippendorff's α "
-        f"{formatting.number(spans.alpha)}, on {spans.texts:,} texts."
+        f"Marked words: F1 {formatting.number(spans.f1.value)} of two people's characters, Krippendorff's α "
+        f"{formatting.number(spans.alpha.value)}, on {spans.texts:,} texts."
         if spans
         else ""
     )
@@ -187,18 +184,13 @@ def agreement_table(agreement: Sequence[Agreement], spans: Spans | None = None) 
     )
 
 
-def percent(part: int, whole: int) -> str:
-    """`61.2`: rounded once, from the counts, as the paper's figures are."""
-    return formatting.number(100 * part / whole, 1) if whole else formatting.NOTHING
-
-
 def _share(share: ShareEstimate | None) -> Cell:
     if share is None:
         return formatting.NOTHING
     return percent(share.k, share.n), f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"
 
 
-def _notes(samples: Sequence[Judged], *others: str) -> tuple[str, ...]:
+def _notes(samples: Sequence[JudgedSample], *others: str) -> tuple[str, ...]:
     return (*others, describe(beside(samples)))
 
 

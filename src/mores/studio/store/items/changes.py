@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from secrets import token_hex
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from mores.studio.records import Event, Item, Person
+from mores.studio.records import CampaignItem, Event, Person
 from mores.studio.store.database import Database
 from mores.studio.store.items.campaign import Campaign, now
 from mores.studio.store.items.reading import load, read_item
@@ -19,15 +19,15 @@ from mores.studio.store.tables import drafts, events
 from mores.studio.workflow import Action, Cast, Create, Refused, Step, act, apply
 
 
-class Written(NamedTuple):
+class ActionResult(NamedTuple):
     """What an action led to."""
 
-    item: Item
+    item: CampaignItem
     events: Sequence[Event]
     """Empty where the same action was sent a second time."""
 
 
-def do(
+def perform(
     database: Database,
     campaign: Campaign,
     person: Person | None,
@@ -36,7 +36,7 @@ def do(
     item: str = "",
     key: str = "",
     at: datetime | None = None,
-) -> Written:
+) -> ActionResult:
     """Do something to an item; raises `Refused` with the reason. The same key a second time does nothing."""
     key = key or token_hex(12)
     try:
@@ -46,12 +46,12 @@ def do(
             written = append(connection, campaign, target, added)
             if isinstance(action, Cast | Step) and person:
                 connection.execute(_FORGET, {"of": campaign.id, "by": person.id, "at": item})
-            return Written(written, added)
+            return ActionResult(written, added)
     except (IntegrityError, Refused):  # what was done before, or comes by another way at this moment, is done
         done = _done(database, campaign, person, key)
         if done is None:
             raise
-        return Written(done, ())
+        return ActionResult(done, ())
 
 
 _FORGET = delete(drafts).where(
@@ -63,7 +63,7 @@ _DONE = select(events.c.item, events.c.person).where(
 )
 
 
-def _done(database: Database, campaign: Campaign, person: Person | None, key: str) -> Item | None:
+def _done(database: Database, campaign: Campaign, person: Person | None, key: str) -> CampaignItem | None:
     """Return the item to which this action was done before; None where it was not.
 
     A key says nothing to anybody else.
@@ -75,7 +75,9 @@ def _done(database: Database, campaign: Campaign, person: Person | None, key: st
     return None
 
 
-def append(connection: Connection, campaign: Campaign, item: Item | None, added: Sequence[Event]) -> Item:
+def append(
+    connection: Connection, campaign: Campaign, item: CampaignItem | None, added: Sequence[Event]
+) -> CampaignItem:
     """Write events, and what they make of the item."""
     before = item
     for event in added:
@@ -83,10 +85,6 @@ def append(connection: Connection, campaign: Campaign, item: Item | None, added:
     if item is None:
         raise Refused("There is no such item.")
     if added:
-        connection.execute(insert(events), [_event_row(event) for event in added])
+        connection.execute(insert(events), [event.model_dump() | {"kind": event.kind.value} for event in added])
         write_views(connection, campaign, before, item)
     return item
-
-
-def _event_row(event: Event) -> dict[str, Any]:
-    return event.model_dump() | {"kind": event.kind.value}

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, bindparam, false, or_, select
 
-from mores.studio.records import Event, Item, Person, Role, Status
+from mores.studio.records import CampaignItem, Event, ItemStatus, Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items.campaign import Campaign
 from mores.studio.store.tables import events, holds, items
@@ -28,22 +28,22 @@ _TOUCHED = (
 )
 
 
-def load(connection: Connection, campaign: Campaign, item: str, *, lock: bool = False) -> Item:
+def load(connection: Connection, campaign: Campaign, item: str, *, lock: bool = False) -> CampaignItem:
     """Return one item, within a transaction; locked, nobody else changes it until that ends."""
     state = connection.execute(_LOCKED if lock else _STATE, {"item": item, "campaign": campaign.id}).scalar()
     if state is None:
         raise Unknown("There is no such item.")
-    return Item.model_validate(state)
+    return CampaignItem.model_validate(state)
 
 
-def read_item(database: Database, campaign: Campaign, item: str) -> Item:
+def read_item(database: Database, campaign: Campaign, item: str) -> CampaignItem:
     """Return one item; raises `Unknown` where the campaign has none of that id."""
     for row in database.fetch(_STATE, {"item": item, "campaign": campaign.id}):
-        return Item.model_validate(row.state)
+        return CampaignItem.model_validate(row.state)
     raise Unknown("There is no such item.")
 
 
-def find_item(database: Database, campaign: Campaign, person: Person, item: str) -> Item:
+def find_item(database: Database, campaign: Campaign, person: Person, item: str) -> CampaignItem:
     """Return one item that a person organises, wrote or was given; for everybody else there is none (`Unknown`)."""
     shown = read_item(database, campaign, item)
     if Role.ORGANISER in person.roles or shown.author == person.id:
@@ -71,10 +71,10 @@ def read_items(
     database: Database,
     campaign: Campaign,
     *,
-    status: Status | None = None,
+    status: ItemStatus | None = None,
     checks: bool = False,
     connection: Connection | None = None,
-) -> Iterator[Item]:
+) -> Iterator[CampaignItem]:
     """Yield the items of a campaign in the order in which they were made, a batch at a time; without attention checks.
 
     With a connection all are as of the same moment.
@@ -94,7 +94,7 @@ def read_items(
         if not rows:
             return
         for row in rows:
-            yield Item.model_validate(row.state)
+            yield CampaignItem.model_validate(row.state)
         last = (rows[-1].created, rows[-1].id)
 
 
@@ -107,13 +107,13 @@ _HELD = (
 _FIRST_HELD = _HELD.with_only_columns(items.c.id).limit(1)
 
 
-def held_by(database: Database, campaign: Campaign, person: Person) -> list[Item]:
+def list_held(database: Database, campaign: Campaign, person: Person) -> list[CampaignItem]:
     """Return the items that wait for this person."""
     rows = database.fetch(_HELD, {"person": person.id, "campaign": campaign.id})
-    return [Item.model_validate(row.state) for row in rows]
+    return [CampaignItem.model_validate(row.state) for row in rows]
 
 
-def first_held(database: Database, campaign: Campaign, person: Person) -> str | None:
+def find_first_held(database: Database, campaign: Campaign, person: Person) -> str | None:
     """Return the item that waits for this person and is due first."""
     rows = database.fetch(_FIRST_HELD, {"person": person.id, "campaign": campaign.id})
     return rows[0].id if rows else None

@@ -9,12 +9,12 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from mores.studio.form import matches
-from mores.studio.records import Ask, EventKind, Item, Status, Vote
+from mores.studio.records import Ask, CampaignItem, EventKind, ItemStatus, ItemVote
 from mores.studio.store.database import Database
 from mores.studio.store.items.campaign import Campaign
 from mores.studio.store.items.reading import to_event
 from mores.studio.store.tables import VIEWS, asks, events, holds, items, met, votes
-from mores.studio.workflow import apply, missing
+from mores.studio.workflow import apply, count_missing
 
 _CHANGE_ITEM = update(items).where(items.c.id == bindparam("of"))
 _DELETE_HOLD = delete(holds).where(holds.c.item == bindparam("of"), holds.c.person == bindparam("by"))
@@ -29,61 +29,58 @@ _DELETE_VOTE, _DELETE_MET = (
 )
 
 
-def write_views(connection: Connection, campaign: Campaign, before: Item | None, after: Item) -> None:
+def write_views(connection: Connection, campaign: Campaign, before: CampaignItem | None, after: CampaignItem) -> None:
     """Bring the tables that pages read to the new state of one item: what changed, and nothing else."""
     row = _item_row(campaign, after)
     if before is None:
         connection.execute(insert(items), row)
     else:
         connection.execute(_CHANGE_ITEM, row | {"of": after.id})
-    _write_holds(connection, before, after)
+    kept_holds = before.holds if before else ()
+    for hold in kept_holds:
+        if hold not in after.holds:
+            connection.execute(_DELETE_HOLD, {"of": after.id, "by": hold.person})
+    _insert(connection, holds, [hold.model_dump() | _name(after) for hold in after.holds if hold not in kept_holds])
     _write_votes(connection, campaign, before, after)
-    _write_met(connection, before, after)
+    met_before, met_after = _met(before) if before else set(), _met(after)
+    for place in met_before - met_after:
+        connection.execute(_DELETE_MET, _where(after, place))
+    added = [dict(zip(("person", "stage", "version"), place, strict=True)) for place in met_after - met_before]
+    _insert(connection, met, [row | _name(after) for row in added])
     known = {} if before is None else {ask.id: ask for ask in before.asks}
     for ask in after.asks:
         if ask.id not in known:
             row = {"id": ask.id, "task": ask.task, "model": ask.model, "asked": after.updated}
-            connection.execute(insert(asks), row | _of(after) | _state(ask))
+            connection.execute(insert(asks), row | _name(after) | _state(ask))
         elif known[ask.id] != ask:
             connection.execute(update(asks).where(asks.c.id == ask.id).values(_state(ask)))
 
 
-def _write_holds(connection: Connection, before: Item | None, after: Item) -> None:
-    kept = before.holds if before else ()
-    for hold in kept:
-        if hold not in after.holds:
-            connection.execute(_DELETE_HOLD, {"of": after.id, "by": hold.person})
-    _insert(connection, holds, [hold.model_dump() | _of(after) for hold in after.holds if hold not in kept])
-
-
-def _write_votes(connection: Connection, campaign: Campaign, before: Item | None, after: Item) -> None:
+def _write_votes(connection: Connection, campaign: Campaign, before: CampaignItem | None, after: CampaignItem) -> None:
     kept = {_place(vote): vote for vote in before.votes} if before else {}
     given = {_place(vote): vote for vote in after.votes}
     for place, vote in kept.items():
         if given.get(place) != vote:
             connection.execute(_DELETE_VOTE, _where(after, place))
-    added = [vote for place, vote in given.items() if kept.get(place) != vote]
-    _insert(connection, votes, [_vote_row(campaign, after, vote) for vote in added])
+    rows = []
+    for place, vote in given.items():
+        if kept.get(place) != vote:
+            correct = None if after.check is None else matches(vote.answer, after.check)
+            known = {"label": campaign.kind.label(vote.stage, vote.answer), "correct": correct}
+            rows.append(vote.model_dump(exclude={"skill", "order"}) | _name(after) | known)
+    _insert(connection, votes, rows)
 
 
-def _write_met(connection: Connection, before: Item | None, after: Item) -> None:
-    known, present = _met(before) if before else set(), _met(after)
-    for place in known - present:
-        connection.execute(_DELETE_MET, _where(after, place))
-    added = [{"person": person, "stage": stage, "version": version} for person, stage, version in present - known]
-    _insert(connection, met, [row | _of(after) for row in added])
-
-
-def _met(item: Item) -> set[tuple[str, str, int]]:
+def _met(item: CampaignItem) -> set[tuple[str, str, int]]:
     """Return who has judged or declined which version at which stage."""
     return {_place(vote) for vote in item.votes} | {(person, stage, item.version) for person, stage in item.declined}
 
 
-def _place(vote: Vote) -> tuple[str, str, int]:
+def _place(vote: ItemVote) -> tuple[str, str, int]:
     return vote.person, vote.stage, vote.version
 
 
-def _where(item: Item, place: tuple[str, str, int]) -> dict[str, Any]:
+def _where(item: CampaignItem, place: tuple[str, str, int]) -> dict[str, Any]:
     return {"of": item.id, "by": place[0], "where": place[1], "about": place[2]}
 
 
@@ -92,7 +89,7 @@ def _state(ask: Ask) -> dict[str, Any]:
     return {"waiting": ask.waiting, "failed": bool(ask.failure), "tokens": tokens, "cost": ask.usage.get("cost")}
 
 
-def _item_row(campaign: Campaign, item: Item) -> dict[str, Any]:
+def _item_row(campaign: Campaign, item: CampaignItem) -> dict[str, Any]:
     labels = {campaign.kind.label(vote.stage, vote.answer) for vote in item.votes_at(item.stage)} - {None}
     return {
         "id": item.id,
@@ -104,26 +101,18 @@ def _item_row(campaign: Campaign, item: Item) -> dict[str, Any]:
         "region": item.region,
         "language": item.language,
         "is_check": item.check is not None,
-        "missing": missing(campaign.flow, item),
+        "missing": count_missing(campaign.flow, item),
         "headline": campaign.kind.headline(item)[:300],
         "returns": item.returns,
         "disputed": len(labels) > 1 and (item.stage, item.version) not in item.adjudicated,
-        "stuck": item.status is Status.OPEN and bool(item.failed),
+        "stuck": item.status is ItemStatus.OPEN and bool(item.failed),
         "created": item.created,
         "updated": item.updated,
         "state": item.model_dump(mode="json"),
     }
 
 
-def _vote_row(campaign: Campaign, item: Item, vote: Vote) -> dict[str, Any]:
-    correct = None
-    if item.check is not None:
-        correct = matches(vote.answer, item.check)
-    label = campaign.kind.label(vote.stage, vote.answer)
-    return vote.model_dump(exclude={"skill", "order"}) | _of(item) | {"label": label, "correct": correct}
-
-
-def _of(item: Item) -> dict[str, str]:
+def _name(item: CampaignItem) -> dict[str, str]:
     return {"item": item.id, "campaign": item.campaign}
 
 
@@ -140,7 +129,7 @@ def rebuild(database: Database, campaigns: Iterable[Campaign]) -> int:
             for table in VIEWS:
                 connection.execute(delete(table).where(table.c.campaign == campaign.id))
             query = select(events).where(events.c.campaign == campaign.id).order_by(events.c.id)
-            state: dict[str, Item] = {}
+            state: dict[str, CampaignItem] = {}
             asked: dict[str, datetime] = {}
             for row in connection.execute(query):
                 event = to_event(row)

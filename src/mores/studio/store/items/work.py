@@ -9,19 +9,19 @@ from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, func, or_, select
 
-from mores.studio.records import Item, Person, Status
+from mores.studio.records import CampaignItem, ItemStatus, Person
 from mores.studio.store.database import Database
 from mores.studio.store.items.campaign import Campaign, now
-from mores.studio.store.items.changes import append, do
-from mores.studio.store.items.reading import load
-from mores.studio.store.tables import holds, items, met
-from mores.studio.workflow import Refused, Release, Take, act, judged
+from mores.studio.store.items.changes import append, perform
+from mores.studio.store.items.reading import find_first_held, load
+from mores.studio.store.tables import holds, items, met, votes
+from mores.studio.workflow import Refused, Release, Take, act, is_judged
 
 CANDIDATES = 30
 """The most items that are tried when a person asks for work, and that are counted as waiting for them."""
 
 
-def take(database: Database, campaign: Campaign, person: Person, *, check: bool = False) -> Item | None:
+def take(database: Database, campaign: Campaign, person: Person, *, check: bool = False) -> CampaignItem | None:
     """Give a person the item that needs them most; None where there is nothing for them.
 
     It is the one that `assign` says, and it is given when its row is locked: two people who ask at once never get the
@@ -49,9 +49,26 @@ def take(database: Database, campaign: Campaign, person: Person, *, check: bool 
     return None
 
 
+def take_next(database: Database, campaign: Campaign, person: Person) -> str | None:
+    """Return the item that waits for a person, or give them one; every so often it is an attention check."""
+    if held := find_first_held(database, campaign, person):
+        return held
+    every = campaign.settings.check_every
+    check = bool(every) and count_votes(database, campaign, person) % every == every - 1
+    item = take(database, campaign, person, check=True) if check else None
+    item = item or take(database, campaign, person)
+    return item.id if item else None
+
+
+def count_votes(database: Database, campaign: Campaign, person: Person) -> int:
+    """Return how many answers a person has given."""
+    query = select(func.count()).where(votes.c.campaign == campaign.id, votes.c.person == person.id)
+    return int(database.fetch(query)[0][0])
+
+
 def _lock_first(
     connection: Connection, campaign: Campaign, query: Select[Any], values: dict[str, Any], wait: bool
-) -> Item | None:
+) -> CampaignItem | None:
     """Return the first item of a query, locked.
 
     A transaction that waits for one row has no other: nobody waits for it.
@@ -60,7 +77,7 @@ def _lock_first(
         item = connection.execute(query.with_only_columns(items.c.id), values).scalar()
         return load(connection, campaign, item, lock=True) if item else None
     state = connection.execute(query.with_for_update(skip_locked=True), values).scalar()
-    return Item.model_validate(state) if state else None
+    return CampaignItem.model_validate(state) if state else None
 
 
 def count_work(database: Database, campaign: Campaign, person: Person) -> int:
@@ -73,13 +90,10 @@ def count_work(database: Database, campaign: Campaign, person: Person) -> int:
 
 
 def _work_for(campaign: Campaign, person: Person) -> Select[Any] | None:
-    """What finds the items that a person could take, to be asked with `_values`; None where they judge nothing."""
-    if not person.qualified:
-        return None
-    stages = [stage for stage in campaign.flow.stages if stage.role in person.roles and judged(stage)]
-    return (
-        _work(tuple((stage.name, stage.regional, stage.speaking, stage.others) for stage in stages)) if stages else None
-    )
+    """Return the query for the items that a person could take, with `_values`; None where they judge nothing."""
+    mine = [stage for stage in campaign.flow.stages if stage.role in person.roles and is_judged(stage)]
+    stages = tuple((stage.name, stage.regional, stage.speaking, stage.others) for stage in mine)
+    return _work(stages) if stages and person.qualified else None
 
 
 def _values(campaign: Campaign, person: Person, check: bool) -> dict[str, Any]:
@@ -89,7 +103,7 @@ def _values(campaign: Campaign, person: Person, check: bool) -> dict[str, Any]:
 
 @lru_cache
 def _work(stages: tuple[tuple[str, bool, bool, bool], ...]) -> Select[Any]:
-    """What finds items at stages (name, regional, speaking, others), first those that need the fewest answers."""
+    """Return the query for items at stages (name, regional, speaking, others), those that need fewest answers first."""
     person: BindParameter[Any] = bindparam("person")
     mine = (met.c.item == items.c.id, met.c.person == person, met.c.version == items.c.version)
     suits = []
@@ -110,7 +124,7 @@ def _work(stages: tuple[tuple[str, bool, bool, bool], ...]) -> Select[Any]:
         select(items.c.state)
         .where(
             items.c.campaign == bindparam("campaign"),
-            items.c.status == Status.OPEN.value,
+            items.c.status == ItemStatus.OPEN.value,
             items.c.missing > 0,
             items.c.is_check == bindparam("check"),
             or_(*suits),
@@ -130,5 +144,5 @@ def release_late(database: Database, campaign: Campaign, at: datetime | None = N
     moment = at or now()
     late = {row.item for row in database.fetch(_LATE, {"campaign": campaign.id, "until": moment})}
     for item in sorted(late):
-        do(database, campaign, None, Release(), item=item, at=moment)
+        perform(database, campaign, None, Release(), item=item, at=moment)
     return len(late)

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from secrets import token_urlsafe
 
 from fastapi import APIRouter
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 from sqlalchemy import literal, select
-from starlette.exceptions import HTTPException
 
 from mores.errors import InputError
-from mores.studio.records import Role
-from mores.studio.store.campaigns import campaigns_of, open_campaign
+from mores.studio.store.campaigns import list_campaigns_of, open_campaign
 from mores.studio.store.passwords import check_password, set_password
 from mores.studio.store.people import (
-    Profile,
+    PersonProfile,
     change_profile,
     find_invitation,
-    find_member,
     join,
     read_profile,
     sign_in,
     sign_out,
     withdraw_person,
 )
-from mores.studio.store.progress import count_groups
-from mores.studio.store.queries import Waits, count_waiting_for
-from mores.studio.web.pages import WEB, choose_locale, known_names, locales
+from mores.studio.store.progress import summarise_work
+from mores.studio.web.pages import WEB, choose_locale, known_names, list_locales
 from mores.studio.web.visit import LANGUAGE_COOKIE, AnyVisit, Form, Posted, SignedIn, Visit, limited
 from mores.studio.workflow import Refused
 
@@ -37,25 +32,16 @@ router = APIRouter()
 
 @router.get("/")
 def home(visit: SignedIn) -> Response:
-    """Everything that waits for this person."""
+    """Show everything that waits for this person."""
     assert visit.account is not None
-    campaigns = campaigns_of(visit.database, visit.account.id, visit.studio.model)
-    cards = []
-    for campaign in campaigns:
-        member = find_member(visit.database, campaign, visit.account.id)
-        assert member is not None
-        organises = Role.ORGANISER in member.person.roles
-        waits = Waits() if organises else count_waiting_for(visit.database, campaign, member.person)
-        counts = Counter[str]()
-        for group in count_groups(visit.database, campaign) if organises else ():
-            counts[group.status] += group.items
-        cards.append((campaign, waits, counts))
+    campaigns = list_campaigns_of(visit.database, visit.account.id, visit.studio.model)
+    cards = [(campaign, *summarise_work(visit.database, campaign, visit.account.id)) for campaign in campaigns]
     return visit.page("home.html", cards=cards)
 
 
 @router.get("/join/{token}", dependencies=[limited("join")])
 def invitation(token: str, visit: AnyVisit) -> Response:
-    """What a person is invited to, and the questions about themselves."""
+    """Show what a person is invited to, and the questions about themselves."""
     return _join(visit, token)
 
 
@@ -82,8 +68,8 @@ def accept(token: str, visit: AnyVisit, form: Form) -> Response:
     return visit.keep(visit.go("/"), sign_in(visit.database, person))
 
 
-def _profile(form: Posted, visit: Visit) -> Profile:
-    """What someone tells about themselves; countries and languages by their English names or those on the page."""
+def _profile(form: Posted, visit: Visit) -> PersonProfile:
+    """Return what someone tells about themselves; places and languages in English or the language of the page."""
     known = known_names(visit.locale)
     several = {
         name: [
@@ -93,28 +79,27 @@ def _profile(form: Posted, visit: Visit) -> Profile:
         ]
         for name in ("nationality", "home", "languages")
     }
-    locale = form.get("locale") if form.get("locale") in locales() else visit.locale
+    locale = form.get("locale") if form.get("locale") in list_locales() else visit.locale
     return read_profile(form.get("name"), form.get("email"), locale=locale, **several)
 
 
 @router.get("/health")
 def health(visit: AnyVisit) -> Response:
-    """Whether the studio and its database answer, for whatever watches over them."""
-    with visit.database.read() as connection:
-        connection.execute(select(literal(1)))
+    """Answer whether the studio and its database work, for whatever watches over them."""
+    visit.database.fetch(select(literal(1)))
     return PlainTextResponse("ok")
 
 
 @router.get("/sw.js", include_in_schema=False)
 def service_worker(visit: AnyVisit) -> Response:
-    """The script by which pages can be read again without a line; it must lie at the studio's root."""
+    """Send the script by which pages can be read offline; it must lie at the studio's root."""
     headers = {"Service-Worker-Allowed": visit.path("/")}
     return FileResponse(WEB / "static" / "sw.js", media_type="text/javascript", headers=headers)
 
 
 @router.get("/login")
 def login(visit: AnyVisit) -> Response:
-    """Signing in with a password."""
+    """Show the page for signing in with a password."""
     return visit.page("login.html", problem="")
 
 
@@ -122,8 +107,7 @@ def login(visit: AnyVisit) -> Response:
 def log_in(visit: AnyVisit, form: Form) -> Response:
     """Sign in; an account that somebody guesses at is closed for a while, whether it exists or not."""
     email = form.get("email").strip().lower()
-    if not visit.studio.limiter.allows("account", email):
-        raise HTTPException(429, "Too many requests. Please wait a minute.")
+    visit.limit("account", email)
     try:
         person = check_password(visit.database, email, form.get("password"))
     except Refused as error:
@@ -152,7 +136,7 @@ def language(visit: AnyVisit, form: Form) -> Response:
 
 @router.get("/me")
 def profile(visit: SignedIn) -> Response:
-    """One's profile, password and data."""
+    """Show one's profile, password and data."""
     return visit.page("profile.html", problem="", done="")
 
 
@@ -171,8 +155,7 @@ def change(visit: SignedIn, form: Form) -> Response:
 def password(visit: SignedIn, form: Form) -> Response:
     """Set a password, to sign in on another device; guesses at the old one are limited as in signing in."""
     assert visit.account is not None
-    if not visit.studio.limiter.allows("account", visit.account.profile.email.strip().lower()):
-        raise HTTPException(429, "Too many requests. Please wait a minute.")
+    visit.limit("account", visit.account.profile.email.strip().lower())
     try:
         set_password(visit.database, visit.account.id, form.get("password"), form.get("old"))
     except InputError as error:
@@ -186,6 +169,6 @@ def delete(visit: SignedIn, form: Form) -> Response:
     assert visit.account is not None
     if form.get("sure") != "yes":
         return visit.go("/me")
-    campaigns = campaigns_of(visit.database, visit.account.id)
+    campaigns = list_campaigns_of(visit.database, visit.account.id)
     withdraw_person(visit.database, campaigns, visit.account.id)
     return visit.go("/login")

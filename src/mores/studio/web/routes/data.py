@@ -2,54 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse, Response
 
 from mores.errors import ConfigError, InputError
 from mores.studio.data.card import write_card, write_method
-from mores.studio.data.exports import formats_of, list_exports, make_export, read_export
+from mores.studio.data.exports import list_exports, list_formats, make_export, read_export
 from mores.studio.data.imports import (
     MOST_ROWS,
     READERS,
     Imported,
-    columns_of,
+    find_import_stage,
     import_items,
-    import_stage,
+    list_columns,
     read_items_file,
 )
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.phrase import Phrase
 from mores.studio.web.visit import Form, Organising, Place, limited
-from mores.studio.workflow import Unknown
 
 router = APIRouter(prefix="/c/{campaign}")
 
 
 @router.get("/data")
 def data(place: Organising) -> Response:
-    """Exporting and importing."""
+    """Show the page for exporting and importing."""
     return _page(place)
 
 
 def _page(place: Place, *, problem: str = "", imported: Imported | None = None) -> Response:
     campaign = place.campaign
-    target = import_stage(campaign)
-    values: dict[str, Any] = {
-        "formats": formats_of(place.campaign.kind),
-        "readers": READERS,
-        "most": MOST_ROWS,
-        "imported": imported,
-    }
+    target = find_import_stage(campaign)
     return place.page(
         "data.html",
         code=422 if problem else 200,
-        kept=list_exports(place.visit.database, campaign),
+        formats=list_formats(campaign.kind),
+        readers=READERS,
+        most=MOST_ROWS,
+        imported=imported,
+        kept=list_exports(place.database, campaign),
         target=target,
-        columns=columns_of(campaign, target),
+        columns=list_columns(campaign, target),
         problem=problem,
-        **values,
     )
 
 
@@ -57,39 +51,29 @@ def _page(place: Place, *, problem: str = "", imported: Imported | None = None) 
 def export(place: Organising, form: Form) -> Response:
     """Make an export, keep it, and send it."""
     try:
-        kept = make_export(place.visit.database, place.campaign, form.get("format", "folder"), place.person.id)
+        kept = make_export(place.database, place.campaign, form.get("format", "folder"), place.person.id)
     except (ConfigError, InputError) as error:
         return _page(place, problem=error.args[0])
-    return _send(place, kept.id, kept.format)
+    return send(kept.id, place)
 
 
 @router.get("/exports/{export}")
-def again(export: str, place: Organising) -> Response:
-    """An export that was made before, byte for byte."""
-    kept = next((one for one in list_exports(place.visit.database, place.campaign, 1000) if one.id == export), None)
-    if kept is None:
-        raise Unknown("There is no such export.")
-    return _send(place, kept.id, kept.format)
-
-
-def _send(place: Place, export: str, form: str) -> Response:
-    name = f"{place.campaign.id}-{form}.zip"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(
-        read_export(place.visit.database, place.campaign, export), media_type="application/zip", headers=headers
-    )
+def send(export: str, place: Organising) -> Response:
+    """Send an export that was made before, byte for byte."""
+    form, data = read_export(place.database, place.campaign, export)
+    return place.download(data, f"{place.campaign.id}-{form}.zip", "application/zip")
 
 
 @router.get("/card")
 def card(place: Organising) -> Response:
-    """The data card as it would be exported now."""
-    return PlainTextResponse(write_card(read_snapshot(place.visit.database, place.campaign)))
+    """Show the data card that an export would have now."""
+    return PlainTextResponse(write_card(read_snapshot(place.database, place.campaign)))
 
 
 @router.get("/method")
 def method(place: Organising) -> Response:
-    """The paragraph for a paper's Method section, as of now."""
-    return PlainTextResponse(write_method(read_snapshot(place.visit.database, place.campaign)) + "\n")
+    """Show the paragraph for a paper's Method section, as of now."""
+    return PlainTextResponse(write_method(read_snapshot(place.database, place.campaign)) + "\n")
 
 
 @router.post("/import", dependencies=[limited("write")])
@@ -101,7 +85,7 @@ def bring_in(place: Organising, form: Form) -> Response:
         return _page(place, problem=Phrase("Choose a file first."))
     try:
         rows = read_items_file(place.campaign, sent, name, form.get("format"), form.get("stage"))
-        imported = import_items(place.visit.database, place.campaign, place.person, rows, sent, form.get("stage"))
+        imported = import_items(place.database, place.campaign, place.person, rows, sent, form.get("stage"))
     except InputError as error:
         return _page(place, problem=error.args[0])
     return _page(place, imported=imported)

@@ -7,32 +7,29 @@ from secrets import token_hex
 
 from fastapi import APIRouter
 from fastapi.responses import Response
-from starlette.exceptions import HTTPException
 
-from mores.studio.form import Form as Fields
-from mores.studio.form import FormError, read_form
-from mores.studio.records import Content, Item, Role
-from mores.studio.store.items import do, read_events, read_item
+from mores.studio.form import FormError
+from mores.studio.records import CampaignItem, Content
+from mores.studio.store.items import read_events, read_item
 from mores.studio.store.people import list_members
 from mores.studio.store.queries import count_disputed, list_disputed
-from mores.studio.timeline import facts, tell
+from mores.studio.timeline import list_values, tell_life
 from mores.studio.web.visit import Form, Organising, Place, Posted, limited
-from mores.studio.workflow import Adjudicate, AskAgain, Refused, Stage, may
+from mores.studio.workflow import Adjudicate, AskAgain, may
 
 router = APIRouter(prefix="/c/{campaign}")
-OUTCOMES = ("next", "back", "rejected")
 
 
 @router.get("/items/{item}/life")
 def life(item: str, place: Organising) -> Response:
-    """One item's whole life."""
+    """Show one item's whole life."""
     return _life(place, _find(place, item), {})
 
 
 @router.get("/disagreements")
 def disagreements(place: Organising, item: str = "") -> Response:
-    """The items about which people disagree, one at a time, with their answers side by side."""
-    lines = list_disputed(place.visit.database, place.campaign)
+    """Show the items about which people disagree, one at a time, with their answers side by side."""
+    lines = list_disputed(place.database, place.campaign)
     if not lines:
         return place.page("disagreements.html", lines=lines, item=None)
     shown = _find(place, item or lines[0].id)
@@ -42,23 +39,14 @@ def disagreements(place: Organising, item: str = "") -> Response:
 @router.post("/items/{item}/adjudicate", dependencies=[limited("write")])
 def adjudicate(item: str, place: Organising, form: Form) -> Response:
     """Decide in place of the votes."""
-    shown = _find(place, item)
-    outcome = form.get("outcome")
-    if outcome not in OUTCOMES:
-        raise Refused("Choose what shall happen to the item.")
-    stage = place.campaign.flow.stage(shown.stage)
-    queue = form.get("queue") == "1"
-    result: Content = {}
-    if outcome == "next" and (decided := decision_form(stage, shown)):
-        try:
-            result = read_form(decided, form.values)
-            result = stage.adjudge(shown, result) if stage.adjudge else result
-        except FormError as error:
-            return _disagreement(place, shown, error.problems, form) if queue else _life(place, shown, error.problems)
+    shown, outcome, queue = _find(place, item), form.get("outcome"), form.get("queue") == "1"
+    try:
+        result = place.campaign.flow.stage(shown.stage).read_decision(shown, outcome, form.values)
+    except FormError as error:
+        return _disagreement(place, shown, error.problems, form) if queue else _life(place, shown, error.problems)
     following = _after(place, item) if queue else ""
     note, to = form.get("note").strip()[:2000], form.get("to")
-    action = Adjudicate(outcome, note, result, to)  # type: ignore[arg-type]  # the outcome is one of these
-    do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key)
+    place.perform(Adjudicate(outcome, note, result, to), item, form.key)  # type: ignore[arg-type]  # the outcome is checked
     if queue:
         return place.go(f"/disagreements?item={following}" if following else "/disagreements")
     return place.go(f"/items/{item}/life")
@@ -67,35 +55,27 @@ def adjudicate(item: str, place: Organising, form: Form) -> Response:
 @router.post("/items/{item}/ask-again", dependencies=[limited("write")])
 def ask_again(item: str, place: Organising, form: Form) -> Response:
     """Ask models again what they could not answer."""
-    do(place.visit.database, place.campaign, place.person, AskAgain(), item=item, key=form.key)
+    place.perform(AskAgain(), item, form.key)
     return place.go(f"/items/{item}/life")
 
 
-def decision_form(stage: Stage, item: Item) -> Fields | None:
-    """Return what an organiser fills in when they let an item go on; None where there is nothing to fill in."""
-    return stage.form(item) if stage.role is Role.ORGANISER or stage.adjudge else None
-
-
-def _find(place: Place, item: str) -> Item:
-    try:
-        return read_item(place.visit.database, place.campaign, item)
-    except Refused:
-        raise HTTPException(404) from None
+def _find(place: Place, item: str) -> CampaignItem:
+    return read_item(place.database, place.campaign, item)
 
 
 def _names(place: Place) -> dict[str, str]:
-    return {member.person.id: member.name for member in list_members(place.visit.database, place.campaign)}
+    return {member.person.id: member.name for member in list_members(place.database, place.campaign)}
 
 
-def _life(place: Place, item: Item, problems: Content) -> Response:
-    events = read_events(place.visit.database, place.campaign, item.id)
+def _life(place: Place, item: CampaignItem, problems: Content) -> Response:
+    events = read_events(place.database, place.campaign, item.id)
     decides = may(place.campaign.flow, item, place.person, Adjudicate) is None
-    form = decision_form(place.campaign.flow.stage(item.stage), item) if decides else None
+    form = place.campaign.flow.stage(item.stage).decision_form(item) if decides else None
     return place.page(
         "life.html",
         code=422 if problems else 200,
         item=item,
-        entries=tell(place.campaign.flow, place.campaign.kind, events),
+        entries=tell_life(place.campaign.flow, place.campaign.kind, events),
         names=_names(place),
         decides=decides,
         form=form,
@@ -105,14 +85,14 @@ def _life(place: Place, item: Item, problems: Content) -> Response:
     )
 
 
-def _disagreement(place: Place, item: Item, problems: Content, form: Posted | None = None) -> Response:
+def _disagreement(place: Place, item: CampaignItem, problems: Content, form: Posted | None = None) -> Response:
     stage = place.campaign.flow.stage(item.stage)
     fields, label = stage.form(item), place.campaign.kind.label
     votes = [
-        (vote, label(vote.stage, vote.answer), facts(replace(fields, blocks=vote.order), vote.answer))
+        (vote, label(vote.stage, vote.answer), list_values(replace(fields, blocks=vote.order), vote.answer))
         for vote in item.votes_at(item.stage)
     ]
-    lines = list_disputed(place.visit.database, place.campaign)
+    lines = list_disputed(place.database, place.campaign)
     places = [line.id for line in lines]
     number = places.index(item.id) if item.id in places else -1
     return place.page(
@@ -123,11 +103,11 @@ def _disagreement(place: Place, item: Item, problems: Content, form: Posted | No
         votes=sorted(votes, key=lambda vote: (vote[1] or "", vote[0].at)),
         lines=lines,
         number=number,
-        total=count_disputed(place.visit.database, place.campaign),
+        total=count_disputed(place.database, place.campaign),
         before=places[number - 1] if number > 0 else "",
         after=_after(place, item.id),
         names=_names(place),
-        form=decision_form(stage, item),
+        form=stage.decision_form(item),
         values=form.lists if form else {},
         problems=problems,
         key=token_hex(12),
@@ -136,6 +116,6 @@ def _disagreement(place: Place, item: Item, problems: Content, form: Posted | No
 
 def _after(place: Place, item: str) -> str:
     """Return the next item of the queue; empty after the last."""
-    places = [line.id for line in list_disputed(place.visit.database, place.campaign)]
+    places = [line.id for line in list_disputed(place.database, place.campaign)]
     number = places.index(item) + 1 if item in places else 0
     return places[number] if number < len(places) else ""

@@ -11,14 +11,13 @@ from starlette.exceptions import HTTPException
 
 from mores.studio.data.card import write_method
 from mores.studio.data.snapshot import read_snapshot
-from mores.studio.records import Status
 from mores.studio.store.kept import Keeper
-from mores.studio.store.people import record
-from mores.studio.store.progress import count_groups, count_models, find_stuck, tabulate
+from mores.studio.store.people import log_action
+from mores.studio.store.progress import count_groups, count_items, count_models, find_stuck, tabulate
 from mores.studio.store.queries import list_audit, list_items
 from mores.studio.store.sample import draw_sample
-from mores.studio.store.statistics import figures_of, last_event
-from mores.studio.web.visit import FURTHEST, Form, Organising, Place, limited
+from mores.studio.store.statistics import find_last_event, read_figures
+from mores.studio.web.visit import FURTHEST, Form, Organising, limited
 from mores.studio.workflow import Recheck, may
 
 router = APIRouter(prefix="/c/{campaign}")
@@ -27,32 +26,35 @@ _summaries = Keeper[tuple[Mapping[str, Any], str, int]]()
 
 @router.get("/overview")
 def overview(place: Organising) -> Response:
-    """How far the campaign is, what is stuck, and how far people agree."""
-    database, campaign = place.visit.database, place.campaign
+    """Show how far the campaign is, what is stuck, and how far people agree."""
+    database, campaign = place.database, place.campaign
     groups = count_groups(database, campaign)
-    open_items = {stage.name: 0 for stage in campaign.flow.stages}
-    closed = {status.value: 0 for status in Status if status is not Status.OPEN}
-    for group in groups:
-        counts, name = (open_items, group.stage) if group.status == Status.OPEN.value else (closed, group.status)
-        counts[name] = counts.get(name, 0) + group.items
+    open_items, closed = count_items(campaign, groups)
     return place.page(
         "overview.html",
         open_items=open_items,
         closed=closed,
         stuck=find_stuck(database, campaign, groups),
         tables=[(by, rows) for by in ("region", "language") if len(rows := tabulate(groups, by)) > 1],
-        figures=figures_of(database, campaign),
+        figures=read_figures(database, campaign),
         models=count_models(database, campaign),
     )
 
 
 @router.get("/figures")
 def figures(place: Organising) -> Response:
-    """What the campaign has come to, beside the paper's figures."""
-    database, campaign = place.visit.database, place.campaign
+    """Show what the campaign has come to, beside the paper's figures."""
+    database, campaign = place.database, place.campaign
+
+    def summarise() -> tuple[Mapping[str, Any], str, int]:
+        """Return the kind's figures, the paragraph for a paper, and how many items a sample can be drawn from."""
+        snapshot = read_snapshot(database, campaign)
+        left = sum(may(campaign.flow, item, place.person, Recheck) is None for item in snapshot.items)
+        return campaign.kind.summarise(campaign.settings, snapshot.items), write_method(snapshot), left
+
     with database.read() as connection:
-        version = last_event(connection, campaign), campaign.settings.model_dump_json()
-    found, paragraph, left = _summaries.get(database, campaign.id, version, lambda: _summarise(place))
+        version = find_last_event(connection, campaign), campaign.settings.model_dump_json()
+    found, paragraph, left = _summaries.get(database, campaign.id, version, summarise)
     return place.page("figures.html", figures=found, paragraph=paragraph, sampling=campaign.flow.sampling, left=left)
 
 
@@ -62,17 +64,9 @@ def sample(place: Organising, form: Form) -> Response:
     if place.campaign.flow.sampling is None:
         raise HTTPException(404)
     count = int(min(max(form.number("count"), 0), FURTHEST))
-    drawn = draw_sample(place.visit.database, place.campaign, place.person, count)
-    with place.visit.database.write() as connection:
-        record(connection, place.person.id, "drew a sample", str(drawn), place.campaign.id)
+    drawn = draw_sample(place.database, place.campaign, place.person, count)
+    log_action(place.database, place.person.id, "drew a sample", str(drawn), place.campaign.id)
     return place.go("/figures")
-
-
-def _summarise(place: Place) -> tuple[Mapping[str, Any], str, int]:
-    """Return the kind's figures, the paragraph for a paper, and how many items a sample can be drawn from."""
-    snapshot = read_snapshot(place.visit.database, place.campaign)
-    left = sum(may(place.campaign.flow, item, place.person, Recheck) is None for item in snapshot.items)
-    return place.campaign.kind.summarise(place.campaign.settings, snapshot.items), write_method(snapshot), left
 
 
 @router.get("/items")
@@ -85,15 +79,15 @@ def items(
     author: str = "",
     start: int = 0,
 ) -> Response:
-    """The campaign's items."""
+    """Show the campaign's items."""
     shown: dict[str, Any] = {"stage": stage, "status": status, "disputed": disputed, "stuck": stuck, "author": author}
     start = min(max(start, 0), FURTHEST)
-    lines = list_items(place.visit.database, place.campaign, **shown, start=start)
+    lines = list_items(place.database, place.campaign, **shown, start=start)
     return place.page("items.html", lines=lines, start=start, **shown)
 
 
 @router.get("/audit")
 def audit(place: Organising, before: int = 0) -> Response:
-    """Who invited, exported, changed settings and roles, the newest first."""
-    lines = list_audit(place.visit.database, place.campaign, min(max(before, 0), FURTHEST))
+    """Show who invited, exported, changed settings and roles, the newest first."""
+    lines = list_audit(place.database, place.campaign, min(max(before, 0), FURTHEST))
     return place.page("audit.html", lines=lines)

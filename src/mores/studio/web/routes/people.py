@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-from io import StringIO
-
 import segno
 from fastapi import APIRouter
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from mores.studio.data.tables import no_formula
+from mores.studio.data.tables import time_rows, to_csv
 from mores.studio.figures import PersonFigures
 from mores.studio.records import Role
 from mores.studio.store.people import (
@@ -18,14 +15,14 @@ from mores.studio.store.people import (
     find_member,
     invite,
     list_members,
+    log_action,
     open_invitations,
-    record,
     release,
     revoke,
     set_pay_note,
 )
-from mores.studio.store.queries import items_of
-from mores.studio.store.statistics import figures_of
+from mores.studio.store.queries import list_items_by
+from mores.studio.store.statistics import read_figures
 from mores.studio.store.team import change_roles, new_link, remove_member
 from mores.studio.web.visit import Form, Organising, Place, limited
 from mores.studio.workflow import Refused
@@ -36,16 +33,16 @@ NOTHING_DONE = PersonFigures()
 
 @router.get("/people")
 def people(place: Organising) -> Response:
-    """Who works in the campaign and how, and the invitations that still work."""
+    """Show who works in the campaign and how, and the invitations that still work."""
     return _people(place)
 
 
 def _people(place: Place, link: str = "") -> Response:
-    database, campaign = place.visit.database, place.campaign
+    database, campaign = place.database, place.campaign
     return place.page(
         "people.html",
         members=list_members(database, campaign),
-        figures=figures_of(database, campaign).people,
+        figures=read_figures(database, campaign).people,
         nothing=NOTHING_DONE,
         invitations=open_invitations(database, campaign),
         link=link,
@@ -70,39 +67,28 @@ def invite_people(place: Organising, form: Form) -> Response:
         raise Refused("Choose a role.")
     uses = int(min(max(form.number("uses", 1), 1), 1000))
     role = Role(form.get("role"))
-    token = invite(place.visit.database, place.campaign, role, place.person.id, uses=uses, note=form.get("note")[:200])
+    token = invite(place.database, place.campaign, role, place.person.id, uses=uses, note=form.get("note")[:200])
     return _people(place, address(place, token))
 
 
 @router.post("/invitations/{invitation}/revoke")
 def revoke_invitation(invitation: str, place: Organising, _form: Form) -> Response:
     """Make an invitation useless."""
-    revoke(place.visit.database, place.campaign, invitation, place.person.id)
+    revoke(place.database, place.campaign, invitation, place.person.id)
     return place.go("/people")
 
 
 @router.get("/people/time.csv")
 def time_and_pay(place: Organising) -> Response:
-    """Who worked how long and what the organiser noted about pay, with names, for whoever pays."""
-    database, campaign = place.visit.database, place.campaign
-    figures = figures_of(database, campaign, fresh=True).people
-    text = StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["name", "roles", "answers", "items written", "hours", "seconds per answer (median)", "pay note"])
-    for member in list_members(database, campaign):
-        done = figures.get(member.person.id, NOTHING_DONE)
-        roles = ", ".join(sorted(role.value for role in member.person.roles))
-        median = "" if done.median_seconds is None else f"{done.median_seconds:.0f}"
-        row = [member.name, roles, done.votes, done.written, f"{done.seconds / 3600:.2f}", median, member.pay_note]
-        rows.writerow([no_formula(value) for value in row])
-    with database.write() as connection:
-        record(connection, place.person.id, "exported time and pay", "", campaign.id)
-    headers = {"Content-Disposition": f'attachment; filename="{campaign.id}-time.csv"'}
-    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
+    """Send who worked how long and what the organiser noted about pay, with names, for whoever pays."""
+    figures = read_figures(place.database, place.campaign, fresh=True)
+    table = to_csv(time_rows(list_members(place.database, place.campaign), figures), ())
+    log_action(place.database, place.person.id, "exported time and pay", "", place.campaign.id)
+    return place.download(table, f"{place.campaign.id}-time.csv", "text/csv; charset=utf-8")
 
 
 def _member(place: Place, person: str) -> Member:
-    member = find_member(place.visit.database, place.campaign, person)
+    member = find_member(place.database, place.campaign, person)
     if member is None:
         raise HTTPException(404)
     return member
@@ -110,18 +96,18 @@ def _member(place: Place, person: str) -> Member:
 
 @router.get("/people/{person}")
 def person(person: str, place: Organising) -> Response:
-    """One person: quality, time, pay, the qualification test, and what the organiser can change."""
+    """Show one person: quality, time, pay, the qualification test, and what the organiser can change."""
     return _person(place, person)
 
 
 def _person(place: Place, person: str, link: str = "") -> Response:
-    database, campaign = place.visit.database, place.campaign
+    database, campaign = place.database, place.campaign
     member = _member(place, person)
     return place.page(
         "person.html",
         member=member,
-        done=figures_of(database, campaign).people.get(person, NOTHING_DONE),
-        written=items_of(database, campaign, member.person),
+        done=read_figures(database, campaign).people.get(person, NOTHING_DONE),
+        written=list_items_by(database, campaign, member.person),
         roles=tuple(Role),
         link=link,
         qr=draw(link),
@@ -132,7 +118,7 @@ def _person(place: Place, person: str, link: str = "") -> Response:
 def note_pay(person: str, place: Organising, form: Form) -> Response:
     """Keep a note about a person's pay."""
     _member(place, person)
-    set_pay_note(place.visit.database, place.campaign, person, form.get("note").strip())
+    set_pay_note(place.database, place.campaign, person, form.get("note").strip())
     return place.go(f"/people/{person}")
 
 
@@ -141,7 +127,7 @@ def set_roles(person: str, place: Organising, form: Form) -> Response:
     """Change what a person is in the campaign."""
     _member(place, person)
     roles = {Role(name) for name in form.values.get("roles", ()) if name in set(Role)}
-    change_roles(place.visit.database, place.campaign, person, roles, place.person.id)
+    change_roles(place.database, place.campaign, person, roles, place.person.id)
     return place.go(f"/people/{person}")
 
 
@@ -149,7 +135,7 @@ def set_roles(person: str, place: Organising, form: Form) -> Response:
 def remove(person: str, place: Organising, _form: Form) -> Response:
     """Take a person out of the campaign."""
     _member(place, person)
-    remove_member(place.visit.database, place.campaign, person, place.person.id)
+    remove_member(place.database, place.campaign, person, place.person.id)
     return place.go("/people")
 
 
@@ -157,14 +143,13 @@ def remove(person: str, place: Organising, _form: Form) -> Response:
 def release_author(person: str, place: Organising, _form: Form) -> Response:
     """Let an author go on after the pilot."""
     _member(place, person)
-    release(place.visit.database, place.campaign, person, place.person.id)
+    release(place.database, place.campaign, person, place.person.id)
     return place.go("/people")
 
 
 @router.post("/people/{person}/link", dependencies=[limited("write")])
 def link(person: str, place: Organising, _form: Form) -> Response:
-    """A link by which the person signs in again, shown once."""
+    """Show a link by which the person signs in again, once."""
     _member(place, person)
-    return _person(
-        place, person, address(place, new_link(place.visit.database, place.campaign, person, place.person.id))
-    )
+    token = new_link(place.database, place.campaign, person, place.person.id)
+    return _person(place, person, address(place, token))

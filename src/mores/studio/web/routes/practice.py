@@ -2,92 +2,78 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from mores.studio.form import FormError, read_form
-from mores.studio.practice import Test
-from mores.studio.records import Content, Item
-from mores.studio.store.items import now
+from mores.studio.practice import QualificationTest, make_practice_item, practised_stage
+from mores.studio.records import Content
 from mores.studio.store.people import set_test
-from mores.studio.timeline import facts
+from mores.studio.timeline import list_values
 from mores.studio.web.visit import Form, Place, Posted, Working, limited
-from mores.studio.workflow import Stage, judged
 
 router = APIRouter(prefix="/c/{campaign}/practice")
 
 
 @router.get("")
 def practise(place: Working) -> Response:
-    """The next practice item, or the result."""
-    test = Test.of(place.campaign.settings, place.member.test)
-    if not test.asked:
-        raise HTTPException(404)
-    if test.following is None:
-        items = [_item(place, test, number) for number in range(test.asked)]
-        forms = [_stage(place).form(item) for item in items]
-        given = [facts(form, test.done[number]) for number, form in enumerate(forms)]
-        known = [facts(form, practice.answer) for form, practice in zip(forms, test.items, strict=True)]
-        shown: dict[str, Any] = {
-            "items": items,
-            "given": given,
-            "known": known,
-            "step": max(form.steps for form in forms),
-        }
-        return place.page("practised.html", test=test, stage=_stage(place), **shown)
-    return _page(place, test, test.following, {})
+    """Show the next practice item, or the result."""
+    test = _test(place)
+    if test.following is not None:
+        return _page(place, test, test.following, {})
+    stage = practised_stage(place.campaign.flow, place.person)
+    items = [make_practice_item(place.campaign, stage, test, number) for number in range(test.asked)]
+    forms = [stage.form(item) for item in items]
+    return place.page(
+        "practised.html",
+        test=test,
+        stage=stage,
+        items=items,
+        given=[list_values(form, test.done[number]) for number, form in enumerate(forms)],
+        known=[list_values(form, practice.answer) for form, practice in zip(forms, test.items, strict=True)],
+        step=max(form.steps for form in forms),
+    )
 
 
 @router.post("", dependencies=[limited("write")])
 def answer(place: Working, form: Form) -> Response:
     """Answer a practice item."""
-    test = Test.of(place.campaign.settings, place.member.test)
-    number = int(form.number("number", -1))
+    test, number = _test(place), int(form.number("number", -1))
     if not 0 <= number < test.asked:
         raise HTTPException(404)
-    item = _item(place, test, number)
+    stage = practised_stage(place.campaign.flow, place.person)
     try:
-        given = read_form(_stage(place).form(item), form.values)
+        given = read_form(stage.form(make_practice_item(place.campaign, stage, test, number)), form.values)
     except FormError as error:
         return _page(place, test, number, error.problems, form)
     test = test.answer(number, given)
-    qualified = test.passed if test.needed else True
-    set_test(place.visit.database, place.campaign, place.person.id, test.kept(), qualified)
+    set_test(place.database, place.campaign, place.person.id, test.kept(), test.qualifies)
     return place.go("/practice")
 
 
-def _stage(place: Place) -> Stage:
-    """Return the stage whose form is practised: the first at which people judge, their own where they have one."""
-    stages = [stage for stage in place.campaign.flow.stages if judged(stage)]
-    mine = [stage for stage in stages if stage.role in place.person.roles]
-    if not stages:
+def _test(place: Place) -> QualificationTest:
+    test = QualificationTest.read(place.campaign.settings, place.member.test)
+    if not test.asked:
         raise HTTPException(404)
-    return (mine or stages)[0]
+    return test
 
 
-def _item(place: Place, test: Test, number: int) -> Item:
-    practice = test.items[number]
-    return Item(
-        id=f"practice-{number}",
-        campaign=place.campaign.id,
-        author=None,
-        content=practice.content,
-        stage=_stage(place).name,
-        region=practice.region,
-        language=practice.language,
-        created=now(),
-        updated=now(),
-    )
-
-
-def _page(place: Place, test: Test, number: int, problems: Content, form: Posted | None = None) -> Response:
-    item = _item(place, test, number)
-    stage = _stage(place)
+def _page(
+    place: Place, test: QualificationTest, number: int, problems: Content, form: Posted | None = None
+) -> Response:
+    stage = practised_stage(place.campaign.flow, place.person)
+    item = make_practice_item(place.campaign, stage, test, number)
     fields = stage.form(item)
-    values = form.lists if form else fields.values
-    shown: dict[str, Any] = {"item": item, "stage": stage, "form": fields, "step": fields.steps, "values": values}
-    code = 422 if problems else 200
-    return place.page("practice.html", code=code, test=test, number=number, problems=problems, **shown)
+    return place.page(
+        "practice.html",
+        code=422 if problems else 200,
+        test=test,
+        number=number,
+        item=item,
+        stage=stage,
+        form=fields,
+        step=fields.steps,
+        values=form.lists if form else fields.values,
+        problems=problems,
+    )

@@ -1,0 +1,37 @@
+"""The rows of what programs hold in memory: frames of pandas and polars, tables of pyarrow, any rows as mappings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from mores.errors import InputError
+from mores.io.arrow import BATCH, batch_values
+
+
+def is_frame(data: object) -> bool:
+    """Return whether this is a frame or a table, whose columns come as one object."""
+    return any(hasattr(data, name) for name in ("iter_rows", "to_batches", "itertuples")) and hasattr(data, "columns")
+
+
+def frame_rows(data: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a frame, a table or an iterable of mappings; None where pandas has NaN, NA or NaT."""
+    if not is_frame(data):
+        yield from _mappings(data)
+    elif hasattr(data, "iter_rows"):  # polars
+        yield from (dict(row) for row in data.iter_rows(named=True))
+    elif hasattr(data, "to_batches"):  # pyarrow
+        yield from (values for values in batch_values(data.to_batches()) if values is not None)
+    else:  # pandas
+        for start in range(0, len(data), BATCH):
+            part = data.iloc[start : start + BATCH].astype(object)
+            for values in part.where(part.notna(), None).to_dict("records"):
+                yield {str(name): value for name, value in values.items()}
+
+
+def _mappings(rows: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, Mapping):
+            problem = f"row {number} is a {type(row).__name__}"
+            raise InputError(f"{problem}; give a path, a frame of pandas or polars, or mappings such as dicts")
+        yield row

@@ -1,0 +1,48 @@
+"""A whole table in memory, by our names of its columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from mores.errors import InputError
+from mores.io.columns import ColumnReader, TableReport, Wanted
+from mores.io.rows import Reading, read_rows
+from mores.io.source import TableRow, TableSource, find_source
+
+MOST_CELLS = 100_000_000
+"""Cells of a table that is held in memory."""
+
+
+class WholeTable(NamedTuple):
+    """The rows of a table; their values are by our names of the columns, None where one is missing."""
+
+    source: TableSource
+    rows: list[TableRow]
+    report: TableReport
+
+
+def read_table(path: str | Path, wanted: Wanted, empty: str) -> WholeTable:
+    """Return the wanted columns of all rows; raises for a bad row, and `empty` without any."""
+    source, reader = find_source(path), ColumnReader(wanted)
+    reading = Reading(reader.choose, wanted.known)
+    rows, names, cells = [], dict[str, None](), 0
+    for row in read_rows(source, reading):
+        if isinstance(row, InputError):
+            raise row
+        cells += len(row.values)
+        if cells > MOST_CELLS:
+            raise source.error(f"more than {MOST_CELLS:,} cells; split the table")
+        names.update(dict.fromkeys(row.values))
+        rows.append(row)
+    if not rows:
+        raise source.error(empty)
+    if not source.is_untyped:  # rows of JSON may have different fields: all of them together have the columns
+        reader.choose(source, list(names), None)
+    match = reader.match(tuple(names))
+    columns = [column for column, theirs in match.names.items() if theirs]
+    read = [
+        row._replace(values={column: reader.value(match, row.values, column) for column in columns}) for row in rows
+    ]
+    reader.rows = len(read)
+    return WholeTable(source, read, reader.report(source, reading.encoding, reading.delimiter))

@@ -1,0 +1,451 @@
+"""Tables as people have them: every format, encoding and delimiter, guessed columns, missing values, hostile files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+import time
+import zipfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.feather as feather
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import mores
+from mores.errors import ConfigError, InputError
+from mores.io import SampleTable, check_samples, read_samples
+from mores.io.columns import TableColumn, Wanted
+from mores.io.table import read_table
+from mores.rating.ratings import open_ratings
+from mores.studio.data.imports import read_table_rows
+from mores.studio.data.tables import to_csv
+from mores.types import DEFAULT_INSTRUCTION, Judgement, Sample
+
+ROWS = [
+    {"Question asked": "How do people marry?", "Model answer": "Guests wear white.", "Country": "Japan", "LANG": "en",
+     "Notes": "odd", "Rater": "1"},
+    {"Question asked": "Who pays?", "Model answer": "The groom, usually.", "Country": "Kenya", "LANG": "en",
+     "Notes": "", "Rater": "2"},
+]  # fmt: skip
+SAMPLES = [
+    ("How do people marry?", "Guests wear white.", "JP", "en", {"Notes": "odd", "Rater": "1"}),
+    ("Who pays?", "The groom, usually.", "KE", "en", {"Rater": "2"}),
+]
+SPACE = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+
+
+@pytest.fixture(autouse=True)
+def in_tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def put(name: str, content: str | bytes) -> Path:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def as_csv(delimiter: str = ",", rows: list[dict[str, str]] = ROWS) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), delimiter=delimiter)
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def put_sheet(path: str, *rows: Sequence[str | float], styles: str = "", more: dict[str, str] | None = None) -> Path:
+    """A spreadsheet; texts are inline, numbers are in the format of `styles`, if there is one."""
+    cells = [
+        "".join(
+            f'<c t="inlineStr"><is><t xml:space="preserve">{value}</t></is></c>'
+            if isinstance(value, str)
+            else f'<c s="{int(bool(styles))}"><v>{value}</v></c>'
+            for value in row
+        )
+        for row in rows
+    ]
+    data = "".join(f'<row r="{number}">{row}</row>' for number, row in enumerate(cells, 1))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+        sheet = f'<worksheet xmlns="{SPACE}"><sheetData>{data}</sheetData></worksheet>'
+        book.writestr("xl/worksheets/sheet1.xml", sheet)
+        if styles:
+            xfs = f'<cellXfs><xf numFmtId="0"/><xf numFmtId="{styles}"/></cellXfs>'
+            book.writestr("xl/styles.xml", f'<styleSheet xmlns="{SPACE}">{xfs}</styleSheet>')
+        for name, content in (more or {}).items():
+            book.writestr(name, content)
+    return Path(path)
+
+
+def read(path: Any, **options: Any) -> list[tuple[str, str, str | None, str | None, dict[str, Any]]]:
+    samples = read_samples(path, **options)
+    return [(sample.instruction, sample.text, sample.region, sample.language, sample.metadata) for sample in samples]
+
+
+def save_dataset(folder: Path, rows: list[dict[str, Any]]) -> None:
+    """What `datasets.Dataset.save_to_disk` writes: two files of Arrow's stream format, and their names."""
+    folder.mkdir(parents=True)
+    table, names = pa.Table.from_pylist(rows), ["data-00000-of-00002.arrow", "data-00001-of-00002.arrow"]
+    for name, part in zip(names, (table.slice(0, 1), table.slice(1)), strict=True):
+        with pa.OSFile(str(folder / name), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+            writer.write_table(part)
+    state = {"_data_files": [{"filename": name} for name in names], "_split": "train"}
+    (folder / "state.json").write_text(json.dumps(state))
+    (folder / "dataset_info.json").write_text("{}")
+
+
+# Formats
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_any_delimiter(delimiter: str, suffix: str) -> None:
+    put(f"a.{suffix}", as_csv(delimiter))
+    assert read(f"a.{suffix}") == SAMPLES
+
+
+def test_excel_says_its_delimiter() -> None:
+    put("a.csv", "sep=;\n" + as_csv(";"))
+    assert read("a.csv") == SAMPLES
+    assert [sample.id for sample in read_samples("a.csv")] == ["a:3", "a:4"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252"])
+def test_any_encoding(encoding: str) -> None:
+    rows = [row | {"Notes": "Müller mag Käse, Würste und süßen Tee; très élégant, à côté du café"} for row in ROWS]
+    put("a.csv", as_csv(";", rows).encode(encoding))
+    assert {metadata["Notes"] for *_, metadata in read("a.csv")} == {rows[0]["Notes"]}
+    report = check_samples("a.csv").report
+    assert report.encoding == ("" if encoding == "utf-8-sig" else encoding)
+    if encoding in ("utf-16", "cp1252"):
+        assert {sample.metadata["Notes"] for sample in read_samples("a.csv", encoding=encoding)} == {rows[0]["Notes"]}
+        with pytest.raises(ConfigError, match="unknown encoding 'latin-99'"):
+            list(read_samples("a.csv", encoding="latin-99"))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp932", "日本では箸でご飯を食べます。お茶も飲みます。"),
+        ("gb18030", "在中国，人们用筷子吃饭。春节是最重要的节日。"),
+        ("cp949", "한국에서는 젓가락으로 밥을 먹습니다."),
+        ("cp1251", "В России люди пьют чай с вареньем."),
+        ("cp1256", "في مصر يأكل الناس الكشري."),
+    ],
+)
+def test_encodings_of_older_systems(encoding: str, text: str) -> None:
+    put("a.csv", f"id,text\n1,x\n2,{text}\n".encode(encoding))
+    put("a.txt", f"x\n{text}\n".encode(encoding))
+    assert [sample.text for name in ("a.csv", "a.txt") for sample in read_samples(name)] == ["x", text] * 2
+
+
+def test_utf16_json_lines() -> None:
+    put("a.jsonl", '{"text": "ä"}\n{"text": "日"}\n'.encode("utf-16"))
+    assert [sample.text for sample in read_samples("a.jsonl")] == ["ä", "日"]
+
+
+@pytest.mark.parametrize("content", [json.dumps(ROWS), json.dumps(ROWS, indent=1), "\n".join(map(json.dumps, ROWS))])
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_json_arrays_and_lines(name: str, content: str) -> None:
+    put(name, content)
+    assert read(name) == SAMPLES
+    assert check_samples(name).repeated == 0
+
+
+def test_excel() -> None:
+    put_sheet("a.xlsx", list(ROWS[0]), *(list(row.values()) for row in ROWS))
+    assert read("a.xlsx") == SAMPLES
+
+
+def test_numbers_days_and_truth_in_excel() -> None:
+    put_sheet("n.xlsx", ["text", "n"], ["x", 3.0], ["x", 0.1], ["x", 12])
+    assert [sample.metadata["n"] for sample in read_samples("n.xlsx")] == ["3", "0.1", "12"]
+    put_sheet("d.xlsx", ["text", "day"], ["x", 45413], ["x", 45413.5], styles="14")
+    assert [sample.metadata["day"] for sample in read_samples("d.xlsx")] == ["2024-05-01", "2024-05-01T12:00:00"]
+
+
+def test_the_first_sheet_is_the_one_that_excel_shows_first() -> None:
+    relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    rows = "".join(f'<row><c t="str"><v>{text}</v></c></row>' for text in ("text", "y"))
+    sheets = '<sheets><sheet r:id="b"/></sheets>'
+    target = '<Relationship Id="b" Target="worksheets/sheet2.xml"/>'
+    more = {
+        "xl/workbook.xml": f'<workbook xmlns="{SPACE}" xmlns:r="{relation}">{sheets}</workbook>',
+        "xl/_rels/workbook.xml.rels": f"<Relationships>{target}</Relationships>",
+        "xl/worksheets/sheet2.xml": f'<worksheet xmlns="{SPACE}">{rows}</worksheet>',
+    }
+    put_sheet("a.xlsx", ["text"], ["x"], more=more)
+    assert [sample.text for sample in read_samples("a.xlsx")] == ["y"]
+
+
+def test_arrow_and_feather() -> None:
+    table = pa.Table.from_pylist(ROWS)
+    feather.write_feather(table, "a.feather")
+    with pa.OSFile("a.arrow", "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table)
+    assert read("a.feather") == read("a.arrow") == SAMPLES
+
+
+def test_a_saved_dataset() -> None:
+    save_dataset(Path("data/train"), ROWS)
+    put("data/dataset_dict.json", '{"splits": ["train"]}')
+    assert read("data/train") == read("data") == SAMPLES
+    put("data/dataset_dict.json", '{"splits": ["train", "test"]}')
+    with pytest.raises(InputError, match="splits train, test; name one: data/train or data/test"):
+        read("data")
+
+
+def test_a_folder_of_texts() -> None:
+    put("texts/b.txt", "One.\r\n\r\nTwo.\n")
+    put("texts/a/c.md", "# Tea\n")
+    put("texts/.hidden.txt", "no")
+    assert [(sample.id, sample.text) for sample in read_samples("texts")] == [("a/c", "# Tea"), ("b", "One.\n\nTwo.")]
+    Path("empty").mkdir()
+    with pytest.raises(InputError, match=r"empty: no \.txt or \.md in this folder"):
+        read("empty")
+
+
+def test_packed_tables() -> None:
+    import gzip
+
+    put("a.csv.gz", gzip.compress(as_csv().encode()))
+    with zipfile.ZipFile("a.zip", "w") as archive:
+        archive.writestr("w.csv", as_csv())
+    assert read("a.csv.gz") == read("a.zip") == SAMPLES
+
+
+@pytest.mark.parametrize("content", [as_csv(), json.dumps(ROWS)])
+def test_a_table_from_standard_input(monkeypatch: pytest.MonkeyPatch, content: str) -> None:
+    text = content.replace(",Notes,Rater", "").replace("Country,LANG", "country,lang") if content[0] != "[" else content
+    if content[0] != "[":
+        text = "\n".join(line.rsplit(",", 2)[0] if n else line for n, line in enumerate(text.splitlines()))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert [sample[:4] for sample in read("-")] == [sample[:4] for sample in SAMPLES]
+
+
+# Frames
+
+
+def test_mappings_and_pyarrow_tables() -> None:
+    assert read(ROWS) == read(iter(ROWS)) == read(pa.Table.from_pylist(ROWS)) == SAMPLES
+    with pytest.raises(InputError, match="row 1 is a int; give a path, a frame"):
+        read([1])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames(library: str) -> None:
+    module = pytest.importorskip(library, reason=f"{library} is no dependency, only its frames are read")
+    rows: list[dict[str, Any]] = [{**ROWS[0], "Country": None}, *ROWS[1:]]
+    frame = module.DataFrame(rows)
+    assert [sample[2] for sample in read(frame)] == [None, "KE"]
+    judged = mores.score(frame, model="fake:clean")
+    assert [judgement.text for judgement in judged] == [sample[1] for sample in SAMPLES]
+
+
+class Frame:
+    """As much of a frame of polars as is used."""
+
+    columns = tuple(ROWS[0])
+
+    def iter_rows(self, *, named: bool) -> Any:
+        assert named
+        return iter(ROWS)
+
+    def __iter__(self) -> Any:
+        return iter(self.columns)
+
+
+def test_score_reads_a_frame_by_rows() -> None:
+    judged = mores.score(Frame(), model="fake:clean")
+    assert [judgement.text for judgement in judged] == [sample[1] for sample in SAMPLES]
+    assert [judgement.metadata for judgement in judged] == [sample[4] for sample in SAMPLES]
+    assert judged[0].sample is not None
+    assert judged[0].sample.metadata == SAMPLES[0][4]
+
+
+# Columns
+
+
+def test_the_report() -> None:
+    put("weddings.csv", as_csv())
+    report = check_samples("weddings.csv").report
+    assert str(report) == (
+        "read 2 rows of weddings.csv: 'Model answer' as text, 'Question asked' as instruction, 'LANG' as language, "
+        "'Country' as region; not read: 'Notes', 'Rater'"
+    )
+    put("plain.csv", "id,text\n1,x\n")
+    assert check_samples("plain.csv").report.is_plain
+
+
+def test_named_columns() -> None:
+    put("a.csv", "Answer,Reply\nx,y\n")
+    assert [sample.text for sample in read_samples("a.csv", columns={"text": "Reply"})] == ["y"]
+    with pytest.raises(InputError, match="no column 'Repl' to read as 'text'; did you mean 'Reply'") as caught:
+        read("a.csv", columns={"text": "Repl"})
+    assert caught.value.setting == "columns"
+    with pytest.raises(ConfigError, match="no column 'texts' can be read; did you mean 'text'"):
+        read("a.csv", columns={"texts": "Reply"})
+    put("a.jsonl", '{"text": "x", "Land": "Kenya"}\n{"text": "y"}\n')
+    assert [sample.region for sample in read_samples("a.jsonl", columns={"region": "Land"})] == ["KE", None]
+    with pytest.raises(InputError, match="no column 'Lnd' to read as 'region'; did you mean 'Land'"):
+        read("a.jsonl", columns={"region": "Lnd"})
+
+
+def test_two_columns_that_may_be_the_same() -> None:
+    put("a.csv", "Response,Answer\nx,y\n")
+    with pytest.raises(InputError, match="'Response' and 'Answer' may each be the text; rename one to 'text'"):
+        read("a.csv")
+
+
+def test_extra_columns_come_back_from_our_own_files() -> None:
+    sample = Sample(id="1", text="x", metadata={"Notes": "odd", "n": 3})
+    put("a.jsonl", sample.model_dump_json())
+    assert list(read_samples("a.jsonl")) == [sample]
+    plain = Judgement.of(Sample(id="1", text="x"), judge="j", score=1.0)
+    assert "metadata" not in plain.model_dump()
+    assert "metadata" not in Sample(id="1", text="x").model_dump()
+
+
+# Missing values
+
+
+@pytest.mark.parametrize("word", ["", "NA", "NaN", "nan", "null", "None", "-", "N/A", "n/a"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "xlsx"])
+def test_what_is_missing_in_untyped_tables(word: str, suffix: str) -> None:
+    header, row = ["text", "instruction", "region", "language", "score"], [word or "x", word, word, word, word]
+    if suffix == "xlsx":
+        put_sheet("a.xlsx", header, row)
+    else:
+        put(f"a.{suffix}", "\n".join(("," if suffix == "csv" else "\t").join(cells) for cells in (header, row)))
+    [sample] = read_samples(f"a.{suffix}")
+    assert (sample.region, sample.language, sample.metadata) == (None, None, {})
+    assert (sample.text, sample.instruction) == (word or "x", word or DEFAULT_INSTRUCTION)
+
+
+def test_what_is_missing_is_reported() -> None:
+    put("a.csv", "text,Country\nx,NA\ny,NA\nz,Kenya\n")
+    report = check_samples("a.csv").report
+    assert report.missing == {"region": {"NA": 2}}
+    assert str(report) == "read 3 rows of a.csv: 'text' as text, 'Country' as region; 'NA' is no region (2)"
+
+
+def test_namibia_and_min_nan_in_typed_tables() -> None:
+    rows = [{"text": "x", "region": "NA", "language": "nan"}]
+    put("a.jsonl", json.dumps(rows[0]))
+    put("a.json", json.dumps(rows))
+    feather.write_feather(pa.Table.from_pylist(rows), "a.feather")
+    for data in ("a.jsonl", "a.json", "a.feather", rows):
+        assert [(sample.region, sample.language) for sample in read_samples(data)] == [("NA", "nan")]
+
+
+def test_namibia_and_min_nan_come_back_from_the_studio() -> None:
+    ours = [{"id": "i", "status": "open", "region": "NA", "language": "nan", "content": {"text": "-"}}]
+    [item] = read_table_rows(to_csv(ours, ("content",)), "items.csv", "csv")
+    assert (item.region, item.language, item.content) == ("NA", "nan", {"text": "-"})
+    [item] = read_table_rows(b"text,region,language\n-,NA,nan\n", "items.csv", "csv")
+    assert (item.region, item.language, item.content) == ("", "", {"text": "-"})
+
+
+def test_numbers_and_choices_of_ratings() -> None:
+    head = "question,model,annotator,rating,factuality,language,codes"
+    put("r.csv", f"{head}\nWhy?,a,1,NA,none,nan,-\n")
+    [rating] = open_ratings("r.csv").ratings
+    assert (rating.rating, rating.factuality, rating.language, rating.codes) == (None, "none", None, {"": ()})
+    from mores.studio.campaigns.rating.export import COLUMNS
+
+    put("own.csv", ",".join(COLUMNS) + "\nq,Why?,x,a,1,nan" + "," * (len(COLUMNS) - 6) + "\n")
+    assert [rating.language for rating in open_ratings("own.csv").ratings] == ["nan"]
+
+
+# Hostile files
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.txt.csv"])
+def test_a_million_columns(name: str) -> None:
+    put(name, ",".join(f"c{n}" for n in range(10**6)) + "\n" + "," * 10**6 + "\n")
+    start = time.process_time()
+    with pytest.raises(InputError, match=r"1,000,000 columns; a table has at most 16,384"):
+        list(read_samples(name))
+    with pytest.raises(InputError, match=r"1,000,000 columns"):
+        read_table_rows(Path(name).read_bytes(), name, "csv")
+    assert time.process_time() - start < 10
+
+
+def test_a_row_with_a_million_fields() -> None:
+    put("a.jsonl", json.dumps({"text": "x"} | {f"c{n}": 1 for n in range(10**5)}))
+    with pytest.raises(InputError, match=r"100,001 fields; a row has at most 16,384"):
+        list(read_samples("a.jsonl"))
+
+
+def test_a_cell_in_the_last_corner() -> None:
+    rows = '<row r="1"><c r="A1" t="str"><v>text</v></c></row><row r="1048576"><c r="{}"><v>1</v></c></row>'
+    for place, problem in (("XFD1048576", None), ("XFE1048576", "column 16,385; a table has at most 16,384")):
+        with zipfile.ZipFile("a.xlsx", "w") as book:
+            book.writestr("xl/worksheets/sheet1.xml", f'<worksheet xmlns="{SPACE}">{rows.format(place)}</worksheet>')
+        if problem is None:
+            assert list(read_samples("a.xlsx")) == []
+        else:
+            with pytest.raises(InputError, match=problem):
+                list(read_samples("a.xlsx"))
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_deep_nesting(name: str) -> None:
+    put(name, '[{"text": ' + "[" * 100_000 + "]" * 100_000 + "}]")
+    with pytest.raises(InputError, match="not valid JSON"):
+        list(read_samples(name))
+    put(name, '{"text": ' + "[" * 100_000 + "]" * 100_000 + "}")
+    with pytest.raises(InputError, match="not valid JSON"):
+        list(read_samples(name))
+
+
+def test_a_quote_that_is_never_closed_and_mixed_delimiters() -> None:
+    put("a.csv", 'id,text\n1,"' + "x\n" * 100_000)
+    with pytest.raises(InputError, match=r"a\.csv:2: not valid csv \(unexpected end of data\); close"):
+        list(read_samples("a.csv"))
+    put("b.csv", "id,text\n1;x\n2,y,z\n")
+    problems = check_samples("b.csv").problems
+    assert problems[0].startswith("b.csv:2: no field 'text'")
+    assert problems[1] == "b.csv:3: 3 cells under 2 columns; put cells that contain ',' in quotes"
+
+
+def test_too_many_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mores.io.table.MOST_CELLS", 5)
+    put("a.csv", "a,b\n" + "1,2\n" * 3)
+    with pytest.raises(InputError, match="more than 5 cells; split the table"):
+        read_table("a.csv", Wanted((TableColumn("a"),)), "empty")
+
+
+ANY_CELL = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20).filter(
+    lambda cell: bool(cell.strip())
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(cells=st.lists(ANY_CELL, min_size=1, max_size=4), delimiter=st.sampled_from(",;\t|"))
+def test_any_cell_comes_back_with_any_delimiter(cells: list[str], delimiter: str) -> None:
+    rows = [{"id": str(n), "text": cell} for n, cell in enumerate(cells)]
+    put("a.csv", as_csv(delimiter, rows))
+    put("a.json", json.dumps(rows))
+    put("u.csv", as_csv(delimiter, rows).encode("utf-16"))
+    for name in ("a.csv", "a.json", "u.csv"):
+        assert [sample.text for sample in read_samples(name)] == cells
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(content=st.binary(max_size=200))
+@pytest.mark.parametrize("format", ["json", "xlsx", "arrow"])
+def test_any_bytes_give_samples_or_input_errors(format: str, content: bytes) -> None:  # noqa: A002
+    for head in (b"", b"[{", b"PK\x03\x04", b"ARROW1"):
+        put("any", head + content)
+        table = SampleTable("any", format, on_bad=lambda _: None)
+        with suppress(InputError):
+            assert all(sample.text.strip() for sample in table)
