@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from mores.longanswer.repetition import BATCH, TIMES, WINDOW, repeated_windows, repetitions
-from mores.longanswer.tokens import default_tokenizer, tokens
+from mores.longanswer.repetition import BATCH, TIMES, WINDOW, find_repetitions, repeated_windows
+from mores.longanswer.tokens import default_tokenizer, tokenize
 
 TEXTS, LENGTH, LONGEST = 2_000, 400, 800_000
 WORDS = ["water", "river", "people", "village", "song", "bread", "stone", "light", "market", "winter", "elder", "dance"]
@@ -65,12 +65,12 @@ def clock(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def compare(texts: list[str]) -> None:
     """Windows alone, and the share of all the time that is tokenization."""
-    tokenizing, token_lists = clock(lambda: [tokens(text) for text in texts])
+    tokenizing, token_lists = clock(lambda: [tokenize(text) for text in texts])
     plain, counts = clock(lambda: [count_windows(token_list) for token_list in token_lists])
     ours, sizes = clock(lambda: find_windows(token_lists))
     if sizes != [count if count >= TIMES else 0 for count in counts]:
         raise SystemExit("the two ways do not agree")
-    whole, _ = clock(lambda: repetitions(texts))
+    whole, _ = clock(lambda: find_repetitions(texts))
     total = sum(map(len, token_lists))
     print(f"{len(texts):,} texts, {total:,} tokens by {type(default_tokenizer()).__name__}")
     print(f"windows: plain {plain:.3f} s, ours {ours:.3f} s: {plain / ours:.1f} times as fast")

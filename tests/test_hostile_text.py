@@ -28,7 +28,7 @@ from mores.language.detect import detect
 from mores.longanswer.claims import read_claims, windows
 from mores.longanswer.collection import asking
 from mores.longanswer.relevance import read_relevance, relevance_request
-from mores.longanswer.tells import keyword_tells, tells
+from mores.longanswer.tells import find_tells
 from mores.longanswer.verify import read_verdict as read_support
 from mores.metaevaluation.prompted import KINDS
 from mores.metric.prompt import defuse
@@ -89,8 +89,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "filter rest": lambda text: asking.read_verdict(f"<explanation>a</explanation>{text}"),
     "topic": asking.read_topic,
     "translation": lambda text: asking.read_translation(text, "Which?"),
-    "tells": lambda text: tells(text, "fa", False),
-    "keywords": lambda text: keyword_tells(text, "fa"),
+    "tells": lambda text: find_tells(text, "fa", False),
     "language": lambda text: detect([text]),
     "prompted": lambda text: [list(kind.line.finditer(text)) for kind in KINDS.values()],
     "modified": lambda text: read_modified(Completion(text), GOLD, Severity.MINOR),

@@ -18,6 +18,7 @@ LAYERS = [
     {"types", "errors", "cache", "calling", "renamed"},
     {"culture", "extras", "reading", "settings", "signature"},
     {"io", "stats", "language", "formatting", "registry", "hub"},
+    {"prompts"},
     {"models"},
     {"engine"},
     {"run"},

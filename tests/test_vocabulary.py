@@ -7,18 +7,30 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-STILL_TWICE = set(
-    re.findall(
-        r"\w+",
-        """
-    Agreement Answer Asked Bars BenchRun Block Case Change Check Checked Comparison Counts Decision Difference Draft
-    Edit Entry Evaluation Example Fact Facts Field Figure Form Found Grounding Group Issue Item Judged Judging Key
-    Kind Labelled Layout Line Lookup Marked Options Pair Part Piece Profile Progress Question Rate Recipe Retrieval
-    Row Run Runs Scorer Searched Seen Session Settings Shift Sign Source Spans Stage Statement Status Study Summary
-    Tally Task Text Topic Verdict Version Versus Vote Work Worker Written
-        """,
-    )
-)
+STILL_TWICE = {
+    "Agreement",
+    "Answer",
+    "BenchRun",
+    "Change",
+    "Counts",
+    "Draft",
+    "Field",
+    "Figure",
+    "Form",
+    "Found",
+    "Item",
+    "Line",
+    "Lookup",
+    "Part",
+    "Piece",
+    "Profile",
+    "Question",
+    "Row",
+    "Settings",
+    "Source",
+    "Status",
+    "Task",
+}
 """Public class names that two modules define; the test fails when one of them is no longer one, so take it out."""
 
 NO_VERBS = re.compile(
@@ -30,12 +42,8 @@ NO_VERBS = re.compile(
 VERBS_IN_S = frozenset({"access", "address", "compress", "discuss", "express", "focus", "guess", "pass", "process"})
 STILL_NOUNS = Counter(
     cli=14,
-    diagnosis=17,
     factory=46,
     io=13,
-    longanswer=33,
-    metaevaluation=28,
-    rating=12,
     report=66,
     studio=86,
     training=43,
@@ -48,7 +56,7 @@ STILTED = re.compile(
     re.IGNORECASE,
 )
 """Wording that a reader understands only at the second reading."""
-STILL_STILTED = Counter(cli=4, diagnosis=3, factory=9, longanswer=2, metaevaluation=3, rating=1, studio=6, training=1)
+STILL_STILTED = Counter(cli=4, factory=9, studio=6, training=1)
 """Such messages, by package; the test fails when a package has fewer, so lower its number."""
 
 

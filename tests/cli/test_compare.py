@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mores.metaevaluation.records import Versus
+from mores.metaevaluation.records import JudgementComparison
 from mores.types import Signature
 from tests.cli.conftest import Run
 from tests.cli.test_meta import put
@@ -29,8 +29,8 @@ def files(home: Path) -> None:
     put("B.jsonl", GOLDS[2:], lambda _: -1.0, signature=Signature(SIGNED | {"model": "n"}))
 
 
-def versus(stdout: str) -> Versus:
-    return Versus.model_validate_json(stdout)
+def versus(stdout: str) -> JudgementComparison:
+    return JudgementComparison.model_validate_json(stdout)
 
 
 @pytest.mark.usefixtures("files")

@@ -20,7 +20,7 @@ from mores.benchmark.benchmark import Verdict
 from mores.benchmark.score import BenchResult
 from mores.io import read_records
 from mores.longanswer.records import Appraisal, LongAnswer
-from mores.longanswer.summary import Summary
+from mores.longanswer.summary import LongformSummary
 from mores.types import FailureKind, Result
 from tests.cli.conftest import Run
 from tests.engine.server import Server
@@ -89,8 +89,8 @@ def fenced(prompt: str, name: str) -> str:
     return match[2]
 
 
-def summaries(stdout: str) -> dict[str, Summary]:
-    return {summary.model: summary for summary in map(Summary.model_validate, json.loads(stdout))}
+def summaries(stdout: str) -> dict[str, LongformSummary]:
+    return {summary.model: summary for summary in map(LongformSummary.model_validate, json.loads(stdout))}
 
 
 def counted(figures: dict[str, Result], *names: str) -> list[tuple[float | None, int, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mores.metaevaluation.people.records import People
-from mores.metaevaluation.records import Versus
+from mores.metaevaluation.records import JudgementComparison
 from tests.cli.conftest import Run
 from tests.metaevaluation.test_people import PEOPLE, simulate, write_csv, write_marks
 
@@ -61,7 +61,7 @@ def test_two_judges(mores: Run, home: Path) -> None:
     assert done.stdout.rstrip().splitlines()[-1].startswith("good.csv is better than poor.csv in Pearson r: +0.")
     assert "Pearson r by model" in done.stdout
     by = mores("compare", "good.csv", "poor.csv", *RATINGS, "--by", "language", "--json")
-    assert set(Versus.model_validate_json(by.stdout).by) == {"model", "language"}
+    assert set(JudgementComparison.model_validate_json(by.stdout).by) == {"model", "language"}
 
 
 def test_marks(mores: Run, home: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mores.rating.records import Study
+from mores.rating.records import RatingStudy
 from mores.run import open_run
 from tests.cli.conftest import Run
 from tests.rating.made_up import rating, write
@@ -32,10 +32,10 @@ def theirs(home: Path) -> Path:
 def test_somebody_elses_file_is_read_by_mapping(mores: Run, home: Path, theirs: Path) -> None:
     done = mores("rate", theirs.name, "--columns", COLUMNS, "--alias", "language.fi=fj", "--json")
     assert done.returncode == 0, done.stderr
-    study = Study.model_validate_json(done.stdout)
+    study = RatingStudy.model_validate_json(done.stdout)
     assert (study.n, study.groups.models, study.groups.languages) == (32, ("a", "b"), ("fj",))
     assert study.groups.types == ("specific", "agnostic")
-    assert Study.model_validate_json((home / "theirs.rate" / "rate.json").read_bytes()) == study
+    assert RatingStudy.model_validate_json((home / "theirs.rate" / "rate.json").read_bytes()) == study
     assert "wrote theirs.rate; its page is theirs.rate/rate.html" in done.stderr
     tables = {path.name for path in (home / "theirs.rate" / "tables").iterdir()}
     assert {"ratings.csv", "ratings.tex", "differences-model.tex", "win-rates.csv", "r-squared.csv"} <= tables
@@ -108,7 +108,7 @@ def test_comments_and_reasons_are_coded_by_a_schema(mores: Run, home: Path) -> N
     (home / "codes.yaml").write_text(CODES)
     done = mores("rate", "ratings.jsonl", "--codes", "codes.yaml", "--json")
     assert done.returncode == 0, done.stderr
-    study = Study.model_validate_json(done.stdout)
+    study = RatingStudy.model_validate_json(done.stdout)
     assert study.comments
     assert {c.code: c.count for c in study.comments.counts[:3]} == {"length": 4, "facts": 4, "style": 2}
     assert study.reasons

@@ -24,24 +24,24 @@ from mores.diagnosis.calibration import (
     CASES,
     LIKELIHOOD,
     VERBALISED,
-    Calibration,
+    CalibrationResult,
     calibrate,
     paragraph,
 )
 from mores.diagnosis.confidence import (
     ROOM,
     Stated,
-    agreement,
     ask_confidence,
     ask_likelihood,
     fallback_notes,
     form_of,
+    measure_agreement,
     prompts_hash,
     read_likelihood,
     read_reply,
     read_stated,
 )
-from mores.diagnosis.subject import Subject, of_run
+from mores.diagnosis.subject import Subject, subject_of_run
 from mores.engine import Asker, Limits, Store
 from mores.errors import ConfigError, InputError, Rejected
 from mores.io import JsonlWriter, read_records
@@ -99,7 +99,7 @@ def asker(model: Model) -> Asker:
     return Asker(model, None, limits=Limits(concurrency=1))
 
 
-def whole(run: BenchJob, folder: Path) -> Calibration:
+def whole(run: BenchJob, folder: Path) -> CalibrationResult:
     """Ask, grade, calibrate."""
     said, stated, verdicts = (folder / f"{name}.jsonl" for name in ("said", "stated", "verdicts"))
 
@@ -108,7 +108,7 @@ def whole(run: BenchJob, folder: Path) -> Calibration:
         await run.grade(said, verdicts)
 
     asyncio.run(work())
-    about = of_run(run, confidence=f"verbalised.{prompts_hash()}")
+    about = subject_of_run(run, confidence=f"verbalised.{prompts_hash()}")
     return calibrate(about, VERBALISED, read_records(verdicts, Verdict), read_stated(stated), fallback_notes(stated))
 
 
@@ -349,7 +349,7 @@ def test_likelihood_of_choices_is_the_probability_of_the_chosen(tmp_path: Path) 
     assert model.asked[0].alternatives == 20
     found = read_likelihood(path)
     assert [found["q0", 0], found["q1", 0]] == [pytest.approx(0.75), pytest.approx(0.8 / 1.4)]
-    result = calibrate(of_run(run), LIKELIHOOD, read_records(graded, Verdict), found)
+    result = calibrate(subject_of_run(run), LIKELIHOOD, read_records(graded, Verdict), found)
     assert result.figures["accuracy"].value == 0.5
 
 
@@ -363,32 +363,32 @@ def test_a_refused_question_has_no_likelihood(tmp_path: Path) -> None:
 def test_agreement_is_the_share_of_the_same_words_or_choices() -> None:
     said = ["Paris.", "paris", "Rome", "ปา", None]
     own = [verdict("q0", YES if answer else None, n, answer) for n, answer in enumerate(said)]
-    found = agreement(BENCH, [*own, verdict("q1", YES)])
+    found = measure_agreement(BENCH, [*own, verdict("q1", YES)])
     assert [found["q0", n] for n in range(4)] == [0.5, 0.5, 0.25, 0.25]
     missing, alone = found["q0", 4], found["q1", 0]
     assert isinstance(missing, Failure)
     assert isinstance(alone, Failure)
     assert "no other answer" in alone.reason
     chosen = [verdict("q0", YES, n, f"I say {n}", read) for n, read in enumerate("AABA")]
-    assert agreement(CHOICE, chosen)["q0", 0] == 0.75
+    assert measure_agreement(CHOICE, chosen)["q0", 0] == 0.75
     result = calibrate(subject(items(2)), AGREEMENT, [*own, verdict("q1", YES)], found)
     assert result.missing == {"the model gave no answer": 1, "there is no other answer to compare it with": 1}
 
 
 def test_what_a_judge_read_is_no_answer() -> None:
     own = [verdict("q0", YES, n, answer, read="1") for n, answer in enumerate(("Paris", "Rome"))]
-    assert agreement(BENCH, own)["q0", 0] == 0.5
+    assert measure_agreement(BENCH, own)["q0", 0] == 0.5
 
 
 def test_marks_of_tones_tell_words_apart() -> None:
     own = [verdict("q0", YES, n, answer) for n, answer in enumerate(("ก่า", "ก้า"))]
-    assert agreement(BENCH, own)["q0", 0] == 0.5
+    assert measure_agreement(BENCH, own)["q0", 0] == 0.5
 
 
 # ---- scripted models -------------------------------------------------------------------------------------------
 
 
-def scripted(tmp_path: Path, sure: Sequence[int], right: Sequence[bool]) -> Calibration:
+def scripted(tmp_path: Path, sure: Sequence[int], right: Sequence[bool]) -> CalibrationResult:
     def say(i: int) -> str:
         return f"Answer: {'yes' if right[i] else 'no'}\nConfidence: {sure[i]}"
 
@@ -517,5 +517,5 @@ def test_long_answers_are_refused() -> None:
 
 
 def test_verdicts_of_other_questions_are_refused() -> None:
-    with pytest.raises(InputError, match="'q7', which is no item of the run"):
+    with pytest.raises(InputError, match="'q7', which is not an item of the run"):
         calibrate(subject(items(1)), VERBALISED, [verdict("q7", YES)], {})

@@ -26,7 +26,6 @@ from mores.diagnosis.errors import (
     paragraph,
     read_labelled,
     read_type,
-    read_typed,
     taxonomy,
     type_names,
     type_request,
@@ -34,7 +33,7 @@ from mores.diagnosis.errors import (
 from mores.diagnosis.paired import Opened, open_run
 from mores.engine import Asker, Store
 from mores.errors import InputError
-from mores.io import JsonlWriter
+from mores.io import JsonlWriter, read_records
 from mores.stats.intervals import share_interval
 from mores.types import Failure, FailureKind, Item, Result, Signature
 from tests.diagnosis.runs import BENCH, UNSURE, Scripted, make_run
@@ -78,7 +77,7 @@ def opened(folder: Path, **how: object) -> Opened:
 def diagnosed(run: Opened, judge: Scripted, path: Path, store: Store | None = None) -> ErrorsResult:
     asking = ErrorJudge(run, Asker(judge, store))
     asyncio.run(asking.ask(path))
-    return diagnose_errors(run, read_typed(path), judge.name, asking.signature())
+    return diagnose_errors(run, read_records(path, Typed), judge.name, asking.signature())
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +174,7 @@ def test_the_paragraph_without_errors_and_without_types(run: Opened) -> None:
 
 
 def test_types_of_another_run_are_refused(run: Opened) -> None:
-    with pytest.raises(InputError, match=r"'other' has a type, but is no item"):
+    with pytest.raises(InputError, match=r"'other' has a type, but the run has no such item"):
         diagnose_errors(run, [Typed(item_id="other", answer="x", type=type_names()[0])], "judge", Signature())
 
 
@@ -321,7 +320,7 @@ def test_labelled_answers_through_the_judge(run: Opened, tmp_path: Path) -> None
     labelled = read_labelled(tmp_path / "labelled.jsonl")
     judge = ErrorJudge(run, Asker(Scripted(sort, "judge"), None))
     asyncio.run(judge.ask_labelled(labelled, tmp_path / "typed.jsonl"))
-    typed = list(read_typed(tmp_path / "typed.jsonl"))
+    typed = list(read_records(tmp_path / "typed.jsonl", Typed))
     found = check_types(labelled, typed, judge.judge.model.name, judge.signature())
     assert (found.accuracy.value, found.accuracy.n, found.accuracy.unscored) == (1 / 3, 3, 1)
     assert Counter(one.type for one in typed) == Counter([names[0], names[1], names[3], None])

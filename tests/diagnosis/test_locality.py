@@ -12,7 +12,7 @@ from mores.benchmark.benchmark import Label, Verdict
 from mores.benchmark.board import BoardEntry
 from mores.benchmark.folder import VERDICTS, write_items
 from mores.benchmark.score import BenchResult
-from mores.diagnosis.locality import Locality, Profile, Ran, locality, paragraph, read_ran
+from mores.diagnosis.locality import Locality, LocalityProfile, Ran, measure_locality, paragraph, read_ran
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter
 from mores.stats.resampling import adjust_p_values
@@ -40,8 +40,8 @@ def ran(
     return Ran(entry, {unit: group or None for unit, group, _ in rows})
 
 
-def one_profile(credit: Mapping[str, Sequence[float | None]]) -> Profile:
-    [found] = locality([ran("m", "b", credit)]).profiles
+def one_profile(credit: Mapping[str, Sequence[float | None]]) -> LocalityProfile:
+    [found] = measure_locality([ran("m", "b", credit)]).profiles
     return found
 
 
@@ -71,7 +71,7 @@ def test_a_language_above_and_one_below() -> None:
 def test_adjusted_p_values_are_of_all_models_and_groups_of_a_benchmark() -> None:
     rng = np.random.default_rng(0)
     runs = [ran(m, "b", {g: (rng.random(30) < 0.5).astype(float).tolist() for g in "xyz"}) for m in ("m1", "m2", "m3")]
-    found = [local for one in locality(runs, "topic").profiles for local in one.groups]
+    found = [local for one in measure_locality(runs, "topic").profiles for local in one.groups]
     p = [local.p for local in found if local.p is not None]
     assert len(p) == 9
     assert [local.adjusted for local in found] == pytest.approx(adjust_p_values(p).tolist())
@@ -119,7 +119,7 @@ def test_small_and_unscored_groups_are_shown_and_counted() -> None:
     assert (found.ungrouped, found.overall.n, found.overall.unscored) == (3, 23, 2)
     assert found.overall.value == pytest.approx(21 / 23)
     assert "1 groups have fewer than 5 questions" in paragraph(
-        locality([ran("m", "b", {"en": [1.0] * 9, "th": [0.0]})])
+        measure_locality([ran("m", "b", {"en": [1.0] * 9, "th": [0.0]})])
     )
 
 
@@ -132,7 +132,7 @@ def test_a_group_without_any_right_answer_is_not_certain() -> None:
 
 
 def test_one_language_has_no_profile() -> None:
-    found = locality([ran("m", "b", {"en": [1.0, 0.0]})])
+    found = measure_locality([ran("m", "b", {"en": [1.0, 0.0]})])
     assert found.profiles[0].groups == ()
     assert found.notes == ("b: there are fewer than two groups by language, so it has no profile",)
     assert "not enough groups" in paragraph(found)
@@ -146,7 +146,7 @@ def halves(hits: int, of: int = 100) -> dict[str, list[float | None]]:
 
 
 def shifting(first: Mapping[str, int], second: Mapping[str, int]) -> Locality:
-    return locality(
+    return measure_locality(
         [ran(m, "a", halves(hits)) for m, hits in first.items()]
         + [ran(m, "b", halves(hits)) for m, hits in second.items()]
     )
@@ -178,7 +178,7 @@ def test_models_are_compared_on_the_same_questions() -> None:
     base: list[float | None] = [1.0, 0.0] * 50
     better = [1.0] * 20 + base[20:]
     runs = [ran(m, bench, {"en": own}) for bench in "ab" for m, own in (("x", better), ("y", base))]
-    [shift] = locality(runs).shifts
+    [shift] = measure_locality(runs).shifts
     assert (shift.models[0].model, shift.models[0].first.high) == ("x", 1)
 
 
@@ -198,7 +198,7 @@ def test_the_same_order_has_tau_1_within_its_interval() -> None:
         return {"en": rng.permutation([1.0] * hits + [0.0] * (100 - hits)).tolist()}
 
     hits = {"x": 60, "y": 50, "z": 40}
-    found = locality([ran(m, bench, mixed(own)) for bench in "ab" for m, own in hits.items()])
+    found = measure_locality([ran(m, bench, mixed(own)) for bench in "ab" for m, own in hits.items()])
     [shift] = found.shifts
     assert (shift.tau.value, shift.tau.high) == (1.0, 1.0)
     assert shift.tau.low is not None
@@ -218,7 +218,7 @@ def test_models_on_one_benchmark_only_are_left_out_and_named() -> None:
 
 def test_a_model_without_any_score_is_not_ranked() -> None:
     runs = [ran(m, bench, halves(50)) for bench in "ab" for m in "xy"] + [ran("z", b, {"en": [None]}) for b in "ab"]
-    [shift] = locality(runs).shifts
+    [shift] = measure_locality(runs).shifts
     assert (len(shift.models), shift.left_out) == (2, ("z",))
 
 
@@ -228,18 +228,18 @@ def test_a_model_without_any_score_is_not_ranked() -> None:
 def test_other_data_are_refused_unless_forced() -> None:
     runs = [ran("x", "a", halves(5)), ran("y", "a", halves(5), data="other.3")]
     with pytest.raises(ConfigError, match=r"a: data is d\.4 in a/x and other\.3 in a/y.*force the comparison"):
-        locality(runs)
-    assert len(locality(runs, force=True).profiles) == 2
+        measure_locality(runs)
+    assert len(measure_locality(runs, force=True).profiles) == 2
 
 
 def test_two_runs_of_one_model_are_told_apart() -> None:
     again = ran("x", "a", halves(5))
     other = Ran(BoardEntry("elsewhere", again.entry.result, again.entry.credit), again.groups)
-    assert locality([again, other]).models == ("x (a/x)", "x (elsewhere)")
+    assert measure_locality([again, other]).models == ("x (a/x)", "x (elsewhere)")
 
 
 def test_another_headline_is_told() -> None:
-    found = locality([ran("x", "a", {"en": [1.0] * 9, "th": [0.0] * 9}, "F")])
+    found = measure_locality([ran("x", "a", {"en": [1.0] * 9, "th": [0.0] * 9}, "F")])
     assert found.notes == ("a: ranks and differences use the share of correct answers, not F",)
     assert "x answers 50.0% of a correctly. It is better than overall in English (+50.0 points" in paragraph(found)
     assert "worse than overall in Thai (−50.0 points" in paragraph(found)
@@ -247,7 +247,7 @@ def test_another_headline_is_told() -> None:
 
 def test_no_runs() -> None:
     with pytest.raises(InputError, match="there is no run"):
-        locality([])
+        measure_locality([])
 
 
 def test_runs_are_read_from_folders(tmp_path: Path) -> None:
@@ -262,9 +262,9 @@ def test_runs_are_read_from_folders(tmp_path: Path) -> None:
                 label = Label.CORRECT if i < right else Label.INCORRECT
                 writer.write(Verdict(item_id=item.id, unit=item.id, label=label, answer="x"))
         finish(folder, result(model, "msqa", "F"))
-    found = locality(read_ran([tmp_path]))
+    found = measure_locality(read_ran([tmp_path]))
     assert [(one.model, one.overall.value) for one in found.profiles] == [("m1", 0.5), ("m2", pytest.approx(1 / 6))]
     assert {local.group: local.credit.value for local in found.profiles[0].groups} == {"en": 0.5, "th": 0.5}
     assert found.signatures == {"msqa": tuple(result(m, "msqa").signature for m in ("m1", "m2"))}
-    [by_topic, _] = locality(read_ran([tmp_path], "topic"), "topic").profiles
+    [by_topic, _] = measure_locality(read_ran([tmp_path], "topic"), "topic").profiles
     assert by_topic.groups == ()

@@ -14,8 +14,8 @@ import pytest
 from mores.benchmark.benchmark import Benchmark, Graded, Label, Verdict
 from mores.benchmark.choice import grade_letter, letters
 from mores.benchmark.run import BenchJob
-from mores.diagnosis.stability import CLUSTERS, LISTED, CurvePoint, Stability, paragraph, stability
-from mores.diagnosis.subject import Subject, of_run
+from mores.diagnosis.stability import CLUSTERS, LISTED, CurvePoint, Stability, measure_stability, paragraph
+from mores.diagnosis.subject import Subject, subject_of_run
 from mores.engine import Asker
 from mores.errors import InputError
 from mores.io import read_records
@@ -60,7 +60,7 @@ def verdict(
 
 def from_labels(*rows: Sequence[Label | None]) -> Stability:
     verdicts = [verdict(f"q{i}", n, label) for i, row in enumerate(rows) for n, label in enumerate(row)]
-    return stability(subject(items(len(rows))), verdicts)
+    return measure_stability(subject(items(len(rows))), verdicts)
 
 
 def value(point: CurvePoint) -> float:
@@ -95,7 +95,7 @@ def test_questions_with_chances_of_0_and_03_and_1(tmp_path: Path) -> None:
         await run.grade(said, graded)
 
     asyncio.run(work())
-    result = stability(of_run(run), read_records(graded, Verdict))
+    result = measure_stability(subject_of_run(run), read_records(graded, Verdict))
     assert (result.samples, result.depth, result.questions) == (12, 12, 180)
     by_topic = result.by["topic"]
     for name in ("mean", "best", "worst", "majority"):
@@ -180,7 +180,7 @@ def test_clusters_of_words() -> None:
     labels = [YES, YES, YES, NO, NO, NO]
     own = [verdict("q0", n, label, text) for n, (text, label) in enumerate(zip(said, labels, strict=True))]
     own.append(verdict("q0", 6, None))
-    result = stability(subject(items(1)), own)
+    result = measure_stability(subject(items(1)), own)
     [one] = result.sometimes
     assert [(c.answer, c.n, c.correct) for c in one.clusters] == [("Paris", 3, 3), ("Rome", 2, 0), ("Lyon", 1, 0)]
     assert (one.correct, one.graded, one.unscored, one.more) == (3, 6, 1, 0)
@@ -191,7 +191,7 @@ def test_clusters_of_words() -> None:
 def test_lists_are_bounded() -> None:
     count = LISTED + 5
     own = [verdict(f"q{i}", n, YES if n == 0 else NO, f"answer {n}") for i in range(count) for n in range(CLUSTERS + 3)]
-    result = stability(subject(items(count)), own)
+    result = measure_stability(subject(items(count)), own)
     assert (len(result.sometimes), result.sometimes_in_all) == (LISTED, count)
     assert (len(result.sometimes[0].clusters), result.sometimes[0].more) == (CLUSTERS, 3)
 
@@ -202,7 +202,7 @@ def test_choices_are_voted_on() -> None:
         verdict("q0", n, YES if letter == "A" else NO, f"I choose {letter} ({n})", letter)
         for n, letter in enumerate("ABACD")
     ]
-    result = stability(subject(items(1), CHOICE), own)
+    result = measure_stability(subject(items(1), CHOICE), own)
     assert (result.figures["majority"].value, result.figures["plurality"].value) == (0.0, 1.0)
     assert next((c.answer, c.n) for c in result.sometimes[0].clusters) == ("A", 2)
     assert "the most frequent choice" in paragraph(result)
@@ -216,15 +216,15 @@ def test_a_question_with_parts_is_right_when_all_are() -> None:
         for n, labels in enumerate(((YES, YES), (YES, NO), (NO, None)))
         for part, label in zip("ab", labels, strict=True)
     ]
-    result = stability(subject(own, CHOICE), verdicts)
+    result = measure_stability(subject(own, CHOICE), verdicts)
     assert result.questions == 1
     assert result.figures["mean"].value == pytest.approx(1 / 2)  # the third has an unread part, and no grade
     assert "several parts" in " ".join(result.notes)
 
 
 def test_verdicts_of_other_questions_are_refused() -> None:
-    with pytest.raises(InputError, match="'q7', which is no item of the run"):
-        stability(subject(items(1)), [verdict("q7", 0, YES)])
+    with pytest.raises(InputError, match="'q7', which is not an item of the run"):
+        measure_stability(subject(items(1)), [verdict("q7", 0, YES)])
 
 
 # ---- in words --------------------------------------------------------------------------------------------------
@@ -246,4 +246,4 @@ def test_the_paragraph_is_honest_about_little_data() -> None:
     assert "With only 2 questions, these figures are uncertain" in paragraph(from_labels([YES, NO], [NO, NO]))
     assert "there is no result" in paragraph(from_labels([None, None]))
     assert "2 answers without a grade" in paragraph(from_labels([None, None]))
-    assert "there is no result" in paragraph(stability(subject(items(2)), []))
+    assert "there is no result" in paragraph(measure_stability(subject(items(2)), []))

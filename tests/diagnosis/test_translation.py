@@ -13,7 +13,7 @@ from mores.benchmark import culturall
 from mores.benchmark.culturall import CULTURALL
 from mores.benchmark.folder import RESULT, BenchRun
 from mores.benchmark.score import BenchResult
-from mores.diagnosis.change import Change, Matrix, language_words
+from mores.diagnosis.change import Matrix, RunChange, language_words
 from mores.diagnosis.paired import Opened, open_run
 from mores.diagnosis.translation import (
     CASES,
@@ -154,7 +154,7 @@ def test_the_paragraph_names_the_languages_that_stand_out(tmp_path: Path) -> Non
 def test_changes_are_said_by_size_and_direction(
     result: TranslationResult, french: float, spanish: float, words: str
 ) -> None:
-    def change(value: float) -> Change:
+    def change(value: float) -> RunChange:
         gain = Result(name="gain", value=value, low=value - 0.1, high=value + 0.1, n=30)
         return result.change.model_copy(update={"figures": {"gain": gain}})
 

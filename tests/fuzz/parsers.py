@@ -333,7 +333,7 @@ PARSERS: dict[str, Parser] = {
     "collection verdict": reply(asking.read_verdict, "<explanation>e</explanation><result>PASS</result>"),
     "collection topic": reply(asking.read_topic, "<category>Food and Drink</category>"),
     **{f"collection {stage}": reply(partial(asking.in_tags, stage), '{"translation": "t", "result": "PASS"}', "json")
-       for stage in asking.Stage},
+       for stage in asking.CollectStage},
     "letter": reply(lambda text: choice.read_letter(text, 4), "The answer is **B**.\nA. no"),
     "truth": reply(choice.read_truth, "It is not False, but True."),
     "msqa verdict": reply(lambda text: msqa.read_verdict(text, msqa.FIRST), "Because.\nVERDICT: NOT_CORRECT"),

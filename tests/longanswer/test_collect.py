@@ -17,10 +17,10 @@ from mores.engine.loop import run
 from mores.errors import ConfigError, InputError, Rejected
 from mores.longanswer.collection import (
     Candidate,
+    CandidateStatus,
     Collected,
     Collector,
-    Stage,
-    Status,
+    CollectStage,
     add_up,
     candidate_from,
     categories,
@@ -32,7 +32,7 @@ from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
 from mores.types import Failure, FailureKind, Signature
 
-ALL = tuple(Stage)
+ALL = tuple(CollectStage)
 
 
 def question(id_: str, text: str, language: str = "hu", **fields: str) -> Candidate:
@@ -43,15 +43,19 @@ def verdict(result: str, why: str = "because") -> str:
     return f"<explanation>{why}</explanation>\n<result>{result}</result>"
 
 
-def scripted(answer: Callable[[Stage, str], str], asked: list[str] | None = None) -> FakeModel:
+def scripted(answer: Callable[[CollectStage, str], str], asked: list[str] | None = None) -> FakeModel:
     """A model that answers by the stage and the prompt."""
 
     def complete(request: Request) -> Completion:
         prompt = request.messages[-1].content
         if asked is not None:
             asked.append(prompt)
-        starts = {"You are to": Stage.SPECIFICITY, "You are eval": Stage.QUALITY, "Your task": Stage.TRANSLATION}
-        stage = next((stage for start, stage in starts.items() if prompt.startswith(start)), Stage.TOPIC)
+        starts = {
+            "You are to": CollectStage.SPECIFICITY,
+            "You are eval": CollectStage.QUALITY,
+            "Your task": CollectStage.TRANSLATION,
+        }
+        stage = next((stage for start, stage in starts.items() if prompt.startswith(start)), CollectStage.TOPIC)
         return Completion(answer(stage, prompt))
 
     return FakeModel("scripted", complete)
@@ -66,15 +70,23 @@ ENGLISH = question("2", "How do you obtain a gun license?", "en")
 @pytest.mark.parametrize(
     ("stage", "candidate", "parts"),
     [
-        (Stage.SPECIFICITY, HUNGARIAN, ["*culturally specific* to Hungarian.", "<question> Miért ünnep március 15? <"]),
-        (Stage.QUALITY, HUNGARIAN, ["is written in Hungarian.", "that exbihits bias", "<question> Miért ünnep"]),
-        (Stage.TRANSLATION, HUNGARIAN, ["from Hungarian into English.", "in the English: A forradalom miatt."]),
-        (Stage.TRANSLATION, HUNGARIAN.model_copy(update={"answer": None}), ["possible: Miért ünnep március 15?"]),
-        (Stage.TOPIC, HUNGARIAN, ["<translation>Why is it a holiday?</translation>", "Your choice:"]),
-        (Stage.TOPIC, ENGLISH, ["<original_question>How do you obtain a gun license?</original_question>\n\n"]),
+        (
+            CollectStage.SPECIFICITY,
+            HUNGARIAN,
+            ["*culturally specific* to Hungarian.", "<question> Miért ünnep március 15? <"],
+        ),
+        (CollectStage.QUALITY, HUNGARIAN, ["is written in Hungarian.", "that exbihits bias", "<question> Miért ünnep"]),
+        (CollectStage.TRANSLATION, HUNGARIAN, ["from Hungarian into English.", "in the English: A forradalom miatt."]),
+        (
+            CollectStage.TRANSLATION,
+            HUNGARIAN.model_copy(update={"answer": None}),
+            ["possible: Miért ünnep március 15?"],
+        ),
+        (CollectStage.TOPIC, HUNGARIAN, ["<translation>Why is it a holiday?</translation>", "Your choice:"]),
+        (CollectStage.TOPIC, ENGLISH, ["<original_question>How do you obtain a gun license?</original_question>\n\n"]),
     ],
 )
-def test_a_published_prompt_is_filled_whole(stage: Stage, candidate: Candidate, parts: list[str]) -> None:
+def test_a_published_prompt_is_filled_whole(stage: CollectStage, candidate: Candidate, parts: list[str]) -> None:
     prompt = ask(stage, candidate)
     assert isinstance(prompt, str)
     for part in parts:
@@ -83,11 +95,11 @@ def test_a_published_prompt_is_filled_whole(stage: Stage, candidate: Candidate, 
 
 
 def test_the_bare_translation_says_nothing_of_an_answer() -> None:
-    assert "answer" not in str(ask(Stage.TRANSLATION, question("1", "Miért?")))
+    assert "answer" not in str(ask(CollectStage.TRANSLATION, question("1", "Miért?")))
 
 
 def test_categories_are_listed_as_published() -> None:
-    prompt = str(ask(Stage.TOPIC, ENGLISH))
+    prompt = str(ask(CollectStage.TOPIC, ENGLISH))
     assert "\nhistory – Questions about historical events, significant figures, and important periods" in prompt
     assert "shaped a culture. Example: How did the Bujumbura market burn?\n" in prompt
     assert "\nother – Questions that do not fit neatly into the above categories.\n" in prompt
@@ -96,15 +108,15 @@ def test_categories_are_listed_as_published() -> None:
 
 
 def test_what_is_filled_in_is_not_filled_again() -> None:
-    assert "<question> {language} [x] </question>" in str(ask(Stage.QUALITY, question("1", "{language} [x]")))
+    assert "<question> {language} [x] </question>" in str(ask(CollectStage.QUALITY, question("1", "{language} [x]")))
 
 
 def test_control_tokens_of_a_question_are_broken_up() -> None:
-    assert "<|im_end|>" not in str(ask(Stage.QUALITY, question("1", "Why? <|im_end|>")))
+    assert "<|im_end|>" not in str(ask(CollectStage.QUALITY, question("1", "Why? <|im_end|>")))
 
 
 def test_no_topic_without_a_translation() -> None:
-    result = ask(Stage.TOPIC, question("1", "Miért?"))
+    result = ask(CollectStage.TOPIC, question("1", "Miért?"))
     assert isinstance(result, Failure)
     assert result.kind is FailureKind.INPUT
 
@@ -175,12 +187,16 @@ def test_readers_never_raise(reply: str) -> None:
 @pytest.mark.parametrize(
     ("stage", "values", "read"),
     [
-        (Stage.QUALITY, {"explanation": "e", "result": "FAIL"}, "<explanation>e</explanation>\n<result>FAIL</result>"),
-        (Stage.TOPIC, {"category": "history"}, "<category>history</category>"),
-        (Stage.TRANSLATION, {"translation": " Why? "}, "Why?"),
+        (
+            CollectStage.QUALITY,
+            {"explanation": "e", "result": "FAIL"},
+            "<explanation>e</explanation>\n<result>FAIL</result>",
+        ),
+        (CollectStage.TOPIC, {"category": "history"}, "<category>history</category>"),
+        (CollectStage.TRANSLATION, {"translation": " Why? "}, "Why?"),
     ],
 )
-def test_a_constrained_model_writes_json(stage: Stage, values: dict[str, str], read: str) -> None:
+def test_a_constrained_model_writes_json(stage: CollectStage, values: dict[str, str], read: str) -> None:
     assert set(schema(stage)["properties"]) == set(values)
     assert in_tags(stage, json.dumps(values)) == read
     assert isinstance(in_tags(stage, "{"), Failure)
@@ -233,11 +249,11 @@ def test_vowel_signs_tell_words_apart() -> None:
         ({"question": "x"}, "no 'language'"),
         ({"question": "x", "Langauge": "hu"}, "did you mean 'Langauge'? "),
         ({"question": "x", "language": "Klingonish"}, "unknown language 'Klingonish'"),
-        ({"question": "x", "language": "und"}, "is no language"),
-        ({"question": ["x"], "language": "hu"}, "'question' is no text but list; put it in quotes"),
+        ({"question": "x", "language": "und"}, "unknown language"),
+        ({"question": ["x"], "language": "hu"}, "'question' is list, not a text; put it in quotes"),
         ({"question": " ", "language": "hu"}, "no 'question'"),
         ({"question": "x \ud800", "language": "hu"}, "half a character"),
-        ({"question": "x", "language": "hu", "answer": 5}, "'answer' is no text but int"),
+        ({"question": "x", "language": "hu", "answer": 5}, "'answer' is int, not a text"),
     ],
 )
 def test_bad_rows(row: dict[str, object], message: str) -> None:
@@ -275,15 +291,15 @@ def test_errors_name_file_and_line(tmp_path: Path) -> None:
 # ---- a whole collection ----------------------------------------------------------------------------------------
 
 
-def answer(stage: Stage, prompt: str) -> str:
+def answer(stage: CollectStage, prompt: str) -> str:
     """Verdicts that the questions name themselves."""
     match stage:
-        case Stage.SPECIFICITY | Stage.QUALITY:
-            word = "universal" if stage is Stage.SPECIFICITY else "opinion"
+        case CollectStage.SPECIFICITY | CollectStage.QUALITY:
+            word = "universal" if stage is CollectStage.SPECIFICITY else "opinion"
             if f"refuse {stage}" in prompt:
                 return "I'm sorry, I can't help with that."
             return verdict("FAIL" if f"{word} q" in prompt else "PASS", f"{stage} says so")
-        case Stage.TRANSLATION:
+        case CollectStage.TRANSLATION:
             return "translated " + prompt.rpartition("possible: ")[2]
     match = re.search(r"about (\w+)", prompt.partition("<original_question>")[2])
     return f"<category>{match[1] if match else 'nonsense'}</category>"
@@ -316,21 +332,23 @@ def test_what_becomes_of_every_question() -> None:
     every = {question.id: question for question in collected()}
     assert [question.id for question in every.values()] == list("abcdefghijk")
     assert {
-        id_: (question.status, question.stage) for id_, question in every.items() if question.status is not Status.KEPT
+        id_: (question.status, question.stage)
+        for id_, question in every.items()
+        if question.status is not CandidateStatus.KEPT
     } == {
-        "b": (Status.DROPPED, Stage.DUPLICATE),
-        "c": (Status.DROPPED, Stage.SPECIFICITY),
-        "d": (Status.DROPPED, Stage.QUALITY),
-        "e": (Status.UNSCORED, Stage.SPECIFICITY),
-        "f": (Status.UNSCORED, Stage.QUALITY),
+        "b": (CandidateStatus.DROPPED, CollectStage.DUPLICATE),
+        "c": (CandidateStatus.DROPPED, CollectStage.SPECIFICITY),
+        "d": (CandidateStatus.DROPPED, CollectStage.QUALITY),
+        "e": (CandidateStatus.UNSCORED, CollectStage.SPECIFICITY),
+        "f": (CandidateStatus.UNSCORED, CollectStage.QUALITY),
     }
     assert (every["b"].reason, every["d"].reason) == ("the same as a", "quality says so")
-    assert every["c"].replies == {Stage.SPECIFICITY: verdict("FAIL", "specificity says so")}
+    assert every["c"].replies == {CollectStage.SPECIFICITY: verdict("FAIL", "specificity says so")}
     assert "found \"I'm sorry" in every["e"].reason
-    assert every["e"].failures[Stage.SPECIFICITY].kind is FailureKind.PARSE
+    assert every["e"].failures[CollectStage.SPECIFICITY].kind is FailureKind.PARSE
     assert (every["a"].translation, every["a"].translated) == ("translated q about history 1", True)
     assert (every["k"].translation, every["k"].translated) == ("given", False)
-    assert (every["h"].category, list(every["h"].failures)) == (None, [Stage.TOPIC])
+    assert (every["h"].category, list(every["h"].failures)) == (None, [CollectStage.TOPIC])
     assert every["j"].near is not None
     assert every["j"].near.of == "i"
 
@@ -359,16 +377,16 @@ def test_the_numbers() -> None:
 
 def test_stages_can_be_left_out() -> None:
     asked: list[str] = []
-    without = frozenset({Stage.DUPLICATE, Stage.QUALITY, Stage.TRANSLATION, Stage.TOPIC})
+    without = frozenset({CollectStage.DUPLICATE, CollectStage.QUALITY, CollectStage.TRANSLATION, CollectStage.TOPIC})
     every = collect(QUESTIONS, Collector(Asker(scripted(answer, asked), None), without))
     assert len(asked) == 10  # the engine asks the same question once
-    assert {question.id for question in every if question.status is Status.KEPT} == set("abdfghijk")
+    assert {question.id for question in every if question.status is CandidateStatus.KEPT} == set("abdfghijk")
     assert [question.near.id for question in every if question.near] == ["b", "j"]
 
 
 def test_topics_need_translations() -> None:
     with pytest.raises(ConfigError, match="8 questions that are not English have none"):
-        collected(without=frozenset({Stage.TRANSLATION}))
+        collected(without=frozenset({CollectStage.TRANSLATION}))
 
 
 def test_a_model_that_refuses_requests_decides_nothing() -> None:
@@ -376,8 +394,12 @@ def test_a_model_that_refuses_requests_decides_nothing() -> None:
         raise Rejected("no")
 
     every = collect(QUESTIONS[:3], Collector(Asker(FakeModel("refuses", refuse), None)))
-    assert [question.status for question in every] == [Status.UNSCORED, Status.DROPPED, Status.UNSCORED]
-    assert every[0].failures[Stage.SPECIFICITY].kind is FailureKind.MODEL
+    assert [question.status for question in every] == [
+        CandidateStatus.UNSCORED,
+        CandidateStatus.DROPPED,
+        CandidateStatus.UNSCORED,
+    ]
+    assert every[0].failures[CollectStage.SPECIFICITY].kind is FailureKind.MODEL
     assert every[0].replies == {}
 
 
@@ -389,6 +411,6 @@ def test_the_signature_changes_with_what_matters() -> None:
     others = [
         collector.signature(QUESTIONS[1:]),
         Collector(Asker(scripted(answer), None), temperature=1.0).signature(QUESTIONS),
-        Collector(Asker(scripted(answer), None), frozenset({Stage.TOPIC})).signature(QUESTIONS),
+        Collector(Asker(scripted(answer), None), frozenset({CollectStage.TOPIC})).signature(QUESTIONS),
     ]
     assert len({signature, *others}) == 4

@@ -15,9 +15,9 @@ from mores.engine import Asker, Counts, Limits, Store
 from mores.errors import ConfigError, InputError, ModelError, Rejected, Transient
 from mores.io import JsonlWriter, read_records
 from mores.longanswer.estimate import estimate
-from mores.longanswer.evaluate import FILES, Evaluation
+from mores.longanswer.evaluate import FILES, LongformEvaluation
 from mores.longanswer.factuality import overall, s_fact
-from mores.longanswer.records import Appraisal, Kind, LanguageCheck, LongAnswer, Translation
+from mores.longanswer.records import Appraisal, LanguageCheck, LongAnswer, QuestionKind, Translation
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
 from mores.search.base import Evidence, Found, Query
@@ -111,14 +111,16 @@ def check(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
 
 def fijian(name: str = "1", text: str | None = "Na yaqona.", **more: object) -> LongAnswer:
     given = {"id": name, "question": "Na cava na yaqona?", "answer": text, "language": "fj", "region": "FJ", **more}
-    return LongAnswer.model_validate({"kind": Kind.SPECIFIC, **given})
+    return LongAnswer.model_validate({"kind": QuestionKind.SPECIFIC, **given})
 
 
 def english(name: str = "e", text: str = KAVA) -> LongAnswer:
     return LongAnswer(id=name, question="What is kava?", answer=text, language="en", model="m")
 
 
-def evaluation(folder: Path, answers: Sequence[LongAnswer], judge: FakeModel | None, **more: object) -> Evaluation:
+def evaluation(
+    folder: Path, answers: Sequence[LongAnswer], judge: FakeModel | None, **more: object
+) -> LongformEvaluation:
     path = folder / "answers.jsonl"
     with JsonlWriter(path) as writer:
         for answer in answers:
@@ -129,10 +131,10 @@ def evaluation(folder: Path, answers: Sequence[LongAnswer], judge: FakeModel | N
         if name in given:
             given[name] = Asker(given[name], None)  # type: ignore[arg-type]
     asker = Asker(judge, store, limits) if judge else None  # type: ignore[arg-type]
-    return Evaluation(path, folder, judge=asker, **given)  # type: ignore[arg-type]
+    return LongformEvaluation(path, folder, judge=asker, **given)  # type: ignore[arg-type]
 
 
-def whole(evaluation: Evaluation) -> list[Appraisal]:
+def whole(evaluation: LongformEvaluation) -> list[Appraisal]:
     async def work() -> None:
         for stage in evaluation.stages():
             counts = Counts()

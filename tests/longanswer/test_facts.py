@@ -16,7 +16,7 @@ from mores.errors import ConfigError
 from mores.longanswer.claims import Window, claims_request, distinct, read_claims, windows
 from mores.longanswer.factuality import f1, median_claims, overall, precision, recall, s_surf
 from mores.longanswer.records import Appraisal, Claim, LanguageCheck, Repetition
-from mores.longanswer.verify import LONGEST, Verdict, read_verdict, verify_request
+from mores.longanswer.verify import LONGEST, ClaimVerdict, read_verdict, verify_request
 from mores.search.base import Evidence
 from mores.types import Failure, FailureKind
 
@@ -145,15 +145,15 @@ def test_exact_duplicates_are_dropped_and_the_first_sentence_stays() -> None:
 @pytest.mark.parametrize(
     ("reply", "verdict"),
     [
-        ("Reason: Result 2 says so.\nVerdict: supported", Verdict(True, "Result 2 says so.")),
-        ("Reason: Nothing on it.\nVerdict: not supported", Verdict(False, "Nothing on it.")),
-        ("Verdict: supported", Verdict(True, "")),
-        ('{"reason": "Result 2.", "verdict": "not supported"}', Verdict(False, "Result 2.")),
-        ("**Reason:** Result 1.\n**Verdict:** **Not supported**.", Verdict(False, "Result 1.")),
-        ("Reason: two\nlines\n\nverdict: UNSUPPORTED", Verdict(False, "two\nlines")),
+        ("Reason: Result 2 says so.\nVerdict: supported", ClaimVerdict(True, "Result 2 says so.")),
+        ("Reason: Nothing on it.\nVerdict: not supported", ClaimVerdict(False, "Nothing on it.")),
+        ("Verdict: supported", ClaimVerdict(True, "")),
+        ('{"reason": "Result 2.", "verdict": "not supported"}', ClaimVerdict(False, "Result 2.")),
+        ("**Reason:** Result 1.\n**Verdict:** **Not supported**.", ClaimVerdict(False, "Result 1.")),
+        ("Reason: two\nlines\n\nverdict: UNSUPPORTED", ClaimVerdict(False, "two\nlines")),
     ],
 )
-def test_verdicts_are_read(reply: str, verdict: Verdict) -> None:
+def test_verdicts_are_read(reply: str, verdict: ClaimVerdict) -> None:
     assert read_verdict(reply) == verdict
 
 
@@ -185,7 +185,7 @@ def test_other_verdicts_are_failures(reply: str) -> None:
 @given(st.text().filter(lambda text: "verdict" not in text.lower()), st.booleans())
 def test_every_verdict_comes_back(reason: str, supported: bool) -> None:
     verdict = read_verdict(f"Reason: {reason}\nVerdict: {'supported' if supported else 'not supported'}")
-    assert isinstance(verdict, Verdict)
+    assert isinstance(verdict, ClaimVerdict)
     assert verdict.supported is supported
 
 

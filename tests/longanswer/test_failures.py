@@ -9,7 +9,7 @@ from statistics import fmean
 
 import pytest
 
-from mores.longanswer.records import Appraisal, Claim, Kind, LanguageCheck, LongAnswer
+from mores.longanswer.records import Appraisal, Claim, LanguageCheck, LongAnswer, QuestionKind
 from mores.longanswer.summary import Counting, figures, parts_of, summarise
 from mores.types import Failure, FailureKind, Result
 
@@ -30,7 +30,9 @@ def truth(count: int = 300) -> tuple[Pair, ...]:
     draw = random.Random(7)
     pairs = []
     for n in range(count):
-        answer = LongAnswer(id=str(n), question=f"{n}?", answer="!", language="fj", model="m", kind=Kind.SPECIFIC)
+        answer = LongAnswer(
+            id=str(n), question=f"{n}?", answer="!", language="fj", model="m", kind=QuestionKind.SPECIFIC
+        )
         if draw.random() < 0.3:
             check = LanguageCheck(detected="en", correct=False)
             pairs.append((answer, Appraisal(id=answer.id, model="m", language=check)))

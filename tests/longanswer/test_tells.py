@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.culture import language
-from mores.longanswer.tells import Tell, has_emoji, keyword_tells, tells
+from mores.longanswer.tells import Tell, find_tells, has_emoji
 
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data") / "calmqa"
 
@@ -47,7 +46,7 @@ REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "
     ],
 )
 def test_tells_of_an_answer(answer: str, asked: str, expected: set[str]) -> None:
-    assert set(tells(answer, asked, None)) == expected
+    assert set(find_tells(answer, asked, None)) == expected
 
 
 @pytest.mark.parametrize(
@@ -69,19 +68,18 @@ def test_tells_of_an_answer(answer: str, asked: str, expected: set[str]) -> None
     ],
 )
 def test_apologies_in_many_languages(asked: str, answer: str) -> None:
-    assert "apology" in tells(answer, asked, None)
+    assert "apology" in find_tells(answer, asked, None)
 
 
 def test_only_the_opening_counts() -> None:
     filler = "The festival lasts for three days. " * 20
-    assert tells(filler + "I'm sorry, I cannot answer.", "fj", None) == ()
-    assert "apology" in keyword_tells(filler + "I'm sorry, I cannot answer.", "fj")
+    assert find_tells(filler + "I'm sorry, I cannot answer.", "fj", None) == ()
 
 
 def test_an_english_question_has_no_language_to_name() -> None:
     answer = "You're asking in French! Here is a translation of your question."
-    assert tells(answer, "en-GB", True) == ()
-    assert set(tells(answer, "wo", True)) == {"translation", "names_language", "english"}
+    assert find_tells(answer, "en-GB", True) == ()
+    assert set(find_tells(answer, "wo", True)) == {"translation", "names_language", "english"}
 
 
 @pytest.mark.parametrize(
@@ -89,13 +87,13 @@ def test_an_english_question_has_no_language_to_name() -> None:
     [("fo", True, True), ("fo", False, False), ("fo", None, False), ("en", True, False)],
 )
 def test_answering_in_english(asked: str, in_english: bool | None, is_tell: bool) -> None:
-    assert ("english" in tells("The answer is forty.", asked, in_english)) is is_tell
+    assert ("english" in find_tells("The answer is forty.", asked, in_english)) is is_tell
 
 
 @pytest.mark.parametrize("text", ["😀", "Great! 🇫🇴", "👩🏽‍🚀", "☀️", "❤️", "✅ yes", "⭐", "1️⃣", "🌶", "©️", "🫠", "⌚"])
 def test_emoji(text: str) -> None:
     assert has_emoji(text)
-    assert tells(text, "ja", None) == ("emoji",)
+    assert find_tells(text, "ja", None) == ("emoji",)
 
 
 @pytest.mark.parametrize(
@@ -107,14 +105,13 @@ def test_what_is_no_emoji(text: str) -> None:
 
 @given(st.text(max_size=200), st.sampled_from(["en", "zh-Hant", "rn", "aa"]), st.none() | st.booleans())
 def test_tells_are_named_once_and_in_order(answer: str, asked: str, in_english: bool | None) -> None:
-    result = tells(answer, asked, in_english)
+    result = find_tells(answer, asked, in_english)
     assert list(result) == [tell for tell in Tell if tell in result]
 
 
-def test_the_paper_counts_words_anywhere() -> None:
+def test_words_in_passing_are_no_tells() -> None:
     answer = "Many sources help us to understand Kirundi proverbs and their translation."
-    assert keyword_tells(answer, "rn") == ("apology", "translation", "names_language")
-    assert tells(answer, "rn", None) == ()
+    assert find_tells(answer, "rn", None) == ()
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="no calmqa in the shared data; set MORES_SHARED_DATA to a folder with it")
@@ -127,11 +124,7 @@ def test_rates_of_appendix_c() -> None:
             for answer in entry["answers"]:
                 model, text = answer["prompting_state"]["model_name"], answer["translations"][name]["text"]
                 if model.startswith(("Llama", "Mixtral", "GPT 4o")) and text:
-                    count.update((model, tell) for tell in ("n", *keyword_tells(text, language(name))))
+                    count.update((model, tell) for tell in ("n", *(["emoji"] if has_emoji(text) else [])))
     rates = {key: 100 * value / count[key[0], "n"] for key, value in count.items()}
-    llama, mixtral = "Llama 3 70B (together.ai)", "Mixtral 8x22B (together.ai)"
-    assert rates[llama, "emoji"] == pytest.approx(17.54, abs=2)
-    assert rates[mixtral, "translation"] == pytest.approx(8.43, abs=2)
-    assert rates[mixtral, "names_language"] == pytest.approx(7.21, abs=2)
-    assert rates["GPT 4o", "translation"] < 1
+    assert rates["Llama 3 70B (together.ai)", "emoji"] == pytest.approx(17.54, abs=2)
     assert ("GPT 4o", "emoji") not in rates

@@ -17,7 +17,7 @@ from mores.metaevaluation.api import _scorers
 from mores.metaevaluation.baselines import ALL, BASELINES, SHORTCUT, Baseline, fit, judge, similarity
 from mores.metaevaluation.baselines.constant import Majority
 from mores.metaevaluation.baselines.cut import best_cut
-from mores.metaevaluation.baselines.retrieval import Retrieval
+from mores.metaevaluation.baselines.retrieval import RetrievalBaseline
 from mores.metaevaluation.baselines.similarity import Similarity
 from mores.metaevaluation.baselines.words import Words
 from mores.search.encoders import open_encoder
@@ -212,7 +212,7 @@ def test_retrieval_looks_for_the_instruction_and_only_at_right_samples() -> None
     right = labelled("r", False, "On Mondays.", instruction="When is the market?")
     wrong = labelled("w", True, "On Sundays.", instruction="When is the market?")
     far = labelled("f", False, "On Fridays, blue ones.", instruction="Which fish are sold?")
-    baseline = Retrieval()
+    baseline = RetrievalBaseline()
     baseline.fit([right, wrong, far], [right, wrong])
     assert accuracy(baseline, [right, wrong]) == 1.0
     # The same text to a question about fish is compared with the fact about fish.

@@ -11,7 +11,7 @@ from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
 from mores.metaevaluation.compare import FEWEST, compare_all, compare_groups, compare_scored, shared
 from mores.metaevaluation.evaluate import Scored, influences, join
-from mores.metaevaluation.records import Comparison
+from mores.metaevaluation.records import MetricComparison
 from mores.metaevaluation.versus import compare_judges, compare_texts
 from mores.types import Judgement, Signature
 from tests.metaevaluation.golds import labelled, says, scores
@@ -34,7 +34,7 @@ def scored(values: list[float | None], golds: list[Gold] = GOLDS) -> Scored:
     return join(golds, scores(golds, values))
 
 
-def all_of(metrics: dict[str, Scored]) -> dict[tuple[str, str, str], Comparison]:
+def all_of(metrics: dict[str, Scored]) -> dict[tuple[str, str, str], MetricComparison]:
     found = compare_all(metrics, {name: influences(one) for name, one in metrics.items()})
     return {(one.statistic, one.first, one.second): one for one in found}
 

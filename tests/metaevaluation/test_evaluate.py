@@ -13,9 +13,9 @@ from sklearn import metrics
 
 from mores.factory.gold import Gold
 from mores.factory.items import Task
-from mores.metaevaluation.evaluate import COUNTED, count, evaluate, gold_score, influences, join, labels
-from mores.metaevaluation.quality import quality
-from mores.metaevaluation.records import STATISTICS, Evaluation
+from mores.metaevaluation.evaluate import COUNTED, count, evaluate, gold_score, influences, join, label_groups
+from mores.metaevaluation.quality import measure_reports
+from mores.metaevaluation.records import STATISTICS, MetricEvaluation
 from mores.stats import classification, correlation, ties
 from mores.types import Error, ErrorReport, FailureKind, Judgement, Result, Severity, Signature
 from tests.metaevaluation.golds import error, gold, labelled, says, scores
@@ -23,7 +23,7 @@ from tests.metaevaluation.golds import error, gold, labelled, says, scores
 WITHOUT_REPORTS = [name for name in STATISTICS if not name.startswith(("span", "explanation"))]
 
 
-def evaluated(golds: list[Gold], values: list[float | None], **given: Any) -> Evaluation:
+def evaluated(golds: list[Gold], values: list[float | None], **given: Any) -> MetricEvaluation:
     return evaluate("m", golds, join(golds, scores(golds, values)), **given)
 
 
@@ -158,7 +158,7 @@ def test_what_is_undefined_has_no_value(wrong: list[bool], values: list[float | 
     for result in found.scores.values():
         if result.value is None:
             assert result.low is result.high is None
-    assert Evaluation.model_validate_json(found.model_dump_json()) == found
+    assert MetricEvaluation.model_validate_json(found.model_dump_json()) == found
     assert (found.roc is None) == ("auc" not in defined)
     if not any(value is not None for value in values):
         assert (found.distribution, found.tie_epsilon, found.signature) == (None, None, Signature())
@@ -219,7 +219,7 @@ def test_groups_and_the_correct_samples_of_the_same_sources() -> None:
         labelled("d", False, source="d"),
     ]
     assert count(golds)["kind"] == {"hard": 4, "soft": 4}
-    of_kind = [{group for grouping, group in own if grouping == "kind"} for own in labels(golds)]
+    of_kind = [{group for grouping, group in own if grouping == "kind"} for own in label_groups(golds)]
     assert of_kind == [{"hard"}, {"hard"}, {"soft"}, {"soft"}, {"soft"}, {"hard"}, {"hard", "soft"}, set()]
     assert count(golds)["source"] == {"c": 3, "a": 2, "b": 2, "d": 1}
     assert count(golds)["language"] == {"en": 4, "de": 2, "ja": 1, "unknown": 1}
@@ -300,7 +300,7 @@ def reported(*errors: Error, explanation: str = "") -> Judgement:
 
 
 def found_quality(golds: list[Gold], judgements: list[Judgement]) -> dict[str, float | None]:
-    return {result.name: result.value for result in quality(golds, judgements)}
+    return {result.name: result.value for result in measure_reports(golds, judgements)}
 
 
 def test_span_f1_by_hand() -> None:
@@ -336,7 +336,7 @@ def test_explanations_that_name_the_right_answer() -> None:
         says("4", -1),  # no report: not counted
         reported(error(TEXT, "sushi", why="Bread rolls")),  # no right answer known: not counted
     ]
-    found = {result.name: result for result in quality(golds, judgements)}
+    found = {result.name: result for result in measure_reports(golds, judgements)}
     assert found["explanation_verbatim"].value == pytest.approx(1 / 3)
     assert found["explanation"].value == pytest.approx(2 / 3)
     assert found["explanation_verbatim"].n == found["explanation"].n == 3
@@ -346,7 +346,7 @@ def test_explanations_that_name_the_right_answer() -> None:
 
 
 def test_a_metric_without_reports_has_no_quality() -> None:
-    assert list(quality([gold("a")], [says("a", 1)])) == []
-    assert list(quality([], [])) == []
+    assert list(measure_reports([gold("a")], [says("a", 1)])) == []
+    assert list(measure_reports([], [])) == []
     clean = found_quality([gold("a")], [reported()])
     assert clean == {"span_f1": 1, "span_f1_tokens": 1, "span_f1_severity": 1}

@@ -16,7 +16,7 @@ from mores.io import JsonlWriter
 from mores.metaevaluation.juice.data import CATEGORIES, TYPES, JuiceData
 from mores.metaevaluation.juice.locate import locate, paragraphs
 from mores.metaevaluation.juice.records import Juice, JuiceScore
-from mores.metaevaluation.juice.score import score_baseline, score_detectors, summarise
+from mores.metaevaluation.juice.score import describe_data, score_baseline, score_detectors
 from mores.metaevaluation.juice.session import JuiceRun
 from mores.types import Error, ErrorReport, Failure, FailureKind, Judgement, Severity
 
@@ -118,7 +118,7 @@ def test_marking_every_sentence_needs_no_judgement() -> None:
 
 def test_the_figures_of_the_data() -> None:
     data = JuiceData(EXAMPLE)
-    juice = summarise(data, [], 0.5)
+    juice = describe_data(data, [], 0.5)
     assert (juice.answers, juice.sentences, juice.annotations, juice.errors) == (5, 17, 20, 13)
     assert (juice.unlocated, juice.lost, juice.elsewhere) == (1, 1, 0)
     assert juice.best is None
@@ -271,7 +271,7 @@ def test_an_unknown_place_is_looked_for_everywhere(tmp_path: Path) -> None:
     data = json.loads(EXAMPLE.read_text("utf-8"))
     first_error(data)["paragraph_idx_list"] = [1]
     (tmp_path / "moved.json").write_text(json.dumps(data), "utf-8")
-    assert summarise(JuiceData(tmp_path / "moved.json"), [], 0.5).elsewhere == 1
+    assert describe_data(JuiceData(tmp_path / "moved.json"), [], 0.5).elsewhere == 1
 
 
 # Places

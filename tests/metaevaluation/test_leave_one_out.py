@@ -15,7 +15,7 @@ from mores.metaevaluation.baselines import BASELINES
 from mores.metaevaluation.dataset import Dataset, without
 from mores.metaevaluation.evaluate import join, scaled_accuracy
 from mores.metaevaluation.leave_one_out import NONE, collect, leave_one_out
-from mores.metaevaluation.study import MOST_DISAGREEMENTS, Judged, study
+from mores.metaevaluation.study import MOST_DISAGREEMENTS, MetricJudgements, evaluate_metrics
 from tests.metaevaluation.golds import labelled, scores
 
 SOURCES = ("a", "b", "c", None)
@@ -144,7 +144,7 @@ def test_a_sample_that_is_there_twice(tmp_path: Path) -> None:
     folder(tmp_path)
     with (tmp_path / "test.jsonl").open("a") as file:
         file.write((tmp_path / "test.jsonl").read_text().splitlines()[0] + "\n")
-    with pytest.raises(InputError, match=r"test.jsonl: '.+' is there twice; see `mores build verify`"):
+    with pytest.raises(InputError, match=r"test.jsonl: duplicate id '.+'; see `mores build verify`"):
         _ = Dataset(tmp_path).golds
 
 
@@ -195,13 +195,13 @@ def test_a_study_of_metrics_that_disagree(tmp_path: Path) -> None:
     golds = data.golds
     right: list[float | None] = [-1.0 if gold.report.errors else 0.5 for gold in golds]
     wrong: list[float | None] = [-1.0 for _ in golds]
-    found = study(
+    found = evaluate_metrics(
         data,
         {
-            "right": Judged(scores(golds, right)),
-            "all wrong": Judged(scores(golds, wrong)),
-            "failed": Judged(scores(golds, [None] * len(golds))),
-            "words": Judged(scores(golds, right), baseline=True),
+            "right": MetricJudgements(scores(golds, right)),
+            "all wrong": MetricJudgements(scores(golds, wrong)),
+            "failed": MetricJudgements(scores(golds, [None] * len(golds))),
+            "words": MetricJudgements(scores(golds, right), baseline=True),
         },
         notes=["mind this"],
     )
@@ -222,8 +222,12 @@ def test_a_study_of_metrics_that_disagree(tmp_path: Path) -> None:
 def test_a_study_of_baselines_alone_compares_them(tmp_path: Path) -> None:
     data = Dataset(folder(tmp_path, "a"))
     values: list[float | None] = [-1.0] * 8
-    found = study(
-        data, {"always": Judged(scores(data.golds, values), True), "never": Judged(scores(data.golds, [0.0] * 8), True)}
+    found = evaluate_metrics(
+        data,
+        {
+            "always": MetricJudgements(scores(data.golds, values), True),
+            "never": MetricJudgements(scores(data.golds, [0.0] * 8), True),
+        },
     )
     assert found.shortcut is None
     assert len(found.disagreements) == 8

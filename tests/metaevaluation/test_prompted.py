@@ -15,7 +15,7 @@ from mores.engine.loop import run
 from mores.errors import ConfigError, InputError
 from mores.metaevaluation.baselines import BASELINES
 from mores.metaevaluation.prompted import KINDS, NO_LOGPROBS, Prompted
-from mores.metaevaluation.scorers import ASKED, Scorer, read_judgements, scorer
+from mores.metaevaluation.scorers import ASKED, MetricScorer, read_judgements, scorer
 from mores.metric import Metric, Settings, open_metric
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel
@@ -281,7 +281,7 @@ def test_the_signature_says_what_must_be_the_same() -> None:
 @pytest.mark.parametrize("name", ["excam:fake:clean", "count+p:openai:x/y", "a/b.jsonl", "{source}.jsonl", *BASELINES])
 def test_names_that_are_known(name: str) -> None:
     found = scorer(name)
-    assert found == Scorer(name)
+    assert found == MetricScorer(name)
     assert found.baseline == (name in BASELINES)
     assert found.file == name.endswith(".jsonl")
 

@@ -11,8 +11,8 @@ import pytest
 from mores.errors import InputError
 from mores.factory.gold import Gold
 from mores.io import JsonlWriter
-from mores.metaevaluation.records import VoteTable
-from mores.metaevaluation.votes import Vote, read_votes, vote_tables
+from mores.metaevaluation.records import AnnotationTable
+from mores.metaevaluation.votes import SampleVote, read_votes, vote_tables
 from mores.stats.agreement import krippendorff_alpha
 from mores.types import Severity
 from tests.metaevaluation.golds import error, gold
@@ -28,22 +28,22 @@ GOLDS = [
 """The paper's 100 samples: 80 English ones, and 60 with a minor error."""
 
 
-def ballot(criterion: str, sample: int, values: list[str]) -> list[Vote]:
+def ballot(criterion: str, sample: int, values: list[str]) -> list[SampleVote]:
     """One value of each annotator."""
     people = PEOPLE[: len(values)]
     return [
-        Vote(sample_id=f"s{sample}", annotator=person, criterion=criterion, value=value)
+        SampleVote(sample_id=f"s{sample}", annotator=person, criterion=criterion, value=value)
         for person, value in zip(people, values, strict=True)
     ]
 
 
-def spread(criterion: str, counts: Mapping[Any, int], start: int = 0) -> list[Vote]:
+def spread(criterion: str, counts: Mapping[Any, int], start: int = 0) -> list[SampleVote]:
     """So many samples with each ballot, one after the other."""
     ballots = [list(values) for values, count in counts.items() for _ in range(count)]
     return [vote for i, values in enumerate(ballots, start) for vote in ballot(criterion, i, values)]
 
 
-def tables(votes: list[Vote], golds: list[Gold] = GOLDS) -> dict[str, VoteTable]:
+def tables(votes: list[SampleVote], golds: list[Gold] = GOLDS) -> dict[str, AnnotationTable]:
     drawn = vote_tables(votes, golds)
     for table in drawn:
         assert all(len(row) == len(table.columns) for row in table.rows.values())
@@ -163,7 +163,7 @@ def test_votes_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("vote", "words"),
     [
-        (("s1", "ann", "culture", "no"), "vote 2, ann on culture of s1, is there twice"),
+        (("s1", "ann", "culture", "no"), "vote 2, ann on culture of s1, is a duplicate"),
         (("x9", "ann", "culture", "yes"), "vote 2, ann on culture of x9, is on a sample that is not in the dataset"),
         (("s2", "ann", "culture", "maybe"), "vote 2, ann on culture of s2, is 'maybe'; expected one of yes, no"),
         (("s2", "ann", "error", "yes"), "is 'yes'; expected one of valid, partial, invalid"),
@@ -175,8 +175,8 @@ def test_votes_from_a_file(tmp_path: Path) -> None:
 def test_wrong_votes_name_the_file_and_the_vote(tmp_path: Path, vote: tuple[str, ...], words: str) -> None:
     path = tmp_path / "votes.jsonl"
     with JsonlWriter(path) as writer:
-        writer.write(Vote(sample_id="s1", annotator="ann", criterion="culture", value="yes"))
-        writer.write(Vote(**dict(zip(Vote.model_fields, vote, strict=True))))
+        writer.write(SampleVote(sample_id="s1", annotator="ann", criterion="culture", value="yes"))
+        writer.write(SampleVote(**dict(zip(SampleVote.model_fields, vote, strict=True))))
     with pytest.raises(InputError, match=f"votes.jsonl: .*{words}"):
         read_votes(path, GOLDS)
 
@@ -184,5 +184,5 @@ def test_wrong_votes_name_the_file_and_the_vote(tmp_path: Path, vote: tuple[str,
 def test_a_line_that_is_no_vote(tmp_path: Path) -> None:
     path = tmp_path / "votes.jsonl"
     path.write_text('{"sample_id": "s1", "annotator": "ann", "criterion": "culture"}\n')
-    with pytest.raises(InputError, match=r"votes.jsonl:1: value: Field required; expected a Vote"):
+    with pytest.raises(InputError, match=r"votes.jsonl:1: value: Field required; expected a SampleVote"):
         read_votes(path, GOLDS)

@@ -14,7 +14,7 @@ import mores
 from mores.rating.folder import RateRun
 from mores.rating.groups import find_groups
 from mores.rating.ratings import read_ratings
-from mores.rating.records import Study
+from mores.rating.records import RatingStudy
 from mores.rating.regressions import explained, fit_model
 
 FILE = (
@@ -36,7 +36,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RateRun:
 
 
 @pytest.fixture(scope="module")
-def study(run: RateRun) -> Study:
+def study(run: RateRun) -> RatingStudy:
     return run.result
 
 
@@ -56,7 +56,7 @@ TABLE_20 = [
 
 @pytest.mark.parametrize(("predictor", "table"), [("model", TABLE_17), ("type", TABLE_19), ("model*type", TABLE_20)])
 def test_coefficients_are_those_of_tables_17_19_and_20(
-    study: Study, predictor: str, table: list[tuple[str, str, str, str, float]]
+    study: RatingStudy, predictor: str, table: list[tuple[str, str, str, str, float]]
 ) -> None:
     effects = study.regressions[predictor].effects
     shown = [(e.name, f"{e.estimate:.4f}", f"{e.se:.4f}", f"{e.z:.3f}") for e in effects]
@@ -66,7 +66,7 @@ def test_coefficients_are_those_of_tables_17_19_and_20(
         assert effect.p == pytest.approx(row[4], rel=2e-3, abs=5e-6 if row[4] > 1e-4 else 0)
 
 
-def test_variances_are_those_of_tables_17_19_and_20(study: Study) -> None:
+def test_variances_are_those_of_tables_17_19_and_20(study: RatingStudy) -> None:
     """One annotator for each language: table 17 prints one half of the variance, 20 both, and 19 their sum."""
     model, type_, both = (study.regressions[name].variances for name in ("model", "type", "model*type"))
     assert [(v.group, f"{v.variance:.4f}", f"{v.sd:.3f}", v.levels) for v in model][:1] == [
@@ -108,7 +108,7 @@ TABLE_21 = [
     ("predictor", "adjustment", "table"), [("model", "tukey", TABLE_18), ("model*type", "bonferroni", TABLE_21)]
 )
 def test_contrasts_are_those_of_tables_18_and_21(
-    study: Study, predictor: str, adjustment: str, table: list[tuple[str, ...]]
+    study: RatingStudy, predictor: str, adjustment: str, table: list[tuple[str, ...]]
 ) -> None:
     regression = study.regressions[predictor]
     assert regression.adjustment == adjustment
@@ -129,7 +129,7 @@ TABLE_22 = {
 THREE_LANGUAGES = {"model": ("0.214", "0.189"), "type": ("0.093", "0.061")}
 
 
-def test_r_squared_is_that_of_table_22(study: Study) -> None:
+def test_r_squared_is_that_of_table_22(study: RatingStudy) -> None:
     shown = {name: (f"{r.conditional:.3f}", f"{r.marginal:.3f}") for name, r in explained(study.regressions)}
     assert {name: shown[name] for name in TABLE_22} == TABLE_22
     # Of all 300 ratings, the other two rows are not what the paper prints.
@@ -180,7 +180,7 @@ def printed_counts(table: str) -> dict[tuple[str, str, str], tuple[int, ...]]:
 @pytest.mark.parametrize(
     ("aspect", "table"), [("language_correct", TABLE_24), ("factuality", TABLE_25), ("omissions", TABLE_26)]
 )
-def test_counts_are_those_of_tables_24_to_26(study: Study, aspect: str, table: str) -> None:
+def test_counts_are_those_of_tables_24_to_26(study: RatingStudy, aspect: str, table: str) -> None:
     counted = {(c.language, c.model, c.type): tuple(c.counts.values()) for c in study.levels[aspect]}
     printed = printed_counts(table)
     different = {key for key in printed if counted[key] != printed[key]}
@@ -189,7 +189,7 @@ def test_counts_are_those_of_tables_24_to_26(study: Study, aspect: str, table: s
     assert len(counted) == 30
 
 
-def test_win_rates_from_ratings_are_close_to_those_of_table_23(study: Study) -> None:
+def test_win_rates_from_ratings_are_close_to_those_of_table_23(study: RatingStudy) -> None:
     """The release has no rankings; the paper's win rates are 36, 55 and 9%."""
     assert study.ranking
     assert study.ranking.derived
@@ -200,7 +200,7 @@ def test_win_rates_from_ratings_are_close_to_those_of_table_23(study: Study) -> 
         assert result.value == pytest.approx(printed, abs=0.02)
 
 
-def test_the_run_says_what_it_read(run: RateRun, study: Study) -> None:
+def test_the_run_says_what_it_read(run: RateRun, study: RatingStudy) -> None:
     assert (study.n, study.unrated, study.questions) == (300, 0, 100)
     assert study.unread == ("annotation_id", "overall-rating")
     assert set(study.replaced) == {

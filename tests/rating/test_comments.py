@@ -163,7 +163,7 @@ def test_a_schema_is_read_from_yaml(tmp_path: Path) -> None:
         ("- facts", "no codes"),
         ("a: [", "not YAML"),
         ("a: {titel: x}", r"a\.titel: .*; a code has title, keywords, patterns"),
-        ("a: {patterns: ['(']}", r"a: '\(' is no regular expression"),
+        ("a: {patterns: ['(']}", r"a: '\(' is not a regular expression"),
         ("a: {keywords: [' ']}", "an empty keyword"),
         ("'a;b': x", "'a;b' cannot name a code"),
         ("none: x", "'none' cannot name a code"),

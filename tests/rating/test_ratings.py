@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mores.errors import ConfigError, InputError
-from mores.rating.ratings import InLanguage, Issue, Mark, open_ratings, read_ratings
+from mores.rating.ratings import InLanguage, IssueLevel, RatingMark, open_ratings, read_ratings
 from mores.types import Severity
 
 ROW: dict[str, Any] = {"question": "What is sadza?", "model": "a", "annotator": 3, "rating": 4}
@@ -39,9 +39,9 @@ def test_every_column_of_a_csv_file_is_read(tmp_path: Path) -> None:
     )
     (rating,) = read_ratings(path)
     assert (rating.question_id, rating.language, rating.rating) == ("q1", "sn", 4.0)
-    assert (rating.factuality, rating.omissions) == (Issue.MINOR, Issue.MAJOR)
+    assert (rating.factuality, rating.omissions) == (IssueLevel.MINOR, IssueLevel.MAJOR)
     assert rating.language_correct is InLanguage.PARTIALLY
-    assert rating.spans == (Mark(start=0, end=4, quote="Déjà", severity=Severity.MAJOR, type="fact"),)
+    assert rating.spans == (RatingMark(start=0, end=4, quote="Déjà", severity=Severity.MAJOR, type="fact"),)
     assert (rating.rank, rating.reason, rating.seconds, rating.position) == (2, "shorter", 12.5, 1)
     assert rating.at == datetime(2024, 5, 1, 14, 30, tzinfo=UTC)
 

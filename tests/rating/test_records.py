@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mores.rating.records import Annotator, Sign
+from mores.rating.records import Annotator, CarelessSign
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from mores.rating.records import Annotator, Sign
     ],
 )
 def test_signs_of_carelessness_in_words(kind: str, value: float, expected: float, words: str) -> None:
-    assert Sign(kind=kind, p=0.001, value=value, expected=expected).words.endswith(words)
+    assert CarelessSign(kind=kind, p=0.001, value=value, expected=expected).words.endswith(words)
 
 
 def test_reasons_are_the_worst_sign_and_the_clear_ones() -> None:
@@ -27,7 +27,7 @@ def test_reasons_are_the_worst_sign_and_the_clear_ones() -> None:
         name="ann",
         ratings=60,
         mean=3.0,
-        signs=tuple(Sign(kind=kind, p=p, value=9.0, expected=30.0) for kind, p in signs),
+        signs=tuple(CarelessSign(kind=kind, p=p, value=9.0, expected=30.0) for kind, p in signs),
         careless=True,
     )
     assert [reason[:8] for reason in person.reasons] == ["9 s for ", "the same"]

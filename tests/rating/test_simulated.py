@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mores.rating.ratings import Rating
-from mores.rating.records import Study
+from mores.rating.records import RatingStudy
 from mores.rating.study import analyse
 from tests.stats.raters.simulated import Plan, draw_study
 
@@ -30,11 +30,11 @@ def ratings() -> list[Rating]:
 
 
 @pytest.fixture(scope="module")
-def study() -> Study:
+def study() -> RatingStudy:
     return analyse(ratings())
 
 
-def test_differences_between_models_are_within_their_intervals(study: Study) -> None:
+def test_differences_between_models_are_within_their_intervals(study: RatingStudy) -> None:
     differences = study.regressions["model"].differences
     assert len(differences) == 3
     for each in differences:
@@ -42,18 +42,18 @@ def test_differences_between_models_are_within_their_intervals(study: Study) -> 
         assert each.p < 0.001
 
 
-def test_the_type_of_question_matters_as_much_as_it_does(study: Study) -> None:
+def test_the_type_of_question_matters_as_much_as_it_does(study: RatingStudy) -> None:
     (difference,) = study.regressions["type"].differences
     assert (difference.first["type"], difference.second["type"]) == ("specific", "agnostic")
     assert difference.low < PLAN.specific + dict(PLAN.both)["c"] / 3 < difference.high
 
 
-def test_the_careless_person_is_found_and_nobody_else(study: Study) -> None:
+def test_the_careless_person_is_found_and_nobody_else(study: RatingStudy) -> None:
     assert study.annotators
     assert [person.name for person in study.annotators.people if person.careless] == [PLAN.careless_person]
 
 
-def test_the_person_who_drifts_is_found_and_nobody_else(study: Study) -> None:
+def test_the_person_who_drifts_is_found_and_nobody_else(study: RatingStudy) -> None:
     assert study.annotators
     drifting = [person for person in study.annotators.people if person.drift_p is not None and person.drift_p < 0.05]
     assert [person.name for person in drifting] == [PLAN.drifting]
@@ -64,7 +64,7 @@ def test_the_person_who_drifts_is_found_and_nobody_else(study: Study) -> None:
     assert change.low < PLAN.drift < change.high < 0
 
 
-def test_everybody_is_analysed(study: Study) -> None:
+def test_everybody_is_analysed(study: RatingStudy) -> None:
     assert study.annotators
     assert len(study.annotators.people) == 15
     assert all(person.severity and person.drift and person.signs for person in study.annotators.people)

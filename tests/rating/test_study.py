@@ -9,8 +9,8 @@ import pytest
 import mores
 from mores.errors import InputError
 from mores.rating.folder import RateRun
-from mores.rating.ratings import InLanguage, Issue, Rating
-from mores.rating.records import Study
+from mores.rating.ratings import InLanguage, IssueLevel, Rating
+from mores.rating.records import RatingStudy
 from mores.rating.study import analyse
 from tests.rating import made_up
 from tests.rating.made_up import rating
@@ -45,9 +45,9 @@ def test_distributions_count_and_average_each_group() -> None:
 
 def test_levels_are_counted_for_each_language_model_and_type() -> None:
     rows = [
-        rating(question="1", language="fj", factuality=Issue.MINOR, language_correct=InLanguage.NO),
-        rating(question="2", language="fj", factuality=Issue.MAJOR),
-        rating(question="3", language="hi", factuality=Issue.MINOR),
+        rating(question="1", language="fj", factuality=IssueLevel.MINOR, language_correct=InLanguage.NO),
+        rating(question="2", language="fj", factuality=IssueLevel.MAJOR),
+        rating(question="3", language="hi", factuality=IssueLevel.MINOR),
     ]
     levels = analyse(rows).levels
     counts = {each.language: each.counts for each in levels["factuality"]}
@@ -119,7 +119,7 @@ def test_agreement_of_two_people() -> None:
 
 def test_aspects_have_their_own_agreement() -> None:
     rows = [
-        rating(question=str(number), annotator=name, factuality=Issue.MAJOR if number % 2 else Issue.NONE)
+        rating(question=str(number), annotator=name, factuality=IssueLevel.MAJOR if number % 2 else IssueLevel.NONE)
         for number in range(10)
         for name in ("ann", "bo")
     ]
@@ -132,7 +132,7 @@ def test_aspects_have_their_own_agreement() -> None:
 # ---- data that allow little ------------------------------------------------------------------------------------
 
 
-def failure_of(study: Study, predictor: str = "model") -> str:
+def failure_of(study: RatingStudy, predictor: str = "model") -> str:
     regression = study.regressions[predictor]
     assert not regression.effects
     assert not regression.differences

@@ -13,8 +13,8 @@ import numpy as np
 from mores.benchmark.benchmark import Label, Verdict
 from mores.benchmark.board import BoardEntry
 from mores.benchmark.score import BenchResult
-from mores.diagnosis.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, Calibration, calibrate
-from mores.diagnosis.confidence import agreement
+from mores.diagnosis.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, CalibrationResult, calibrate
+from mores.diagnosis.confidence import measure_agreement
 from mores.diagnosis.errors import (
     ErrorsResult,
     LabelledError,
@@ -25,10 +25,10 @@ from mores.diagnosis.errors import (
     type_names,
 )
 from mores.diagnosis.evidence import open_runs
-from mores.diagnosis.locality import Locality, Ran, locality
+from mores.diagnosis.locality import Locality, Ran, measure_locality
 from mores.diagnosis.paired import open_run
 from mores.diagnosis.retrieval import RetrievalResult, diagnose_retrieval
-from mores.diagnosis.stability import Stability, stability
+from mores.diagnosis.stability import Stability, measure_stability
 from mores.diagnosis.subject import Subject
 from mores.diagnosis.translation import TranslationResult, diagnose_translation, open_versions
 from mores.search.base import Evidence, Found, Query
@@ -73,7 +73,7 @@ def verdicts(right: Sequence[bool], sample: int = 0) -> Iterator[Verdict]:
 
 
 @cache
-def calibrations(model: str = MODEL, count: int = 400) -> tuple[Calibration, ...]:
+def calibrations(model: str = MODEL, count: int = 400) -> tuple[CalibrationResult, ...]:
     """Stated: far too sure. Likelihood: right as often as it says. Agreement: of five answers."""
     rng = np.random.default_rng(1)
     chance = rng.beta(1.2, 1.0, count)
@@ -88,7 +88,7 @@ def calibrations(model: str = MODEL, count: int = 400) -> tuple[Calibration, ...
     return (
         calibrate(about, VERBALISED, verdicts(right), stated, ("Thai was asked in English",)),
         calibrate(about, LIKELIHOOD, verdicts(right), likelihood),
-        calibrate(about, AGREEMENT, five, agreement(BENCH, five)),
+        calibrate(about, AGREEMENT, five, measure_agreement(BENCH, five)),
     )
 
 
@@ -98,7 +98,7 @@ def stable(model: str = MODEL, count: int = 60, samples: int = 12) -> Stability:
     rng = np.random.default_rng(2)
     chance = np.array([(0.0, 0.4, 1.0)[(i // 5) % 3] for i in range(count)])
     rows = [verdicts((rng.random(count) < chance).tolist(), sample) for sample in range(samples)]
-    return stability(subject(count, model), [one for row in zip(*rows, strict=True) for one in row])
+    return measure_stability(subject(count, model), [one for row in zip(*rows, strict=True) for one in row])
 
 
 # ---- runs ------------------------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ def local() -> Locality:
         for model, own in levels.items()
         for bench, level in zip(("first", "second"), own, strict=True)
     ]
-    return locality(runs)
+    return measure_locality(runs)
 
 
 def everything() -> list[Record]:

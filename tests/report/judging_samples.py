@@ -12,12 +12,12 @@ from mores.benchmark.labels import TOPICS, QuestionLabels
 from mores.benchmark.topics import TopicsRun
 from mores.io import JsonlWriter, write_text
 from mores.metaevaluation.juice.data import JuiceData
-from mores.metaevaluation.juice.score import score_baseline, score_detectors, summarise
+from mores.metaevaluation.juice.score import describe_data, score_baseline, score_detectors
 from mores.metaevaluation.juice.session import RESULT as JUICE
 from mores.metaevaluation.juice.session import JuiceRun
 from mores.metaevaluation.people.answers import read_people
 from mores.metaevaluation.people.judges import TableJudge, read_table_judge
-from mores.metaevaluation.people.measure import study
+from mores.metaevaluation.people.measure import measure_judges
 from mores.metaevaluation.people.session import RESULT as PEOPLE
 from mores.metaevaluation.people.session import PeopleRun
 from mores.metric.audit import audit
@@ -56,7 +56,7 @@ def juice(show: Callable[[Run], T]) -> T:
         folder = write_manifest(Path(name), "juice", task="juice.1")
         data = JuiceData(EXAMPLE)
         judges = [score_baseline(data.answers), *score_detectors(data)]
-        write_text(folder / JUICE, summarise(data, judges, 0.5).model_dump_json())
+        write_text(folder / JUICE, describe_data(data, judges, 0.5).model_dump_json())
         return show(JuiceRun(folder, read_manifest(folder)))
 
 
@@ -67,7 +67,7 @@ def people(show: Callable[[Run], T]) -> T:
         simulate(folder, questions=20)
         data = read_people("ratings", folder / "people.csv")
         files = [TableJudge(file, folder / file, "") for file in ("good.csv", "poor.csv")]
-        result = study(data, [read_table_judge(judge, data.rated) for judge in files])
+        result = measure_judges(data, [read_table_judge(judge, data.rated) for judge in files])
         write_text(folder / PEOPLE, result.model_dump_json())
         return show(PeopleRun(folder, read_manifest(folder)))
 

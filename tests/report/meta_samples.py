@@ -10,14 +10,14 @@ from mores.factory.gold import Gold
 from mores.factory.items import Task
 from mores.metaevaluation.records import (
     STATISTICS,
-    Bars,
-    Comparison,
+    AnnotationTable,
     Curve,
     Disagreement,
-    Evaluation,
     LeaveOneOut,
     Meta,
-    VoteTable,
+    MetricComparison,
+    MetricEvaluation,
+    ScoreHistogram,
 )
 from mores.types import ErrorReport, Result, Sample, Severity, Signature
 from tests.report.samples import EID, SEDER, SHRINE, lost, mistake
@@ -63,7 +63,7 @@ def result(name: str, value: float | None, n: int = 3900, unscored: int = 0, wid
     return Result(name=name, value=value, low=value - width, high=value + width, n=n, unscored=unscored)
 
 
-def evaluation(metric: str, skill: float, rng: random.Random) -> Evaluation:
+def evaluation(metric: str, skill: float, rng: random.Random) -> MetricEvaluation:
     """A metric whose numbers follow from its skill, with some noise."""
     unscored = rng.choice([0, 0, 3, 41])
     by = {
@@ -83,7 +83,7 @@ def evaluation(metric: str, skill: float, rng: random.Random) -> Evaluation:
     quality = {
         name: result(name, skill * 0.8 if "ExCAM" in metric else None) for name in STATISTICS if _of_quality(name)
     }
-    return Evaluation(
+    return MetricEvaluation(
         metric=metric,
         signature=Signature(task="meta", version="1", metric=metric, data="excam40k", seed="0", mores="0.1.0"),
         n=3900 - unscored,
@@ -108,14 +108,14 @@ def _noisy(skill: float, n: int, rng: random.Random) -> float:
     return max(-1.0, min(1.0, skill + rng.gauss(0, 1.2) * spread - (0.1 if n == 250 else 0)))
 
 
-def _bars(skill: float, rng: random.Random) -> Bars:
+def _bars(skill: float, rng: random.Random) -> ScoreHistogram:
     edges = tuple(float(edge) for edge in range(-12, 2))
     means = {"correct": 0.0, "hard": -8 * skill, "soft": -5 * skill}
     counts = {kind: [0] * 13 for kind in means}
     for kind, mean in means.items():
         for _ in range(900):
             counts[kind][min(12, max(0, int(rng.gauss(mean, 2) + 12)))] += 1
-    return Bars(edges=edges, counts={kind: tuple(row) for kind, row in counts.items()})
+    return ScoreHistogram(edges=edges, counts={kind: tuple(row) for kind, row in counts.items()})
 
 
 def gold(sample: Sample, *errors: Any, why: str = "") -> Gold:
@@ -154,7 +154,7 @@ def left_out(metric: str, skill: float, rng: random.Random) -> LeaveOneOut:
 
 
 VOTES = (
-    VoteTable(
+    AnnotationTable(
         title="Votes of three annotators (N=80), per cent",
         columns=("3/3", "2/3", "1/3", "0/3"),
         rows={
@@ -181,14 +181,14 @@ def made_up(metrics: dict[str, float] | None = None, **changes: Any) -> Meta:
         "counts": COUNTS,
         "evaluations": tuple(evaluation(metric, skill, rng) for metric, skill in metrics.items()),
         "comparisons": tuple(
-            Comparison(
+            MetricComparison(
                 first=a, second=b, statistic=s, difference=d, low=d - 0.03, high=d + 0.03,
                 p=0.0004 if d > 0.03 else 0.3, adjusted=0.0009 if d > 0.03 else 0.41, n=3850,
             )
             for a, b, s, d in differences
         ),
         "group_comparisons": tuple(
-            Comparison(
+            MetricComparison(
                 first=next(iter(metrics)), second=other, statistic="scaled_accuracy", difference=0.2, low=0.1, high=0.3,
                 p=0.001, adjusted=0.002 if source != "CaLMQA" else 0.2, n=90, grouping="source", group=source,
             )
@@ -208,7 +208,9 @@ def bare(*, metrics: int = 1, **changes: Any) -> Meta:
     """Nothing is known but the names of the metrics."""
     none = {name: Result(name=name, value=None) for name in STATISTICS}
     evaluations = tuple(
-        Evaluation(metric=f"m{i}", signature=Signature(), n=0, unscored=5, scores=none, by={"source": {"a": none}})
+        MetricEvaluation(
+            metric=f"m{i}", signature=Signature(), n=0, unscored=5, scores=none, by={"source": {"a": none}}
+        )
         for i in range(metrics)
     )
     return Meta(

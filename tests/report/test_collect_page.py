@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from mores.longanswer.collection import Collected, Collection, Stage, Status, add_up, categories, mark_near
+from mores.longanswer.collection import (
+    CandidateStatus,
+    Collected,
+    Collection,
+    CollectStage,
+    add_up,
+    categories,
+    mark_near,
+)
 from mores.report import collect as pages
 from mores.report.base.page import render_page
 from mores.types import Failure, FailureKind, Signature
@@ -27,12 +35,15 @@ def questions(count: int = 60, text: str = "") -> list[Collected]:
     every = []
     for i in range(count):
         statuses = [
-            (Status.DROPPED, Stage.SPECIFICITY),
-            (Status.DROPPED, Stage.QUALITY),
-            (Status.DROPPED, Stage.QUALITY),
+            (CandidateStatus.DROPPED, CollectStage.SPECIFICITY),
+            (CandidateStatus.DROPPED, CollectStage.QUALITY),
+            (CandidateStatus.DROPPED, CollectStage.QUALITY),
         ]
-        statuses += [(Status.DROPPED, Stage.DUPLICATE), (Status.UNSCORED, Stage.QUALITY)]
-        status, stage = (statuses[i % 10]) if i % 10 < 5 else (Status.KEPT, None)
+        statuses += [
+            (CandidateStatus.DROPPED, CollectStage.DUPLICATE),
+            (CandidateStatus.UNSCORED, CollectStage.QUALITY),
+        ]
+        status, stage = (statuses[i % 10]) if i % 10 < 5 else (CandidateStatus.KEPT, None)
         failure = Failure(kind=FailureKind.PARSE, reason=text or "expected a result")
         tag = list(LANGUAGES)[i % 3]
         collected = Collected(
@@ -46,16 +57,16 @@ def questions(count: int = 60, text: str = "") -> list[Collected]:
             source=text or None,
             translation=text or None,
             answer=text or None,
-            category=TOPICS[i % 4] if status is Status.KEPT else None,
-            failures={Stage.QUALITY: failure} if status is Status.UNSCORED else {},
-            replies={Stage.SPECIFICITY: text or f"words {i}"} if stage is not Stage.DUPLICATE else {},
+            category=TOPICS[i % 4] if status is CandidateStatus.KEPT else None,
+            failures={CollectStage.QUALITY: failure} if status is CandidateStatus.UNSCORED else {},
+            replies={CollectStage.SPECIFICITY: text or f"words {i}"} if stage is not CollectStage.DUPLICATE else {},
         )  # fmt: skip
         every.append(collected)
     return mark_near(every)
 
 
 def described(every: list[Collected], warning: str | None = None) -> tuple[Collection, Callable[[], list[Collected]]]:
-    collection = add_up(every, Stage, "model-x", Signature(task="collect.1", mores="0"))
+    collection = add_up(every, CollectStage, "model-x", Signature(task="collect.1", mores="0"))
     return collection.model_copy(update={"warning": warning}), lambda: every
 
 
@@ -94,7 +105,7 @@ def test_duplicates_are_listed() -> None:
 
 
 def test_nothing_kept_and_a_warning() -> None:
-    every = [question for question in questions() if question.status is Status.DROPPED]
+    every = [question for question in questions() if question.status is CandidateStatus.DROPPED]
     html = page(every, "fake: is not a model")
     assert 'id="topics"' not in html
     assert "0.0% kept" in words(html)

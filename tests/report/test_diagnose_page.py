@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from mores.benchmark.benchmark import Label, Verdict
-from mores.diagnosis.calibration import SOURCES, VERBALISED, Calibration, calibrate
+from mores.diagnosis.calibration import SOURCES, VERBALISED, CalibrationResult, calibrate
 from mores.diagnosis.change import Uncertain, change_of
 from mores.diagnosis.errors import ErrorsResult, compare_models, type_names
 from mores.diagnosis.evidence import NAMES
-from mores.diagnosis.locality import Locality, locality
+from mores.diagnosis.locality import Locality, measure_locality
 from mores.diagnosis.retrieval import RetrievalResult
-from mores.diagnosis.stability import Stability, stability
+from mores.diagnosis.stability import Stability, measure_stability
 from mores.diagnosis.subject import Subject
 from mores.diagnosis.translation import TranslationResult
 from mores.errors import InputError
@@ -228,7 +228,7 @@ def nothing() -> list[Record]:
     empty: dict[str, Any] = {"model": "m", "benchmark": "b", "signature": Signature(), "figures": change.figures}
     changed: dict[str, Any] = empty | {"change": change, "by": {}, "uncertain": none, "left_out": {}}
     return [
-        calibrate(about, VERBALISED, ungraded, {}), stability(about, ungraded),
+        calibrate(about, VERBALISED, ungraded, {}), measure_stability(about, ungraded),
         RetrievalResult(
             **changed, search="x", found_by={}, faults={f: Result(name=f, value=None) for f in ("evidence not found",)},
             faults_by={}, overlap={}, judge=None, judged={}, agreement=None, popularity="", cases=(), cases_in_all=0,
@@ -238,7 +238,7 @@ def nothing() -> list[Record]:
             **empty | {"figures": {n: Result(name=n, value=None) for n in type_names()}}, judge="j", answers=0,
             declined=0, ungraded=1, wrong=0, counts=dict.fromkeys(type_names(), 0), by={}, cases=(), failures={},
         ),
-        locality([samples.ran("m", "b", {"th": 0.5}, [0.1, 0.9])]),
+        measure_locality([samples.ran("m", "b", {"th": 0.5}, [0.1, 0.9])]),
     ]  # fmt: skip
 
 
@@ -478,7 +478,7 @@ def test_no_name_of_a_bar_is_broken_on_a_phone(show: Any, html: str) -> None:
 def test_the_samples_have_what_the_page_must_show() -> None:
     """Several sources, refusals and clusters, so that the tests above are of all that there is."""
     kinds = [type(one) for one in samples.everything()]
-    assert kinds.count(Calibration) == 3
+    assert kinds.count(CalibrationResult) == 3
     assert {Stability, Locality} <= set(kinds)
     assert samples.stable().sometimes[0].clusters[0].n > 0
     assert Label.NOT_ATTEMPTED in {case.label for case in samples.calibrations()[0].most_confident_mistakes}

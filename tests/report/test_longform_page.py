@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.longanswer.records import Appraisal, Claim, Kind, LanguageCheck, LongAnswer, Repetition
-from mores.longanswer.summary import Counting, Summary, summarise
+from mores.longanswer.records import Appraisal, Claim, LanguageCheck, LongAnswer, QuestionKind, Repetition
+from mores.longanswer.summary import Counting, LongformSummary, summarise
 from mores.report import longform as pages
 from mores.report.base.names import is_web_address
 from mores.report.base.page import render_page
@@ -62,7 +62,7 @@ def answer(place: int = 0, language: str = "ar", model: str = "model-a", **chang
     fields: dict[str, Any] = {
         "id": f"q{place}", "question": f"{question} ({place})" if place else question, "answer": text,
         "language": language, "model": model,
-        "kind": Kind.SPECIFIC if place % 2 else Kind.AGNOSTIC, "topic": "food",
+        "kind": QuestionKind.SPECIFIC if place % 2 else QuestionKind.AGNOSTIC, "topic": "food",
         "question_english": None if language == "en" else "Why is it done?",
     }  # fmt: skip
     return LongAnswer(**fields | changes)
@@ -136,7 +136,7 @@ SIGNATURE = Signature(task="calmqa", judge="j")
 
 def described(
     result: list[Pair], counting: Counting | None = None, signature: Signature = SIGNATURE
-) -> tuple[Sequence[Summary], Callable[[], list[Pair]], Signature]:
+) -> tuple[Sequence[LongformSummary], Callable[[], list[Pair]], Signature]:
     return summarise(result, counting, signature), lambda: result, signature
 
 
@@ -519,8 +519,8 @@ def hostile() -> str:
         claim(s, bad, evidence=(evidence, link), reason=bad, failure=failure(bad)) for s in (True, False, None)
     )
     reply = LongAnswer(
-        id=bad, question=bad + "\ud800", answer=bad * 3, language=bad, model=bad, region=bad, kind=Kind.SPECIFIC,
-        topic=bad, question_english=bad + ".", answer_english=bad,
+        id=bad, question=bad + "\ud800", answer=bad * 3, language=bad, model=bad, region=bad, topic=bad,
+        kind=QuestionKind.SPECIFIC, question_english=bad + ".", answer_english=bad,
     )  # fmt: skip
     about = appraisal(
         reply, claims=claims, relevance_reason=bad, tells=(bad,), failures={bad: failure(bad), "claims": failure(bad)},

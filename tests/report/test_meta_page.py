@@ -18,14 +18,14 @@ from rich.console import Console
 from mores.metaevaluation.records import (
     GROUPINGS,
     Advice,
-    Bars,
-    Comparison,
+    AnnotationTable,
     Curve,
     Disagreement,
-    Evaluation,
     LeaveOneOut,
     Meta,
-    VoteTable,
+    MetricComparison,
+    MetricEvaluation,
+    ScoreHistogram,
 )
 from mores.report.base.grid import Grid
 from mores.report.base.names import group_name
@@ -84,11 +84,13 @@ def two(difference: float = 0.2, adjusted: float = 0.01, **changes: Any) -> Meta
     """Two metrics, `a` better than `b` in scaled accuracy."""
     scores = ({"scaled_accuracy": result("scaled_accuracy", value)} for value in (0.5, 0.3))
     evaluations = tuple(
-        Evaluation(metric=m, signature=Signature(), n=10, unscored=0, scores=s)
+        MetricEvaluation(metric=m, signature=Signature(), n=10, unscored=0, scores=s)
         for m, s in zip("ab", scores, strict=True)
     )
     pair = {"first": "b", "second": "a"} if difference < 0 else {"first": "a", "second": "b"}
-    comparison = Comparison(**pair, statistic="scaled_accuracy", difference=difference, p=0.01, adjusted=adjusted, n=10)
+    comparison = MetricComparison(
+        **pair, statistic="scaled_accuracy", difference=difference, p=0.01, adjusted=adjusted, n=10
+    )
     return bare(**({"evaluations": evaluations, "comparisons": (comparison,)} | changes))
 
 
@@ -249,7 +251,9 @@ def test_markdown_tables_are_whole() -> None:
 
 
 def test_markdown_shows_hostile_names_as_they_are() -> None:
-    meta = bare(votes=(VoteTable(title=HOSTILE, columns=(HOSTILE,), rows={HOSTILE: ("a|b\n| c",)}, note=HOSTILE),))
+    meta = bare(
+        votes=(AnnotationTable(title=HOSTILE, columns=(HOSTILE,), rows={HOSTILE: ("a|b\n| c",)}, note=HOSTILE),)
+    )
     text = markdown_tables(meta)
     assert not re.search(r"(?<!\\)<", text)
     assert "| a\\|b \\| c |" in text
@@ -327,13 +331,13 @@ def test_a_baseline_that_beats_every_metric_is_named() -> None:
     assert "b has the highest scaled accuracy of all but baselines; the baseline a has 0.500." in html
 
 
-def _as_baseline(meta: Meta) -> Evaluation:
+def _as_baseline(meta: Meta) -> MetricEvaluation:
     return meta.evaluations[0].model_copy(update={"baseline": True})
 
 
 def test_titles_are_not_as_narrow_as_their_table() -> None:
     assert (
-        printed(vote_table(VoteTable(title="Three words here", columns=("n",), rows={"x": ("1",)})))[0]
+        printed(vote_table(AnnotationTable(title="Three words here", columns=("n",), rows={"x": ("1",)})))[0]
         == "Three words here"
     )
 
@@ -422,7 +426,7 @@ def hostile() -> Meta:
     )
     error = Error(side="text", start=0, end=len(HOSTILE), quote=HOSTILE, severity=Severity.MAJOR, type=HOSTILE, explanation=HOSTILE)  # fmt: skip  # noqa: E501
     number = result("scaled_accuracy", 0.5)
-    evaluation = Evaluation(
+    evaluation = MetricEvaluation(
         metric=HOSTILE,
         signature=Signature({HOSTILE: HOSTILE}),
         n=1,
@@ -432,7 +436,7 @@ def hostile() -> Meta:
         by={g: {HOSTILE: {"scaled_accuracy": number}} for g in GROUPINGS},
         roc=Curve(x=(0, 1), y=(0, 1)),
         pr=Curve(x=(0, 1), y=(1, 0)),
-        distribution=Bars(edges=(0, 1), counts={HOSTILE: (1,)}),
+        distribution=ScoreHistogram(edges=(0, 1), counts={HOSTILE: (1,)}),
     )
     return Meta(
         data=HOSTILE,
@@ -441,10 +445,12 @@ def hostile() -> Meta:
         n=1,
         counts={},
         evaluations=(evaluation, evaluation),
-        comparisons=(Comparison(first=HOSTILE, second=HOSTILE, statistic=HOSTILE, difference=0, p=1, adjusted=1, n=1),),
+        comparisons=(
+            MetricComparison(first=HOSTILE, second=HOSTILE, statistic=HOSTILE, difference=0, p=1, adjusted=1, n=1),
+        ),
         leave_one_out=(LeaveOneOut(metric=HOSTILE, matrix={HOSTILE: {HOSTILE: number}}, average=0.1),),
         disagreements=(Disagreement(gold=gold(sample, error, why=HOSTILE), scores={HOSTILE: 1.0}),),
-        votes=(VoteTable(title=HOSTILE, columns=(HOSTILE,), rows={HOSTILE: (HOSTILE,)}, note=HOSTILE),),
+        votes=(AnnotationTable(title=HOSTILE, columns=(HOSTILE,), rows={HOSTILE: (HOSTILE,)}, note=HOSTILE),),
         notes=(HOSTILE,),
     )
 
@@ -496,7 +502,7 @@ def many() -> Meta:
         for grouping, n in (("source", 14), ("language", 60), ("region", 100))
     }
     evaluations = [
-        Evaluation(
+        MetricEvaluation(
             metric=name,
             signature=Signature(metric=name * 4),
             n=9,
@@ -535,7 +541,7 @@ def test_sizes_and_colours_come_from_the_style_sheet(show: Any) -> None:
 def test_every_shade_of_a_heatmap_is_readable(show: Any, dark: bool) -> None:
     values = [i / 10 for i in range(-10, 11)]
     by = {"task": {f"{v:+.1f}": {"scaled_accuracy": result("s", v)} for v in values}}
-    evaluation = Evaluation(metric="m", signature=Signature(), n=1, unscored=0, scores={}, by=by)
+    evaluation = MetricEvaluation(metric="m", signature=Signature(), n=1, unscored=0, scores={}, by=by)
     page = show(bare(evaluations=(evaluation,)), dark=dark, width=1900)
     ink = [
         int(part)

@@ -13,7 +13,7 @@ import pytest
 from mores.io import write_text
 from mores.rating.folder import RESULT, RateRun
 from mores.rating.ratings import Rating
-from mores.rating.records import Annotator, Annotators, Sign
+from mores.rating.records import Annotator, Annotators, CarelessSign
 from mores.rating.study import analyse
 from mores.report.base.figures import write_figures
 from mores.report.rate.tables import careless_people
@@ -109,7 +109,7 @@ def test_a_careless_person_is_named_with_the_reason() -> None:
         people=(
             Annotator(
                 name="bo", ratings=40, mean=3.0, careless=True, careless_p=0.004,
-                signs=(Sign(kind="fast", p=0.001, value=2.0, expected=40.0),),
+                signs=(CarelessSign(kind="fast", p=0.001, value=2.0, expected=40.0),),
             ),
             Annotator(name="ann", ratings=40, mean=3.0),
         ),

@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import binom
 
 from mores.benchmark.msqa.figures import FIGURES
-from mores.longanswer.figures import NOT_DUE, UNDECIDED, Part, decided, figure
+from mores.longanswer.figures import NOT_DUE, UNDECIDED, FigurePart, decided, figure
 from mores.metaevaluation.evaluate import COUNTED, counted_interval
 from mores.stats.agreement import cohen_kappa_interval
 from mores.stats.classification import Floats
@@ -171,11 +171,11 @@ def test_statistics_over_pairs(name: str) -> None:
 def test_products_of_shares(clean: float, supported: float) -> None:
     """S of 20 questions with two like answers to each, of which a judge decides four of five."""
     rng, samples = np.random.default_rng(7), 150
-    undecided = Part((decided(1.0), decided(1.0), UNDECIDED), 0.0, 1.0, scored=False)
+    undecided = FigurePart((decided(1.0), decided(1.0), UNDECIDED), 0.0, 1.0, scored=False)
     parts = {
-        0.0: Part((decided(0.0), NOT_DUE, NOT_DUE), 0.0, 0.0, scored=True),
-        0.5: Part((decided(1.0), decided(1.0), decided(0.5)), 0.5, 0.5, scored=True),
-        1.0: Part((decided(1.0), decided(1.0), decided(1.0)), 1.0, 1.0, scored=True),
+        0.0: FigurePart((decided(0.0), NOT_DUE, NOT_DUE), 0.0, 0.0, scored=True),
+        0.5: FigurePart((decided(1.0), decided(1.0), decided(0.5)), 0.5, 0.5, scored=True),
+        1.0: FigurePart((decided(1.0), decided(1.0), decided(1.0)), 1.0, 1.0, scored=True),
     }
     values = (rng.random((samples, 20)) < clean) * np.where(rng.random((samples, 20)) < supported, 1.0, 0.5)
     held = []

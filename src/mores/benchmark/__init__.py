@@ -15,8 +15,8 @@ from importlib import import_module
 from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark
-from mores.benchmark.prompts import prompt
 from mores.errors import ConfigError
+from mores.prompts import read_prompt
 from mores.registry import Registry, import_code, owner, split_name
 
 BENCHMARKS = {
@@ -89,7 +89,7 @@ def load_folder(folder: Path) -> list[Benchmark]:
     if not code.is_file():
         fix = f"define a Benchmark in {code}, as docs/benchmarks.md shows"
         raise ConfigError(f"{folder}: no such benchmark, and the folder has no __init__.py; {fix}")
-    prompt.cache_clear()
+    read_prompt.cache_clear()
     values = {id(value): value for value in vars(import_code(folder)).values()}.values()
     defined = [value for value in values if isinstance(value, Benchmark) and not _is_ours(value)]
     if not defined:

@@ -13,9 +13,9 @@ from mores.engine import Asker, Progress
 from mores.io import JsonlWriter, read_records
 from mores.io.private import make_folder
 from mores.longanswer.appraise import Appraising, announce, counting_of
-from mores.longanswer.evaluate import ANSWERS, Evaluation
+from mores.longanswer.evaluate import ANSWERS, LongformEvaluation
 from mores.longanswer.records import Appraisal, LongAnswer
-from mores.longanswer.summary import Counting, Parts, figures, parts_of, values
+from mores.longanswer.summary import Counting, Parts, figures, measure_answer, parts_of
 from mores.signature import sign
 from mores.types import Item, Signature
 
@@ -33,7 +33,7 @@ async def appraise(
     how: Appraising,
     judge: Asker | None,
     progress: Progress,
-) -> tuple[Evaluation, Counting]:
+) -> tuple[LongformEvaluation, Counting]:
     """Judge the responses of a run and write the verdicts; the folder gets all that is known about each answer."""
     make_folder(folder)
     _write_answers(job.benchmark, job.items, responses, folder / ANSWERS)
@@ -68,7 +68,7 @@ def _write_verdicts(
 
 def _verdict(row: Said, answer: LongAnswer, appraisal: Appraisal, counting: Counting) -> Verdict:
     """Return the measures; the first failure where one of them could not be taken."""
-    item, every = row.response.item_id, values(answer, appraisal, counting)
+    item, every = row.response.item_id, measure_answer(answer, appraisal, counting)
     measures = {name: every[name] for name in MEASURES if name in every}
     failure = next(iter(appraisal.failures.values()), None) if None in measures.values() else None
     return Verdict(

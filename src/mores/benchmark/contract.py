@@ -177,7 +177,7 @@ def _prompts(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:
             if not text.strip():
                 yield f"{place}: the prompt is empty"
             if unfilled := [slot for slot in sorted(slots) if slot in text]:
-                yield f"{place}: the slot {unfilled[0]} is not filled; use mores.benchmark.prompts.fill"
+                yield f"{place}: the slot {unfilled[0]} is not filled; use mores.prompts.fill"
             if absent := [choice for choice in item.choices if choice not in text]:
                 yield f"{place}: the option {absent[0]!r} is not in the prompt; use mores.benchmark.choice.lettered"
         if benchmark.grade is grade_letter and item.choices:
@@ -223,7 +223,7 @@ def _judging(benchmark: Benchmark, item: Item) -> Iterator[str]:
     judging = benchmark.judging
     assert judging is not None
     if not re.fullmatch(r"[0-9a-f]{8}", judging.prompt):
-        yield f"the judge's prompt is {judging.prompt!r}; give mores.benchmark.prompts.hash_of its prompts"
+        yield f"the judge's prompt is {judging.prompt!r}; give mores.prompts.hash_prompts its prompts"
     question = judging.ask(item, NONSENSE)
     text = "" if isinstance(question, Graded) else "\n".join(message.content for message in question)
     for what, shown in (("the answer", NONSENSE), ("the target", next(iter(item.target), ""))):

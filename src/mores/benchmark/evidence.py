@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark
-from mores.benchmark.prompts import fill, hash_of
 from mores.engine import Counts
 from mores.io import JsonlWriter, read_records
 from mores.metric.prompt import defuse, fence_mark
 from mores.models import Message
+from mores.prompts import fill, hash_prompts, read_prompt
 from mores.search import Evidence, Found, Query, Search, find_all
 from mores.types import Item, Record, Sample
 
-TEMPLATE = files("mores.benchmark").joinpath("evidence.txt").read_text("utf-8").removesuffix("\n")
+TEMPLATE = read_prompt(__file__, "evidence")
 
 
 class SearchedItem(Record):
@@ -39,7 +38,7 @@ class RetrievedEvidence:
     @property
     def signature(self) -> str:
         """The search and the words around its results."""
-        return f"{self.search}.{hash_of(TEMPLATE)}"
+        return f"{self.search}.{hash_prompts(TEMPLATE)}"
 
 
 async def retrieve(

@@ -9,14 +9,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from hashlib import blake2b
-from importlib.resources import files
 from pathlib import Path
 
 from mores.benchmark import reference
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.labels import TOPICS, QuestionLabels
-from mores.benchmark.prompts import fill
 from mores.benchmark.run import data_hash
 from mores.benchmark.session import read_items
 from mores.engine import Answer, Asker, Job
@@ -26,6 +23,7 @@ from mores.metric.prompt import defuse, fence_mark
 from mores.models import Message, Request
 from mores.models.configured import configuration_of
 from mores.models.written import without_thoughts
+from mores.prompts import fill, hash_prompts, read_prompt
 from mores.run import Plan, Run, start_run
 from mores.signature import sign
 from mores.types import Failure, FailureKind, Item, Sample, Signature
@@ -66,7 +64,7 @@ def topic_jobs(benchmark: Benchmark, items: Iterable[Item], topics: Mapping[str,
         if (unit := benchmark.unit(item)) not in seen:
             seen.add(unit)
             mark = fence_mark(Sample(id=item.id, text=item.prompt))
-            text = fill(_template(), topics=listed, question=defuse(item.prompt), mark=mark)
+            text = fill(read_prompt(__file__, "topics"), topics=listed, question=defuse(item.prompt), mark=mark)
             yield Job(unit, Request((Message("user", text),), MOST_TOKENS, logprobs=False))
 
 
@@ -81,10 +79,6 @@ def read_topic(answer: Answer, topics: Mapping[str, str]) -> QuestionLabels:
         return QuestionLabels(id=answer.job.id, labels={"topic": list(topics)[int(match[1]) - 1]})
     reason = f"no topic in {text[:80]!r}; expected a number from 1 to {len(topics)} alone"
     return QuestionLabels(id=answer.job.id, failure=Failure(kind=FailureKind.PARSE, reason=reason))
-
-
-def _template() -> str:
-    return files("mores.benchmark").joinpath("topics.txt").read_text("utf-8").removesuffix("\n")
 
 
 async def label_topics(
@@ -125,7 +119,7 @@ async def label_topics(
 def _sign(benchmark: Benchmark, asker: Asker, items: list[Item], topics: Mapping[str, str]) -> Signature:
     """Return what must be the same for two runs to be comparable."""
     listed = "\n".join(f"{name}: {text}" for name, text in topics.items())
-    hashes = [blake2b(text.encode(), digest_size=4).hexdigest() for text in (listed, _template())]
+    hashes = [hash_prompts(text) for text in (listed, read_prompt(__file__, "topics"))]
     return sign(
         {
             "task": f"topics.{benchmark.name}.{benchmark.version}",

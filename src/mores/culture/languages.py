@@ -75,6 +75,11 @@ def language_name(tag: str) -> str:
 
 
 @lru_cache(maxsize=4096)
+def base_language(tag: str) -> str:
+    """Return the language of a tag without script and region: `zh` for `zh-Hant-TW`."""
+    return tag.partition("-")[0].lower()
+
+
 def is_rtl(tag: str | None) -> bool:
     """Return whether a language is written from right to left, by its script or its likely script; False if unknown."""
     if tag is None:

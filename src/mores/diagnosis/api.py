@@ -94,7 +94,7 @@ async def run_diagnosis(diagnosis: Diagnosis) -> DiagnoseRun:
     )
     with start_run(diagnosis.out, plan, numbered=diagnosis.numbered, progress=session.progress) as run:
         work = replace(diagnosis, out=run.path)
-        findings = await kinds.everything(work) if kind == kinds.ALL else [await kinds.WORK[kind](work)]
+        findings = await kinds.diagnose_all(work) if kind == kinds.ALL else [await kinds.WORK[kind](work)]
         for part in findings:
             part.write(run.path)
         run.finish(
@@ -134,7 +134,7 @@ def _sign(diagnosis: Diagnosis) -> Signature:
 
 
 def _data(benchmark: Benchmark, asking: Asking) -> str:
-    """The hash and the number of the questions, as in a run of the benchmark; the run itself refuses bad data."""
+    """Return the hash and the number of the questions, as in a run of the benchmark, which itself refuses bad data."""
     try:
         items = read_items(benchmark, asking.data, asking.limit, SILENT)
     except MoresError:

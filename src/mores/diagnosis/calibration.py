@@ -1,7 +1,7 @@
 """Calibration: whether a model is as often correct as it is confident (MSQA, Section 4.2.1).
 
     stated = read_stated(folder / "stated.jsonl")
-    result = calibrate(of_run(run, confidence=f"verbalised.{prompts_hash()}"), VERBALISED, verdicts, stated)
+    result = calibrate(subject_of_run(run, confidence=f"verbalised.{prompts_hash()}"), VERBALISED, verdicts, stated)
 
 Every answer with a grade and a confidence counts, the parts of a question separately; the intervals resample questions.
 An answer that is not an attempt is not correct.
@@ -85,7 +85,7 @@ class Point(Record):
     """The lowest confidence among them; of equally confident answers a random part is taken."""
 
 
-class Case(Record):
+class CalibrationCase(Record):
     """One answer and its confidence."""
 
     id: str
@@ -99,7 +99,7 @@ class Case(Record):
     """The judge's reason."""
 
 
-class Calibration(Record):
+class CalibrationResult(Record):
     """How well one kind of confidence predicts correct answers."""
 
     model: str
@@ -113,8 +113,8 @@ class Calibration(Record):
     """Grouping, group, figure."""
     bins: tuple[Bar, ...]
     curve: tuple[Point, ...]
-    most_confident_mistakes: tuple[Case, ...]
-    least_confident_hits: tuple[Case, ...]
+    most_confident_mistakes: tuple[CalibrationCase, ...]
+    least_confident_hits: tuple[CalibrationCase, ...]
     answers: int
     """All answers; those in `missing` are in no figure."""
     missing: dict[str, int] = Field(default_factory=dict)
@@ -129,16 +129,19 @@ class Calibration(Record):
 
 def calibrate(
     subject: Subject, source: str, verdicts: Iterable[Verdict], confidences: Confidences, notes: Sequence[str] = ()
-) -> Calibration:
+) -> CalibrationResult:
     """Compare confidence with correctness, whatever the source of the confidence."""
     sheet = _Sheet(subject)
     for verdict in verdicts:
         sheet.add(verdict, confidences.get((verdict.item_id, verdict.sample)))
     cells = sheet.cells()
-    return Calibration(
+    coverages = COVERAGES[COVERAGES * cells.n.sum() >= 1]  # the curve starts at the coverage of one answer
+    points = selective_curve(cells, coverages) if coverages.size else ()
+    curve = tuple(Point(**point._asdict()) for point in points)
+    return CalibrationResult(
         model=subject.model, benchmark=subject.benchmark.name, signature=subject.signature, source=source,
-        figures=confidence_results(cells, sheet.missing.total()), by=sheet.by(), bins=sheet.bins(),
-        curve=_points(cells), most_confident_mistakes=sheet.mistakes.cases(), least_confident_hits=sheet.hits.cases(),
+        figures=confidence_results(cells, sheet.missing.total()), by=sheet.groups(), bins=sheet.bins(),
+        curve=curve, most_confident_mistakes=sheet.mistakes.cases(), least_confident_hits=sheet.hits.cases(),
         answers=len(sheet.confidences) + sheet.missing.total(), missing=dict(sheet.missing),
         not_attempted=sheet.not_attempted, notes=(*notes, *_notes(sheet, cells)),
     )  # fmt: skip
@@ -148,17 +151,17 @@ def calibrate(
 class _Shown:
     """The highest-ranked answers, at most `CASES`."""
 
-    heap: list[tuple[float, int, Case]] = field(default_factory=list)
+    heap: list[tuple[float, int, CalibrationCase]] = field(default_factory=list)
     order: count[int] = field(default_factory=lambda: count(0, -1))
 
-    def add(self, rank: float, case: Case) -> None:
+    def add(self, rank: float, case: CalibrationCase) -> None:
         entry = (rank, next(self.order), case)
         if len(self.heap) < CASES:
             heapq.heappush(self.heap, entry)
         else:
             heapq.heappushpop(self.heap, entry)
 
-    def cases(self) -> tuple[Case, ...]:
+    def cases(self) -> tuple[CalibrationCase, ...]:
         return tuple(case for _, _, case in sorted(self.heap, key=lambda entry: entry[:2], reverse=True))
 
 
@@ -182,7 +185,7 @@ class _Sheet:
         if verdict.item_id not in self.subject.by_id:
             name = self.subject.benchmark.name
             raise InputError(
-                f"{name}: a verdict on {verdict.item_id!r}, which is no item of the run; give the run's items"
+                f"{name}: a verdict on {verdict.item_id!r}, which is not an item of the run; give the run's items"
             )
         if (why := _why_unused(verdict, confidence)) is not None or not isinstance(confidence, float):
             self.missing[why or "it has no confidence"] += 1
@@ -198,9 +201,9 @@ class _Sheet:
         else:
             self.mistakes.add(confidence, self._case(verdict, confidence))
 
-    def _case(self, verdict: Verdict, confidence: float) -> Case:
+    def _case(self, verdict: Verdict, confidence: float) -> CalibrationCase:
         item = self.subject.by_id[verdict.item_id]
-        return Case(
+        return CalibrationCase(
             id=item.id, question=shorten(item.prompt), reference=shorten("; ".join(item.target)),
             answer=shorten(verdict.answer), language=item.language, confidence=confidence,
             label=verdict.label or Label.INCORRECT, why=shorten(verdict.reason),
@@ -227,7 +230,7 @@ class _Sheet:
         unit = self.subject.benchmark.unit
         return np.array([number[unit(item)] for item in self.subject.by_id.values()], dtype=np.intp)[self.item_numbers]
 
-    def by(self) -> dict[str, dict[str, dict[str, Result]]]:
+    def groups(self) -> dict[str, dict[str, dict[str, Result]]]:
         """Return the figures of every group."""
         groups: dict[str, dict[str, set[str]]] = {name: {} for name in self.subject.groupings}
         for name, item in product(groups, self.subject.items):
@@ -254,7 +257,7 @@ class _Sheet:
 
 
 def _why_unused(verdict: Verdict, confidence: float | Failure | None) -> str | None:
-    """Why an answer cannot be used."""
+    """Return why an answer cannot be used; None if it can."""
     if verdict.answer is None:
         return "the model gave no answer"
     if verdict.label is None:
@@ -262,12 +265,6 @@ def _why_unused(verdict: Verdict, confidence: float | Failure | None) -> str | N
     if isinstance(confidence, Failure):
         return _WHY.get(confidence.kind, "the model gave no answer")
     return None
-
-
-def _points(cells: ConfidenceCells) -> tuple[Point, ...]:
-    """Return the curve, starting at the coverage of one answer."""
-    coverages = COVERAGES[COVERAGES * cells.n.sum() >= 1]
-    return tuple(Point(**point._asdict()) for point in selective_curve(cells, coverages)) if coverages.size else ()
 
 
 def _notes(sheet: _Sheet, cells: ConfidenceCells) -> list[str]:
@@ -284,20 +281,24 @@ def _notes(sheet: _Sheet, cells: ConfidenceCells) -> list[str]:
 # ---- in words --------------------------------------------------------------------------------------------------
 
 
-def paragraph(result: Calibration) -> str:
+def paragraph(result: CalibrationResult) -> str:
     """Return the result in plain words."""
     if not result.figures[ACCURACY].n:
         empty = f"No answer of {result.model} to {result.benchmark} has both a grade and a confidence"
         return f"{empty} ({SOURCES[result.source]}), so there is no result.{_left_out(result)}"
-    parts = [_opening(result), _honesty(result), _certainty(result), _ordering(result), _abstaining(result)]
+    opening = (
+        f"Confidence of {result.model} in its answers to {result.benchmark}, measured by {SOURCES[result.source]}:"
+    )
+    surely = result.figures[AT_90]
+    certainty = "Its confidence never reaches 90%."
+    if surely.value is not None:
+        share = f"{_percent(surely.value)} ({_interval(surely)})"
+        certainty = f"Where its confidence is at least 90% ({surely.n:,} answers), {share} are correct."
+    parts = [opening, _honesty(result), certainty, _ordering(result), _abstaining(result)]
     return " ".join(filter(None, parts)) + _left_out(result)
 
 
-def _opening(result: Calibration) -> str:
-    return f"Confidence of {result.model} in its answers to {result.benchmark}, measured by {SOURCES[result.source]}:"
-
-
-def _honesty(result: Calibration) -> str:
+def _honesty(result: CalibrationResult) -> str:
     figures = result.figures
     confidence, accuracy, error, chance = (figures[name] for name in (CONFIDENCE, ACCURACY, ECE, CHANCE))
     return (
@@ -308,7 +309,7 @@ def _honesty(result: Calibration) -> str:
     ) + _leaning(result)
 
 
-def _leaning(result: Calibration) -> str:
+def _leaning(result: CalibrationResult) -> str:
     error, chance, gap = (result.figures[name] for name in (ECE, CHANCE, GAP))
     if error.n < FEW:
         return f"{error.n} answers are too few to conclude anything."
@@ -321,15 +322,7 @@ def _leaning(result: Calibration) -> str:
     return "It is overconfident in some answers and underconfident in others."
 
 
-def _certainty(result: Calibration) -> str:
-    surely = result.figures[AT_90]
-    if surely.value is None:
-        return "Its confidence never reaches 90%."
-    share = f"{_percent(surely.value)} ({_interval(surely)})"
-    return f"Where its confidence is at least 90% ({surely.n:,} answers), {share} are correct."
-
-
-def _ordering(result: Calibration) -> str:
+def _ordering(result: CalibrationResult) -> str:
     auroc = result.figures[AUROC]
     if auroc.value is None:
         return "All answers have the same grade, so confidence cannot separate correct from incorrect ones."
@@ -341,7 +334,7 @@ def _ordering(result: Calibration) -> str:
     return f"A correct answer has a higher confidence than an incorrect one in {share}: the confidence {worth}."
 
 
-def _abstaining(result: Calibration) -> str:
+def _abstaining(result: CalibrationResult) -> str:
     gain, half = result.figures[GAIN], result.figures[AT_HALF]
     if gain.value is None or gain.low is None or gain.high is None:
         return ""
@@ -355,7 +348,7 @@ def _abstaining(result: Calibration) -> str:
     )
 
 
-def _left_out(result: Calibration) -> str:
+def _left_out(result: CalibrationResult) -> str:
     reasons = "; ".join(f"{number:,} because {why}" for why, number in sorted(result.missing.items()))
     left = f" Left out: {sum(result.missing.values()):,} of {result.answers:,} answers ({reasons})." if reasons else ""
     notes = "".join(f" {note[0].upper()}{note[1:]}." for note in result.notes)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mores.benchmark.benchmark import Label
 from mores.culture import language_name
-from mores.diagnosis.paired import Names, Pair, map_groups
+from mores.diagnosis.paired import Names, QuestionPair, map_groups
 from mores.errors import InputError
 from mores.formatting import SIGNIFICANT, full_points, p_equals
 from mores.stats.paired import mcnemar, paired_difference
@@ -33,7 +33,7 @@ class Matrix(Record):
     neither: int = 0
 
 
-class Change(Record):
+class RunChange(Record):
     """What changes from one run to another."""
 
     figures: dict[str, Result]
@@ -52,11 +52,11 @@ class Change(Record):
         return self.figures[GAIN]
 
 
-By = dict[str, dict[str, Change]]
+By = dict[str, dict[str, RunChange]]
 """Grouping, group."""
 
 
-def change_of(pairs: Sequence[Pair], names: Names, unscored: int = 0) -> Change:
+def change_of(pairs: Sequence[QuestionPair], names: Names, unscored: int = 0) -> RunChange:
     """Return both shares, the gain with its interval, the matrix and both tests."""
     first, second = [pair.credits[0] for pair in pairs], [pair.credits[1] for pair in pairs]
     gain, matrix = Result(name=GAIN, value=None, unscored=unscored), matrix_of(pairs)
@@ -64,7 +64,7 @@ def change_of(pairs: Sequence[Pair], names: Names, unscored: int = 0) -> Change:
     if change is not None:
         measured = {"value": change.difference, "low": change.low, "high": change.high, "n": len(pairs)}
         gain = gain.model_copy(update=measured)
-    return Change(
+    return RunChange(
         figures={
             names[0]: mean_result(names[0], first, unscored=unscored),
             names[1]: mean_result(names[1], second, unscored=unscored), GAIN: gain,
@@ -75,8 +75,8 @@ def change_of(pairs: Sequence[Pair], names: Names, unscored: int = 0) -> Change:
 
 
 def changes_by(
-    pairs: Sequence[Pair], groups: Sequence[Mapping[str, str]], names: Names
-) -> dict[str, dict[str, Change]]:
+    pairs: Sequence[QuestionPair], groups: Sequence[Mapping[str, str]], names: Names
+) -> dict[str, dict[str, RunChange]]:
     """Return the change in every group of each grouping; p is adjusted within a grouping."""
     by = map_groups(lambda members: change_of(members, names), pairs, groups)
     for changes in by.values():
@@ -86,8 +86,8 @@ def changes_by(
     return by
 
 
-def matrix_of(pairs: Iterable[Pair]) -> Matrix:
-    """Questions by whether they are correct in each run."""
+def matrix_of(pairs: Iterable[QuestionPair]) -> Matrix:
+    """Count questions by whether they are correct in each run."""
     cells = Counter((pair.first.correct, pair.second.correct) for pair in pairs)
     return Matrix(
         both=cells[True, True], first=cells[True, False], second=cells[False, True], neither=cells[False, False]
@@ -103,8 +103,8 @@ class Uncertain(Record):
     """Exactly half of several answers are correct."""
 
 
-def uncertain_of(pairs: Sequence[Pair], names: Names) -> Uncertain:
-    """Count them in both runs."""
+def uncertain_of(pairs: Sequence[QuestionPair], names: Names) -> Uncertain:
+    """Count such questions in both runs."""
     sides = {names[0]: [pair.first for pair in pairs], names[1]: [pair.second for pair in pairs]}
     return Uncertain(
         declined={

@@ -11,19 +11,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mores.benchmark.benchmark import Benchmark, Verdict
-from mores.benchmark.prompts import fill, hash_of
 from mores.benchmark.run import BenchJob, Said
-from mores.culture import language_name
+from mores.culture import base_language, language_name
 from mores.engine import Answer, Job, unread
 from mores.io import JsonlWriter, read_records
 from mores.metric.score import certainty
 from mores.models import Request
 from mores.models.written import object_schema, read_object, without_thoughts
+from mores.prompts import fill, hash_prompts, read_prompt
 from mores.types import Failure, FailureKind, Record, Response, Usage
 
 Key = tuple[str, int]
@@ -38,7 +37,7 @@ SCHEMA = object_schema(
     answer={"type": "string", "maxLength": 100}, confidence={"type": "integer", "minimum": 0, "maximum": 100}
 )
 """The schema for a small model, which cannot write the two lines reliably without it."""
-_PROMPTS = files("mores.diagnosis").joinpath("prompts")
+_PROMPTS = Path(__file__).with_name("prompts")
 _COLON = "[:：]"
 _DECOR = r"[\s*_`#>\"'\-]*"
 _BIDI = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
@@ -67,7 +66,7 @@ class Stated(Record):
     """Why there is no confidence."""
 
 
-class Form(NamedTuple):
+class ConfidencePrompt(NamedTuple):
     """The prompt for confidence in a language, and the labels of the two lines of a reply."""
 
     language: str
@@ -79,28 +78,23 @@ class Form(NamedTuple):
 
 
 @cache
-def form_of(language: str | None) -> Form:
+def form_of(language: str | None) -> ConfidencePrompt:
     """Return the prompt in a language, or the English one if there is none."""
     tag = language or ENGLISH
-    while not (path := _PROMPTS.joinpath(f"confidence.{tag}.txt")).is_file():
+    while not (_PROMPTS / f"confidence.{tag}.txt").is_file():
         tag = tag.rpartition("-")[0] or ENGLISH
-    template = path.read_text("utf-8").removesuffix("\n")
+    template = read_prompt(__file__, f"prompts/confidence.{tag}")
     answer, confidence = (re.split(_COLON, line)[0].strip() for line in template.split("\n")[-2:])
-    return Form(tag, template, answer, confidence, fallback=primary(tag) != primary(language or ENGLISH))
-
-
-def primary(tag: str) -> str:
-    """Return a language without its script and region."""
-    return tag.partition("-")[0]
+    return ConfidencePrompt(
+        tag, template, answer, confidence, fallback=base_language(tag) != base_language(language or ENGLISH)
+    )
 
 
 @cache
 def prompts_hash() -> str:
-    """Eight digits that change whenever a prompt changes."""
-    paths = sorted(
-        (path for path in _PROMPTS.iterdir() if path.name.startswith("confidence.")), key=lambda path: path.name
-    )
-    return hash_of(*(path.read_text("utf-8") for path in paths), str(ROOM))
+    """Return eight digits that change whenever a prompt changes."""
+    paths = sorted(_PROMPTS.glob("confidence.*"))
+    return hash_prompts(*(path.read_text("utf-8") for path in paths), str(ROOM))
 
 
 async def ask_confidence(job: BenchJob, answers: Path, confidences: Path) -> None:
@@ -125,7 +119,11 @@ async def ask_confidence(job: BenchJob, answers: Path, confidences: Path) -> Non
 
 def read_stated(path: Path) -> dict[Key, float | Failure]:
     """Return the confidences in a file of `ask_confidence`."""
-    return {(stated.item_id, stated.sample): _share(stated) for stated in read_records(path, Stated)}
+    confidences: dict[Key, float | Failure] = {}
+    for stated in read_records(path, Stated):
+        failure = stated.failure or Failure(kind=FailureKind.PARSE, reason="there is no confidence")
+        confidences[stated.item_id, stated.sample] = failure if stated.confidence is None else stated.confidence / 100
+    return confidences
 
 
 def fallback_notes(path: Path) -> tuple[str, ...]:
@@ -143,7 +141,7 @@ def fallback_notes(path: Path) -> tuple[str, ...]:
     )
 
 
-def read_reply(text: str, form: Form) -> tuple[str, int | Failure]:
+def read_reply(text: str, form: ConfidencePrompt) -> tuple[str, int | Failure]:
     """Return the answer and the confidence in a reply, whose last line alone is the confidence, a whole number to 100.
 
     Without a label, the answer is everything before the confidence. Labels may be in the prompt's language or English.
@@ -188,7 +186,7 @@ def _unread(problem: str, lines: list[str]) -> Failure:
 
 
 @cache
-def _label(form: Form, field: str) -> re.Pattern[str]:
+def _label(form: ConfidencePrompt, field: str) -> re.Pattern[str]:
     forms = {getattr(form, field), getattr(form_of(ENGLISH), field)}
     words = "|".join(map(re.escape, sorted(forms)))
     return re.compile(rf"\A{_DECOR}(?:{words}){_DECOR}{_COLON}[*_`]*", re.IGNORECASE)
@@ -221,12 +219,6 @@ def _stated(answer: Answer) -> tuple[str | None, Stated]:
     return text, record.model_copy(update={"text": completion.text, **outcome})
 
 
-def _share(stated: Stated) -> float | Failure:
-    if stated.confidence is not None:
-        return stated.confidence / 100
-    return stated.failure or Failure(kind=FailureKind.PARSE, reason="there is no confidence")
-
-
 def _response(job: BenchJob, answer: Answer, text: str | None) -> Response:
     completion = answer.completion
     if completion is None:
@@ -257,7 +249,11 @@ async def ask_likelihood(job: BenchJob, path: Path) -> None:
         text = answer.completion.text if answer.completion else None
         return Said(sample=answer.job.sample, response=_response(job, answer, text))
 
-    await job.asker.write(path, map(_with_logprobs, job.jobs()), read, stage=stage, total=job.answers)
+    jobs = (
+        call._replace(request=call.request._replace(logprobs=True)) if isinstance(call.request, Request) else call
+        for call in job.jobs()
+    )
+    await job.asker.write(path, jobs, read, stage=stage, total=job.answers)
 
 
 def read_likelihood(path: Path) -> dict[Key, float | Failure]:
@@ -265,12 +261,8 @@ def read_likelihood(path: Path) -> dict[Key, float | Failure]:
     return {(answer.response.item_id, answer.sample): _likelihood(answer) for answer in read_records(path, Said)}
 
 
-def _with_logprobs(job: Job) -> Job:
-    return job._replace(request=job.request._replace(logprobs=True)) if isinstance(job.request, Request) else job
-
-
 def _likelihood(answer: Said) -> float | Failure:
-    """The probability of the chosen option, or exp(mean log-probability) of the tokens, those of thoughts included."""
+    """Return the probability of the chosen option, or exp(mean log-probability) of all tokens, also of thoughts."""
     response = answer.response
     if response.text is None:
         return response.failure or Failure(kind=FailureKind.MODEL, reason="the model did not answer")
@@ -312,8 +304,8 @@ class _Plain(dict[int, int]):
 _PLAIN = _Plain()
 
 
-def agreement(benchmark: Benchmark, verdicts: Iterable[Verdict]) -> dict[Key, float | Failure]:
-    """For each answer, the share of all answers to its item, itself included, that say the same."""
+def measure_agreement(benchmark: Benchmark, verdicts: Iterable[Verdict]) -> dict[Key, float | Failure]:
+    """Return, for each answer, the share of all answers to its item, itself included, that say the same."""
     clusters: dict[str, dict[int, int | None]] = defaultdict(dict)
     for verdict in verdicts:
         cluster = cluster_of(benchmark, verdict)

@@ -7,26 +7,26 @@ people. The types help people look at errors; they do not claim to explain what 
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
 from mores.benchmark.benchmark import Label
-from mores.benchmark.prompts import hash_of
 from mores.diagnosis.change import FEW
-from mores.diagnosis.paired import Opened, map_groups, short
-from mores.diagnosis.verdict import ask_judge, prompt, read_lines
+from mores.diagnosis.paired import Opened, map_groups
+from mores.diagnosis.subject import LONGEST, shorten
+from mores.diagnosis.verdict import ask_judge, read_lines
 from mores.engine import Answer, Asker, Job, Reply, read_reply
 from mores.errors import InputError
 from mores.formatting import full_share, number
 from mores.io import read_records
+from mores.io.values import read_packaged_toml
 from mores.models import Request
 from mores.models.written import without_thoughts
+from mores.prompts import hash_prompts, read_prompt
 from mores.signature import sign
 from mores.stats.agreement import cohen_kappa, cohen_kappa_interval
 from mores.stats.results import mean_result, share_result
@@ -37,6 +37,7 @@ TYPED = "errors.jsonl"
 """File with the judge's types."""
 CASES = 20
 """At most this many answers of each type are listed."""
+_PROMPT = read_prompt(__file__, "prompts/error-type.en")
 _LINE = "TYPE"
 
 
@@ -50,7 +51,7 @@ class ErrorType(Record):
 @cache
 def taxonomy() -> tuple[ErrorType, ...]:
     """Return the six types, in the order of Table 5."""
-    table = tomllib.loads(files("mores.diagnosis").joinpath("taxonomy.toml").read_text("utf-8"))
+    table = read_packaged_toml("mores.diagnosis", "taxonomy.toml")
     return tuple(ErrorType(**entry) for entry in table["types"])
 
 
@@ -100,7 +101,7 @@ class ErrorJudge:
     @property
     def identity(self) -> str:
         """The judge, its prompt and the types, for signatures."""
-        return f"{self.judge.model.identity}.{hash_of(prompt('error-type.en'), _listed_types())}"
+        return f"{self.judge.model.identity}.{hash_prompts(_PROMPT, _listed_types())}"
 
     def signature(self) -> Signature:
         """Return what must be the same for two results to be comparable."""
@@ -120,7 +121,9 @@ class ErrorJudge:
     async def ask_labelled(self, labelled: Sequence[LabelledError], path: Path) -> None:
         """Write the judge's type of each labelled answer to a file, in the same order."""
         by_id = self._items()
-        rows = (_to_check(answer, by_id, self.run) for answer in labelled)
+        if unknown := next((answer.item_id for answer in labelled if answer.item_id not in by_id), None):
+            raise InputError(f"{unknown!r} has a type, but {self.run.folder.path} has no such item; check its id")
+        rows = (_Wrong(by_id[answer.item_id], 0, answer.answer) for answer in labelled)
         await self._write(rows, path, "checking the judge", len(labelled))
 
     def _items(self) -> dict[str, Item]:
@@ -135,19 +138,13 @@ class ErrorJudge:
         await self.judge.write(path, jobs, read, stage=f"{self.run.result.benchmark}: {task}", total=total)
 
 
-def _to_check(answer: LabelledError, by_id: Mapping[str, Item], run_: Opened) -> _Wrong:
-    if answer.item_id not in by_id:
-        raise InputError(f"{answer.item_id!r} has a type, but {run_.folder.path} has no such item; check its id")
-    return _Wrong(by_id[answer.item_id], 0, answer.answer)
-
-
 def type_request(run_: Opened, item: Item, answer: str) -> Request:
     """Return the question for the type of a wrong answer; question, reference and answer are fenced."""
     texts = {
         "question": run_.question(item), "reference": "\nor\n".join(run_.reference(item)),
         "answer": without_thoughts(answer),
     }  # fmt: skip
-    return ask_judge(prompt("error-type.en"), (_LINE,), {"types": _listed_types()}, texts)
+    return ask_judge(_PROMPT, (_LINE,), {"types": _listed_types()}, texts)
 
 
 def _listed_types() -> str:
@@ -164,17 +161,12 @@ def read_type(reply: Reply) -> dict[str, str | Failure | None]:
 
 
 def read_labelled(path: Path) -> list[LabelledError]:
-    """Answers whose type is known; InputError for an unknown type."""
+    """Return the answers whose type people gave; InputError for an unknown type."""
     labelled = list(read_records(path, LabelledError))
     for row, answer in enumerate(labelled, 1):
         if answer.type not in type_names():
             raise InputError(f"{path}: row {row}: no type {answer.type!r}; there are {'; '.join(type_names())}")
     return labelled
-
-
-def read_typed(path: Path) -> Iterator[Typed]:
-    """Return the judge's types, from their file."""
-    return read_records(path, Typed)
 
 
 # ---- the result ------------------------------------------------------------------------------------------------
@@ -227,7 +219,9 @@ def diagnose_errors(run_: Opened, typed: Iterable[Typed], judge: str, signature:
     rows, cases, listed, failures = list[_Row](), list[ErrorCase](), Counter[str](), Counter[str]()
     for answer in typed:
         if answer.item_id not in by_id:
-            raise InputError(f"{run_.folder.path}: {answer.item_id!r} has a type, but is no item; ask the judge again")
+            raise InputError(
+                f"{run_.folder.path}: {answer.item_id!r} has a type, but the run has no such item; ask the judge again"
+            )
         item = by_id[answer.item_id]
         rows.append(_Row(run_.benchmark.unit(item), answer.type, run_.groups(item)))
         if answer.type is None:
@@ -236,8 +230,9 @@ def diagnose_errors(run_: Opened, typed: Iterable[Typed], judge: str, signature:
         listed[answer.type] += 1
         if listed[answer.type] <= CASES:
             cases.append(ErrorCase(
-                item_id=item.id, type=answer.type, question=short(run_.question(item)), reference=run_.reference(item),
-                answer=short(answer.answer), reason=short(answer.reason), groups=dict(rows[-1].groups),
+                item_id=item.id, type=answer.type, question=shorten(run_.question(item), LONGEST),
+                reference=run_.reference(item), answer=shorten(answer.answer, LONGEST),
+                reason=shorten(answer.reason, LONGEST), groups=dict(rows[-1].groups),
             ))  # fmt: skip
     labels = Counter(verdict.label for verdict in run_.folder.verdicts())
     return ErrorsResult(

@@ -21,13 +21,14 @@ from typing import NamedTuple
 from mores.benchmark.benchmark import Benchmark, Label
 from mores.benchmark.evidence import SearchedItem
 from mores.benchmark.folder import EVIDENCE
-from mores.benchmark.prompts import hash_of
-from mores.diagnosis.paired import Asked, Opened, Pair, check_alike, open_run, pair_up, read_asked, short
-from mores.diagnosis.verdict import ask_judge, prompt, read_lines
+from mores.diagnosis.paired import AskedQuestion, Opened, QuestionPair, check_alike, open_run, pair_up, read_asked
+from mores.diagnosis.subject import shorten
+from mores.diagnosis.verdict import ask_judge, read_lines
 from mores.engine import Asker, Job, Reply, read_reply
 from mores.errors import ConfigError
 from mores.io import read_records
 from mores.models import Request
+from mores.prompts import hash_prompts, read_prompt
 from mores.search import Evidence
 from mores.search.words import words
 from mores.signature import sign
@@ -55,6 +56,7 @@ _PLAIN = str.maketrans(
 _BOLD = re.compile(r"\*\*(.+?)\*\*|__(.+?)__", re.DOTALL)
 _ARTICLE = re.compile(r"(?:[Tt]he|[Aa]n?|les?|la|une?|el|los|las|os?|as|uma?)\s+|[Ll][\'’]")
 """Of English, French, Spanish and Portuguese; lower-case in the last three, because `La Paz` is a name."""
+_PROMPT = read_prompt(__file__, "prompts/evidence.en")
 _LINES = {"CONTAINED": ("YES", "NO"), "TAKEN": ("YES", "NO")}
 
 
@@ -65,14 +67,10 @@ def has_answer(text: str, references: Sequence[str]) -> bool | None:
     """Return whether a text contains one of the answers; None where the rule cannot decide."""
     decidable = [reference for reference in references if _decidable(reference)]
     plain = plain_numbers(text)
-    if any(_stands(plain, form) for reference in decidable for form in _forms(reference)):
+    if any(_occurs(plain, form) for reference in decidable for form in _forms(reference)):
         return True
-    certain = (
-        decidable
-        and len(decidable) == len(references)
-        and all(len(words(reference)) <= LONGEST for reference in decidable)
-    )
-    return False if certain else None
+    all_short = all(len(words(reference)) <= LONGEST for reference in decidable)
+    return False if decidable and len(decidable) == len(references) and all_short else None
 
 
 def _decidable(answer: str) -> bool:
@@ -88,7 +86,8 @@ def _forms(answer: str) -> Iterator[str]:
         yield bare
 
 
-def _stands(plain: str, answer: str) -> bool:
+def _occurs(plain: str, answer: str) -> bool:
+    """Return whether an answer occurs as whole words."""
     target = plain_numbers(answer.rstrip(".。"))
     # Most texts do not even contain its letters in a row, which is a hundred times faster to check.
     return letters(target) in letters(plain) and match_answer(plain, target).normalised
@@ -108,9 +107,9 @@ def plain_numbers(text: str) -> str:
 
 
 def is_taken(answer: str, question: str, texts: Sequence[str]) -> bool | None:
-    """Whether a short answer, or the bold part of a longer one, occurs in the texts; None if nothing is short enough.
+    """Return whether an answer of a few words, or the bold part of a longer one, occurs in the texts.
 
-    Words of the question do not count: the texts were found because of them.
+    None without such words. Words of the question do not count: the texts were found because of them.
     """
     bold = [starred or underlined for starred, underlined in _BOLD.findall(answer)]
     phrases = [phrase for phrase in (answer, *bold) if 0 < len(words(phrase)) <= LONGEST and _decidable(phrase)]
@@ -123,7 +122,7 @@ def is_taken(answer: str, question: str, texts: Sequence[str]) -> bool | None:
 # ---- the results of a search -----------------------------------------------------------------------------------
 
 
-class Seen(Record):
+class EvidenceMatch(Record):
     """How the results of a search relate to a question."""
 
     unit: str
@@ -158,7 +157,7 @@ def gather(rows: Iterable[SearchedItem], units: Mapping[str, str]) -> Iterator[G
         yield Gathered(unit, "\n".join(queries), tuple(by_text[text] for text in texts))
 
 
-def look(gathered: Gathered, asked: Asked) -> Seen:
+def match_evidence(gathered: Gathered, asked: AskedQuestion) -> EvidenceMatch:
     """Return how the results relate to the question, by rule."""
     texts = [_full_text(result) for result in gathered.evidence]
     # The rule cannot decide about questions with several parts, because no single text has all their answers.
@@ -166,29 +165,19 @@ def look(gathered: Gathered, asked: Asked) -> Seen:
     containing = tuple(number for number, hit in enumerate(hits, 1) if hit)
     contained = True if containing else None if None in hits else False
     first = containing[0] - 1 if containing else 0
-    return Seen(
-        unit=gathered.unit, results=len(texts), coverage=_coverage(gathered.query, texts), contained=contained,
-        containing=containing, taken=_taken(asked, texts),
-        excerpt=short(texts[first], 300) if texts else "",
+    query_words, result_words = set(words(gathered.query)), {word for text in texts for word in words(text)}
+    # Only an incorrect answer can be taken from the results.
+    taken = asked.label is Label.INCORRECT and (is_taken(asked.chosen, asked.question, texts) if asked.chosen else None)
+    return EvidenceMatch(
+        unit=gathered.unit, results=len(texts), contained=contained, containing=containing, taken=taken,
+        coverage=len(query_words & result_words) / len(query_words) if query_words else None,
+        excerpt=shorten(texts[first]) if texts else "",
     )  # fmt: skip
 
 
-def _taken(asked: Asked, texts: Sequence[str]) -> bool | None:
-    """Return only an incorrect answer can be taken from the results."""
-    if asked.label is not Label.INCORRECT:
-        return False
-    return is_taken(asked.chosen, asked.question, texts) if asked.chosen else None
-
-
 def _full_text(result: Evidence) -> str:
-    """Everything that a model sees of a result."""
+    """Return everything that a model sees of a result."""
     return "\n".join(filter(None, (result.title, result.date, result.text)))
-
-
-def _coverage(query: str, texts: Sequence[str]) -> float | None:
-    query_words = set(words(query))
-    result_words = {word for text in texts for word in words(text)}
-    return len(query_words & result_words) / len(query_words) if query_words else None
 
 
 # ---- the judge -------------------------------------------------------------------------------------------------
@@ -208,13 +197,13 @@ class EvidenceVerdict(Record):
 class EvidenceJudge:
     """Asks a model about every question that has results and is wrong with them."""
 
-    runs: Runs
+    runs: EvidenceRuns
     judge: Asker
 
     @property
     def identity(self) -> str:
         """The judge and its prompt, for the signature."""
-        return f"{self.judge.model.identity}.{hash_of(prompt('evidence.en'))}"
+        return f"{self.judge.model.identity}.{hash_prompts(_PROMPT)}"
 
     async def ask(self, path: Path) -> None:
         """Write the judge's verdicts to a file."""
@@ -233,16 +222,16 @@ class EvidenceJudge:
                 yield Job(gathered.unit, evidence_request(asked, gathered.evidence))
 
 
-def evidence_request(asked: Asked, evidence: Sequence[Evidence]) -> Request:
+def evidence_request(asked: AskedQuestion, evidence: Sequence[Evidence]) -> Request:
     """Return the question whether the results contain the reference answer and the model's answer."""
     results = "\n\n".join(
-        f"{number}. {short(_full_text(result), LONGEST_RESULT)}" for number, result in enumerate(evidence, 1)
+        f"{number}. {shorten(_full_text(result), LONGEST_RESULT)}" for number, result in enumerate(evidence, 1)
     )
     texts = {
         "question": asked.question, "reference": "\nor\n".join(asked.reference), "results": results,
         "answer": asked.chosen or asked.answer or "",
     }  # fmt: skip
-    return ask_judge(prompt("evidence.en"), tuple(_LINES), {}, texts)
+    return ask_judge(_PROMPT, tuple(_LINES), {}, texts)
 
 
 def _verdict(unit: str, reply: Reply) -> EvidenceVerdict:
@@ -262,12 +251,12 @@ def read_verdicts(path: Path) -> dict[str, EvidenceVerdict]:
 
 
 @dataclass(frozen=True)
-class Runs:
+class EvidenceRuns:
     """Two runs of a model, without and with evidence."""
 
     without: Opened
     with_: Opened
-    pairs: Sequence[Pair]
+    pairs: Sequence[QuestionPair]
     left_out: Mapping[str, int]
     notes: tuple[str, ...] = ()
 
@@ -277,11 +266,11 @@ class Runs:
         units = {item.id: self.with_.benchmark.unit(item) for item in items}
         return gather(read_records(self.with_.folder.file(EVIDENCE), SearchedItem), units)
 
-    def seen(self) -> dict[str, Seen]:
+    def seen(self) -> dict[str, EvidenceMatch]:
         """Return how the results relate to each question that is compared."""
         asked = {pair.second.unit: pair.second for pair in self.pairs}
         return {
-            gathered.unit: look(gathered, asked[gathered.unit])
+            gathered.unit: match_evidence(gathered, asked[gathered.unit])
             for gathered in self.gathered()
             if gathered.unit in asked
         }
@@ -291,7 +280,7 @@ class Runs:
         return sign({"diagnosis": f"retrieval.{VERSION}", **self.with_.fields, "contained": contained})
 
 
-def open_runs(path: Path, other_path: Path, *, benchmark: Benchmark | None = None, force: bool = False) -> Runs:
+def open_runs(path: Path, other_path: Path, *, benchmark: Benchmark | None = None, force: bool = False) -> EvidenceRuns:
     """Return the runs in two folders, in any order; ConfigError if they differ in more than the evidence."""
     plain, searched = sorted(
         (open_run(path, benchmark), open_run(other_path, benchmark)), key=lambda run: "search" in run.fields
@@ -302,4 +291,4 @@ def open_runs(path: Path, other_path: Path, *, benchmark: Benchmark | None = Non
         raise ConfigError(f"{path} and {other_path}: {which} asked with evidence; {fix}")
     notes = check_alike(plain, searched, ("benchmark", "data", "model", "task"), ("decoding", "judge"), force)
     pairs, left_out = pair_up(read_asked(plain), read_asked(searched), NAMES)
-    return Runs(plain, searched, pairs, left_out, tuple(notes))
+    return EvidenceRuns(plain, searched, pairs, left_out, tuple(notes))

@@ -20,14 +20,14 @@ from typing import Any, NamedTuple
 
 from mores.benchmark.folder import BenchRun, open_bench_run
 from mores.diagnosis import calibration, errors, locality, retrieval, stability, translation
-from mores.diagnosis.calibration import Calibration
+from mores.diagnosis.calibration import CalibrationResult
 from mores.diagnosis.errors import ErrorsResult, ErrorTable, TypeCheck
 from mores.diagnosis.locality import Locality
 from mores.diagnosis.retrieval import RetrievalResult
 from mores.diagnosis.stability import MEAN, SOMETIMES, Stability
 from mores.diagnosis.translation import SAME_TEXT, TranslationResult
 from mores.errors import InputError
-from mores.formatting import number, percent, points
+from mores.formatting import count, number, percent, points
 from mores.io import write_text
 from mores.run import Run, open_run
 from mores.stats.calibration import ACCURACY, ECE
@@ -47,7 +47,7 @@ class _Description(NamedTuple):
 
 
 _DESCRIPTIONS: dict[type[Record], _Description] = {
-    Calibration: _Description(
+    CalibrationResult: _Description(
         calibration.paragraph,
         lambda result: f"ECE {number(result.figures[ECE].value, 1)} points, {result.source}",
         lambda result: result.figures[ACCURACY].n,
@@ -73,7 +73,7 @@ _DESCRIPTIONS: dict[type[Record], _Description] = {
     ),
     ErrorsResult: _Description(
         errors.paragraph,
-        lambda result: f"{result.wrong:,} wrong answers",
+        lambda result: f"{count(result.wrong)} wrong answers",
         lambda result: result.wrong - result.unscored,
         lambda result: result.failures,
     ),
@@ -91,12 +91,16 @@ _DESCRIPTIONS: dict[type[Record], _Description] = {
     ),
     Locality: _Description(
         locality.paragraph,
-        lambda result: f"{len(result.models):,} models on {len(result.benchmarks):,} benchmarks by {result.grouping}",
+        lambda result: (
+            f"{count(len(result.models))} models on {count(len(result.benchmarks))} benchmarks by {result.grouping}"
+        ),
         lambda result: sum(profile.overall.n for profile in result.profiles),
         lambda _: {},
     ),
 }
-_RECORDS = {record.__name__: record for record in _DESCRIPTIONS}
+_NAMES = {record: record.__name__ for record in _DESCRIPTIONS} | {CalibrationResult: "Calibration"}
+"""The names of the records in files."""
+_RECORDS = {name: record for record, name in _NAMES.items()}
 
 
 def paragraph(result: Record) -> str:
@@ -124,9 +128,9 @@ class Findings:
         self.left_out |= findings.left_out
 
     def dump(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the findings as JSON."""
         results = [
-            {"record": type(result).__name__, "paragraph": paragraph(result), "result": result.model_dump(mode="json")}
+            {"record": _NAMES[type(result)], "paragraph": paragraph(result), "result": result.model_dump(mode="json")}
             for result in self.results
         ]
         return {"kind": self.kind, "results": results, "left_out": self.left_out}

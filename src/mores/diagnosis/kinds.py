@@ -5,53 +5,54 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark, Label
 from mores.benchmark.session import Session
-from mores.diagnosis.calibrating import calibration
+from mores.diagnosis.calibrating import measure_calibration
 from mores.diagnosis.errors import (
     TYPED,
     ErrorJudge,
     ErrorsResult,
     LabelledError,
     TypeCheck,
+    Typed,
     check_types,
     compare_models,
     diagnose_errors,
     read_labelled,
-    read_typed,
 )
 from mores.diagnosis.evidence import JUDGED, EvidenceJudge, open_runs, read_verdicts
 from mores.diagnosis.folder import KINDS, Findings
-from mores.diagnosis.locality import LANGUAGE, locality, read_ran
+from mores.diagnosis.locality import LANGUAGE, measure_locality, read_ran
 from mores.diagnosis.paired import Opened, open_run
 from mores.diagnosis.retrieval import RetrievalResult, diagnose_retrieval
 from mores.diagnosis.session import Diagnosis, Target
-from mores.diagnosis.stability import Stability, stability
-from mores.diagnosis.subject import of_folder
+from mores.diagnosis.stability import Stability, measure_stability
+from mores.diagnosis.subject import subject_of_folder
 from mores.diagnosis.translation import TranslationResult, diagnose_translation, open_versions
 from mores.errors import ConfigError, InputError
+from mores.formatting import count
+from mores.io import read_records
 
 ENGLISH = "english"
 CALIBRATION, STABILITY, RETRIEVAL, TRANSLATION, ERRORS, LOCALITY = KINDS
 ALL = "all"
 
 
-async def calibrations(diagnosis: Diagnosis) -> Findings:
-    """Of every run and benchmark."""
+async def diagnose_calibration(diagnosis: Diagnosis) -> Findings:
+    """Return the calibration of every run and benchmark."""
     findings = Findings(CALIBRATION)
     for target in diagnosis.targets:
-        findings.add(await calibration(diagnosis, target))
+        findings.add(await measure_calibration(diagnosis, target))
     return findings
 
 
 # ---- stability -------------------------------------------------------------------------------------------------
 
 
-async def stabilities(diagnosis: Diagnosis) -> Findings:
-    """Of every run and benchmark."""
+async def diagnose_stability(diagnosis: Diagnosis) -> Findings:
+    """Return the stability of every run and benchmark."""
     return Findings(STABILITY, [await _stability(diagnosis, target) for target in diagnosis.targets])
 
 
@@ -64,13 +65,13 @@ async def _stability(diagnosis: Diagnosis, target: Target) -> Stability:
         reason = f"one answer per question cannot show whether answers change; {fix}"
         raise ConfigError(f"{name}: {reason}", setting=setting)
     run = target.folder if isinstance(target, Opened) else await diagnosis.make_samples(target)
-    return stability(of_folder(run), run.verdicts())
+    return measure_stability(subject_of_folder(run), run.verdicts())
 
 
 # ---- two runs --------------------------------------------------------------------------------------------------
 
 
-async def retrievals(diagnosis: Diagnosis) -> Findings:
+async def diagnose_searches(diagnosis: Diagnosis) -> Findings:
     """Return the gain from evidence, of two runs or of benchmarks with a search."""
     findings = Findings(RETRIEVAL)
     if diagnosis.runs:
@@ -108,7 +109,7 @@ async def _retrieval(diagnosis: Diagnosis, first: Path, second: Path) -> Retriev
     return diagnose_retrieval(runs, runs.seen(), read_verdicts(path), judge.identity)
 
 
-async def translations(diagnosis: Diagnosis) -> Findings:
+async def diagnose_versions(diagnosis: Diagnosis) -> Findings:
     """Return the difference between two runs, or between two variants of benchmarks."""
     findings = Findings(TRANSLATION)
     if diagnosis.runs:
@@ -133,12 +134,9 @@ async def _versions(diagnosis: Diagnosis, benchmark: Benchmark, session: Session
 # ---- errors ----------------------------------------------------------------------------------------------------
 
 
-async def errors(diagnosis: Diagnosis) -> Findings:
-    """The types of errors in every run and benchmark; also compares several models, and the judge with people."""
-    return await _sort_errors(diagnosis, diagnosis.targets)
-
-
-async def _sort_errors(diagnosis: Diagnosis, targets: Sequence[Target]) -> Findings:
+async def classify_errors(diagnosis: Diagnosis, only: Sequence[Target] = ()) -> Findings:
+    """Return the types of errors of every target, or `only` of some; compare several models, and judge and people."""
+    targets = only or diagnosis.targets
     if not diagnosis.session.judges:
         raise ConfigError("a judge decides the type of an error; name one, for example openai:NAME", setting="judge")
     labelled = diagnosis.labelled
@@ -165,38 +163,42 @@ async def _errors(diagnosis: Diagnosis, run: Opened) -> ErrorsResult:
     labels = Counter(verdict.label for verdict in run.folder.verdicts())
     if not labels[Label.INCORRECT]:
         raise InputError(
-            f"{run.folder.path}: none of its {labels.total():,} answers is wrong; there are no errors to classify"
+            f"{run.folder.path}: none of its {count(labels.total())} answers is wrong; there are no errors to classify"
         )
     judge = ErrorJudge(run, diagnosis.judge)
     path = diagnosis.folder(ERRORS, run.result.name, run.result.model) / TYPED
     await judge.ask(path)
-    return diagnose_errors(run, read_typed(path), diagnosis.judge.model.name, judge.signature())
+    return diagnose_errors(run, read_records(path, Typed), diagnosis.judge.model.name, judge.signature())
 
 
 async def _check(diagnosis: Diagnosis, run: Opened, labelled: Sequence[LabelledError]) -> TypeCheck:
     judge = ErrorJudge(run, diagnosis.judge)
     path = diagnosis.folder(ERRORS, run.result.name, run.result.model) / "check.jsonl"
     await judge.ask_labelled(labelled, path)
-    return check_types(labelled, list(read_typed(path)), diagnosis.judge.model.name, judge.signature())
+    return check_types(labelled, list(read_records(path, Typed)), diagnosis.judge.model.name, judge.signature())
 
 
-async def localities(diagnosis: Diagnosis) -> Findings:
+async def diagnose_locality(diagnosis: Diagnosis) -> Findings:
     """Return the strengths and weaknesses of all runs together."""
     ran = read_ran([run.folder.path for run in diagnosis.runs], diagnosis.by)
-    return Findings(LOCALITY, [locality(ran, diagnosis.by, force=diagnosis.force)])
+    return Findings(LOCALITY, [measure_locality(ran, diagnosis.by, force=diagnosis.force)])
 
 
 WORK: dict[str, Callable[[Diagnosis], Awaitable[Findings]]] = {
-    CALIBRATION: calibrations, STABILITY: stabilities, RETRIEVAL: retrievals, TRANSLATION: translations,
-    ERRORS: errors, LOCALITY: localities,
-}  # fmt: skip
+    CALIBRATION: diagnose_calibration,
+    STABILITY: diagnose_stability,
+    RETRIEVAL: diagnose_searches,
+    TRANSLATION: diagnose_versions,
+    ERRORS: classify_errors,
+    LOCALITY: diagnose_locality,
+}
 """The function that makes the findings of each kind."""
 
 
 # ---- all of them -----------------------------------------------------------------------------------------------
 
 
-async def everything(diagnosis: Diagnosis) -> list[Findings]:
+async def diagnose_all(diagnosis: Diagnosis) -> list[Findings]:
     """Return every kind that the options allow, and for the others, the reason."""
     findings = {kind: Findings(kind) for kind in KINDS}
     plain: list[Path] = []
@@ -205,15 +207,15 @@ async def everything(diagnosis: Diagnosis) -> list[Findings]:
         plain.append(run.folder.path)
         for kind, part in _parts(diagnosis, benchmark, run):
             await _add(findings[kind], f"{kind} of {benchmark.name}", part)
-    await _add(findings[LOCALITY], LOCALITY, partial(_profiles, plain))
+
+    async def profiles() -> Findings:
+        result = measure_locality(read_ran(plain, LANGUAGE), LANGUAGE)
+        if not result.shifts and not any(profile.groups for profile in result.profiles):
+            raise InputError("all questions are in one language; locality by region may show differences")
+        return Findings(LOCALITY, [result])
+
+    await _add(findings[LOCALITY], LOCALITY, profiles)
     return list(findings.values())
-
-
-async def _profiles(folders: Sequence[Path]) -> Findings:
-    result = locality(read_ran(folders, LANGUAGE), LANGUAGE)
-    if not result.shifts and not any(profile.groups for profile in result.profiles):
-        raise InputError("all questions are in one language; locality by region may show differences")
-    return Findings(LOCALITY, [result])
 
 
 Part = Callable[[], Awaitable[Findings]]
@@ -229,11 +231,11 @@ def _parts(diagnosis: Diagnosis, benchmark: Benchmark, run: Opened) -> Iterator[
     async def translated() -> Findings:
         return Findings(TRANSLATION, [await _versions(diagnosis, benchmark, diagnosis.plain)])
 
-    yield CALIBRATION, lambda: calibration(diagnosis, benchmark)
+    yield CALIBRATION, lambda: measure_calibration(diagnosis, benchmark)
     yield STABILITY, stable
     yield RETRIEVAL, searched
     yield TRANSLATION, translated
-    yield ERRORS, lambda: _sort_errors(diagnosis, [run])
+    yield ERRORS, lambda: classify_errors(diagnosis, [run])
 
 
 async def _add(findings: Findings, name: str, part: Part) -> None:

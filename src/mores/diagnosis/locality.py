@@ -1,6 +1,6 @@
 """Locality: where a model is better or worse than overall, and whether another benchmark ranks models differently.
 
-    result = locality(read_ran([Path("bench")]))      # what `mores bench` wrote for several models and benchmarks
+    result = measure_locality(read_ran([Path("bench")]))    # what `mores bench` wrote for several models and benchmarks
 
 A question's credit is the share of correct answers to it (for long answers, the first measure). All figures use credit,
 even if a benchmark has another headline. MSQA, Sections 4.1.1 and 4.1.2.
@@ -64,7 +64,7 @@ class Local(Record):
     verdict: Verdict
 
 
-class Profile(Record):
+class LocalityProfile(Record):
     """A model's strengths and weaknesses on a benchmark."""
 
     model: str
@@ -108,7 +108,7 @@ class Moved(Record):
     """
 
 
-class Shift(Record):
+class LocalityShift(Record):
     """The same models on two benchmarks."""
 
     first: str
@@ -131,8 +131,8 @@ class Locality(Record):
     grouping: str
     figures: dict[str, Result]
     """The credit of each model on each benchmark, and the tau of each pair of benchmarks."""
-    profiles: tuple[Profile, ...]
-    shifts: tuple[Shift, ...]
+    profiles: tuple[LocalityProfile, ...]
+    shifts: tuple[LocalityShift, ...]
     unpaired: tuple[str, ...] = ()
     """Pairs of benchmarks that share fewer than two models."""
     notes: tuple[str, ...] = ()
@@ -143,16 +143,16 @@ class Locality(Record):
 
 def read_ran(folders: Iterable[Path], grouping: str = LANGUAGE) -> list[Ran]:
     """Return every run in these folders and their subfolders; `grouping` is a field of items, or a label."""
-    return [Ran(entry, _groups(entry, grouping)) for entry in read_runs(folders)]
+    runs = []
+    for entry in read_runs(folders):
+        folder = open_bench_run(entry.folder)
+        benchmark = folder.benchmark()
+        groups = {benchmark.unit(item): benchmark.group(item, grouping) for item in reversed(folder.items())}
+        runs.append(Ran(entry, groups))
+    return runs
 
 
-def _groups(entry: BoardEntry, grouping: str) -> dict[str, str | None]:
-    folder = open_bench_run(entry.folder)
-    benchmark = folder.benchmark()
-    return {benchmark.unit(item): benchmark.group(item, grouping) for item in reversed(folder.items())}
-
-
-def locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bool = False) -> Locality:
+def measure_locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bool = False) -> Locality:
     """Compare models with themselves from group to group, and with each other from benchmark to benchmark."""
     if not runs:
         raise InputError("there is no run; give folders that `mores bench` wrote")
@@ -163,6 +163,8 @@ def locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bool = Fal
     profiles = [profile for name, by_model in by_benchmark.items() for profile in make_profiles(name, by_model)]
     pairs = list(combinations(by_benchmark, 2))
     shifts = [shift for first, second in pairs if (shift := _shift((first, second), by_benchmark))]
+    credit = {f"{profile.model} on {profile.benchmark}": profile.overall for profile in profiles}
+    taus = {f"tau of {shift.first} and {shift.second}": shift.tau for shift in shifts}
     compared = {(shift.first, shift.second) for shift in shifts}
     return Locality(
         models=tuple(dict.fromkeys(chain.from_iterable(by_benchmark.values()))), benchmarks=tuple(by_benchmark),
@@ -170,7 +172,7 @@ def locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bool = Fal
             name: tuple(run.entry.result.signature for run in by_model.values())
             for name, by_model in by_benchmark.items()
         },
-        grouping=grouping, figures=_figures(profiles, shifts), profiles=tuple(profiles), shifts=tuple(shifts),
+        grouping=grouping, figures=credit | taus, profiles=tuple(profiles), shifts=tuple(shifts),
         unpaired=tuple(f"{first} and {second}" for first, second in pairs if (first, second) not in compared),
         notes=tuple(_notes(by_benchmark, grouping)),
     )  # fmt: skip
@@ -188,16 +190,8 @@ def _by_model(benchmark: str, runs: Sequence[Ran], force: bool) -> dict[str, Ran
                 setting="force",
             )
     times = Counter(run.entry.result.model for run in runs)
-    return {_name(run.entry, times[run.entry.result.model] > 1): run for run in runs}
-
-
-def _name(entry: BoardEntry, several: bool) -> str:
-    return f"{entry.result.model} ({entry.folder})" if several else entry.result.model
-
-
-def _figures(profiles: Sequence[Profile], shifts: Sequence[Shift]) -> dict[str, Result]:
-    credit = {f"{profile.model} on {profile.benchmark}": profile.overall for profile in profiles}
-    return credit | {f"tau of {shift.first} and {shift.second}": shift.tau for shift in shifts}
+    models = [(run.entry.result.model, run) for run in runs]
+    return {f"{model} ({run.entry.folder})" if times[model] > 1 else model: run for model, run in models}
 
 
 def _notes(by_benchmark: Mapping[str, Mapping[str, Ran]], grouping: str) -> list[str]:
@@ -214,18 +208,19 @@ def _notes(by_benchmark: Mapping[str, Mapping[str, Ran]], grouping: str) -> list
 # ---- profiles --------------------------------------------------------------------------------------------------
 
 
-def make_profiles(name: str, runs: Mapping[str, Ran]) -> list[Profile]:
+def make_profiles(name: str, runs: Mapping[str, Ran]) -> list[LocalityProfile]:
     """Return the profiles of one benchmark, whose p-values are adjusted together."""
     profiles = [_profile(name, model, run) for model, run in runs.items()]
     tested = [local.p for profile in profiles for local in profile.groups if local.p is not None]
     adjusted = iter(adjust_p_values(tested).tolist() if tested else ())
     return [
-        profile.model_copy(update={"groups": tuple(_judged(local, adjusted) for local in profile.groups)})
+        profile.model_copy(update={"groups": tuple(_decide(local, adjusted) for local in profile.groups)})
         for profile in profiles
     ]
 
 
-def _judged(local: Local, adjusted: Iterator[float]) -> Local:
+def _decide(local: Local, adjusted: Iterator[float]) -> Local:
+    """Return a tested group with its verdict by the next adjusted p."""
     if local.p is None:
         return local
     q, above = next(adjusted), (local.difference.value or 0.0) > 0
@@ -233,7 +228,7 @@ def _judged(local: Local, adjusted: Iterator[float]) -> Local:
     return local.model_copy(update={"adjusted": q, "verdict": verdict})
 
 
-def _profile(name: str, model: str, run: Ran) -> Profile:
+def _profile(name: str, model: str, run: Ran) -> LocalityProfile:
     credit, unscored = run.entry.credit, Counter[str | None]()
     by_group: dict[str | None, list[float]] = defaultdict(list)
     for unit, group in run.groups.items():
@@ -251,7 +246,7 @@ def _profile(name: str, model: str, run: Ran) -> Profile:
         for (group, values), p in zip(groups.items(), p_values, strict=True):
             others = np.concatenate([*(remaining for key, remaining in groups.items() if key != group), loose])
             group_results.append(_local(group, values, others, p, unscored[group]))
-    return Profile(
+    return LocalityProfile(
         model=model, benchmark=name, signature=run.entry.result.signature, ungrouped=len(loose) + unscored[None],
         overall=mean_result("credit", [*loose, *chain(*groups.values())], unscored=unscored.total()),
         groups=tuple(sorted(group_results, key=lambda local: -(local.difference.value or 0.0))),
@@ -276,7 +271,7 @@ def _local(group: str, values: Floats, others: Floats, p: float, unscored: int) 
 # ---- ranks -----------------------------------------------------------------------------------------------------
 
 
-def _shift(names: tuple[str, str], by_benchmark: Mapping[str, Mapping[str, Ran]]) -> Shift | None:
+def _shift(names: tuple[str, str], by_benchmark: Mapping[str, Mapping[str, Ran]]) -> LocalityShift | None:
     """Return the models that both benchmarks have, ranked on each; None with fewer than two."""
     first, second = (by_benchmark[name] for name in names)
     models = [model for model in first if model in second and first[model].entry.credit and second[model].entry.credit]
@@ -289,11 +284,13 @@ def _shift(names: tuple[str, str], by_benchmark: Mapping[str, Mapping[str, Ran]]
     ]
     out = sorted({*first, *second} - set(models))
     ranked = sorted(rows, key=lambda row: (row.first.rank, row.model))
-    return Shift(first=names[0], second=names[1], models=tuple(ranked), tau=_tau(rows, tables), left_out=tuple(out))
+    return LocalityShift(
+        first=names[0], second=names[1], models=tuple(ranked), tau=_tau(rows, tables), left_out=tuple(out)
+    )
 
 
 def _credits(runs: Sequence[Ran]) -> Floats:
-    """Questions × models; nan where a model has no grade."""
+    """Return questions × models; nan where a model has no grade."""
     units = sorted({unit for run in runs for unit in run.entry.credit})
     return np.array([[run.entry.credit.get(unit, np.nan) for run in runs] for unit in units])
 
@@ -336,7 +333,7 @@ def paragraph(result: Locality) -> str:
     return " ".join([*parts, *shifts, *notes])
 
 
-def _profile_words(profile: Profile, grouping: str) -> str:
+def _profile_words(profile: LocalityProfile, grouping: str) -> str:
     overall = "no credit" if profile.overall.value is None else percent(profile.overall.value)
     opening = f"{profile.model} answers {overall} of {profile.benchmark} correctly."
     differences = [_named_gaps(profile, verdict, grouping) for verdict in ("above", "below")]
@@ -349,25 +346,19 @@ def _profile_words(profile: Profile, grouping: str) -> str:
     return f"{opening} It is {' and '.join(filter(None, differences))}.{remark}"
 
 
-def _named_gaps(profile: Profile, verdict: str, grouping: str) -> str:
+def _named_gaps(profile: LocalityProfile, verdict: str, grouping: str) -> str:
     groups = [local for local in profile.groups if local.verdict == verdict]
     groups = groups if verdict == "above" else groups[::-1]
     if not groups:
         return ""
-    named = ", ".join(f"{_group_name(local.group, grouping)} ({_points(local.difference)})" for local in groups[:NAMED])
+    label = language_label if grouping == LANGUAGE else str
+    gaps = ((local.group, local.difference) for local in groups[:NAMED])
+    named = ", ".join(f"{label(group)} ({points(gap.value)} points, {to(gap.low, gap.high)})" for group, gap in gaps)
     more = f" and {len(groups) - NAMED} more" if len(groups) > NAMED else ""
     return f"{'better' if verdict == 'above' else 'worse'} than overall in {named}{more}"
 
 
-def _group_name(group: str, grouping: str) -> str:
-    return language_label(group) if grouping == LANGUAGE else group
-
-
-def _points(result: Result) -> str:
-    return f"{points(result.value)} points, {to(result.low, result.high)}"
-
-
-def _shift_words(shift: Shift) -> str:
+def _shift_words(shift: LocalityShift) -> str:
     tau = shift.tau
     if tau.value is None or tau.low is None or tau.high is None:
         agreement = "Kendall's tau is undefined, because all models are equal on one of them"

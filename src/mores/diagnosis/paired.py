@@ -88,30 +88,23 @@ def open_run(path: Path, benchmark: Benchmark | None = None) -> Opened:
 
 def check_alike(first: Opened, second: Opened, same: Sequence[str], alike: Sequence[str], force: bool) -> list[str]:
     """Return how two runs differ in their settings; ConfigError if a field of `same` differs, unless `force`."""
-    different = {name: _difference(name, first, second) for name in (*same, *alike)}
-    spoiling = [different[name] for name in same if different[name]]
+    settings = [{**run.fields, "benchmark": run.result.benchmark} for run in (first, second)]
+    values = {name: [setting.get(name, "none") for setting in settings] for name in (*same, *alike)}
+    different = {
+        name: f"{name} is {before} in {first.folder.path} and {after} in {second.folder.path}"
+        for name, (before, after) in values.items()
+        if before != after
+    }
+    spoiling = next((different[name] for name in same if name in different), None)
     if spoiling and not force:
-        raise ConfigError(f"{spoiling[0]}; run them with the same settings, or force the comparison", setting="force")
-    return [note for note in different.values() if note]
-
-
-def _difference(name: str, first: Opened, second: Opened) -> str:
-    first_value, second_value = (_value_of(run, name) for run in (first, second))
-    return (
-        f"{name} is {first_value} in {first.folder.path} and {second_value} in {second.folder.path}"
-        if first_value != second_value
-        else ""
-    )
-
-
-def _value_of(run: Opened, name: str) -> str:
-    return run.result.benchmark if name == "benchmark" else run.fields.get(name, "none")
+        raise ConfigError(f"{spoiling}; run them with the same settings, or force the comparison", setting="force")
+    return list(different.values())
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------
 
 
-class Asked(Record):
+class AskedQuestion(Record):
     """One question in one run, with an answer that represents all answers to it."""
 
     unit: str
@@ -147,7 +140,7 @@ class _Answers:
     failure: Failure | None = None
 
 
-def read_asked(run: Opened) -> dict[str, Asked]:
+def read_asked(run: Opened) -> dict[str, AskedQuestion]:
     """Return every question of a run."""
     parts: dict[str, list[Item]] = defaultdict(list)
     for item in run.folder.items():
@@ -169,18 +162,14 @@ def _collect(
         if label is not None:
             correct = label is Label.CORRECT
             answers.correct, answers.graded = answers.correct + correct, answers.graded + 1
-            answers.first.setdefault(
-                correct, (label, _joined(sample_verdicts), _short(sample_verdicts, parts.get(unit, ())))
-            )
+            texts = [verdict.answer for verdict in sample_verdicts if verdict.answer is not None]
+            answer = "\n".join(texts) if texts else None
+            answers.first.setdefault(correct, (label, answer, _choice(sample_verdicts, parts.get(unit, ()))))
     return collected
 
 
-def _joined(verdicts: Sequence[Verdict]) -> str | None:
-    answers = [verdict.answer for verdict in verdicts if verdict.answer is not None]
-    return "\n".join(answers) if answers else None
-
-
-def _short(verdicts: Sequence[Verdict], items: Sequence[Item]) -> str:
+def _choice(verdicts: Sequence[Verdict], items: Sequence[Item]) -> str:
+    """Return the text of the option, or the answer without thoughts; nothing for a question with several parts."""
     if len(verdicts) != 1 or len(items) != 1:
         return ""
     (verdict,), (item,) = verdicts, items
@@ -189,29 +178,24 @@ def _short(verdicts: Sequence[Verdict], items: Sequence[Item]) -> str:
     return without_thoughts(verdict.answer or "")
 
 
-def _asked(run: Opened, unit: str, items: Sequence[Item], answers: _Answers) -> Asked:
+def _asked(run: Opened, unit: str, items: Sequence[Item], answers: _Answers) -> AskedQuestion:
     credit = answers.correct / answers.graded if answers.graded else None
-    label, answer, short = answers.first.get(credit is not None and credit > 0.5, (None, None, ""))
-    texts = dict.fromkeys(run.question(item) for item in items)
-    return Asked(
-        unit=unit, question="\n".join(texts), reference=_references(run, items), parts=len(items),
-        groups=run.groups(items[0]), answer=answer, chosen=short, label=label, credit=credit, failure=answers.failure,
+    label, answer, chosen = answers.first.get(credit is not None and credit > 0.5, (None, None, ""))
+    texts, references = dict.fromkeys(map(run.question, items)), list(map(run.reference, items))
+    # Several parts share one line, with the first correct answer of each.
+    joined = "; ".join(reference[0] for reference in references if reference)
+    return AskedQuestion(
+        unit=unit, question="\n".join(texts), reference=references[0] if len(items) == 1 else (joined,),
+        parts=len(items), groups=run.groups(items[0]), answer=answer, chosen=chosen, label=label, credit=credit,
+        failure=answers.failure,
     )  # fmt: skip
 
 
-def _references(run: Opened, items: Sequence[Item]) -> tuple[str, ...]:
-    """Return all correct answers of a single item; for several parts, one line with the first answer of each."""
-    references = [run.reference(item) for item in items]
-    return (
-        references[0] if len(references) == 1 else ("; ".join(reference[0] for reference in references if reference),)
-    )
-
-
-class Pair(Record):
+class QuestionPair(Record):
     """One question in two runs, graded in both."""
 
-    first: Asked
-    second: Asked
+    first: AskedQuestion
+    second: AskedQuestion
 
     @property
     def groups(self) -> dict[str, str]:
@@ -228,9 +212,11 @@ Names = tuple[str, str]
 """The names of the two runs, as they follow a word such as "correct": `without evidence`, `in English`."""
 
 
-def pair_up(first: Mapping[str, Asked], second: Mapping[str, Asked], names: Names) -> tuple[list[Pair], dict[str, int]]:
+def pair_up(
+    first: Mapping[str, AskedQuestion], second: Mapping[str, AskedQuestion], names: Names
+) -> tuple[list[QuestionPair], dict[str, int]]:
     """Return the questions with a grade in both runs, and the number of the others by reason."""
-    pairs: list[Pair] = []
+    pairs: list[QuestionPair] = []
     left_out: Counter[str] = Counter()
     for unit in dict.fromkeys((*first, *second)):
         asked_first, asked_second = first.get(unit), second.get(unit)
@@ -238,14 +224,11 @@ def pair_up(first: Mapping[str, Asked], second: Mapping[str, Asked], names: Name
             left_out[f"not asked {names[asked_first is not None]}"] += 1
         elif asked_first.credit is None or asked_second.credit is None:
             side = int(asked_first.credit is not None)
-            left_out[f"no grade {names[side]} ({_why((asked_first, asked_second)[side])})"] += 1
+            failure = (asked_first, asked_second)[side].failure
+            left_out[f"no grade {names[side]} ({failure.kind.value if failure else 'no answer'})"] += 1
         else:
-            pairs.append(Pair(first=asked_first, second=asked_second))
+            pairs.append(QuestionPair(first=asked_first, second=asked_second))
     return pairs, dict(left_out)
-
-
-def _why(asked: Asked) -> str:
-    return asked.failure.kind.value if asked.failure else "no answer"
 
 
 def map_groups(
@@ -257,8 +240,3 @@ def map_groups(
         for grouping, group in memberships.items():
             by[grouping][group].append(row)
     return {name: {group: figure(members[group]) for group in sorted(members)} for name, members in by.items()}
-
-
-def short(text: str, longest: int = 600) -> str:
-    """Return the beginning of a long text, for lists of items."""
-    return text if len(text) <= longest else text[: longest - 1] + "…"

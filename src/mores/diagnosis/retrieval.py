@@ -31,7 +31,7 @@ from mores.benchmark.folder import EVIDENCE
 from mores.diagnosis.change import (
     GAIN,
     By,
-    Change,
+    RunChange,
     Uncertain,
     change_of,
     changes_by,
@@ -40,8 +40,9 @@ from mores.diagnosis.change import (
     uncertain_of,
     uncertain_words,
 )
-from mores.diagnosis.evidence import NAMES, EvidenceVerdict, Runs, Seen
-from mores.diagnosis.paired import Pair, map_groups, short
+from mores.diagnosis.evidence import NAMES, EvidenceMatch, EvidenceRuns, EvidenceVerdict
+from mores.diagnosis.paired import QuestionPair, map_groups
+from mores.diagnosis.subject import LONGEST, shorten
 from mores.errors import InputError
 from mores.formatting import full_points, full_share
 from mores.stats.results import share_result
@@ -98,7 +99,7 @@ class RetrievalResult(Record):
     signature: Signature
     figures: dict[str, Result]
     """Accuracy without and with evidence, the gain; how often results contain the answer, and the accuracy then."""
-    change: Change
+    change: RunChange
     by: By
     """Grouping, group; `results` and `coverage` are substitutes for popularity."""
     found_by: dict[str, dict[str, Result]]
@@ -125,16 +126,21 @@ class RetrievalResult(Record):
 
 
 def diagnose_retrieval(
-    runs: Runs, seen: Mapping[str, Seen], judged: Mapping[str, EvidenceVerdict] | None = None, judge: str | None = None
+    runs: EvidenceRuns,
+    seen: Mapping[str, EvidenceMatch],
+    judged: Mapping[str, EvidenceVerdict] | None = None,
+    judge: str | None = None,
 ) -> RetrievalResult:
     """Compare two runs; `judged` has a judge's verdicts, and `judge` is its identity."""
+    judged = judged or {}
     rows = [(pair, _evidence_for(pair, seen, runs)) for pair in runs.pairs]
     groups = _groups(rows)
     wrong = [
-        _case(pair, evidence, group, (judged or {}).get(evidence.unit))
+        _case(pair, evidence, group, judged.get(evidence.unit))
         for (pair, evidence), group in zip(rows, groups, strict=True)
         if not pair.second.correct
     ]
+    verdicts = Counter(verdict.failure.kind.value if verdict.failure else "given" for verdict in judged.values())
     unscored = sum(runs.left_out.values())
     change = change_of(runs.pairs, NAMES, unscored)
     return RetrievalResult(
@@ -144,16 +150,16 @@ def diagnose_retrieval(
         found_by=map_groups(lambda members: _found_figures(members)["found"], rows, groups),
         faults={name: share_result(name, count, len(wrong)) for name, count in _faults(wrong).items()},
         faults_by=map_groups(_faults, wrong, [case.groups for case in wrong]), overlap=_overlap(wrong), judge=judge,
-        uncertain=uncertain_of(runs.pairs, NAMES),
-        judged=_verdicts(judged or {}), agreement=_agreement(rows, judged or {}), popularity=_popularity(rows),
+        uncertain=uncertain_of(runs.pairs, NAMES), judged=dict(verdicts), agreement=_agreement(rows, judged),
+        popularity=_popularity(rows),
         cases=tuple(_listed(wrong)), cases_in_all=len(wrong), left_out=dict(runs.left_out), notes=runs.notes,
     )  # fmt: skip
 
 
-Row = tuple[Pair, Seen]
+Row = tuple[QuestionPair, EvidenceMatch]
 
 
-def _evidence_for(pair: Pair, seen: Mapping[str, Seen], runs: Runs) -> Seen:
+def _evidence_for(pair: QuestionPair, seen: Mapping[str, EvidenceMatch], runs: EvidenceRuns) -> EvidenceMatch:
     if pair.second.unit not in seen:
         path = runs.with_.folder.path / EVIDENCE
         raise InputError(
@@ -162,13 +168,16 @@ def _evidence_for(pair: Pair, seen: Mapping[str, Seen], runs: Runs) -> Seen:
     return seen[pair.second.unit]
 
 
-def _case(pair: Pair, seen: Seen, groups: Mapping[str, str], verdict: EvidenceVerdict | None) -> RetrievalCase:
+def _case(
+    pair: QuestionPair, seen: EvidenceMatch, groups: Mapping[str, str], verdict: EvidenceVerdict | None
+) -> RetrievalCase:
     contained = seen.contained if verdict is None or verdict.contained is None else verdict.contained
     taken = seen.taken if verdict is None or verdict.taken is None else verdict.taken
     fault = fault_of(seen.results, pair.first.correct, contained, taken)
     return RetrievalCase(
-        unit=seen.unit, fault=fault, question=short(pair.second.question), reference=pair.second.reference,
-        without=short(pair.first.answer or ""), answer=short(pair.second.answer or ""), label=pair.second.label,
+        unit=seen.unit, fault=fault, question=shorten(pair.second.question, LONGEST),
+        reference=pair.second.reference, without=shorten(pair.first.answer, LONGEST),
+        answer=shorten(pair.second.answer, LONGEST), label=pair.second.label,
         was_correct=pair.first.correct, contained=contained, taken=taken, results=seen.results,
         containing=seen.containing, excerpt=seen.excerpt, groups=dict(groups), why=_why(fault, seen, pair, verdict),
     )  # fmt: skip
@@ -185,9 +194,9 @@ def fault_of(results: int, was_correct: bool, contained: bool | None, taken: boo
     return Fault.NOT_USED if contained else Fault.NOT_FOUND
 
 
-def _why(fault: Fault, seen: Seen, pair: Pair, verdict: EvidenceVerdict | None) -> str:
+def _why(fault: Fault, seen: EvidenceMatch, pair: QuestionPair, verdict: EvidenceVerdict | None) -> str:
     if verdict is not None and verdict.reason:
-        return short(verdict.reason)
+        return shorten(verdict.reason, LONGEST)
     numbers = ", ".join(map(str, seen.containing))
     if not seen.results:
         return "the search found nothing"
@@ -221,10 +230,6 @@ def _overlap(wrong: Sequence[RetrievalCase]) -> dict[str, int]:
     return {name: counts[value] for value, name in names.items()}
 
 
-def _verdicts(judged: Mapping[str, EvidenceVerdict]) -> dict[str, int]:
-    return dict(Counter(verdict.failure.kind.value if verdict.failure else "given" for verdict in judged.values()))
-
-
 def _agreement(rows: Sequence[Row], judged: Mapping[str, EvidenceVerdict]) -> Result | None:
     agreeing = [
         evidence.contained == verdict.contained
@@ -235,7 +240,7 @@ def _agreement(rows: Sequence[Row], judged: Mapping[str, EvidenceVerdict]) -> Re
 
 
 def _listed(wrong: Iterable[RetrievalCase]) -> Iterator[RetrievalCase]:
-    """Yield the first of each fault."""
+    """Yield the first cases of each fault."""
     times: Counter[Fault] = Counter()
     for case in wrong:
         times[case.fault] += 1
@@ -249,10 +254,16 @@ def _listed(wrong: Iterable[RetrievalCase]) -> Iterator[RetrievalCase]:
 def _groups(rows: Sequence[Row]) -> list[dict[str, str]]:
     """Return the groups of each question, with bands of popularity and of its substitutes."""
     popularity = {evidence.unit: pair.groups["popularity"] for pair, evidence in rows if "popularity" in pair.groups}
+    try:
+        numbers = {unit: float(value) for unit, value in popularity.items()}
+    except ValueError:
+        numbers = {}
+    results = {evidence.unit: evidence.results for _, evidence in rows}
+    coverage = {evidence.unit: evidence.coverage for _, evidence in rows if evidence.coverage is not None}
     banded = {
-        "popularity": _numeric(popularity) or popularity,
-        "results": {evidence.unit: _count(evidence.results) for _, evidence in rows},
-        "coverage": bands({evidence.unit: evidence.coverage for _, evidence in rows if evidence.coverage is not None}),
+        "popularity": cut_bands(numbers) if numbers and all(map(np.isfinite, numbers.values())) else popularity,
+        "results": {unit: str(count) if count < 10 else "10 and more" for unit, count in results.items()},
+        "coverage": cut_bands(coverage),
     }
     return [
         {name: group for name, group in pair.groups.items() if name != "popularity"}
@@ -261,20 +272,8 @@ def _groups(rows: Sequence[Row]) -> list[dict[str, str]]:
     ]
 
 
-def _numeric(values: Mapping[str, str]) -> dict[str, str]:
-    try:
-        numbers = {unit: float(value) for unit, value in values.items()}
-    except ValueError:
-        return {}
-    return bands(numbers) if all(map(np.isfinite, numbers.values())) else {}
-
-
-def _count(results: int) -> str:
-    return str(results) if results < 10 else "10 and more"
-
-
-def bands(values: Mapping[str, float]) -> dict[str, str]:
-    """Four bands of about equal size, from the lowest; equal values share a band, so there may be fewer."""
+def cut_bands(values: Mapping[str, float]) -> dict[str, str]:
+    """Return four bands of about equal size, from the lowest; equal values share a band, so there may be fewer."""
     if not values:
         return {}
     numbers = np.array(list(values.values()), dtype=np.float64)

@@ -1,7 +1,7 @@
 """Stability: how several answers to the same question differ (MSQA, Section 4.2.2).
 
     folder = mores.open_run("bench/msqa/NAME")      # mores bench msqa --samples 100 ...
-    result = stability(of_folder(folder), folder.verdicts())
+    result = measure_stability(subject_of_folder(folder), folder.verdicts())
 
 A question with several parts is correct if all are. Answers without a grade are excluded: a question counts for n
 answers if it has n graded ones, and each point of a curve has the number of such questions.
@@ -21,7 +21,7 @@ from mores.benchmark.score import together
 from mores.diagnosis.confidence import cluster_of
 from mores.diagnosis.subject import Subject, shorten
 from mores.errors import InputError
-from mores.formatting import between, percent
+from mores.formatting import between, count, percent
 from mores.stats.classification import Bools, Floats, Ints
 from mores.stats.curves import best_of, majority_of, mean_of, plurality_of, worst_of
 from mores.stats.results import mean_result, share_result
@@ -130,7 +130,8 @@ class _Tally:
         cluster[0] += 1
         cluster[1] += correct
         if key not in self.shown:
-            self.shown[key] = _shown(benchmark, parts)
+            answers = (part.read if benchmark.candidates is not None else part.answer for part in parts)
+            self.shown[key] = shorten(" | ".join(answer or "?" for answer in answers))
 
     @property
     def sizes(self) -> tuple[list[int], list[int]]:
@@ -139,20 +140,14 @@ class _Tally:
         return [n for n, correct in clusters if 2 * correct > n], [n for n, correct in clusters if 2 * correct <= n]
 
 
-def _shown(benchmark: Benchmark, parts: Sequence[Verdict]) -> str:
-    answers = (part.read if benchmark.candidates is not None else part.answer for part in parts)
-    return shorten(" | ".join(answer or "?" for answer in answers))
-
-
 def count_answers(subject: Subject, verdicts: Iterable[Verdict]) -> tuple[dict[str, _Tally], int]:
     """Return the counts of answers to each question, all parts together, and the number of samples."""
     tallies = {unit: _Tally() for unit in subject.units}
     samples = 0
     for (unit, sample), parts in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
         if unit not in tallies:
-            raise InputError(
-                f"{subject.benchmark.name}: a verdict on {unit!r}, which is no item of the run; give the run's items"
-            )
+            name = subject.benchmark.name
+            raise InputError(f"{name}: a verdict on {unit!r}, which is not an item of the run; give the run's items")
         samples = max(samples, sample + 1)
         tallies[unit].add(subject.benchmark, list(parts))
     return tallies, samples
@@ -161,17 +156,19 @@ def count_answers(subject: Subject, verdicts: Iterable[Verdict]) -> tuple[dict[s
 # ---- from counts to numbers ------------------------------------------------------------------------------------
 
 
-def stability(subject: Subject, verdicts: Iterable[Verdict]) -> Stability:
-    """How often one answer, the best, the worst and the majority of n are correct, and which questions change."""
+def measure_stability(subject: Subject, verdicts: Iterable[Verdict]) -> Stability:
+    """Measure how often one answer, the best, the worst and the majority of n are correct."""
     tallies, samples = count_answers(subject, verdicts)
-    table = _Table.of(subject, list(tallies.values()), samples)
+    table = _Table.make(subject, list(tallies.values()), samples)
     units = list(tallies)
     sometimes = [unit for unit, tally in tallies.items() if 0 < tally.correct < tally.graded]
+    ranked = sorted(sometimes, key=lambda unit: abs(tallies[unit].correct / tallies[unit].graded - 0.5))
     return Stability(
         model=subject.model, benchmark=subject.benchmark.name, signature=subject.signature, questions=len(units),
         samples=samples, depth=table.depth, figures=table.figures(np.ones(len(units), dtype=np.bool_)),
-        by=_by(subject, units, table), curves=table.curves(), sometimes=_listed(subject, tallies, sometimes),
-        sometimes_in_all=len(sometimes), missing=_missing(table), notes=tuple(_notes(subject, table)),
+        by=_group_figures(subject, units, table), curves=table.curves(), sometimes_in_all=len(sometimes),
+        sometimes=tuple(_unstable(unit, subject.units[unit], tallies[unit]) for unit in ranked[:LISTED]),
+        missing=_missing(table), notes=tuple(_notes(subject, table)),
     )  # fmt: skip
 
 
@@ -186,7 +183,7 @@ class _Table:
     depth: int
 
     @classmethod
-    def of(cls, subject: Subject, tallies: Sequence[_Tally], samples: int) -> _Table:
+    def make(cls, subject: Subject, tallies: Sequence[_Tally], samples: int) -> _Table:
         correct = np.array([tally.correct for tally in tallies], dtype=np.int64)
         graded = np.array([tally.graded for tally in tallies], dtype=np.int64)
         estimators = {MEAN: mean_of, BEST: best_of, WORST: worst_of, MAJORITY: majority_of}
@@ -232,7 +229,7 @@ def _mean(name: str, values: Floats, questions: int, least: float = 0.0) -> Resu
     return mean_result(name, present, least=least, unscored=questions - present.size)
 
 
-def _by(subject: Subject, units: Sequence[str], table: _Table) -> dict[str, dict[str, dict[str, Result]]]:
+def _group_figures(subject: Subject, units: Sequence[str], table: _Table) -> dict[str, dict[str, dict[str, Result]]]:
     first, figures = subject.units, dict[str, dict[str, dict[str, Result]]]()
     for name in subject.groupings:
         groups = [subject.benchmark.group(first[unit], name) for unit in units]
@@ -240,11 +237,6 @@ def _by(subject: Subject, units: Sequence[str], table: _Table) -> dict[str, dict
         if distinct:
             figures[name] = {value: table.figures(np.array([group == value for group in groups])) for value in distinct}
     return figures
-
-
-def _listed(subject: Subject, tallies: dict[str, _Tally], sometimes: Sequence[str]) -> tuple[Unstable, ...]:
-    ranked = sorted(sometimes, key=lambda unit: abs(tallies[unit].correct / tallies[unit].graded - 0.5))
-    return tuple(_unstable(unit, subject.units[unit], tallies[unit]) for unit in ranked[:LISTED])
 
 
 def _unstable(unit: str, item: Item, tally: _Tally) -> Unstable:
@@ -288,18 +280,20 @@ def _notes(subject: Subject, table: _Table) -> list[str]:
 def paragraph(result: Stability) -> str:
     """Return the result in plain words."""
     mean, n = result.figures[MEAN], result.depth
-    opening = f"{result.model} answered {result.questions:,} questions of {result.benchmark} {_times(result.samples)}."
+    times = "once" if result.samples == 1 else f"{result.samples} times each"
+    opening = f"{result.model} answered {count(result.questions)} questions of {result.benchmark} {times}."
     if mean.value is None:
         return f"{opening} No answer could be graded, so there is no result.{_left_out(result)}"
     if n < 2:
         return (
             f"{opening} One graded answer per question cannot show whether its answers are stable.{_left_out(result)}"
         )
-    return f"{opening} {_spread(result)} {_kinds(result)} {_meaning(result)}{_left_out(result)}"
-
-
-def _times(samples: int) -> str:
-    return "once" if samples == 1 else f"{samples} times each"
+    always, sometimes, never = (_share_words(result.figures[name]) for name in (ALWAYS, SOMETIMES, NEVER))
+    kinds = (
+        f"It is always correct on {always} of the questions, sometimes on {sometimes} and never on {never}: it knows "
+        "the first, does not know the last, and in between correct answers come and go."
+    )
+    return f"{opening} {_spread(result)} {kinds} {_meaning(result)}{_left_out(result)}"
 
 
 def _spread(result: Stability) -> str:
@@ -310,14 +304,6 @@ def _spread(result: Stability) -> str:
     return (
         f"One answer is correct with probability {_share_words(figures[MEAN])}. At least one of {n} is correct for "
         f"{_share_words(figures[BEST])} of the questions, and all {n} are for {_share_words(figures[WORST])}; {votes}."
-    )
-
-
-def _kinds(result: Stability) -> str:
-    always, sometimes, never = (_share_words(result.figures[name]) for name in (ALWAYS, SOMETIMES, NEVER))
-    return (
-        f"It is always correct on {always} of the questions, sometimes on {sometimes} and never on {never}: it knows "
-        "the first, does not know the last, and in between correct answers come and go."
     )
 
 
@@ -340,5 +326,5 @@ def _share_words(result: Result) -> str:
 
 
 def _left_out(result: Stability) -> str:
-    reasons = "; ".join(f"{number:,} {what}" for what, number in result.missing.items())
+    reasons = "; ".join(f"{count(number)} {what}" for what, number in result.missing.items())
     return f" Could not be used: {reasons}." if reasons else ""

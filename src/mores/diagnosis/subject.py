@@ -16,8 +16,8 @@ from mores.types import Item, Signature
 
 GROUPINGS = ("language", "topic")
 """The groupings of every analysis, before those of the benchmark."""
-LONGEST = 300
-"""At most this many characters of a question or an answer are shown."""
+LONGEST = 600
+"""At most this many characters of a text in a list of cases."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +52,18 @@ class Subject:
         return {self.benchmark.unit(item): item for item in reversed(self.items)}
 
 
-def of_run(run: BenchJob, **extra: str) -> Subject:
+def subject_of_run(run: BenchJob, **extra: str) -> Subject:
     """Return the subject of a run; `extra` adds fields to its signature, such as the source of confidence."""
     return Subject(run.benchmark, run.items, run.model.name, sign(run.signature() | extra))
 
 
-def of_folder(folder: BenchRun) -> Subject:
+def subject_of_folder(folder: BenchRun) -> Subject:
     """Return the subject of a run that `mores bench` wrote."""
     result, items = folder.result, folder.items()
     return Subject(with_labels(folder.benchmark(), items), items, result.model, result.signature)
 
 
-def shorten(text: str | None) -> str:
+def shorten(text: str | None, longest: int = 300) -> str:
     """Return the beginning of a text, for display."""
     text = text or ""
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= longest else text[: longest - 1] + "…"

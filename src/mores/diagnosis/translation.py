@@ -15,7 +15,7 @@ from mores.benchmark.benchmark import Benchmark, Label
 from mores.diagnosis.change import (
     GAIN,
     By,
-    Change,
+    RunChange,
     Uncertain,
     change_of,
     changes_by,
@@ -24,7 +24,17 @@ from mores.diagnosis.change import (
     uncertain_of,
     uncertain_words,
 )
-from mores.diagnosis.paired import Asked, Names, Opened, Pair, check_alike, open_run, pair_up, read_asked, short
+from mores.diagnosis.paired import (
+    AskedQuestion,
+    Names,
+    Opened,
+    QuestionPair,
+    check_alike,
+    open_run,
+    pair_up,
+    read_asked,
+)
+from mores.diagnosis.subject import LONGEST, shorten
 from mores.errors import ConfigError
 from mores.formatting import full_points, full_share, p_equals
 from mores.signature import sign
@@ -37,7 +47,7 @@ NATIVE = "natively"
 SAME_TEXT = "the same question in both"
 
 
-class Version(Record):
+class QuestionVersion(Record):
     """One version of a question, and the answer."""
 
     question: str
@@ -52,8 +62,8 @@ class TranslationCase(Record):
     """A question that is correct in one version and wrong in the other."""
 
     unit: str
-    first: Version
-    second: Version
+    first: QuestionVersion
+    second: QuestionVersion
     groups: dict[str, str]
 
 
@@ -67,7 +77,7 @@ class TranslationResult(Record):
     signature: Signature
     figures: dict[str, Result]
     """The accuracy in each version, and the gain: the second minus the first."""
-    change: Change
+    change: RunChange
     by: By
     lost: tuple[TranslationCase, ...]
     """Correct in the first version, wrong in the second; `change.matrix` has the total number."""
@@ -86,7 +96,7 @@ class Versions:
     first: Opened
     second: Opened
     names: Names
-    pairs: Sequence[Pair]
+    pairs: Sequence[QuestionPair]
     left_out: Mapping[str, int]
     notes: tuple[str, ...] = ()
 
@@ -97,7 +107,7 @@ class Versions:
 
 
 def open_versions(path: Path, other_path: Path, *, benchmark: Benchmark | None = None, force: bool = False) -> Versions:
-    """The runs in two folders, the original version first; ConfigError if they differ in more than the version."""
+    """Return the runs in two folders, the original first; ConfigError if they differ in more than the version."""
     first, second = sorted(
         (open_run(path, benchmark), open_run(other_path, benchmark)), key=lambda run: run.variant is not None
     )
@@ -133,7 +143,7 @@ def diagnose_translation(versions: Versions) -> TranslationResult:
     )  # fmt: skip
 
 
-def _cases(pairs: Iterable[Pair]) -> tuple[TranslationCase, ...]:
+def _cases(pairs: Iterable[QuestionPair]) -> tuple[TranslationCase, ...]:
     return tuple(
         TranslationCase(
             unit=pair.first.unit, first=_version(pair.first), second=_version(pair.second), groups=pair.groups
@@ -142,9 +152,9 @@ def _cases(pairs: Iterable[Pair]) -> tuple[TranslationCase, ...]:
     )
 
 
-def _version(asked: Asked) -> Version:
-    return Version(
-        question=short(asked.question), reference=asked.reference, answer=short(asked.answer or ""),
+def _version(asked: AskedQuestion) -> QuestionVersion:
+    return QuestionVersion(
+        question=shorten(asked.question, LONGEST), reference=asked.reference, answer=shorten(asked.answer, LONGEST),
         label=asked.label, credit=asked.credit,
     )  # fmt: skip
 

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from string import whitespace
 from typing import NamedTuple
 
-from mores.benchmark.prompts import fill
 from mores.engine import unread
 from mores.metric.prompt import defuse, fence_mark
 from mores.models import Request
 from mores.models.base import greedy
+from mores.prompts import fill
 from mores.types import Failure, Sample
 
 MAX_TOKENS = 1024
@@ -34,14 +32,8 @@ class Lines(NamedTuple):
     reason: str
 
 
-@cache
-def prompt(name: str) -> str:
-    """Return the prompt in a file of the folder `prompts`."""
-    return files("mores.diagnosis").joinpath("prompts", f"{name}.txt").read_text("utf-8").removesuffix("\n")
-
-
 def ask_judge(template: str, names: Sequence[str], trusted: Mapping[str, str], texts: Mapping[str, str]) -> Request:
-    """A question to a judge; `trusted` is filled in as it is, and `texts` behind a fence that they cannot close."""
+    """Return a question to a judge: `trusted` is filled in unchanged, `texts` behind a fence that they cannot close."""
     mark = fence_mark(Sample(id="", text="\0".join(texts.values())))
     fenced = {slot: f"<<<{mark}\n{_mute(text, names)}\n{mark}>>>" for slot, text in texts.items()}
     return greedy(fill(template, **trusted, **fenced), MAX_TOKENS)

@@ -42,15 +42,9 @@ def load_yaml(data: bytes, fix: str) -> Any:
 
 
 @cache
-def read_packaged_text(package: str, *path: str) -> str:
-    """Return a text that comes with a package of Mores, such as a prompt, without the last line break."""
-    return files(package).joinpath(*path).read_text("utf-8").removesuffix("\n")
-
-
-@cache
 def read_packaged_toml(package: str, name: str) -> dict[str, Any]:
     """Return the values of a TOML file that comes with a package of Mores."""
-    return tomllib.loads(read_packaged_text(package, name))
+    return tomllib.loads(files(package).joinpath(name).read_text("utf-8"))
 
 
 @contextmanager

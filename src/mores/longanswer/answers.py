@@ -11,7 +11,7 @@ from mores.errors import InputError
 from mores.factory.sources.calmqa import PERSON, CalmqaAnswer, CalmqaQuestion, read_entries
 from mores.factory.sources.files import read
 from mores.factory.sources.rows import OnBad, SourceRow, collect
-from mores.longanswer.records import Kind, LongAnswer
+from mores.longanswer.records import LongAnswer, QuestionKind
 from mores.types import Failure, FailureKind
 
 PEOPLE = (PERSON, "Human (dot points)")
@@ -23,7 +23,7 @@ Answers = Path | str | Iterable[LongAnswer | Mapping[str, Any]]
 
 
 def read_answers(source: Answers, on_bad: OnBad) -> Iterator[LongAnswer]:
-    """Answers with `question`, `answer` and `language`, or those of the models in a folder of CaLMQA's release.
+    """Return answers with `question`, `answer` and `language`, or those of the models in a folder of CaLMQA's release.
 
     Further fields: `id`, `model`, `region`, `kind` (specific or agnostic), `topic`, `question_english`,
     `answer_english`. A bad row goes to `on_bad` with its place.
@@ -53,7 +53,7 @@ def _released(entry: CalmqaQuestion, answer: CalmqaAnswer) -> LongAnswer:
         answer=None if failure else answer.text,
         language=entry.language,
         model=answer.model,
-        kind=Kind.SPECIFIC if entry.specific else Kind.AGNOSTIC,
+        kind=QuestionKind.SPECIFIC if entry.specific else QuestionKind.AGNOSTIC,
         topic=entry.category,
         question_english=entry.english,
         answer_english=answer.english,
@@ -77,8 +77,8 @@ def _answer(row: SourceRow) -> LongAnswer:
         failure = Failure(kind=FailureKind.INPUT, reason="the row has no answer")
     if not any(name in row.values for name in ANSWER):
         raise InputError("no 'answer'; add it, empty where the model gave none")
-    if kind is not None and kind not in set(Kind):
-        raise InputError(f"the kind is {kind!r}; expected {' or '.join(Kind)}")
+    if kind is not None and kind not in set(QuestionKind):
+        raise InputError(f"the kind is {kind!r}; expected {' or '.join(QuestionKind)}")
     return LongAnswer(
         id=row.maybe("id") or row.place.rpartition("/")[2],
         question=_needed(row, "question", "prompt", "instruction"),
@@ -86,7 +86,7 @@ def _answer(row: SourceRow) -> LongAnswer:
         language=language(_needed(row, "language", "lang")),
         model=row.maybe("model") or "",
         region=region(place) if place else None,
-        kind=Kind(kind) if kind else None,
+        kind=QuestionKind(kind) if kind else None,
         topic=row.maybe("topic", "category"),
         question_english=row.maybe("question_english"),
         answer_english=row.maybe("answer_english"),

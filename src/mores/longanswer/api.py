@@ -18,8 +18,8 @@ from mores.formatting import count, first_problems
 from mores.io import JsonlWriter, read_records, spool, write_text
 from mores.longanswer.answers import Answers, read_answers
 from mores.longanswer.appraise import SUMMARIES, Appraising, announce, counting_of, write_summaries
-from mores.longanswer.collection import Candidate, Collector, Stage, Status, add_up, read_candidates
-from mores.longanswer.evaluate import ANSWERS, FILES, Evaluation
+from mores.longanswer.collection import Candidate, CandidateStatus, Collector, CollectStage, add_up, read_candidates
+from mores.longanswer.evaluate import ANSWERS, FILES, NAMES, LongformEvaluation
 from mores.longanswer.folder import COLLECTION, CollectRun, LongformRun
 from mores.longanswer.records import LongAnswer
 from mores.longanswer.settings import CollectSettings, LongformSettings
@@ -51,7 +51,7 @@ class LongformJob:
     name: str
     """Where the answers are from."""
     count: int
-    evaluation: Evaluation
+    evaluation: LongformEvaluation
     """Of a copy of the answers, which is in a temporary folder until the run starts."""
     appraising: Appraising
     missing_as_issue: bool
@@ -104,7 +104,9 @@ class LongformJob:
             failures = Counter(
                 str(failure.kind) for _, appraisal in evaluation.appraised() for failure in appraisal.failures.values()
             )
-            files = {file: kind.__name__ for kind, file in FILES.items() if (run.path / file).exists()}
+            files = {
+                file: NAMES.get(record, record.__name__) for record, file in FILES.items() if (run.path / file).exists()
+            }
             files |= {ANSWERS: "LongAnswer", SUMMARIES: "Summary"}
             run.finish(files=files, failures=failures, headline=headline(summaries))
         return LongformRun(run.path, run.manifest)
@@ -161,7 +163,7 @@ class CollectJob:
     def estimate(self) -> Estimate:
         """Return what would be sent, and the cost, if no question is dropped."""
         collector = self.collector
-        return estimate(collector.asker, collector.most_jobs(self.candidates), collector.max_tokens)
+        return estimate(collector.asker, collector.all_jobs(self.candidates), collector.max_tokens)
 
     async def run(self, out: Path | str | None = None) -> CollectRun:
         """Return all stages, then the numbers, in a folder that other runs do not share."""
@@ -182,15 +184,15 @@ class CollectJob:
         )
         with start_run(Path(out or "collection"), plan, numbered=out is None, progress=collector.asker.progress) as run:
             questions = await collector.collect(begun)
-            stages = [stage for stage in Stage if stage not in collector.without]
+            stages = [stage for stage in CollectStage if stage not in collector.without]
             collection = add_up(questions, stages, model.name, signature).model_copy(update={"warning": model.warning})
-            for status in Status:
+            for status in CandidateStatus:
                 with JsonlWriter(run.path / f"{status}.jsonl") as writer:
                     for question in questions:
                         if question.status is status:
                             writer.write(question)
             write_text(run.path / COLLECTION, collection.model_dump_json(indent=1) + "\n")
-            files = {f"{status}.jsonl": "Collected" for status in Status} | {COLLECTION: "Collection"}
+            files = {f"{status}.jsonl": "Collected" for status in CandidateStatus} | {COLLECTION: "Collection"}
             run.finish(files=files, failures=collection.failures, headline=collection.headline)
         return CollectRun(run.path, run.manifest)
 
@@ -198,8 +200,8 @@ class CollectJob:
 def open_collect(settings: CollectSettings) -> CollectJob:
     """Check the settings and read all questions; nothing is asked or written yet."""
     questions, skip_bad, without = settings.questions, settings.skip_bad, set(settings.without)
-    if unknown := without - set(Stage):
-        raise ConfigError(f"no stage {min(unknown)!r}; there are {', '.join(Stage)}", setting="without")
+    if unknown := without - set(CollectStage):
+        raise ConfigError(f"no stage {min(unknown)!r}; there are {', '.join(CollectStage)}", setting="without")
     asker = make_asker(settings.model, settings)
     problems: list[InputError] = []
     if isinstance(questions, str | Path):
@@ -216,6 +218,6 @@ def open_collect(settings: CollectSettings) -> CollectJob:
         asker.progress.note(f"left out {count(len(problems), 'bad row')}:{first_problems(problems, SHOWN)}")
     if not candidates:
         raise InputError(f"{name}: there is no question in it; expected rows with 'question' and 'language'")
-    stages = frozenset(map(Stage, without))
+    stages = frozenset(map(CollectStage, without))
     collector = Collector(asker, stages, settings.max_tokens, settings.temperature, settings.seed)
     return CollectJob(name, candidates, collector)

@@ -12,15 +12,15 @@ from pydantic import TypeAdapter
 
 from mores.engine import Asker, Progress
 from mores.errors import ConfigError
-from mores.formatting import money
+from mores.formatting import count, money
 from mores.io import read_records, write_text
 from mores.longanswer.estimate import estimate
-from mores.longanswer.evaluate import Evaluation
+from mores.longanswer.evaluate import LongformEvaluation
 from mores.longanswer.factuality import check_k, median_claims
 from mores.longanswer.lid import checker
 from mores.longanswer.records import LongAnswer
 from mores.longanswer.settings import MEDIAN, AppraiseSettings
-from mores.longanswer.summary import Counting, Summary
+from mores.longanswer.summary import Counting, LongformSummary
 from mores.longanswer.tokens import default_tokenizer
 from mores.models import Model, open_model
 from mores.registry import name_of
@@ -34,7 +34,7 @@ class Appraising(AppraiseSettings):
     """How long answers are judged, ready for work."""
 
     def check(self, judge: object | None) -> None:
-        """ConfigError for what cannot be done, before anything is paid for."""
+        """Raise ConfigError for what cannot be done, before anything is paid for."""
         if self.facts and not judge:
             raise ConfigError("facts are judged by a model: name a judge, for example openai:NAME", setting="judge")
         idle = [name for name in ("extractor", "verifier", "claims", "record") if getattr(self, name) is not None]
@@ -56,7 +56,7 @@ class Appraising(AppraiseSettings):
         values = {name: value for name, value in vars(self).items() if name not in ("record", "corpus")}
         return values | {name: name_of(values[name]) for name in named if values[name] is not None}
 
-    def evaluation(self, answers: Path, folder: Path, judge: Asker | None) -> Evaluation:
+    def evaluation(self, answers: Path, folder: Path, judge: Asker | None) -> LongformEvaluation:
         """Return the evaluation of a file of answers, with its models and search."""
         check = checker(self.lid)
 
@@ -70,48 +70,50 @@ class Appraising(AppraiseSettings):
             record = Path(self.record) if self.record else None
             options = SearchOptions(limits=judge.limits, fresh=judge.fresh, record=record, progress=judge.progress)
             search = open_search(self.facts, options)
-        return Evaluation(
+        return LongformEvaluation(
             answers=answers, folder=folder, check=check.check, checker=check.identity, judge=judge,
             translator=part(self.translator), extractor=part(self.extractor), verifier=part(self.verifier),
             backend=search, results=self.results, into_english=self.translate, judge_all=self.every,
         )  # fmt: skip
 
 
-def announce(evaluation: Evaluation, appraising: Appraising, progress: Progress) -> None:
+def announce(evaluation: LongformEvaluation, appraising: Appraising, progress: Progress) -> None:
     """Say what the evaluation will call and search for, at most, and what that costs where it is known."""
-    for line in costs(evaluation, appraising):
+    for line in describe_costs(evaluation, appraising):
         progress.note(line)
 
 
-def costs(evaluation: Evaluation, appraising: Appraising) -> Iterator[str]:
+def describe_costs(evaluation: LongformEvaluation, appraising: Appraising) -> Iterator[str]:
     """Yield a line for each stage."""
     askers = {stage.name: stage.asker for stage in evaluation.stages()}
     rows, facts = read_records(evaluation.answers, LongAnswer), evaluation.backend is not None
     for part in estimate(rows, into_english=evaluation.into_english, facts=facts, results=evaluation.results):
         if part.searches:
             cost = search_cost(appraising.facts or "", part.searches, evaluation.results)
-            text = f"about {part.searches:,} searches"
+            text = f"about {count(part.searches)} searches"
         else:
             asker = askers[part.stage]
             price = asker.price if asker else None
             cost = price.cost(part.prompt_tokens, part.completion_tokens) if price else 0.0
-            text = f"about {part.calls:,} calls, {part.prompt_tokens + part.completion_tokens:,} tokens"
+            text = f"about {count(part.calls)} calls, {count(part.prompt_tokens + part.completion_tokens)} tokens"
         yield f"{part.stage}: {text}" + (f", {money(cost)}" if cost else "")
 
 
-def counting_of(evaluation: Evaluation, counting: Counting, claims: int | Literal["median"] | None = None) -> Counting:
+def counting_of(
+    evaluation: LongformEvaluation, counting: Counting, claims: int | Literal["median"] | None = None
+) -> Counting:
     """Return what is counted, for what this evaluation judges."""
     judged = evaluation.judge is not None
     number = median_claims(appraisal for _, appraisal in evaluation.appraised()) if claims == MEDIAN else claims
     return replace(counting, facts=judged and evaluation.backend is not None, relevance=judged, k=number)
 
 
-def write_summaries(summaries: Sequence[Summary], folder: Path) -> None:
-    """The figures as a file."""
+def write_summaries(summaries: Sequence[LongformSummary], folder: Path) -> None:
+    """Write the figures to their file."""
     text = json.dumps([summary.model_dump(mode="json") for summary in summaries], indent=1)
     write_text(folder / SUMMARIES, text + "\n")
 
 
-def read_summaries(folder: Path) -> list[Summary]:
+def read_summaries(folder: Path) -> list[LongformSummary]:
     """Return the figures of an evaluation, one for each model."""
-    return TypeAdapter(list[Summary]).validate_json((folder / SUMMARIES).read_bytes())
+    return TypeAdapter(list[LongformSummary]).validate_json((folder / SUMMARIES).read_bytes())

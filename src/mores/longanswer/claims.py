@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from mores.engine import unread
 from mores.language.sentences import sentences
-from mores.longanswer.prompt import fill_fenced, prompt
+from mores.metric.prompt import fill_fenced
 from mores.models import Request
 from mores.models.base import greedy
 from mores.models.written import object_schema, read_object
+from mores.prompts import read_prompt
 from mores.types import Failure
 
 PROMPTS = ("claims",)
@@ -59,7 +60,9 @@ def _between(text: str, spans: list[tuple[int, int]]) -> str:
 
 def claims_request(question: str, window: Window) -> Request:
     """Ask for the claims of one sentence."""
-    return greedy(fill_fenced(prompt("claims"), question=question, **window._asdict()), MAX_TOKENS, SCHEMA)
+    return greedy(
+        fill_fenced(read_prompt(__file__, "prompts/claims"), question=question, **window._asdict()), MAX_TOKENS, SCHEMA
+    )
 
 
 def read_claims(reply: str) -> tuple[str, ...] | Failure:

@@ -7,17 +7,18 @@ counted, with one claim per sentence. So the figures are upper estimates; answer
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import add
 
 from mores.engine.cost import guess_tokens
 from mores.longanswer.records import LongAnswer, Surface, Translation
-from mores.longanswer.stages import claims_requests, english_of, relevance_requests, translation_requests, untranslated
+from mores.longanswer.stages import claims_requests, english_of, keep_language, relevance_requests, translation_requests
 from mores.longanswer.translate import MAX_TOKENS
 from mores.longanswer.verify import verify_request
 from mores.models import Request
 from mores.search.base import Evidence
 from mores.types import Record
 
-Sums = tuple[int, int, int]
+Sums = tuple[int, ...]
 """Calls, prompt tokens and completion tokens."""
 
 CLAIMS_PER_SENTENCE = 1.0
@@ -46,25 +47,19 @@ def estimate(
     for answer in answers:
         if answer.answer and answer.answer.strip():
             for stage, sums in _of_one(answer, into_english, facts, results).items():
-                totals[stage] = _plus(totals[stage], sums)
-    every = [_stage(stage, sums) for stage, sums in totals.items()]
+                totals[stage] = tuple(map(add, totals[stage], sums))
+    every = [
+        StageEstimate(stage=stage, calls=calls, prompt_tokens=prompt, completion_tokens=completion)
+        for stage, (calls, prompt, completion) in totals.items()
+    ]
     every.insert(2, StageEstimate(stage="search", searches=totals["verify"][0]))
     return [stage_estimate for stage_estimate in every if stage_estimate.calls or stage_estimate.searches]
-
-
-def _plus(first: Sums, second: Sums) -> Sums:
-    return first[0] + second[0], first[1] + second[1], first[2] + second[2]
-
-
-def _stage(stage: str, sums: Sums) -> StageEstimate:
-    calls, prompt, completion = sums
-    return StageEstimate(stage=stage, calls=calls, prompt_tokens=prompt, completion_tokens=completion)
 
 
 def _of_one(answer: LongAnswer, into_english: bool, facts: bool, results: int) -> dict[str, Sums]:
     """Return what each stage takes for one answer; a translation is as long as its original."""
     surface = Surface(id=answer.id)
-    judged = untranslated(answer, surface)
+    judged = keep_language(answer, surface)
     judged = judged.model_copy(update={"english": judged.english or into_english})
     sums = {"relevance": _taken(relevance_requests(answer, judged), REASON_TOKENS)}
     if into_english:

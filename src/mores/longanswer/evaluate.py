@@ -31,13 +31,12 @@ from mores.engine import Asker, Counts, Progress, Reply
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, read_records
 from mores.longanswer import claims, relevance, stages, translate, verify
-from mores.longanswer.prompt import prompt_hash
 from mores.longanswer.records import (
     Appraisal,
+    ClaimSearch,
     Extraction,
-    Judged,
     LongAnswer,
-    Searched,
+    RelevanceDecision,
     Surface,
     Translation,
     Verification,
@@ -45,6 +44,7 @@ from mores.longanswer.records import (
 from mores.longanswer.settings import RESULTS
 from mores.longanswer.stages import LanguageChecker
 from mores.models import Request
+from mores.prompts import hash_prompts, read_prompt
 from mores.search.base import Found, Query, Search
 from mores.search.stream import find_all
 from mores.signature import sign
@@ -54,11 +54,13 @@ FILES: dict[type[Record], str] = {
     Surface: "surface.jsonl",
     Translation: "translations.jsonl",
     Extraction: "claims.jsonl",
-    Searched: "evidence.jsonl",
+    ClaimSearch: "evidence.jsonl",
     Verification: "verdicts.jsonl",
-    Judged: "relevance.jsonl",
+    RelevanceDecision: "relevance.jsonl",
     Appraisal: "appraisals.jsonl",
 }
+NAMES: dict[type[Record], str] = {ClaimSearch: "Searched", RelevanceDecision: "Judged"}
+"""Records that the manifest of a run calls by another name."""
 ANSWERS = "answers.jsonl"
 _CHUNK = 256
 """Answers whose surface is checked together."""
@@ -68,7 +70,7 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
-class Stage(NamedTuple):
+class LongformStage(NamedTuple):
     """One stage of a run; `counts.done` counts answers."""
 
     name: str
@@ -78,7 +80,7 @@ class Stage(NamedTuple):
 
 
 @dataclass
-class Evaluation:
+class LongformEvaluation:
     """Which answers are judged, by whom and how: without a judge only their surface, without a search no facts."""
 
     answers: Path
@@ -102,23 +104,23 @@ class Evaluation:
     """Judge facts and relevance of answers with surface issues too."""
 
     async def run(self, name: str, total: int, progress: Progress) -> None:
-        """All stages, each with its progress."""
+        """Run all stages, each with its progress."""
         for stage in self.stages():
             price = stage.asker.price if stage.asker else None
             async with progress.stage(f"{name}: {stage.name}", total, price) as counts:
                 await stage.work(counts)
 
-    def stages(self) -> list[Stage]:
+    def stages(self) -> list[LongformStage]:
         """Return what there is to do, in order."""
         judged, facts = self.judge is not None, self._has_facts
         every = [
-            (True, Stage("surface", self.surface)),
-            (judged, Stage("translate", self.translate, self.translator or self.judge)),
-            (facts, Stage("claims", self.claims, self.extractor or self.judge)),
-            (facts, Stage("search", self.search)),
-            (facts, Stage("verify", self.verify, self.verifier or self.judge)),
-            (judged, Stage("relevance", self.relevance, self.judge)),
-            (True, Stage("join", self.join)),
+            (True, LongformStage("surface", self.surface)),
+            (judged, LongformStage("translate", self.translate, self.translator or self.judge)),
+            (facts, LongformStage("claims", self.claims, self.extractor or self.judge)),
+            (facts, LongformStage("search", self.search)),
+            (facts, LongformStage("verify", self.verify, self.verifier or self.judge)),
+            (judged, LongformStage("relevance", self.relevance, self.judge)),
+            (True, LongformStage("join", self.join)),
         ]
         return [stage for included, stage in every if included]
 
@@ -127,14 +129,14 @@ class Evaluation:
         answers = self._answers()
         with self._writer(Surface) as writer:
             while chunk := list(islice(answers, _CHUNK)):
-                for surface in await asyncio.to_thread(stages.surfaces, chunk, self.check):
+                for surface in await asyncio.to_thread(stages.check_surfaces, chunk, self.check):
                     writer.write(surface)
                     counts.done += 1
                     counts.failed += surface.failure is not None
 
     async def translate(self, counts: Counts) -> None:
         """Translate what is to be judged and not in English."""
-        rows = in_step(zip(self._answers(), self._read(Surface), strict=True))
+        rows = check_rows(zip(self._answers(), self._read(Surface), strict=True))
         tasks = ((row, self._to_translate(*row)) for row in rows)
         asker = self.translator or self.judge
         await self._ask(Translation, tasks, asker, lambda row, replies: self._translation(*row, replies), counts)
@@ -142,15 +144,15 @@ class Evaluation:
     async def claims(self, counts: Counts) -> None:
         """Read each sentence of what is judged for claims."""
         tasks = ((translation, stages.claims_requests(translation)) for translation in self._read(Translation))
-        await self._ask(Extraction, tasks, self.extractor or self.judge, stages.extraction, counts)
+        await self._ask(Extraction, tasks, self.extractor or self.judge, stages.read_extraction, counts)
 
     async def search(self, counts: Counts) -> None:
         """Look for each claim."""
         if self.backend is None:
             raise ConfigError("facts are checked against what a search finds: name one", setting="facts")
-        rows = in_step(zip(self._answers(), self._read(Extraction), strict=True))
+        rows = check_rows(zip(self._answers(), self._read(Extraction), strict=True))
         try:
-            with self._writer(Searched) as writer:
+            with self._writer(ClaimSearch) as writer:
                 async with aclosing(_search(rows, self.backend, self.results, counts)) as results:
                     async for searched in results:
                         writer.write(searched)
@@ -159,15 +161,15 @@ class Evaluation:
 
     async def verify(self, counts: Counts) -> None:
         """Judge each claim on what was found for it."""
-        rows = in_step(zip(self._read(Extraction), self._read(Searched), strict=True))
+        rows = check_rows(zip(self._read(Extraction), self._read(ClaimSearch), strict=True))
         tasks = ((searched, stages.verify_requests(extraction, searched)) for extraction, searched in rows)
-        await self._ask(Verification, tasks, self.verifier or self.judge, stages.verification, counts)
+        await self._ask(Verification, tasks, self.verifier or self.judge, stages.read_verification, counts)
 
     async def relevance(self, counts: Counts) -> None:
         """Judge whether each answer is relevant."""
-        rows = in_step(zip(self._answers(), self._read(Translation), strict=True))
+        rows = check_rows(zip(self._answers(), self._read(Translation), strict=True))
         tasks = ((translation, stages.relevance_requests(answer, translation)) for answer, translation in rows)
-        await self._ask(Judged, tasks, self.judge, stages.judged, counts)
+        await self._ask(RelevanceDecision, tasks, self.judge, stages.read_relevance, counts)
 
     async def join(self, counts: Counts) -> None:
         """Put everything about each answer on one line."""
@@ -177,13 +179,13 @@ class Evaluation:
             self._read(Surface),
             self._read(Translation, judged),
             self._read(Extraction, facts),
-            self._read(Searched, facts),
+            self._read(ClaimSearch, facts),
             self._read(Verification, facts),
-            self._read(Judged, judged),
+            self._read(RelevanceDecision, judged),
             strict=True,
         )
         with self._writer(Appraisal) as writer:
-            for row in in_step(rows):
+            for row in check_rows(rows):
                 writer.write(stages.appraise(*row))
                 counts.done += 1
 
@@ -220,8 +222,8 @@ class Evaluation:
         if not self._is_judged(surface):
             return Translation(id=answer.id, model=answer.model)
         if not self.into_english:
-            return stages.untranslated(answer, surface)
-        return stages.translation(answer, surface, replies)
+            return stages.keep_language(answer, surface)
+        return stages.read_translation(answer, surface, replies)
 
     async def _ask(
         self,
@@ -243,7 +245,7 @@ class Evaluation:
         return read_records(self.answers, LongAnswer)
 
     def _read(self, type_: type[R], included: bool = True) -> Iterator[R]:
-        """The records of a stage; of one that is not part of the run, as many empty ones as there are answers."""
+        """Return the records of a stage; empty ones, one for each answer, if the run does not include it."""
         if included:
             return read_records(self.folder / FILES[type_], type_)
         return (type_.model_validate({"id": answer.id, "model": answer.model}) for answer in self._answers())
@@ -255,12 +257,12 @@ class Evaluation:
 def read_appraised(folder: Path, answers: Path | None = None) -> Iterator[tuple[LongAnswer, Appraisal]]:
     """Return each answer with its appraisal, from the folder of an evaluation."""
     appraisals = read_records(folder / FILES[Appraisal], Appraisal)
-    return in_step(zip(read_records(answers or folder / ANSWERS, LongAnswer), appraisals, strict=True))
+    return check_rows(zip(read_records(answers or folder / ANSWERS, LongAnswer), appraisals, strict=True))
 
 
 async def _search(
     rows: Iterable[tuple[LongAnswer, Extraction]], backend: Search, k: int, counts: Counts
-) -> AsyncGenerator[Searched, None]:
+) -> AsyncGenerator[ClaimSearch, None]:
     """Yield what is found for the claims of each answer, while the searches for the next ones are under way."""
     waiting: deque[tuple[str, str, int]] = deque()
     results: list[Found] = []
@@ -280,20 +282,20 @@ def _queries(
     """Yield what is searched for; each answer is put among the waiting ones, with the number of its claims."""
     for answer, extraction in rows:
         waiting.append((extraction.id, extraction.model, len(extraction.claims or ())))
-        yield from ((None, query) for query in stages.queries(answer, extraction))
+        yield from ((None, query) for query in stages.make_queries(answer, extraction))
 
 
-def _searched(waiting: deque[tuple[str, str, int]], results: list[Found], counts: Counts) -> Searched:
+def _searched(waiting: deque[tuple[str, str, int]], results: list[Found], counts: Counts) -> ClaimSearch:
     """Return the first of the waiting answers with what was found for it."""
     name, model, count = waiting.popleft()
     of_answer = tuple(results[:count])
     del results[:count]
     counts.done += 1
-    return Searched(id=name, model=model, found=of_answer)
+    return ClaimSearch(id=name, model=model, found=of_answer)
 
 
-def in_step(rows: Iterator[tuple[*Ts]]) -> Iterator[tuple[*Ts]]:
-    """Rows of records from several files; InputError where they are not about the same answer."""
+def check_rows(rows: Iterator[tuple[*Ts]]) -> Iterator[tuple[*Ts]]:
+    """Yield rows of records from several files; InputError where they are not about the same answer."""
     try:
         for row in rows:
             about = {(getattr(record, "id", None), getattr(record, "model", None)) for record in row}
@@ -308,7 +310,7 @@ _FIX = "run the stages again from the first, or give another folder"
 
 
 def data_hash(path: Path) -> str:
-    """Eight digits that change when an answer does, and how many there are."""
+    """Return eight digits that change when an answer does, and the number of answers."""
     total, count = blake2b(digest_size=4), 0
     for answer in read_records(path, LongAnswer):
         total.update(answer.model_dump_json().encode("utf-8", "surrogatepass"))
@@ -317,4 +319,5 @@ def data_hash(path: Path) -> str:
 
 
 def _identity(asker: Asker, prompts: tuple[str, ...]) -> str:
-    return f"{asker.model.identity}.{prompt_hash(*prompts)}"
+    texts = (read_prompt(__file__, f"prompts/{name}") for name in prompts)
+    return f"{asker.model.identity}.{hash_prompts(*texts)}"

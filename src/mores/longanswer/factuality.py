@@ -22,7 +22,7 @@ from mores.longanswer.stages import has_issue
 
 
 def precision(claims: Sequence[Claim] | None, *, complete: bool = True) -> float | None:
-    """Supported claims over decided claims; `complete` says whether every sentence could be read for claims.
+    """Return supported claims over decided claims; `complete` says whether every sentence could be read for claims.
 
     0 when there is no claim at all, which is known only when every sentence was read; None where nothing was decided.
     """
@@ -35,7 +35,7 @@ def precision(claims: Sequence[Claim] | None, *, complete: bool = True) -> float
 
 
 def recall(claims: Sequence[Claim] | None, k: int, *, complete: bool = True) -> float | None:
-    """min(supported / K, 1), where undecided claims are supported as often as the decided."""
+    """Return min(supported / K, 1), where undecided claims are supported as often as the decided."""
     check_k(k)
     share = precision(claims, complete=complete)
     return None if share is None or claims is None else recall_of(share, len(claims), k)
@@ -49,25 +49,25 @@ def f1(claims: Sequence[Claim] | None, k: int, *, complete: bool = True) -> floa
 
 
 def recall_of(precision: float, claims: float, k: int) -> float:
-    """Recall at K of an answer with this precision and number of claims."""
+    """Return recall at K of an answer with this precision and number of claims."""
     return min(precision * claims / k, 1.0)
 
 
 def f1_of(precision: float, claims: float, k: int) -> float:
-    """F1 at K of an answer with this precision and number of claims."""
+    """Return F1 at K of an answer with this precision and number of claims."""
     total = precision + (recall := recall_of(precision, claims, k))
     return 2 * precision * recall / total if total else 0.0
 
 
 def check_k(k: int) -> None:
-    """K is how many supported claims make an answer complete."""
+    """Refuse a K, the number of supported claims of a complete answer, below 1."""
     if k < 1:
         message = f"K is {k}; expected the number of claims of a full answer, at least 1"
         raise ConfigError(message, setting="claims")
 
 
 def median_claims(appraisals: Iterable[Appraisal]) -> int | None:
-    """VeriScore's K: the median number of claims; None when no answer has been read for claims.
+    """Return VeriScore's K: the median number of claims; None when no answer has been read for claims.
 
     It depends on every answer in the run, so two runs with it are not comparable unless it is the same.
     """
@@ -81,30 +81,25 @@ def is_complete(appraisal: Appraisal) -> bool:
 
 
 def s_surf(appraisal: Appraisal) -> float | None:
-    """1 without a surface issue, else 0; None where that is not known."""
+    """Return 1 without a surface issue, else 0; None where that is not known."""
     issue = None if "answer" in appraisal.failures else has_issue(appraisal)
     return None if issue is None else float(not issue)
 
 
 def s_fact(appraisal: Appraisal) -> float | None:
-    """Factual precision; None where it was not requested or could not be measured."""
+    """Return factual precision; None where it was not requested or could not be measured."""
     return precision(appraisal.claims, complete=is_complete(appraisal))
 
 
 def s_rel(appraisal: Appraisal) -> float | None:
-    """1 for a relevant answer, else 0; None where it was not judged."""
+    """Return 1 for a relevant answer, else 0; None where it was not judged."""
     return None if appraisal.relevant is None else float(appraisal.relevant)
 
 
 def overall(appraisal: Appraisal) -> float | None:
-    """S: 0 with a surface issue, whatever else is known; otherwise None where a part is missing."""
+    """Return S: 0 with a surface issue, whatever else is known; otherwise None where a part is missing."""
     surface = s_surf(appraisal)
     if surface == 0:
         return 0.0
-    parts = (surface, s_fact(appraisal), s_rel(appraisal))
-    product = 1.0
-    for part in parts:
-        if part is None:
-            return None
-        product *= part
-    return product
+    facts, relevance = s_fact(appraisal), s_rel(appraisal)
+    return None if surface is None or facts is None or relevance is None else surface * facts * relevance

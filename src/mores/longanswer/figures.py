@@ -41,7 +41,7 @@ Score = Callable[[float, float], float]
 """The score of an answer from its precision and its number of claims."""
 
 
-class Factor(NamedTuple):
+class FigureFactor(NamedTuple):
     """What one answer adds to a factor; nothing where the factor is not about it."""
 
     total: float = 0.0
@@ -51,58 +51,58 @@ class Factor(NamedTuple):
     """1 where it should have been decided."""
 
 
-class Part(NamedTuple):
+class FigurePart(NamedTuple):
     """What one answer adds to a figure."""
 
-    factors: tuple[Factor, ...]
+    factors: tuple[FigureFactor, ...]
     least: float
     most: float
     """What its value can be; the same where everything was decided."""
     scored: bool
 
 
-UNDECIDED = Factor(due=1.0)
-NOT_DUE = Factor()
+UNDECIDED = FigureFactor(due=1.0)
+NOT_DUE = FigureFactor()
 
 
-def decided(value: float, weight: float = 1.0) -> Factor:
+def decided(value: float, weight: float = 1.0) -> FigureFactor:
     """Return a value that is known."""
-    return Factor(value * weight, weight, 1.0)
+    return FigureFactor(value * weight, weight, 1.0)
 
 
 # -- what one answer adds ----------------------------------------------------------------------------------
 
 
-def plain(value: float | None, *, due: bool = False) -> Part:
+def plain(value: float | None, *, due: bool = False) -> FigurePart:
     """Return a figure with one factor; `due` says that a judge should have decided it."""
     if value is None:
-        return Part((UNDECIDED if due else NOT_DUE,), 0.0, 1.0, scored=False)
-    return Part((decided(value),), value, value, scored=True)
+        return FigurePart((UNDECIDED if due else NOT_DUE,), 0.0, 1.0, scored=False)
+    return FigurePart((decided(value),), value, value, scored=True)
 
 
-def of_claims(appraisal: Appraisal, score: Score) -> Part:
-    """Precision, recall or F1: whether there is a claim, and the score of the decided ones."""
+def of_claims(appraisal: Appraisal, score: Score) -> FigurePart:
+    """Return precision, recall or F1: whether there is a claim, and the score of the decided ones."""
     claims = appraisal.claims
     complete = factuality.is_complete(appraisal)
     if claims is None or not (claims or complete):
-        return Part((UNDECIDED, NOT_DUE), 0.0, 1.0, scored=False)
+        return FigurePart((UNDECIDED, NOT_DUE), 0.0, 1.0, scored=False)
     if not claims:
-        return Part((decided(0.0), NOT_DUE), 0.0, 0.0, scored=True)
+        return FigurePart((decided(0.0), NOT_DUE), 0.0, 0.0, scored=True)
     verdicts = [claim.supported for claim in claims]
     open_, supported, count = verdicts.count(None), verdicts.count(True), len(verdicts)
     least, most = (score(n / count, count) for n in (supported, supported + open_)) if complete else (0.0, 1.0)
     if open_ == count:
-        return Part((decided(1.0), UNDECIDED), least, most, scored=False)
+        return FigurePart((decided(1.0), UNDECIDED), least, most, scored=False)
     value = score(supported / (count - open_), count / appraisal.read)
-    return Part((decided(1.0), decided(value, 1 - open_ / count)), least, most, scored=True)
+    return FigurePart((decided(1.0), decided(value, 1 - open_ / count)), least, most, scored=True)
 
 
-def overall(appraisal: Appraisal, surface: float | None) -> Part:
-    """S: without an issue (`surface`, None where that is not known), with a claim, and precision · relevance."""
+def overall(appraisal: Appraisal, surface: float | None) -> FigurePart:
+    """Return S: without an issue (`surface`, None if unknown), with a claim, and precision · relevance."""
     relevance = factuality.s_rel(appraisal)
     if not surface:
         first, most = (NOT_DUE, 1.0) if surface is None else (decided(0.0), 0.0)
-        return Part((first, NOT_DUE, NOT_DUE), 0.0, most, scored=surface is not None)
+        return FigurePart((first, NOT_DUE, NOT_DUE), 0.0, most, scored=surface is not None)
     facts = of_claims(appraisal, lambda precision, _: precision)
     claims, product = facts.factors
     if product.due:
@@ -110,13 +110,13 @@ def overall(appraisal: Appraisal, surface: float | None) -> Part:
         product = product._replace(total=product.total * (relevance or 0.0)) if known else UNDECIDED
     least, most = (0.0, 1.0) if relevance is None else (relevance, relevance)
     scored = claims.weight == claims.due and bool(product.weight) == bool(product.due)
-    return Part((decided(1.0), claims, product), facts.least * least, facts.most * most, scored)
+    return FigurePart((decided(1.0), claims, product), facts.least * least, facts.most * most, scored)
 
 
 # -- what many add up to -----------------------------------------------------------------------------------
 
 
-def figure(name: str, parts: Sequence[Part], groups: npt.ArrayLike | None = None) -> Result:
+def figure(name: str, parts: Sequence[FigurePart], groups: npt.ArrayLike | None = None) -> Result:
     """Return the figure with its interval, its bounds where not all is decided, and the number of answers.
 
     Answers of one group, such as several to one question, are not independent of each other.
@@ -135,8 +135,8 @@ def figure(name: str, parts: Sequence[Part], groups: npt.ArrayLike | None = None
     return result.model_copy(update={"value": value, "low": low, "high": high, "n": scored})
 
 
-def mean(name: str, parts: Sequence[Part], groups: npt.ArrayLike | None = None) -> Result:
-    """The mean of what may be more than 1; it has no bounds, and for its interval none is above the highest seen."""
+def mean(name: str, parts: Sequence[FigurePart], groups: npt.ArrayLike | None = None) -> Result:
+    """Return the mean of what may exceed 1; it has no bounds, and its interval takes the highest value as the limit."""
     scored = [place for place, part in enumerate(parts) if part.scored]
     values, unscored = [parts[i].least for i in scored], len(parts) - len(scored)
     some = None if groups is None else np.asarray(groups)[scored]
@@ -154,7 +154,7 @@ def _product(sums: Table) -> float | None:
 
 
 def _interval(table: Table, value: float, groups: npt.ArrayLike | None) -> tuple[float, float]:
-    """By the variance of the product (the delta method), for as many units as there are in its smallest factor."""
+    """Return the interval by the variance of the product (the delta method), for the units of its smallest factor."""
     totals, weights = table[:, :, 0], table[:, :, 1]
     used = totals.sum(axis=0) > 0
     sums = weights.sum(axis=0)[used]

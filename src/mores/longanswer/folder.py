@@ -10,16 +10,18 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
+from mores.culture import base_language
+from mores.formatting import count
 from mores.hub import CARD, TAGS, Upload, with_fields
 from mores.longanswer.appraise import SUMMARIES, read_summaries
-from mores.longanswer.collection import Collected, Collection, Status
+from mores.longanswer.collection import CandidateStatus, Collected, Collection
 from mores.longanswer.evaluate import ANSWERS, FILES, read_appraised
 from mores.longanswer.records import Appraisal, LongAnswer
-from mores.longanswer.summary import Summary
+from mores.longanswer.summary import LongformSummary
 from mores.run import Run
 
 COLLECTION = "collection.json"
-KEPT = f"{Status.KEPT}.jsonl"
+KEPT = f"{CandidateStatus.KEPT}.jsonl"
 CARD_TITLE = "# Questions of cultures"
 
 
@@ -27,7 +29,7 @@ class LongformRun(Run):
     """Long answers and their appraisals."""
 
     @cached_property
-    def summaries(self) -> list[Summary]:
+    def summaries(self) -> list[LongformSummary]:
         """All figures, for each model whose answers were judged."""
         self.file(SUMMARIES)
         return read_summaries(self.path)
@@ -50,9 +52,9 @@ class CollectRun(Run):
         """All numbers."""
         return self.record(COLLECTION, Collection)
 
-    def questions(self, *statuses: Status | str) -> Iterator[Collected]:
+    def questions(self, *statuses: CandidateStatus | str) -> Iterator[Collected]:
         """Yield the questions that were kept, dropped or left undecided, or all of them."""
-        for status in statuses or Status:
+        for status in statuses or CandidateStatus:
             yield from self.records(f"{status}.jsonl", Collected)
 
     def upload(self, repository: str) -> Upload:
@@ -61,13 +63,14 @@ class CollectRun(Run):
         What was dropped stays here: a question may be dropped because it is private.
         """
         numbers = self.collection
-        rows = [f"| {each.name} | {each.candidates:,} | {each.kept:,} |" for each in numbers.languages.values()]
-        about = (
-            f"Collected with `mores collect`: {numbers.headline}. `{COLLECTION}` has all numbers, and their signature."
-        )
+        rows = [
+            f"| {each.name} | {count(each.candidates)} | {count(each.kept)} |" for each in numbers.languages.values()
+        ]
+        files_note = f"`{COLLECTION}` has all numbers, and their signature."
+        about = f"Collected with `mores collect`: {numbers.headline}. {files_note}"
         card = [CARD_TITLE, "", about, "", "| language | candidates | kept |", "| --- | --- | --- |", *rows, ""]
         fields = {
-            "language": sorted({code.partition("-")[0] for code in numbers.languages}),
+            "language": sorted({base_language(code) for code in numbers.languages}),
             "tags": TAGS,
             "configs": [{"config_name": "default", "data_files": KEPT}],
         }

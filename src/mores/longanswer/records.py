@@ -10,7 +10,7 @@ from mores.search.base import Evidence, Found
 from mores.types import Failure, Record
 
 
-class Kind(StrEnum):
+class QuestionKind(StrEnum):
     """Whether a question belongs to a culture (CaLMQA, Section 2.1)."""
 
     SPECIFIC = "specific"
@@ -28,7 +28,7 @@ class LongAnswer(Record):
     """BCP 47: the language of the question, in which the answer should be."""
     model: str = ""
     region: str | None = None
-    kind: Kind | None = None
+    kind: QuestionKind | None = None
     topic: str | None = None
     question_english: str | None = None
     """A translation, where there is one."""
@@ -114,7 +114,7 @@ class Extraction(Record):
     """Also where only some sentences could not be read."""
 
 
-class Searched(Record):
+class ClaimSearch(Record):
     """What was found for the claims of an answer, in their order."""
 
     id: str
@@ -122,7 +122,7 @@ class Searched(Record):
     found: tuple[Found, ...] = ()
 
 
-class Decision(Record):
+class ClaimDecision(Record):
     """Whether a claim is supported, or why that could not be decided."""
 
     supported: bool | None = None
@@ -135,10 +135,10 @@ class Verification(Record):
 
     id: str
     model: str = ""
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[ClaimDecision, ...] = ()
 
 
-class Judged(Record):
+class RelevanceDecision(Record):
     """Whether an answer is relevant, or why that could not be judged."""
 
     id: str

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from mores.culture import language_name
 from mores.engine import unread
-from mores.longanswer.prompt import fill, prompt
 from mores.metric.prompt import defuse
 from mores.models import Request
 from mores.models.base import greedy
 from mores.models.written import object_schema, read_object
+from mores.prompts import fill, read_prompt
 from mores.types import Failure
 
 PROMPTS = ("relevance", "relevance_untranslated")
@@ -36,7 +36,7 @@ class Relevance(NamedTuple):
 
 def relevance_request(question: str, answer: str, language: str, in_english: bool = True) -> Request:
     """Ask whether an answer is relevant; `language` is the one that both were in before they were translated."""
-    template = prompt("relevance" if in_english else "relevance_untranslated")
+    template = read_prompt(__file__, "prompts/relevance" if in_english else "prompts/relevance_untranslated")
     texts = {"question": _tame(question), "answer": _tame(answer)}
     return greedy(fill(template, language=language_name(language), **texts), MAX_TOKENS, SCHEMA)
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mores.longanswer.records import Repetition
-from mores.longanswer.tokens import token_spans, tokens, well_formed
+from mores.longanswer.tokens import token_spans, tokenize, well_formed
 
 WINDOW, TIMES = 20, 4
 BATCH = 500
@@ -26,21 +26,16 @@ _MIX = (0x9E3779B1, 0x85EBCA77)
 """Odd numbers that tell tokens and texts apart."""
 
 
-def repetition(text: str, window: int = WINDOW, times: int = TIMES) -> Repetition | None:
-    """Return the most frequent window of a text (the first where several are), if it occurs so many times."""
-    return repetitions([text], window, times)[0]
-
-
-def repetitions(texts: Sequence[str], window: int = WINDOW, times: int = TIMES) -> list[Repetition | None]:
-    """Return the same for each of many texts, faster."""
+def find_repetitions(texts: Sequence[str], window: int = WINDOW, times: int = TIMES) -> list[Repetition | None]:
+    """Return the most frequent window of each text (the first where several are), if it occurs so many times."""
     if window < 1 or times < 1:
         raise ValueError(f"window {window} and times {times} must be at least 1")
     rest = iter(texts)
     results: list[Repetition | None] = []
     while batch := list(islice(rest, BATCH)):
-        encoded = [tokens(text) for text in batch]
-        places = repeated_windows(encoded, window, times)
-        results += (_record(*row, window) for row in zip(batch, encoded, places, strict=True))
+        encoded = [tokenize(text) for text in batch]
+        rows = zip(batch, encoded, repeated_windows(encoded, window, times), strict=True)
+        results += (_repetition(*row, window) for row in rows)
     return results
 
 
@@ -48,7 +43,8 @@ def repeated_windows(texts: Sequence[Sequence[int]], window: int = WINDOW, times
     """Return where the most frequent window of each text begins, in tokens; None where none occurs so many times."""
     stream = _stream(texts)
     places: list[Ints | None] = [None] * len(texts)
-    starts = _starts(stream, window)
+    owner = stream.owner  # a window can begin where all its tokens are of one text
+    starts = np.flatnonzero(owner[: max(0, owner.size - window + 1)] == owner[window - 1 :])
     if starts.size == 0:
         return places
     hashes = _hash(stream, window)
@@ -75,12 +71,6 @@ def _stream(texts: Sequence[Sequence[int]]) -> _Stream:
     return _Stream(joined, owner, np.cumsum(lengths) - lengths)
 
 
-def _starts(stream: _Stream, window: int) -> Ints:
-    """Return where a window can begin: all its tokens are of one text."""
-    owner = stream.owner
-    return np.flatnonzero(owner[: max(0, owner.size - window + 1)] == owner[window - 1 :])
-
-
 def _hash(stream: _Stream, window: int) -> Hashes:
     """Return a hash of the window that begins at each token; those of equal windows of one text are equal."""
     hashes = (stream.tokens * _MIX[0] + stream.owner * _MIX[1]).astype(np.uint64)
@@ -89,18 +79,13 @@ def _hash(stream: _Stream, window: int) -> Hashes:
         step = min(size, window - size)
         hashes = hashes[:-step] * np.uint64(factor) + hashes[step:]
         size, factor = size + step, factor * factor % 2**64
-    return _scatter(hashes)
-
-
-def _scatter(hashes: Hashes) -> Hashes:
-    """Mix every bit into the upper ones, which choose the bucket."""
-    hashes ^= hashes >> np.uint64(32)
+    hashes ^= hashes >> np.uint64(32)  # mixes every bit into the upper ones, which choose the bucket
     hashes *= np.uint64(_FACTOR)
     return hashes
 
 
 def _frequent(hashes: Hashes, times: int) -> npt.NDArray[np.bool_]:
-    """Windows whose hash falls where at least so many do: all that occur so many times, and few others."""
+    """Return the windows whose hash falls where at least so many do: all that occur so many times, and few others."""
     bits = max(1, int(hashes.size).bit_length() + 1)
     buckets = (hashes >> np.uint64(64 - bits)).astype(np.int64)
     kept: npt.NDArray[np.bool_] = np.bincount(buckets)[buckets] >= times
@@ -108,19 +93,21 @@ def _frequent(hashes: Hashes, times: int) -> npt.NDArray[np.bool_]:
 
 
 def _largest_groups(stream: _Stream, starts: Ints, hashes: Hashes, window: int, times: int) -> dict[int, Ints]:
-    """By text, where its most frequent window stands.
+    """Return, by text, where its most frequent window stands.
 
     Equal windows have equal hashes, so a group of equal hashes is never too small: where the largest of a text is found
     to hold one window only, no other window is more frequent. Where it holds several, the tokens decide.
     """
     groups = _group(stream.owner, starts, [hashes[starts]], times)
-    if all(_one_window(stream.tokens, group, window) for group in groups.values()):
+    tokens = stream.tokens
+    same = ((tokens[group + at] == tokens[group[0] + at]).all() for group in groups.values() for at in range(window))
+    if all(same):
         return groups
-    return _group(stream.owner, starts, [stream.tokens[starts + at] for at in range(window)], times)
+    return _group(stream.owner, starts, [tokens[starts + at] for at in range(window)], times)
 
 
 def _group(owner: Ints, starts: Ints, keys: Sequence[Ints | Hashes], times: int) -> dict[int, Ints]:
-    """By text, the largest group of starts with equal keys, the first in the text where several are."""
+    """Return, by text, the largest group of starts with equal keys, the first in the text where several are."""
     owners = owner[starts]
     order = np.lexsort((*keys, owners))
     different = [np.diff(key[order], prepend=key[order[:1]]) != 0 for key in (owners, *keys)]
@@ -136,12 +123,7 @@ def _group(owner: Ints, starts: Ints, keys: Sequence[Ints | Hashes], times: int)
     return best
 
 
-def _one_window(tokens: Ints, group: Ints, window: int) -> bool:
-    """Return whether the same tokens stand at every start of the group."""
-    return all((tokens[group + at] == tokens[group[0] + at]).all() for at in range(window))
-
-
-def _record(text: str, tokens: Sequence[int], places: Ints | None, window: int) -> Repetition | None:
+def _repetition(text: str, tokens: Sequence[int], places: Ints | None, window: int) -> Repetition | None:
     if places is None:
         return None
     spans = token_spans(text, tokens, places, window)

@@ -33,9 +33,9 @@ def known_checks() -> Sequence[str]:
 
 def known_stages() -> Sequence[str]:
     """Return the names of the stages of a collection."""
-    from mores.longanswer.collection import Stage
+    from mores.longanswer.collection import CollectStage
 
-    return [str(stage) for stage in Stage]
+    return [str(stage) for stage in CollectStage]
 
 
 class LongAnswerSettings(Settings):

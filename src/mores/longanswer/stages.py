@@ -13,20 +13,21 @@ from mores.longanswer import verify as verifying
 from mores.longanswer.records import (
     Appraisal,
     Claim,
-    Decision,
+    ClaimDecision,
+    ClaimSearch,
     Extraction,
-    Judged,
     LanguageCheck,
     LongAnswer,
+    RelevanceDecision,
     Repetition,
-    Searched,
     Surface,
     Translation,
     Verification,
 )
-from mores.longanswer.repetition import repetitions
-from mores.longanswer.tells import tells
+from mores.longanswer.repetition import find_repetitions
+from mores.longanswer.tells import find_tells
 from mores.longanswer.translate import is_english
+from mores.longanswer.verify import ClaimVerdict
 from mores.models import Request
 from mores.search.base import Found, Query
 from mores.types import Failure, FailureKind
@@ -39,12 +40,12 @@ STAGES = ("answer", "translation", "claims", "search", "verification", "relevanc
 # -- surface -----------------------------------------------------------------------------------------------
 
 
-def surfaces(answers: Sequence[LongAnswer], check: LanguageChecker | None) -> list[Surface]:
+def check_surfaces(answers: Sequence[LongAnswer], check: LanguageChecker | None) -> list[Surface]:
     """Return the surface of each answer; one without text is a failure."""
     with_text = [answer for answer in answers if _has_text(answer)]
     checks: Sequence[LanguageCheck | None] = check(with_text) if check and with_text else [None] * len(with_text)
-    results = zip(checks, repetitions([answer.answer or "" for answer in with_text]), strict=True)
-    return [_surface(answer, *next(results)) if _has_text(answer) else _missing(answer) for answer in answers]
+    results = zip(checks, find_repetitions([answer.answer or "" for answer in with_text]), strict=True)
+    return [_surface(answer, *(next(results) if _has_text(answer) else (None, None))) for answer in answers]
 
 
 def _has_text(answer: LongAnswer) -> bool:
@@ -52,15 +53,13 @@ def _has_text(answer: LongAnswer) -> bool:
 
 
 def _surface(answer: LongAnswer, check: LanguageCheck | None, repetition: Repetition | None) -> Surface:
+    if not _has_text(answer):
+        reason = "there is no answer" if answer.answer is None else "the answer is empty"
+        failure = answer.failure or Failure(kind=FailureKind.MODEL, reason=reason)
+        return Surface(id=answer.id, model=answer.model, failure=failure)
     in_english = is_english(check.detected) if check and check.detected else None
-    signs = tells(answer.answer or "", answer.language, in_english)
+    signs = find_tells(answer.answer or "", answer.language, in_english)
     return Surface(id=answer.id, model=answer.model, language=check, repetition=repetition, tells=signs)
-
-
-def _missing(answer: LongAnswer) -> Surface:
-    reason = "there is no answer" if answer.answer is None else "the answer is empty"
-    failure = answer.failure or Failure(kind=FailureKind.MODEL, reason=reason)
-    return Surface(id=answer.id, model=answer.model, failure=failure)
 
 
 def has_issue(surface: Surface | Appraisal) -> bool | None:
@@ -81,7 +80,7 @@ def translation_requests(answer: LongAnswer, surface: Surface) -> list[Request]:
     return [ask(answer) for text_in_english, ask in missing if text_in_english is None]
 
 
-def translation(answer: LongAnswer, surface: Surface, replies: Sequence[Reply]) -> Translation:
+def read_translation(answer: LongAnswer, surface: Surface, replies: Sequence[Reply]) -> Translation:
     """Return what is judged in English: what is available in English, and the translator's replies for the rest."""
     remaining = iter(replies)
     both = [next(remaining) if english is None else english for english in english_of(answer, surface)]
@@ -92,7 +91,7 @@ def translation(answer: LongAnswer, surface: Surface, replies: Sequence[Reply]) 
     return Translation(id=answer.id, model=answer.model, question=question, answer=text)
 
 
-def untranslated(answer: LongAnswer, surface: Surface) -> Translation:
+def keep_language(answer: LongAnswer, surface: Surface) -> Translation:
     """Return what is judged without a translator: in English if both are available, else in their language."""
     question, text = english_of(answer, surface)
     if question is not None and text is not None:
@@ -113,13 +112,13 @@ def english_of(answer: LongAnswer, surface: Surface) -> tuple[str | None, str | 
 
 
 def claims_requests(translation: Translation) -> list[Request]:
-    """Return one for each sentence."""
+    """Ask for the claims of each sentence."""
     if translation.question is None or translation.answer is None:
         return []
     return [claiming.claims_request(translation.question, window) for window in claiming.windows(translation.answer)]
 
 
-def extraction(translation: Translation, replies: Sequence[Reply]) -> Extraction:
+def read_extraction(translation: Translation, replies: Sequence[Reply]) -> Extraction:
     """Return the claims in the replies about the sentences; replies that cannot be read do not affect the others."""
     if translation.answer is None:
         return Extraction(id=translation.id, model=translation.model)
@@ -137,7 +136,7 @@ def extraction(translation: Translation, replies: Sequence[Reply]) -> Extraction
     )
 
 
-def queries(answer: LongAnswer, extraction: Extraction) -> list[Query]:
+def make_queries(answer: LongAnswer, extraction: Extraction) -> list[Query]:
     """Return what is searched for."""
     return [Query(claim.text, answer.language, answer.region) for claim in extraction.claims or ()]
 
@@ -145,46 +144,46 @@ def queries(answer: LongAnswer, extraction: Extraction) -> list[Query]:
 # -- verification ------------------------------------------------------------------------------------------
 
 
-def verify_requests(extraction: Extraction, searched: Searched) -> list[Request]:
-    """Return one for each claim for which something was found."""
+def verify_requests(extraction: Extraction, searched: ClaimSearch) -> list[Request]:
+    """Ask about each claim for which something was found."""
     _check_count(extraction, len(searched.found), "searches for", "search")
     pairs = zip(extraction.claims or (), searched.found, strict=True)
     return [verifying.verify_request(claim.text, result.evidence) for claim, result in pairs if result.evidence]
 
 
-def verification(searched: Searched, replies: Sequence[Reply]) -> Verification:
+def read_verification(searched: ClaimSearch, replies: Sequence[Reply]) -> Verification:
     """Return what is decided about each claim."""
     remaining = iter(replies)
     decisions = tuple(_decision(result, remaining) for result in searched.found)
     return Verification(id=searched.id, model=searched.model, decisions=decisions)
 
 
-def _decision(result: Found, replies: Iterator[Reply]) -> Decision:
-    if not result.evidence:
-        return Decision(failure=result.failure) if result.failure else Decision(**verifying.NOTHING_FOUND._asdict())
-    reply = next(replies)
-    verdict = reply if isinstance(reply, Failure) else verifying.read_verdict(reply)
-    return Decision(failure=verdict) if isinstance(verdict, Failure) else Decision(**verdict._asdict())
+def _decision(result: Found, replies: Iterator[Reply]) -> ClaimDecision:
+    verdict: ClaimVerdict | Failure = result.failure or verifying.NOTHING_FOUND
+    if result.evidence:
+        reply = next(replies)
+        verdict = reply if isinstance(reply, Failure) else verifying.read_verdict(reply)
+    return ClaimDecision(failure=verdict) if isinstance(verdict, Failure) else ClaimDecision(**verdict._asdict())
 
 
 # -- relevance ---------------------------------------------------------------------------------------------
 
 
 def relevance_requests(answer: LongAnswer, translation: Translation) -> list[Request]:
-    """Return one, where the answer is judged."""
+    """Ask whether the answer is relevant, where it is judged."""
     if translation.question is None or translation.answer is None:
         return []
     return [judging.relevance_request(translation.question, translation.answer, answer.language, translation.english)]
 
 
-def judged(translation: Translation, replies: Sequence[Reply]) -> Judged:
+def read_relevance(translation: Translation, replies: Sequence[Reply]) -> RelevanceDecision:
     """Return the judge's verdict on the relevance of an answer."""
     if not replies:
-        return Judged(id=translation.id, model=translation.model)
+        return RelevanceDecision(id=translation.id, model=translation.model)
     judgement = replies[0] if isinstance(replies[0], Failure) else judging.read_relevance(replies[0])
     if isinstance(judgement, Failure):
-        return Judged(id=translation.id, model=translation.model, failure=judgement)
-    return Judged(id=translation.id, model=translation.model, **judgement._asdict())
+        return RelevanceDecision(id=translation.id, model=translation.model, failure=judgement)
+    return RelevanceDecision(id=translation.id, model=translation.model, **judgement._asdict())
 
 
 # -- all of it ---------------------------------------------------------------------------------------------
@@ -195,22 +194,19 @@ def appraise(
     surface: Surface,
     judged_text: Translation,
     extracted: Extraction,
-    searched: Searched,
+    searched: ClaimSearch,
     verified: Verification,
-    relevant: Judged,
+    relevant: RelevanceDecision,
 ) -> Appraisal:
-    """Everything about one answer."""
-    claims = _joined(extracted, searched, verified)
+    """Return everything about one answer."""
+    claims = _join_claims(extracted, searched, verified)
+    failed, total = [claim for claim in claims or () if claim.failure], len(claims or ())
     failures = {
         "answer": surface.failure,
         "translation": judged_text.failure,
         "claims": extracted.failure,
-        "search": _summed(
-            [c.failure for c in claims or () if c.failure and not c.evidence], len(claims or ()), "claim"
-        ),
-        "verification": _summed(
-            [c.failure for c in claims or () if c.failure and c.evidence], len(claims or ()), "claim"
-        ),
+        "search": _summed([claim.failure for claim in failed if not claim.evidence], total, "claim"),
+        "verification": _summed([claim.failure for claim in failed if claim.evidence], total, "claim"),
         "relevance": relevant.failure,
     }
     return Appraisal(
@@ -229,14 +225,16 @@ def appraise(
     )
 
 
-def _joined(extracted: Extraction, searched: Searched, verified: Verification) -> tuple[Claim, ...] | None:
+def _join_claims(extracted: Extraction, searched: ClaimSearch, verified: Verification) -> tuple[Claim, ...] | None:
     """Return the claims with their evidence and verdicts."""
     if extracted.claims is None:
         return None
     _check_count(extracted, len(searched.found), "searches for", "search")
     _check_count(extracted, len(verified.decisions), "verdicts on", "verification")
-    rows = zip(extracted.claims, searched.found, verified.decisions, strict=True)
-    return tuple(_decided(*row) for row in rows)
+    return tuple(
+        claim.model_copy(update={**dict(decision), "evidence": result.evidence})
+        for claim, result, decision in zip(extracted.claims, searched.found, verified.decisions, strict=True)
+    )
 
 
 def _check_count(extraction: Extraction, count: int, what: str, stage: str) -> None:
@@ -245,20 +243,9 @@ def _check_count(extraction: Extraction, count: int, what: str, stage: str) -> N
         raise InputError(f"{there}: they are of other claims; run the {stage} again")
 
 
-def _decided(claim: Claim, result: Found, decision: Decision) -> Claim:
-    return Claim(
-        text=claim.text,
-        sentence=claim.sentence,
-        supported=decision.supported,
-        evidence=result.evidence,
-        reason=decision.reason,
-        failure=decision.failure,
-    )
-
-
-def _summed(failures: Sequence[Failure], count: int, what: str) -> Failure | None:
+def _summed(failures: Sequence[Failure | None], count: int, what: str) -> Failure | None:
     """Return one failure that stands for several: how many there are of how many, and the first reason."""
-    if not failures:
+    if not failures or failures[0] is None:
         return None
     several = f"{len(failures)} of {count} {what}{'' if count == 1 else 's'}"
     return Failure(kind=failures[0].kind, reason=f"{several}: {failures[0].reason}")

@@ -24,9 +24,10 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from mores.culture import base_language
 from mores.formatting import between, percent
 from mores.longanswer import factuality
-from mores.longanswer.figures import Part, Score, figure, mean, of_claims, overall, plain
+from mores.longanswer.figures import FigurePart, Score, figure, mean, of_claims, overall, plain
 from mores.longanswer.records import Appraisal, LongAnswer
 from mores.longanswer.stages import STAGES, has_issue
 from mores.longanswer.tells import Tell
@@ -45,15 +46,17 @@ FIGURES = (
     *(f"tell: {tell.value}" for tell in Tell),
 )
 """Their order in a table."""
+SURFACE = ("wrong language", "repetition", "without issues", "S")
+"""Figures of every answer, also of one that is missing."""
 JUDGED = ("precision", "relevance", "S")
 """Figures for which a judge is needed."""
 Values = dict[str, float | None]
 """The figures of one answer: None where it could not be scored, left out where it does not apply."""
-Parts = dict[str, Part]
+Parts = dict[str, FigurePart]
 """What one answer adds to each figure."""
 
 
-class Summary(Record):
+class LongformSummary(Record):
     """The figures of one model's answers."""
 
     model: str
@@ -114,7 +117,7 @@ class _Row(NamedTuple):
 
 def summarise(
     pairs: Iterable[tuple[LongAnswer, Appraisal]], counting: Counting | None = None, signature: Signature | None = None
-) -> list[Summary]:
+) -> list[LongformSummary]:
     """Return one summary per model, in the order of their first answers."""
     counting = counting or Counting()
     if counting.k is not None:
@@ -123,13 +126,13 @@ def summarise(
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     failures: dict[str, Counter[str]] = defaultdict(Counter)
     for answer, appraisal in pairs:
-        row = _Row(answer.question, base(answer.language), answer.kind, parts_of(answer, appraisal, counting))
+        row = _Row(answer.question, base_language(answer.language), answer.kind, parts_of(answer, appraisal, counting))
         rows[appraisal.model].append(row)
         claims = appraisal.claims or ()
         counts[appraisal.model].update(claims=len(claims), undecided=sum(claim.supported is None for claim in claims))
         failures[appraisal.model].update(list(appraisal.failures))
     return [
-        Summary(
+        LongformSummary(
             model=model,
             answers=len(rows_of_model),
             missing=failures[model]["answer"],
@@ -138,61 +141,51 @@ def summarise(
             failures={stage: failures[model][stage] for stage in STAGES if failures[model][stage]},
             k=counting.k,
             figures=_figures(rows_of_model),
-            by=_by(rows_of_model),
+            by=_group_figures(rows_of_model),
             signature=signature or Signature(),
         )
         for model, rows_of_model in rows.items()
     ]
 
 
-def headline(summaries: Sequence[Summary]) -> str:
+def headline(summaries: Sequence[LongformSummary]) -> str:
     """Return the result in one line; of several models it is the best one's."""
     if len(summaries) == 1:
         return summaries[0].headline
-    values = {
+    measure_answer = {
         summary.model: summary.main.value for summary in summaries if summary.main and summary.main.value is not None
     }
-    best = max(summaries, key=lambda summary: values.get(summary.model, -1.0))
+    best = max(summaries, key=lambda summary: measure_answer.get(summary.model, -1.0))
     return f"the best of {len(summaries)} models: {best.headline}"
 
 
-def unjudged_figures(summaries: Sequence[Summary]) -> list[str]:
+def unjudged_figures(summaries: Sequence[LongformSummary]) -> list[str]:
     """Return the figures that a judge was to decide, and that no model has, because too few answers could be judged."""
     results = {name: [summary.figures[name] for summary in summaries if name in summary.figures] for name in JUDGED}
     return [name for name, figures in results.items() if figures and all(result.value is None for result in figures)]
 
 
-def base(tag: str) -> str:
-    """Return the language of a BCP 47 tag, without script and region."""
-    return tag.partition("-")[0].lower()
-
-
-def resources(language: str) -> str | None:
-    """`high and mid` or `low`, as Table 4 has it; None for a language that is not in it."""
-    if base(language) in HIGH_AND_MID:
-        return "high and mid"
-    return "low" if base(language) in LOW else None
+def resource_level(language: str) -> str | None:
+    """Return `high and mid` or `low`, as Table 4 has it; None for a language that is not in it."""
+    base = base_language(language)
+    return "high and mid" if base in HIGH_AND_MID else "low" if base in LOW else None
 
 
 # -- one answer --------------------------------------------------------------------------------------------
 
 
-def values(answer: LongAnswer, appraisal: Appraisal, counting: Counting) -> Values:
+def measure_answer(answer: LongAnswer, appraisal: Appraisal, counting: Counting) -> Values:
     """Return the figures of one answer."""
     missing = "answer" in appraisal.failures
-    measures = _of_missing(counting) if missing else _surface(answer, appraisal)
+    # The paper's columns add up to 100% also with an answer that failed: it has an issue, but neither of the two.
+    absent: Values = dict.fromkeys(SURFACE, 0.0 if counting.missing_as_issue else None)
+    measures = absent if missing else _surface(answer, appraisal)
     if not missing and (counting.every or not has_issue(appraisal)):
         measures |= _facts(appraisal, counting.k) if counting.facts else {}
         measures |= {"relevance": factuality.s_rel(appraisal)} if counting.relevance else {}
     if not (counting.facts and counting.relevance):
         del measures["S"]
     return measures
-
-
-def _of_missing(counting: Counting) -> Values:
-    """Return the paper's columns for an answer that failed add up to 100%: it has an issue, but neither of the two."""
-    names = ("wrong language", "repetition", "without issues", "S")
-    return dict.fromkeys(names, 0.0 if counting.missing_as_issue else None)
 
 
 def _surface(answer: LongAnswer, appraisal: Appraisal) -> Values:
@@ -225,7 +218,7 @@ def parts_of(answer: LongAnswer, appraisal: Appraisal, counting: Counting) -> Pa
     scores: dict[str, Score] = {"precision": lambda precision, _: precision}
     if (k := counting.k) is not None:
         scores |= {"recall": lambda p, n: factuality.recall_of(p, n, k), "F1": lambda p, n: factuality.f1_of(p, n, k)}
-    measures = values(answer, appraisal, counting)
+    measures = measure_answer(answer, appraisal, counting)
     parts = {name: plain(value, due=name == "relevance") for name, value in measures.items()}
     parts |= {name: of_claims(appraisal, score) for name, score in scores.items() if name in measures}
     return parts | ({"S": overall(appraisal, measures["without issues"])} if "S" in measures else {})
@@ -234,7 +227,7 @@ def parts_of(answer: LongAnswer, appraisal: Appraisal, counting: Counting) -> Pa
 # -- many answers ------------------------------------------------------------------------------------------
 
 
-def _by(rows: Sequence[_Row]) -> dict[str, dict[str, dict[str, Result]]]:
+def _group_figures(rows: Sequence[_Row]) -> dict[str, dict[str, dict[str, Result]]]:
     checked = [row for row in rows if row.language not in LEFT_OUT]
     paper = {"all": checked} | _grouped(checked, lambda row: row.kind)
     groupings = {"paper": paper} | {name: _grouped(rows, key) for name, key in GROUPINGS.items()}
@@ -252,8 +245,8 @@ GROUPINGS: Mapping[str, Callable[[_Row], str | None]] = {
     "kind": lambda row: row.kind,
     "language": lambda row: row.language,
     "language, kind": lambda row: _both(row, row.language),
-    "resources": lambda row: resources(row.language),
-    "resources, kind": lambda row: _both(row, resources(row.language)),
+    "resources": lambda row: resource_level(row.language),
+    "resources, kind": lambda row: _both(row, resource_level(row.language)),
 }
 
 
@@ -270,7 +263,7 @@ def _figures(rows: Sequence[_Row]) -> dict[str, Result]:
 
 
 def figures(rows: Sequence[tuple[str, Parts]]) -> dict[str, Result]:
-    """Every figure of some answers; each comes with its question, whose answers are not independent of each other."""
+    """Return every figure of some answers, each with its question: answers to one question are not independent."""
     there = {name for _, parts in rows for name in parts}
     results = {}
     for name in (name for name in FIGURES if name in there):

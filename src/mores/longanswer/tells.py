@@ -1,22 +1,20 @@
 """Textual tells: what gives away a model that could not answer in the language it was asked in (CaLMQA, Appendix C).
 
-The patterns are in `tells.toml`. `tells` looks for whole phrases in the opening of an answer; `keyword_tells` counts
-the paper's words anywhere, which also finds an English answer that says "understand" in passing.
+The patterns in `tells.toml` are whole phrases, looked for in the opening of an answer. The paper counts single words
+anywhere, which also finds an English answer that says "understand" in passing.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
-from importlib.resources import files
-from typing import Any
 
+from mores.culture import base_language
 from mores.culture import language as language_tag
-from mores.culture import language_name
 from mores.errors import InputError
+from mores.io.values import read_packaged_toml
 
 OPENING = 600
 """Code points of an answer in which a phrase is about the question and not about its subject."""
@@ -37,27 +35,16 @@ class Tell(StrEnum):
     """It is in English, and the question is not."""
 
 
-def tells(answer: str, language: str, in_english: bool | None) -> tuple[str, ...]:
-    """The tells of an answer to a question in this language; None where it is not known whether it is in English."""
+def find_tells(answer: str, language: str, in_english: bool | None) -> tuple[str, ...]:
+    """Return the tells of an answer to a question in a language; `in_english` is None where that is not known."""
     opening = answer[:OPENING].replace("’", "'")
-    asked_in_english = _base(language) == "en"
+    asked_in_english = base_language(language) == "en"
     present = {
         Tell.APOLOGY: _any(_patterns("apology"), opening.lower()),
         Tell.TRANSLATION: not asked_in_english and _any(_patterns("translation"), opening.lower()),
-        Tell.NAMES_LANGUAGE: not asked_in_english and _names_a_language(opening),
+        Tell.NAMES_LANGUAGE: not asked_in_english and any(map(_is_language, _named(opening))),
         Tell.EMOJI: has_emoji(answer),
         Tell.ENGLISH: bool(in_english) and not asked_in_english,
-    }
-    return tuple(tell.value for tell, there in present.items() if there)
-
-
-def keyword_tells(answer: str, language: str) -> tuple[str, ...]:
-    """Return the paper's count: its words, or the English name of the language, anywhere in the answer."""
-    present = {
-        Tell.APOLOGY: _any(_keywords("apology"), answer),
-        Tell.TRANSLATION: _any(_keywords("translation"), answer),
-        Tell.NAMES_LANGUAGE: _paper_name(language) in answer,
-        Tell.EMOJI: has_emoji(answer),
     }
     return tuple(tell.value for tell, there in present.items() if there)
 
@@ -81,48 +68,32 @@ _EMOJI = re.compile(rf"[{_PICTURES}{_SHOWN_SO}](?!\ufe0e)|[{_SHOWN_ON_DEMAND}]\u
 
 
 @cache
-def _data() -> dict[str, Any]:
-    return tomllib.loads(files("mores.longanswer").joinpath("tells.toml").read_text("utf-8"))
-
-
-@cache
 def _patterns(tell: str) -> tuple[re.Pattern[str], ...]:
     """Return the patterns of a tell in all languages: a model may be sorry in any."""
-    return tuple(re.compile(pattern) for patterns in _data()[tell].values() for pattern in patterns)
+    by_language = read_packaged_toml("mores.longanswer", "tells.toml")[tell]
+    return tuple(re.compile(pattern) for patterns in by_language.values() for pattern in patterns)
 
 
 @cache
 def _language_patterns() -> tuple[re.Pattern[str], ...]:
-    named = (pattern.replace("(LANGUAGE)", r"(?P<name>(?-i:[A-Z])\w+)") for pattern in _data()["names_language"]["en"])
+    patterns = read_packaged_toml("mores.longanswer", "tells.toml")["names_language"]["en"]
+    named = (pattern.replace("(LANGUAGE)", r"(?P<name>(?-i:[A-Z])\w+)") for pattern in patterns)
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in named)
-
-
-@cache
-def _keywords(tell: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in _data()["keywords"][tell])
 
 
 def _any(patterns: Sequence[re.Pattern[str]], text: str) -> bool:
     return any(pattern.search(text) for pattern in patterns)
 
 
-def _names_a_language(opening: str) -> bool:
-    names = (match["name"] for pattern in _language_patterns() for match in pattern.finditer(opening))
-    return any(_is_language(name) for name in names)
+def _named(opening: str) -> Iterator[str]:
+    """Yield the words that may name a language."""
+    return (match["name"] for pattern in _language_patterns() for match in pattern.finditer(opening))
 
 
 @lru_cache(maxsize=4096)
 def _is_language(name: str) -> bool:
-    """Whether a word is the English name of a language other than English; a short one may be a code, as The is."""
+    """Return whether a word names a language other than English, in English; a short one may be a code, as The is."""
     try:
         return len(name) > 3 and language_tag(name) != "en"
     except InputError:
         return False
-
-
-def _paper_name(language: str) -> str:
-    return str(_data()["names"].get(_base(language)) or language_name(_base(language)))
-
-
-def _base(tag: str) -> str:
-    return tag.partition("-")[0].lower()

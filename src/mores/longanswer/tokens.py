@@ -38,14 +38,9 @@ class Tokenizer(Protocol):
         """Return the bytes of a token."""
 
 
-def tokens(text: str) -> list[int]:
+def tokenize(text: str) -> list[int]:
     """Return the tokens of a text; a lone surrogate counts as U+FFFD, since UTF-8 has none."""
     return default_tokenizer().encode(well_formed(text))
-
-
-def token_count(text: str) -> int:
-    """Return how many tokens a text has (Table 16)."""
-    return len(tokens(text))
 
 
 def well_formed(text: str) -> str:
@@ -54,7 +49,7 @@ def well_formed(text: str) -> str:
 
 
 def token_spans(text: str, encoded: Sequence[int], starts: Ints, count: int) -> list[tuple[int, int]]:
-    """Code points of `count` tokens from each start; a character that tokens share is taken whole."""
+    """Return the code points of `count` tokens from each start; a character that tokens share is taken whole."""
     data = np.frombuffer(well_formed(text).encode(), np.uint8)
     characters = np.cumsum(data & 0xC0 != 0x80)  # how many have begun up to and with each byte
     piece = default_tokenizer().piece
@@ -118,7 +113,7 @@ class PureTokenizer:
 
 
 def merge(data: bytes, ranks: dict[bytes, int]) -> list[int]:
-    """Byte-pair encoding: join the neighbours of the lowest rank, the leftmost first, until none can be joined."""
+    """Encode byte pairs: join the neighbours of the lowest rank, the leftmost first, until none can be joined."""
     after = list(range(1, len(data) + 1))  # where the part that begins here ends
     before = list(range(-1, len(data)))  # where the part that ends here begins
     heap = [(ranks[pair], at, at + 2) for at in range(len(data) - 1) if (pair := data[at : at + 2]) in ranks]
@@ -138,11 +133,7 @@ def merge(data: bytes, ranks: dict[bytes, int]) -> list[int]:
             offer(start, after[end])
         if start > 0:
             offer(before[start], end)
-    return [ranks[data[start:end]] for start, end in pairwise(_edges(after))]
-
-
-def _edges(after: list[int]) -> list[int]:
     edges = [0]
     while edges[-1] < len(after):
         edges.append(after[edges[-1]])
-    return edges
+    return [ranks[data[start:end]] for start, end in pairwise(edges)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mores.culture import language_name
-from mores.longanswer.prompt import fill, prompt
+from mores.culture import base_language, language_name
 from mores.longanswer.records import LongAnswer
 from mores.metric.prompt import defuse
 from mores.models import Request
 from mores.models.base import greedy
+from mores.prompts import fill, read_prompt
 
 PROMPTS = ("translate_question", "translate_answer")
 MAX_TOKENS = 4096
@@ -16,7 +16,7 @@ MAX_TOKENS = 4096
 
 def is_english(tag: str | None) -> bool:
     """Return whether a BCP 47 tag is English of any place."""
-    return tag is not None and tag.partition("-")[0].lower() == "en"
+    return tag is not None and base_language(tag) == "en"
 
 
 def question_request(answer: LongAnswer) -> Request:
@@ -32,4 +32,6 @@ def answer_request(answer: LongAnswer) -> Request:
 def _request(name: str, answer: LongAnswer) -> Request:
     # The published prompts have no fence: what a chat template would obey is broken up, no more.
     texts = {"question": defuse(answer.question), "answer": defuse(answer.answer or "")}
-    return greedy(fill(prompt(name), language=language_name(answer.language), **texts), MAX_TOKENS)
+    return greedy(
+        fill(read_prompt(__file__, f"prompts/{name}"), language=language_name(answer.language), **texts), MAX_TOKENS
+    )

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mores.engine import unread
-from mores.longanswer.prompt import fill_fenced, prompt
+from mores.metric.prompt import fill_fenced
 from mores.models import Request
 from mores.models.base import greedy
 from mores.models.written import object_schema, read_object
+from mores.prompts import read_prompt
 from mores.search.base import Evidence
 from mores.types import Failure
 
@@ -28,21 +29,21 @@ _VERDICT = re.compile(r"[\s*_`]*[:：][\s*_`\"']*(not\s+supported|unsupported|su
 _REASON = re.compile(r"\A[\s*_`#>-]*reason[\s*_`]*[:：][\s*_`]*", re.IGNORECASE)
 
 
-class Verdict(NamedTuple):
+class ClaimVerdict(NamedTuple):
     """The judge's verdict on one claim."""
 
     supported: bool
     reason: str
 
 
-NOTHING_FOUND = Verdict(False, "the search found nothing")
+NOTHING_FOUND = ClaimVerdict(False, "the search found nothing")
 """Without results there is nothing that could support a claim, so no judge is asked."""
 
 
 def verify_request(claim: str, evidence: Sequence[Evidence]) -> Request:
     """Ask whether the evidence supports a claim; both are fenced."""
     shown = "\n\n".join(f"Result {place}\n{_shown(piece)}" for place, piece in enumerate(evidence, 1))
-    return greedy(fill_fenced(prompt("verify"), claim=claim, evidence=shown), MAX_TOKENS, SCHEMA)
+    return greedy(fill_fenced(read_prompt(__file__, "prompts/verify"), claim=claim, evidence=shown), MAX_TOKENS, SCHEMA)
 
 
 def _shown(piece: Evidence) -> str:
@@ -51,8 +52,8 @@ def _shown(piece: Evidence) -> str:
     return "\n".join(f"{name}: {value}" for name, value in fields.items() if value)
 
 
-def read_verdict(reply: str) -> Verdict | Failure:
-    """The verdict in a reply: one line `Verdict: supported` or `Verdict: not supported`, and nothing after it."""
+def read_verdict(reply: str) -> ClaimVerdict | Failure:
+    """Return the verdict in a reply, whose only such line, `Verdict: supported` or `not supported`, is the last."""
     if (fields := read_object(reply, "reason", "verdict")) is not None:
         reply = f"Reason: {fields['reason']}\nVerdict: {fields['verdict']}"
     lines = list(_LINE.finditer(reply))
@@ -60,4 +61,4 @@ def read_verdict(reply: str) -> Verdict | Failure:
     if value is None or reply[lines[0].end() :].strip("`* \t\r\n"):
         return unread(reply[-60:], "one last line 'Verdict: supported' or 'Verdict: not supported'")
     reason = _REASON.sub("", reply[: lines[0].start()]).strip()
-    return Verdict(value[1].lower() == "supported", reason)
+    return ClaimVerdict(value[1].lower() == "supported", reason)

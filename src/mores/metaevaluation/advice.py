@@ -14,7 +14,7 @@ from math import ceil
 from statistics import NormalDist
 
 from mores.formatting import count, number, span
-from mores.metaevaluation.records import Advice, Comparison, Evaluation, Verdict
+from mores.metaevaluation.records import Advice, MetricComparison, MetricEvaluation, Verdict
 from mores.types import Result
 
 WORTH = 0.2
@@ -25,8 +25,8 @@ _POWER = NormalDist().inv_cdf(0.8)
 MAIN = "scaled_accuracy"
 
 
-def advise(evaluations: Sequence[Evaluation], comparisons: Sequence[Comparison]) -> Iterator[Advice]:
-    """Yield the advice on each judge that is no baseline."""
+def advise(evaluations: Sequence[MetricEvaluation], comparisons: Sequence[MetricComparison]) -> Iterator[Advice]:
+    """Yield the advice on each judge except baselines."""
     baselines = [evaluation for evaluation in evaluations if evaluation.baseline and evaluation.accuracy is not None]
     best = max(baselines, key=lambda baseline: baseline.accuracy or 0.0, default=None)
     for evaluation in evaluations:
@@ -34,28 +34,28 @@ def advise(evaluations: Sequence[Evaluation], comparisons: Sequence[Comparison])
             yield _advice(evaluation, best, _against(evaluation, best, comparisons))
 
 
-def _against(judge: Evaluation, best: Evaluation | None, comparisons: Sequence[Comparison]) -> Comparison | None:
+def _against(
+    judge: MetricEvaluation, best: MetricEvaluation | None, comparisons: Sequence[MetricComparison]
+) -> MetricComparison | None:
     """Return the comparison of a judge with the best baseline, the judge first."""
     for test in comparisons:
         if best and test.statistic == MAIN and {test.first, test.second} == {judge.metric, best.metric}:
-            return test if test.first == judge.metric else _turned(test)
+            if test.first == judge.metric:
+                return test
+            low, high = (None if end is None else -end for end in (test.high, test.low))
+            ends = {"difference": -test.difference, "low": low, "high": high}
+            return test.model_copy(update={"first": test.second, "second": test.first, **ends})
     return None
 
 
-def _turned(test: Comparison) -> Comparison:
-    low, high = (None if end is None else -end for end in (test.high, test.low))
-    turned = {"first": test.second, "second": test.first, "difference": -test.difference, "low": low, "high": high}
-    return test.model_copy(update=turned)
-
-
-def _advice(judge: Evaluation, best: Evaluation | None, test: Comparison | None) -> Advice:
+def _advice(judge: MetricEvaluation, best: MetricEvaluation | None, test: MetricComparison | None) -> Advice:
     result = judge.scores.get(MAIN)
     if result is None or result.value is None or result.low is None or result.high is None:
         asked = count(judge.n + judge.unscored, "pair")
         return Advice(metric=judge.metric, verdict="unjudged", line=f"{judge.metric}: judged none of {asked}")
     at_most = min(result.high, _most_above(judge, test))
     shown = f"scaled accuracy {number(result.value)} {span(result.low, result.high)} on {count(judge.n, 'pair')}"
-    shown += f", {judge.unscored:,} more not judged" if judge.unscored else ""
+    shown += f", {count(judge.unscored)} more not judged" if judge.unscored else ""
     needed = None
     verdict: Verdict
     if missing := _missing_class(judge):
@@ -67,26 +67,26 @@ def _advice(judge: Evaluation, best: Evaluation | None, test: Comparison | None)
         verdict, line = "worse", f"worse than guessing here: {shown}; do not use it for texts like these"
     elif at_most >= WORTH:
         needed = _needed(result, test)
-        verdict, line = "too few", f"too few pairs to tell: {shown}; about {needed:,} would be needed"
+        verdict, line = "too few", f"too few pairs to tell: {shown}; about {count(needed)} would be needed"
     else:
         than = f"the baseline {best.metric} ({number(best.accuracy)})" if best and result.low > 0 else "guessing"
         verdict, line = "not better", f"not better than {than} here: {shown}; do not use it for texts like these"
     return Advice(metric=judge.metric, verdict=verdict, line=f"{judge.metric}: {line}", needed=needed)
 
 
-def _missing_class(judge: Evaluation) -> str:
+def _missing_class(judge: MetricEvaluation) -> str:
     """Return what to add where all texts that were judged are correct, or all have errors."""
     correct, wrong = (judge.scores[name].value is not None for name in ("correct_passed", "errors_found"))
     if correct and wrong:
         return ""
     judged = " that it judged" if judge.unscored else ""
-    texts = f"all {judge.n:,} texts{judged}" if judge.n > 1 else f"the only text{judged}"
+    texts = f"all {count(judge.n)} texts{judged}" if judge.n > 1 else f"the only text{judged}"
     if correct:
         return f"{texts} {'are' if judge.n > 1 else 'is'} correct; add texts with errors"
     return f"{texts} {'have' if judge.n > 1 else 'has'} errors; add correct texts"
 
 
-def _most_above(judge: Evaluation, test: Comparison | None) -> float:
+def _most_above(judge: MetricEvaluation, test: MetricComparison | None) -> float:
     """Return how much better than the best baseline it may be; without one, than the same verdict on every pair."""
     if test is not None:
         return 2.0 if test.high is None else test.high
@@ -94,7 +94,7 @@ def _most_above(judge: Evaluation, test: Comparison | None) -> float:
     return 2.0 if balanced is None else 2 * balanced - 1
 
 
-def _beats(judge: Evaluation, test: Comparison | None) -> bool:
+def _beats(judge: MetricEvaluation, test: MetricComparison | None) -> bool:
     """Return whether a judge is better than the best baseline; without one, than the same verdict on every pair."""
     if test is not None:
         return test.difference > 0 and test.adjusted < SIGNIFICANT
@@ -102,8 +102,8 @@ def _beats(judge: Evaluation, test: Comparison | None) -> bool:
     return balanced is not None and balanced > 0.5
 
 
-def _needed(result: Result, test: Comparison | None) -> int:
-    """Pairs that show the difference seen, or one of `WORTH` if that is more, in 80% of studies."""
+def _needed(result: Result, test: MetricComparison | None) -> int:
+    """Return how many pairs show the difference seen, or one of `WORTH` if that is more, in 80% of studies."""
     value, low, high, n = (
         (test.difference, test.low, test.high, test.n) if test else (result.value, result.low, result.high, result.n)
     )

@@ -19,9 +19,9 @@ from mores.metaevaluation.people.answers import read_people
 from mores.metaevaluation.people.judges import TableJudge, open_judge, read_judgement_file, read_table_judge
 from mores.metaevaluation.people.measure import compare_two
 from mores.metaevaluation.people.session import PeopleRun, PeopleSession
-from mores.metaevaluation.records import Versus
-from mores.metaevaluation.scorers import AnyMetric, Scorer, by_sample, read_judgements, scorers
-from mores.metaevaluation.session import Session
+from mores.metaevaluation.records import JudgementComparison
+from mores.metaevaluation.scorers import AnyMetric, MetricScorer, by_sample, read_judgements, scorers
+from mores.metaevaluation.session import MetaSession
 from mores.metaevaluation.settings import CompareSettings, MetaSettings
 from mores.metaevaluation.versus import check_data, compare_judges, compare_texts
 from mores.metaevaluation.votes import read_votes, vote_tables
@@ -33,7 +33,7 @@ from mores.types import Judgement
 
 FILES = ("juice", "ratings", "marks")
 """What may come before a file: `juice:FILE` is JuICE, `ratings:FILE` and `marks:FILE` are people's."""
-AnySession: TypeAlias = Session | JuiceSession | PeopleSession
+AnySession: TypeAlias = MetaSession | JuiceSession | PeopleSession
 AnyRun: TypeAlias = MetaRun | JuiceRun | PeopleRun
 
 
@@ -66,7 +66,7 @@ def open_session(settings: MetaSettings) -> AnySession:
     dataset = open_dataset(Path(settings.data), settings.split, settings.limit)
     len(dataset.golds)  # read before any model is asked
     everything, votes = dataset.everything if settings.votes else (), settings.votes
-    return Session(
+    return MetaSession(
         dataset,
         chosen,
         partial(make_metric, settings=settings, report=settings.report),
@@ -131,7 +131,7 @@ def folder_of(data: Path | str, out: Path | str | None) -> Path:
     return Path(f"{path.stem if kind else path.resolve().name}.meta")
 
 
-def _scorers(metrics: Iterable[str | AnyMetric], baselines: Sequence[str], *, learning: bool) -> list[Scorer]:
+def _scorers(metrics: Iterable[str | AnyMetric], baselines: Sequence[str], *, learning: bool) -> list[MetricScorer]:
     """Return the metrics and baselines; those that learn are not among `all` where there is nothing to learn from."""
     every = [name for name in ALL if learning or not BASELINES[name]().learns]
     chosen = {"all": every, "none": []}.get(",".join(baselines), list(baselines))
@@ -151,7 +151,7 @@ def _scorers(metrics: Iterable[str | AnyMetric], baselines: Sequence[str], *, le
 
 
 @takes(CompareSettings)
-async def compare(settings: CompareSettings) -> Versus:
+async def compare(settings: CompareSettings) -> JudgementComparison:
     """Test whether two sets of judgements differ; each is a file, a run that has one, or the judgements themselves.
 
     With `data`, they are two judges of the same samples: which finds the errors better, or with `ratings:FILE` and
@@ -181,7 +181,7 @@ def _compare_with_people(
     judges: Sequence[Path | str | Run | Iterable[Judgement]],
     columns: Mapping[str, str] | None,
     aliases: Mapping[str, Mapping[str, str]] | None,
-) -> Versus:
+) -> JudgementComparison:
     rated = read_people(kind, file, columns=columns, aliases=aliases).rated
     read = []
     for judge in judges:

@@ -37,7 +37,7 @@ class Dataset:
         if not golds:
             raise InputError(f"{self.folder / self.split}.jsonl: it has no samples")
         if twice := next((name for name, n in Counter(gold.sample.id for gold in golds).items() if n > 1), None):
-            raise InputError(f"{self.folder / self.split}.jsonl: {twice!r} is there twice; see `mores build verify`")
+            raise InputError(f"{self.folder / self.split}.jsonl: duplicate id {twice!r}; see `mores build verify`")
         return chosen(golds, self.limit)
 
     @cached_property

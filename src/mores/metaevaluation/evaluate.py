@@ -10,14 +10,15 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from mores.culture import roll_up
 from mores.factory.gold import Gold
-from mores.metaevaluation.quality import quality
-from mores.metaevaluation.records import Bars, Curve, Evaluation
+from mores.metaevaluation.quality import measure_reports
+from mores.metaevaluation.records import Curve, MetricEvaluation, ScoreHistogram
 from mores.stats import classification, correlation, influence, ties
 from mores.stats.classification import Bools, Floats, ratios
 from mores.stats.intervals import Ratio, drawn_interval
@@ -109,33 +110,31 @@ def _common(signatures: Collection[Signature]) -> Signature:
 
 def evaluate(
     metric: str, golds: Sequence[Gold], scored: Scored, moved: Moved | None = None, *, baseline: bool = False
-) -> Evaluation:
+) -> MetricEvaluation:
     """Return all figures of one metric; `moved` are its `influences`, if they are known."""
-    epsilon = scored.epsilon
-    return Evaluation(
+    results = chain(
+        _counted(scored),
+        _paired(scored, moved or influences(scored)),
+        measure_reports(scored.golds, scored.judgements),
+    )
+    return MetricEvaluation(
         metric=metric,
         signature=_common(dict.fromkeys(judgement.signature for judgement in scored.judgements)),
         n=len(scored.golds),
         unscored=scored.unscored,
         failures=dict(scored.failures),
-        scores={result.name: result for result in _all(scored, moved or influences(scored))},
+        scores={result.name: result for result in results},
         by=_by_group(golds, scored),
         roc=_roc(scored),
         pr=_pr(scored),
         distribution=_distribution(scored),
-        tie_epsilon=epsilon,
+        tie_epsilon=scored.epsilon,
         baseline=baseline,
     )
 
 
-def _all(scored: Scored, moved: Moved) -> Iterator[Result]:
-    yield from _counted(scored)
-    yield from _paired(scored, moved)
-    yield from quality(scored.golds, scored.judgements)
-
-
 def scaled_accuracy(scored: Scored) -> Result:
-    """Scaled accuracy alone, with its interval."""
+    """Return scaled accuracy alone, with its interval."""
     return next(_counted(scored))
 
 
@@ -186,7 +185,7 @@ def _counted(scored: Scored) -> Iterator[Result]:
 
 
 def counted_interval(name: str, value: float, units: Floats) -> tuple[float, float]:
-    """The interval of a statistic of groups × counts; if it is not a share, with the variance of resampled groups.
+    """Return the interval of a statistic of groups × counts; of one that is not a share, by resampled groups.
 
     These are based on samples with and without errors; if there are none of one kind, they may have any value.
     """
@@ -227,15 +226,15 @@ def _paired(scored: Scored, moved: Moved) -> Iterator[Result]:
 # -- groups ------------------------------------------------------------------------------------------------
 
 
-def labels(golds: Sequence[Gold]) -> list[list[tuple[str, str]]]:
+def label_groups(golds: Sequence[Gold]) -> list[list[tuple[str, str]]]:
     """Return the groupings and groups of each sample."""
     kinds: dict[str | None, set[str]] = defaultdict(set)
     for gold in golds:
         kinds[gold.sample.source].add(gold.kind)
-    return [_labels(gold, kinds[gold.sample.source] - {"correct"}) for gold in golds]
+    return [_groups(gold, kinds[gold.sample.source] - {"correct"}) for gold in golds]
 
 
-def _labels(gold: Gold, kinds: set[str]) -> list[tuple[str, str]]:
+def _groups(gold: Gold, kinds: set[str]) -> list[tuple[str, str]]:
     sample = gold.sample
     country, part = roll_up(sample.region) if sample.region else (None, None)
     plain = {"source": sample.source, "language": sample.language, "region": country, "task": gold.task.value}
@@ -244,8 +243,8 @@ def _labels(gold: Gold, kinds: set[str]) -> list[tuple[str, str]]:
 
 
 def count(golds: Sequence[Gold]) -> dict[str, dict[str, int]]:
-    """Samples by grouping and group, the largest first."""
-    return _count(labels(golds))
+    """Count samples by grouping and group, the largest first."""
+    return _count(label_groups(golds))
 
 
 def _count(labelled: Iterable[Iterable[tuple[str, str]]]) -> dict[str, dict[str, int]]:
@@ -257,7 +256,7 @@ def _count(labelled: Iterable[Iterable[tuple[str, str]]]) -> dict[str, dict[str,
 
 
 def _by_group(golds: Sequence[Gold], scored: Scored) -> dict[str, dict[str, dict[str, Result]]]:
-    labels_by_id = dict(zip((gold.sample.id for gold in golds), labels(golds), strict=True))
+    labels_by_id = dict(zip((gold.sample.id for gold in golds), label_groups(golds), strict=True))
     rows: dict[tuple[str, str], list[int]] = defaultdict(list)
     for row, gold in enumerate(scored.golds):
         for label in labels_by_id[gold.sample.id]:
@@ -266,15 +265,10 @@ def _by_group(golds: Sequence[Gold], scored: Scored) -> dict[str, dict[str, dict
     for grouping, groups in _count(labels_by_id.values()).items():
         for group, total in groups.items():
             part = scored.take(rows[grouping, group], total - len(rows[grouping, group]))
-            by.setdefault(grouping, {})[group] = {result.name: result for result in _short(part)}
+            tau = correlation.kendall_tau_b(part.gold, part.scores)
+            kendall = Result(name="kendall", value=tau, n=len(part.golds), unscored=part.unscored)
+            by.setdefault(grouping, {})[group] = {"scaled_accuracy": scaled_accuracy(part), "kendall": kendall}
     return by
-
-
-def _short(scored: Scored) -> Iterator[Result]:
-    """Yield the figures of a group."""
-    yield scaled_accuracy(scored)
-    tau = correlation.kendall_tau_b(scored.gold, scored.scores)
-    yield Result(name="kendall", value=tau, n=len(scored.golds), unscored=scored.unscored)
 
 
 # -- drawings ----------------------------------------------------------------------------------------------
@@ -298,8 +292,8 @@ def _thinned(x: Floats, y: Floats) -> Curve:
     return Curve(x=tuple(x[at].tolist()), y=tuple(y[at].tolist()))
 
 
-def _distribution(scored: Scored) -> Bars | None:
-    """Histogram of the scores; those beyond the middle 98% are in the outermost bars."""
+def _distribution(scored: Scored) -> ScoreHistogram | None:
+    """Return a histogram of the scores; those beyond the middle 98% are in the outermost bars."""
     if not scored.scores.size:
         return None
     low, high = np.percentile(scored.scores, [1, 99])
@@ -307,4 +301,4 @@ def _distribution(scored: Scored) -> Bars | None:
     kinds = np.array([gold.kind for gold in scored.golds])
     inside = np.clip(scored.scores, edges[0], edges[-1])
     counts = {str(kind): tuple(np.histogram(inside[kinds == kind], edges)[0].tolist()) for kind in np.unique(kinds)}
-    return Bars(edges=tuple(edges.tolist()), counts=counts)
+    return ScoreHistogram(edges=tuple(edges.tolist()), counts=counts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -15,17 +15,17 @@ from mores.errors import InputError
 from mores.io import JsonlWriter, file_name
 from mores.metaevaluation.folder import JUDGEMENTS
 from mores.metaevaluation.prompted import Prompted
-from mores.metaevaluation.scorers import OpenedMetric, OwnMetric, Scorer, asker_of, read_judgements
+from mores.metaevaluation.scorers import MetricScorer, OpenedMetric, OwnMetric, asker_of, read_judgements
 from mores.metric import Metric
 from mores.metric.folder import judgements_file
 from mores.types import Judgement, Sample
 
 
 @dataclass
-class Judging:
+class MetricJudging:
     """Metrics, and how their models are opened."""
 
-    scorers: Sequence[Scorer]
+    scorers: Sequence[MetricScorer]
     open_metric: Callable[[str], Metric]
     """The metric with the model of that name as the judge."""
     progress: Progress = SILENT
@@ -43,15 +43,16 @@ class Judging:
                 estimates |= estimate_metric(scorer.name, scorer.open(self.open_metric), samples)
         return estimates
 
-    def fingerprint(self) -> str:
-        """Eight digits that change with the settings of a model or with the judgements in a file."""
+    def fingerprint(self, *more: bytes) -> str:
+        """Return eight digits that change with the settings of a model, the judgements in a file, or `more`."""
         digest = blake2b(digest_size=4)
         for scorer in self.scorers:
             content = judgements_file(scorer.name).read_bytes() if scorer.file and Path(scorer.name).exists() else b""
             digest.update(content or str(scorer if scorer.file else scorer.open(self.open_metric).signature()).encode())
+        digest.update(b"".join(more))
         return digest.hexdigest()
 
-    async def judge(self, scorer: Scorer, samples: Sequence[Sample]) -> dict[str, Judgement]:
+    async def judge(self, scorer: MetricScorer, samples: Sequence[Sample]) -> dict[str, Judgement]:
         """Return the judgements of a metric by sample; InputError for a file that has none of these samples."""
         if scorer.file:
             judgements = read_judgements(scorer.name)
@@ -85,16 +86,14 @@ def estimate_metric(name: str, opened: OpenedMetric, samples: Iterable[Sample]) 
 
 def judgement_files(names: Sequence[str]) -> dict[str, str]:
     """Return a file of the run for each metric: `words` and `words.jsonl` may both be given."""
-    return dict(zip(names, _files(names), strict=True))
-
-
-def _files(names: Sequence[str]) -> Iterator[str]:
+    files: dict[str, str] = {}
     used: set[str] = set()
     for name in names:
         stem = file_name(name.removesuffix(".jsonl"))
         free = next(n for n in chain([stem], (f"{stem}-{k}" for k in count(2))) if n.casefold() not in used)
         used.add(free.casefold())
-        yield f"{JUDGEMENTS}/{free}.jsonl"
+        files[name] = f"{JUDGEMENTS}/{free}.jsonl"
+    return files
 
 
 def write_judgements(path: Path, judgements: Mapping[str, Judgement], samples: Sequence[Sample]) -> None:

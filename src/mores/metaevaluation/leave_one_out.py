@@ -8,7 +8,7 @@ from statistics import fmean
 from mores.factory.gold import Gold
 from mores.metaevaluation.baselines import BASELINES, fit, judge
 from mores.metaevaluation.dataset import Dataset, source_of, without
-from mores.metaevaluation.evaluate import Scored, join, scaled_accuracy
+from mores.metaevaluation.evaluate import join, scaled_accuracy
 from mores.metaevaluation.records import LeaveOneOut
 from mores.types import Judgement, Result
 
@@ -30,15 +30,13 @@ def leave_one_out(
 
 def collect(name: str, golds: Sequence[Gold], rows: Mapping[str, Mapping[str, Judgement]]) -> LeaveOneOut:
     """Return the matrix, from the judgements of a metric trained without each source; `none` for all sources."""
-    matrix = {left_out: _by_source(golds, judgements) for left_out, judgements in rows.items()}
+    sources = sorted(set(map(source_of, golds)))
+    parts = {source: [gold for gold in golds if source_of(gold) == source] for source in sources}
+    matrix: dict[str, dict[str, Result]] = {}
+    for left_out, judgements in rows.items():
+        scored = {source: join(part, judgements) for source, part in parts.items()}
+        matrix[left_out] = {source: scaled_accuracy(part) for source, part in scored.items() if part.golds}
     held_out = [row[source].value for source, row in matrix.items() if source in row]
     values = [value for value in held_out if value is not None]
     overall = scaled_accuracy(join(golds, rows[NONE])) if NONE in rows else None
     return LeaveOneOut(metric=name, matrix=matrix, average=fmean(values) if values else None, trained_on_all=overall)
-
-
-def _by_source(golds: Sequence[Gold], judgements: Mapping[str, Judgement]) -> dict[str, Result]:
-    sources = sorted(set(map(source_of, golds)))
-    parts = {source: [gold for gold in golds if source_of(gold) == source] for source in sources}
-    scored_by_source: dict[str, Scored] = {source: join(part, judgements) for source, part in parts.items()}
-    return {source: scaled_accuracy(scored) for source, scored in scored_by_source.items() if scored.golds}

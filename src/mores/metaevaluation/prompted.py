@@ -17,15 +17,13 @@ import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
-from functools import cache
-from hashlib import blake2b
-from importlib.resources import files
 
 from mores.engine import Answer, Counts, Job
 from mores.metric import Metric
 from mores.metric.prompt import fill
 from mores.metric.score import certainty
 from mores.models import Completion, Message, Request
+from mores.prompts import hash_prompts, read_prompt
 from mores.signature import sign
 from mores.types import Failure, FailureKind, Judgement, Sample, Signature
 
@@ -35,7 +33,7 @@ NO_LOGPROBS = "the server returns no log-probabilities: an answer without error 
 
 
 @dataclass(frozen=True)
-class Kind:
+class PromptedKind:
     """One prompt of Table 11: the form of its last line, and the score that the line gives."""
 
     line: re.Pattern[str]
@@ -48,7 +46,7 @@ _MARKS = r"(?:[^\w\n]|_)*+"
 
 
 def _line(name: str, values: str) -> re.Pattern[str]:
-    """`NAME: value`, or the value alone on the next line; several values, as in an echo of the format, do not match."""
+    """Match `NAME: value`, or the value alone on the next line, but not several values, as in an echo of the format."""
     alone = rf"\n\s*+(?={_MARKS}(?:{values}){_MARKS}(?:\n|\Z))"
     several = rf"(?:\.|[ '’\"*_]*(?:[/|,~–—-]|or\b|to\b)[ '’\"*_]*)(?:{values})"
     pattern = (
@@ -58,9 +56,11 @@ def _line(name: str, values: str) -> re.Pattern[str]:
 
 
 KINDS = {
-    "count": Kind(_line("count", r"\d{1,6}"), lambda value: 0.0 - float(value), "COUNT: 2"),
-    "severity": Kind(_line("severity", "|".join(SEVERITIES)), lambda word: SEVERITIES[word.lower()], "Severity: minor"),
-    "binary": Kind(
+    "count": PromptedKind(_line("count", r"\d{1,6}"), lambda value: 0.0 - float(value), "COUNT: 2"),
+    "severity": PromptedKind(
+        _line("severity", "|".join(SEVERITIES)), lambda word: SEVERITIES[word.lower()], "Severity: minor"
+    ),
+    "binary": PromptedKind(
         _line("problem", "|".join(word.replace(" ", r"\s+") for word in PROBLEMS)),
         lambda value: PROBLEMS[" ".join(value.lower().split())],
         "Problem: no problem",
@@ -80,6 +80,10 @@ class Prompted:
     def name(self) -> str:
         return f"{self.kind}{'+p' if self.plus_p else ''}:{self.metric.model.name}"
 
+    @property
+    def prompt(self) -> str:
+        return read_prompt(__file__, f"prompts/{self.kind}")
+
     async def stream(
         self, samples: Iterable[Sample], counts: Counts | None = None
     ) -> AsyncGenerator[tuple[Sample, Judgement], None]:
@@ -93,9 +97,9 @@ class Prompted:
         return (Job(sample.id, self.request(sample), data=sample) for sample in samples)
 
     def request(self, sample: Sample) -> Request | Failure:
-        """The question about a sample; the same with and without `+p`, so that the store answers the second one."""
+        """Return the question about a sample, the same with and without `+p`, so that the store answers the second."""
         settings = self.metric.settings
-        message = Message("user", fill(_prompt(self.kind), sample.instruction, sample.text))
+        message = Message("user", fill(self.prompt, sample.instruction, sample.text))
         return self.metric.unsendable(sample) or Request(
             (message,), settings.max_tokens, settings.temperature, seed=settings.seed
         )
@@ -114,12 +118,11 @@ class Prompted:
     def signature(self, with_logprobs: bool = True) -> Signature:
         """Return what must be the same for two scores to be comparable."""
         settings = self.metric.settings
-        prompt = blake2b(_prompt(self.kind).encode(), digest_size=4).hexdigest()
         return sign(
             {
                 "metric": f"{self.kind}{'+p' if self.plus_p else ''}.1",
                 "model": self.metric.model.identity,
-                "prompt": prompt,
+                "prompt": hash_prompts(self.prompt),
                 "decoding": f"t{settings.temperature},max{settings.max_tokens},seed{settings.seed}",
                 "p": "mean-logprob" if self.plus_p and with_logprobs else "none",
             }
@@ -136,8 +139,3 @@ class Prompted:
             return Failure(kind=FailureKind.TRUNCATED if cut else FailureKind.PARSE, reason=reason)
         score = kind.score(last[1])
         return (certainty(completion.logprobs) or 0.0) if score == 0 and self.plus_p else score
-
-
-@cache
-def _prompt(kind: str) -> str:
-    return files("mores.metaevaluation").joinpath("prompts", f"{kind}.txt").read_text("utf-8").removesuffix("\n")

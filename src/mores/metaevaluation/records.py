@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from mores.factory.gold import Gold
+from mores.formatting import number
 from mores.types import Record, Result, Signature
 
 STATISTICS = {
@@ -41,7 +42,7 @@ class Curve(Record):
     y: tuple[float, ...]
 
 
-class Bars(Record):
+class ScoreHistogram(Record):
     """A histogram: counts between neighbouring edges, one list for each kind of sample."""
 
     edges: tuple[float, ...]
@@ -49,7 +50,7 @@ class Bars(Record):
     """By `correct`, `hard` and `soft`."""
 
 
-class Evaluation(Record):
+class MetricEvaluation(Record):
     """One metric on a dataset."""
 
     metric: str
@@ -68,7 +69,7 @@ class Evaluation(Record):
     """False positive rate and true positive rate; None if one class is missing."""
     pr: Curve | None = None
     """Recall and precision."""
-    distribution: Bars | None = None
+    distribution: ScoreHistogram | None = None
     tie_epsilon: float | None = None
     """Scores that differ by at most this are tied in `tie_accuracy`."""
     baseline: bool = False
@@ -81,7 +82,7 @@ class Evaluation(Record):
         return result.value if result and result.value is not None and math.isfinite(result.value) else None
 
 
-class Comparison(Record):
+class MetricComparison(Record):
     """The difference of two metrics on the samples that both scored."""
 
     first: str
@@ -101,7 +102,7 @@ class Comparison(Record):
     group: str = ""
 
 
-class Versus(Record):
+class JudgementComparison(Record):
     """Two sets of judgements against each other."""
 
     first: str
@@ -110,8 +111,8 @@ class Versus(Record):
     """Samples that both scored."""
     left_out: int
     """Samples that only one of them scored, or neither."""
-    overall: tuple[Comparison, ...]
-    by: dict[str, dict[str, Comparison]]
+    overall: tuple[MetricComparison, ...]
+    by: dict[str, dict[str, MetricComparison]]
     """Grouping and group: the difference in scaled accuracy."""
 
 
@@ -135,7 +136,7 @@ class Disagreement(Record):
     """By metric; None if it has none."""
 
 
-class VoteTable(Record):
+class AnnotationTable(Record):
     """Shares of samples, for example by how many annotators agree (ExCAM, Tables 3, 12 and 13)."""
 
     title: str
@@ -170,27 +171,35 @@ class Meta(Record):
     n: int
     counts: dict[str, dict[str, int]]
     """Grouping, group: samples."""
-    evaluations: tuple[Evaluation, ...]
+    evaluations: tuple[MetricEvaluation, ...]
     """In the order in which they were asked for, baselines last."""
     advice: tuple[Advice, ...] = ()
-    """On each metric that is no baseline."""
-    comparisons: tuple[Comparison, ...] = ()
+    """On each metric except baselines."""
+    comparisons: tuple[MetricComparison, ...] = ()
     """Comparisons of every two metrics."""
-    group_comparisons: tuple[Comparison, ...] = ()
+    group_comparisons: tuple[MetricComparison, ...] = ()
     """Comparisons of the most accurate metric of each group with every other."""
     shortcut: Result | None = None
     """Scaled accuracy of a bag of words that never sees the instruction, on the same samples."""
     leave_one_out: tuple[LeaveOneOut, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
-    votes: tuple[VoteTable, ...] = ()
+    votes: tuple[AnnotationTable, ...] = ()
     notes: tuple[str, ...] = ()
     """What a reader must know, for example which baseline could not be run and why."""
 
     @property
-    def best(self) -> Evaluation | None:
+    def best(self) -> MetricEvaluation | None:
         """The metric with the highest scaled accuracy; a baseline only if there is nothing else."""
         measured = [e for e in self.evaluations if e.accuracy is not None]
         return max([e for e in measured if not e.baseline] or measured, key=lambda e: e.accuracy or 0.0, default=None)
+
+    @property
+    def headline(self) -> str:
+        """The advice on the best metric, or its scaled accuracy, in one line."""
+        best = self.best
+        if line := next((advice.line for advice in self.advice if best and advice.metric == best.metric), None):
+            return line
+        return f"{best.metric}: scaled accuracy {number(best.accuracy)}" if best else "no metric has a score"
 
     @property
     def silent(self) -> list[str]:

@@ -115,7 +115,7 @@ OpenedMetric = Metric | Prompted | OwnMetric
 
 
 @dataclass(frozen=True)
-class Scorer:
+class MetricScorer:
     """A metric, as named or given by the user."""
 
     name: str
@@ -136,9 +136,9 @@ class Scorer:
         """Whether there is a separate judge for each source."""
         return self.given is None and SOURCE in self.name
 
-    def without(self, source: str) -> Scorer:
+    def without(self, source: str) -> MetricScorer:
         """Return the one that was trained without a source; `none` for the one that was trained with all."""
-        return Scorer(self.name.replace(SOURCE, source))
+        return MetricScorer(self.name.replace(SOURCE, source))
 
     def open(self, open_metric: OpenMetric) -> OpenedMetric:
         """Return the metric itself."""
@@ -152,29 +152,29 @@ def asker_of(opened: OpenedMetric) -> Asker | None:
     return metric.asker if isinstance(metric, Metric) else None
 
 
-def scorers(given: Iterable[str | AnyMetric]) -> list[Scorer]:
+def scorers(given: Iterable[str | AnyMetric]) -> list[MetricScorer]:
     """Return the metrics, each once; ConfigError where one is not known, or where two objects have the same name."""
-    chosen: dict[str, Scorer] = {}
+    chosen: dict[str, MetricScorer] = {}
     for metric in map(scorer, given):
         if chosen.setdefault(metric.name, metric).given is not metric.given:
             raise ConfigError(f"two metrics have the name {metric.name!r}; give each its own", setting="metric")
     return list(chosen.values())
 
 
-def scorer(given: str | AnyMetric) -> Scorer:
+def scorer(given: str | AnyMetric) -> MetricScorer:
     """Return the metric of this name, or the given one; ConfigError with the list of names for an unknown one."""
     if isinstance(given, Metric):
-        return Scorer(f"excam:{given.model.name}", given)
+        return MetricScorer(f"excam:{given.model.name}", given)
     if not isinstance(given, str):
-        return Scorer(name_of(given), given if isinstance(given, Prompted) else REGISTRY.check(given))
+        return MetricScorer(name_of(given), given if isinstance(given, Prompted) else REGISTRY.check(given))
     kind, _ = split_name(given)
     if given in BASELINES or _is_file(given) or _has_model(given):
-        return Scorer(given)
+        return MetricScorer(given)
     if kind in ASKED:
         raise ConfigError(f"metric {given!r}: which model? For example {kind}:embedded or {kind}:openai:NAME")
     if kind in BASELINES or kind not in REGISTRY.names():
         raise REGISTRY.unknown(given)
-    return Scorer(given)
+    return MetricScorer(given)
 
 
 def _has_model(name: str) -> bool:
@@ -192,7 +192,7 @@ def read_judgements(path: str | Path) -> dict[str, Judgement]:
 
 
 def by_sample(judgements: Iterable[Judgement], name: str) -> dict[str, Judgement]:
-    """Judgements by sample; two of the same sample are an error, because they are ambiguous."""
+    """Return judgements by sample; InputError for two of the same sample."""
     by_id: dict[str, Judgement] = {}
     for judgement in judgements:
         if judgement.score is not None and not abs(judgement.score) <= LARGEST:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from pathlib import Path
 
 from mores.engine import SILENT, Asker, Progress
@@ -13,44 +12,42 @@ from mores.engine.estimate import Estimate
 from mores.engine.loop import interruptible
 from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
-from mores.formatting import number
+from mores.formatting import count
 from mores.io import JsonlWriter, write_text
 from mores.io.private import make_folder
 from mores.metaevaluation.baselines import BASELINES, fit, judge
 from mores.metaevaluation.dataset import Dataset, source_of
 from mores.metaevaluation.folder import JUDGEMENTS, RESULT, MetaRun
-from mores.metaevaluation.judging import ask_metric, estimate_metric, judgement_files
+from mores.metaevaluation.judging import MetricJudging, ask_metric, estimate_metric, judgement_files
 from mores.metaevaluation.leave_one_out import NONE, collect, leave_one_out
-from mores.metaevaluation.records import LeaveOneOut, Meta, VoteTable
-from mores.metaevaluation.scorers import Scorer, asker_of, read_judgements
-from mores.metaevaluation.study import Judged, study
+from mores.metaevaluation.records import AnnotationTable, LeaveOneOut
+from mores.metaevaluation.scorers import MetricScorer, read_judgements
+from mores.metaevaluation.study import MetricJudgements, evaluate_metrics
 from mores.metaevaluation.versus import check_data
 from mores.metric import Metric
-from mores.metric.folder import judgements_file
 from mores.run import Plan, start_run
 from mores.signature import sign
 from mores.types import Judgement, Signature
 
 
 @dataclass
-class Session:
+class MetaSession:
     """The metrics that are tested on a dataset."""
 
     data: Dataset
-    scorers: Sequence[Scorer]
+    scorers: Sequence[MetricScorer]
     open_metric: Callable[[str], Metric]
     """The metric with the model of that name as the judge."""
     leave_one_out: bool = False
     """Also train baselines without each source in turn, and let every `{source}` model judge all samples."""
-    votes: Sequence[VoteTable] = ()
+    votes: Sequence[AnnotationTable] = ()
     progress: Progress = SILENT
     _notes: list[str] = field(default_factory=list)
     _matrices: list[LeaveOneOut] = field(default_factory=list)
 
     def askers(self) -> list[Asker]:
         """Return every model that is asked."""
-        calls = (call for scorer in self.scorers for _, call, _ in self._calls(scorer))
-        return [asker for call in calls if (asker := asker_of(call.open(self.open_metric)))]
+        return self._judging(files=False).askers()
 
     def estimates(self) -> dict[str, Estimate]:
         """Return the number of questions to each model, and their cost."""
@@ -61,42 +58,40 @@ class Session:
                 estimates |= estimate_metric(call.name, opened, (gold.sample for gold in golds))
         return estimates
 
+    def _judging(self, *, files: bool = True) -> MetricJudging:
+        """Return the judges of all metrics, one for each source where there are several."""
+        judges = [call for scorer in self.scorers for _, call, _ in self._calls(scorer, files=files)]
+        return MetricJudging(judges, self.open_metric, self.progress)
+
     async def run(self, out: Path, *, numbered: bool = False) -> MetaRun:
         """Judge, measure and compare; the run is in the folder `out`, and continues where it stopped."""
         files = judgement_files([scorer.name for scorer in self.scorers])
-        judged: dict[str, Judged] = {}
+        judged: dict[str, MetricJudgements] = {}
         with start_run(out, self._plan(files), numbered=numbered, progress=self.progress) as run:
             self._notes, self._matrices = [], []
             if self.data.limit:
-                most = f"at most {self.data.limit:,} of each source, half of them with errors"
-                self._notes.append(f"{len(self.data.golds):,} samples were judged: {most}.")
+                most = f"at most {count(self.data.limit)} of each source, half of them with errors"
+                self._notes.append(f"{count(len(self.data.golds))} samples were judged: {most}.")
             make_folder(run.path / JUDGEMENTS)
             for scorer in self.scorers:
                 judgements = await self._judge(scorer)
                 if judgements is not None:
-                    judged[scorer.name] = Judged(
+                    judged[scorer.name] = MetricJudgements(
                         self._write(judgements, run.path / files[scorer.name]), scorer.baseline
                     )
             if not judged:
                 raise InputError("no metric could be evaluated: " + "; ".join(self._notes))
             with interruptible():
                 for _ in self.progress.track("evaluating", [None], 1):
-                    result = study(self.data, judged, leave_one_out=self._matrices, votes=self.votes, notes=self._notes)
+                    result = evaluate_metrics(self.data, judged, self._matrices, self.votes, self._notes)
             write_text(run.path / RESULT, result.model_dump_json(indent=1) + "\n")
             failures = sum((Counter(evaluation.failures) for evaluation in result.evaluations), Counter[str]())
             files_written = {files[name]: "Judgement" for name in judged}
-            run.finish(files={**files_written, RESULT: "Meta"}, failures=failures, headline=_headline(result))
+            run.finish(files={**files_written, RESULT: "Meta"}, failures=failures, headline=result.headline)
         return MetaRun(run.path, run.manifest)
 
     def _plan(self, files: Mapping[str, str]) -> Plan:
         """Return the plan of the run; its signature covers the judgements in files and the settings of models."""
-        digest = blake2b(digest_size=4)
-        for scorer in self.scorers:
-            for _, call, _ in self._calls(scorer, files=True):
-                content = judgements_file(call.name).read_bytes() if call.file and Path(call.name).exists() else b""
-                digest.update(content or str(scorer if call.file else call.open(self.open_metric).signature()).encode())
-        for table in self.votes:
-            digest.update(table.model_dump_json().encode())
         data = self.data
         fields = {
             "task": "meta.1",
@@ -104,7 +99,7 @@ class Session:
             "split": data.split,
             "limit": data.limit or "none",
             "metrics": ",".join(files),
-            "judging": digest.hexdigest(),
+            "judging": self._judging().fingerprint(*(table.model_dump_json().encode() for table in self.votes)),
             "leave-one-out": "yes" if self.leave_one_out else "no",
         }
         settings = {"data": str(data.folder), "split": data.split, "limit": data.limit, "judgements": dict(files)}
@@ -112,7 +107,7 @@ class Session:
         name = data.folder.resolve().name
         return Plan(kind="meta", name=name, model=",".join(models), signature=sign(fields), settings=settings)
 
-    async def _judge(self, scorer: Scorer) -> dict[str, Judgement] | None:
+    async def _judge(self, scorer: MetricScorer) -> dict[str, Judgement] | None:
         if scorer.baseline:
             with interruptible():
                 return self._baseline(scorer.name)
@@ -124,7 +119,7 @@ class Session:
         sources = {gold.sample.id: source_of(gold) for gold in self.data.golds}
         return {name: rows[source][name] for name, source in sources.items() if name in rows.get(source, {})}
 
-    def _calls(self, scorer: Scorer, *, files: bool = False) -> Iterator[tuple[str, Scorer, list[Gold]]]:
+    def _calls(self, scorer: MetricScorer, *, files: bool = False) -> Iterator[tuple[str, MetricScorer, list[Gold]]]:
         """Yield the work of a metric: the source of each judge, the judge, and its samples."""
         if scorer.baseline or (scorer.file and not files):
             return
@@ -137,7 +132,7 @@ class Session:
         if scorer.file and Path(scorer.without(NONE).name).exists():
             yield NONE, scorer.without(NONE), self.data.golds
 
-    async def _read(self, scorer: Scorer, golds: list[Gold]) -> dict[str, Judgement]:
+    async def _read(self, scorer: MetricScorer, golds: list[Gold]) -> dict[str, Judgement]:
         """Return the judgements of a file, or of a model that is asked."""
         if not scorer.file:
             samples = [gold.sample for gold in golds]
@@ -188,10 +183,3 @@ class Session:
                 if gold.sample.id in signed:
                     writer.write(signed[gold.sample.id].repeat(gold.sample))
         return signed
-
-
-def _headline(meta: Meta) -> str:
-    best = meta.best
-    if line := next((advice.line for advice in meta.advice if best and advice.metric == best.metric), None):
-        return line
-    return f"{best.metric}: scaled accuracy {number(best.accuracy)}" if best else "no metric has a score"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mores.factory.drafts import draw
@@ -12,26 +12,25 @@ from mores.metaevaluation.baselines import SHORTCUT
 from mores.metaevaluation.compare import compare_all, compare_groups
 from mores.metaevaluation.dataset import Dataset
 from mores.metaevaluation.evaluate import Scored, count, evaluate, influences, join
-from mores.metaevaluation.records import Disagreement, Evaluation, LeaveOneOut, Meta, VoteTable
-from mores.types import Judgement, Result
+from mores.metaevaluation.records import AnnotationTable, Disagreement, LeaveOneOut, Meta
+from mores.types import Judgement
 
 MOST_DISAGREEMENTS = 30
 
 
 @dataclass(frozen=True)
-class Judged:
+class MetricJudgements:
     """The judgements of one metric, by sample id."""
 
     judgements: Mapping[str, Judgement]
     baseline: bool = False
 
 
-def study(
+def evaluate_metrics(
     data: Dataset,
-    judged: Mapping[str, Judged],
-    *,
+    judged: Mapping[str, MetricJudgements],
     leave_one_out: Sequence[LeaveOneOut] = (),
-    votes: Sequence[VoteTable] = (),
+    votes: Sequence[AnnotationTable] = (),
     notes: Sequence[str] = (),
 ) -> Meta:
     """Evaluate every metric and compare them all."""
@@ -43,6 +42,7 @@ def study(
     ]
     with_scores = {name: part for name, part in scored.items() if part.golds}
     comparisons = compare_all(with_scores, moved)
+    shortcut = next((e.scores["scaled_accuracy"] for e in evaluations if e.metric == SHORTCUT), None)
     return Meta(
         data=data.folder.resolve().name,
         revision=data.revision,
@@ -53,7 +53,7 @@ def study(
         advice=tuple(advise(evaluations, comparisons)),
         comparisons=tuple(comparisons),
         group_comparisons=tuple(compare_groups(with_scores, golds)),
-        shortcut=_shortcut(evaluations),
+        shortcut=shortcut,
         leave_one_out=tuple(leave_one_out),
         disagreements=tuple(_disagreements(golds, scored, judged)),
         votes=tuple(votes),
@@ -61,21 +61,18 @@ def study(
     )
 
 
-def _shortcut(evaluations: Sequence[Evaluation]) -> Result | None:
-    words = next((evaluation for evaluation in evaluations if evaluation.metric == SHORTCUT), None)
-    return words.scores["scaled_accuracy"] if words else None
-
-
 def _disagreements(
-    golds: Sequence[Gold], scored: Mapping[str, Scored], judged: Mapping[str, Judged]
+    golds: Sequence[Gold], scored: Mapping[str, Scored], judged: Mapping[str, MetricJudgements]
 ) -> list[Disagreement]:
-    """Samples on which verdicts are divided most evenly: those of metrics, or of baselines if there is nothing else."""
+    """Return the samples on which verdicts are divided most evenly: of metrics, or else of baselines."""
     chosen = [name for name, metric in judged.items() if not metric.baseline] or list(judged)
     scores: dict[str, dict[str, float]] = {}
     for name in chosen:
         for gold, judgement in zip(scored[name].golds, scored[name].judgements, strict=True):
             scores.setdefault(gold.sample.id, {})[name] = float(judgement.score or 0.0)
-    divided = sorted((gold for gold in golds if _division(scores.get(gold.sample.id, {}))), key=_order(scores))
+    divisions = {name: _division(verdicts) for name, verdicts in scores.items()}
+    divided = [gold for gold in golds if divisions.get(gold.sample.id)]
+    divided.sort(key=lambda gold: (-divisions[gold.sample.id], draw(0, gold.sample.id)))
     return [
         Disagreement(gold=gold, scores={name: scores[gold.sample.id].get(name) for name in chosen})
         for gold in divided[:MOST_DISAGREEMENTS]
@@ -83,9 +80,6 @@ def _disagreements(
 
 
 def _division(scores: Mapping[str, float]) -> int:
+    """Return the size of the minority."""
     wrong = sum(score < 0 for score in scores.values())
     return min(wrong, len(scores) - wrong)
-
-
-def _order(scores: Mapping[str, Mapping[str, float]]) -> Callable[[Gold], tuple[int, bytes]]:
-    return lambda gold: (-_division(scores[gold.sample.id]), draw(0, gold.sample.id))

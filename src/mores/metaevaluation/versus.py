@@ -15,16 +15,15 @@ from mores.factory.gold import Gold
 from mores.metaevaluation.compare import (
     FEWEST,
     PERMUTATIONS,
-    adjusted,
+    adjust_groups,
     compare_accuracy,
     compare_scored,
     compared,
     shared,
 )
 from mores.metaevaluation.dataset import Dataset
-from mores.metaevaluation.evaluate import Scored, join, labels
-from mores.metaevaluation.records import Comparison, Versus
-from mores.stats.classification import Floats
+from mores.metaevaluation.evaluate import Scored, join, label_groups
+from mores.metaevaluation.records import JudgementComparison, MetricComparison
 from mores.stats.paired import paired_difference
 from mores.types import Judgement, Severity
 
@@ -38,14 +37,16 @@ def compare_judges(
     golds: Sequence[Gold],
     *,
     force: bool = False,
-) -> Versus:
+) -> JudgementComparison:
     """Return which of two judges of the same samples finds their errors better."""
-    _same_data(names, first_judgements, second_judgements, force)
+    # Two judges may differ in everything but the data and the version of Mores; people's judgements have neither.
+    different = _differences(first_judgements, second_judgements, only={"data", "mores"}, in_both=True)
+    _refuse(names, different, "judges are comparable only on the same data", force)
     first, second = shared(join(golds, first_judgements), join(golds, second_judgements))
     if not first.golds:
         raise InputError(f"{names[0]} and {names[1]} have scored no sample of the dataset in common")
     overall = compare_scored(names, (first, second))
-    return Versus(
+    return JudgementComparison(
         first=names[0],
         second=names[1],
         n=len(first.golds),
@@ -57,9 +58,11 @@ def compare_judges(
 
 def compare_texts(
     names: tuple[str, str], first_judgements: Judgements, second_judgements: Judgements, *, force: bool = False
-) -> Versus:
-    """Whose texts the judge scores higher, text by text."""
-    _same_judge(names, first_judgements, second_judgements, force)
+) -> JudgementComparison:
+    """Return whose texts the judge scores higher, text by text."""
+    # Scores of two judges have different meanings: everything but the data must be the same.
+    different = _differences(first_judgements, second_judgements, without=frozenset({"data"}))
+    _refuse(names, different, "scores are comparable only from the same judge", force)
     pairs = [
         (first_judgements[name].score, second_judgements[name].score)
         for name in first_judgements
@@ -70,57 +73,39 @@ def compare_texts(
         raise InputError(f"{names[0]} and {names[1]} have no scored text in common; texts are paired by their ids")
     first, second = np.array(scored).T
     measures = {"score": (first, second), "error_free": ((first >= 0) * 1.0, (second >= 0) * 1.0)}
-    overall = [_means(names, measure, *values) for measure, values in measures.items()]
+    # A score has no lowest value: two texts may differ as far as any of these, and at least by a major error.
+    most = {"score": max(-Severity.MAJOR.weight, float(np.ptp([first, second]))), "error_free": 1.0}
+    overall = []
+    for name, values in measures.items():
+        test = paired_difference(*values, most=most[name], permutations=PERMUTATIONS)
+        assert test is not None
+        overall.append(compared(names, name, test, len(first)))
     total = len(first_judgements.keys() | second_judgements.keys())
-    return Versus(
+    return JudgementComparison(
         first=names[0], second=names[1], n=len(scored), left_out=total - len(scored), overall=tuple(overall), by={}
     )
 
 
-def _means(names: tuple[str, str], measure: str, first: Floats, second: Floats) -> Comparison:
-    # A score has no lowest value: two texts may differ as far as any of these, and at least by a major error.
-    most = max(-Severity.MAJOR.weight, float(np.ptp([first, second]))) if measure == "score" else 1.0
-    test = paired_difference(first, second, most=most, permutations=PERMUTATIONS)
-    assert test is not None
-    return compared(names, measure, test, len(first))
-
-
 def _by_group(
     names: tuple[str, str], golds: Sequence[Gold], first: Scored, second: Scored
-) -> dict[str, dict[str, Comparison]]:
+) -> dict[str, dict[str, MetricComparison]]:
     """Return the difference in scaled accuracy in every group that is large enough, adjusted within each grouping."""
-    labels_by_id = dict(zip((gold.sample.id for gold in golds), labels(golds), strict=True))
+    labels_by_id = dict(zip((gold.sample.id for gold in golds), label_groups(golds), strict=True))
     rows: dict[str, dict[str, list[int]]] = {}
     for row, gold in enumerate(first.golds):
         for grouping, group in labels_by_id[gold.sample.id]:
             rows.setdefault(grouping, {}).setdefault(group, []).append(row)
-    by: dict[str, dict[str, Comparison]] = {}
+    by: dict[str, dict[str, MetricComparison]] = {}
     for grouping, groups in rows.items():
         large = {group: at for group, at in sorted(groups.items()) if len(at) >= FEWEST}
-        comparisons = {group: compare_accuracy(*names, first.take(at), second.take(at)) for group, at in large.items()}
-        tested = {group: comparison for group, comparison in comparisons.items() if comparison}
-        by[grouping] = dict(zip(tested, adjusted(list(tested.values())), strict=True)) if tested else {}
+        by[grouping] = adjust_groups(
+            {group: compare_accuracy(*names, first.take(at), second.take(at)) for group, at in large.items()}
+        )
     return by
 
 
-def _same_judge(names: tuple[str, str], first: Judgements, second: Judgements, force: bool) -> None:
-    """Scores of two judges have different meanings: everything but the data must be the same."""
-    _refuse(
-        names,
-        _differences(first, second, without=frozenset({"data"})),
-        "scores are comparable only from the same judge",
-        force,
-    )
-
-
-def _same_data(names: tuple[str, str], first: Judgements, second: Judgements, force: bool) -> None:
-    """Two judges may differ in everything but the data and the version of Mores; people's judgements have neither."""
-    different = _differences(first, second, only={"data", "mores"}, in_both=True)
-    _refuse(names, different, "judges are comparable only on the same data", force)
-
-
 def check_data(name: str, judgements: Judgements, data: Dataset, *, can_force: bool = False) -> None:
-    """Judgements whose signature names their data must be about this dataset."""
+    """Refuse judgements whose signature names other data than this dataset."""
     revisions = _fields(judgements).get("data", {data.revision})
     if revisions != {data.revision}:
         wrong = f"{name} is of data {' / '.join(sorted(revisions))}, {data.folder} ({data.split}) is {data.revision}"

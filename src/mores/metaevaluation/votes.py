@@ -26,7 +26,7 @@ from mores.errors import InputError
 from mores.factory.gold import Gold
 from mores.formatting import NOTHING, number
 from mores.io import read_records
-from mores.metaevaluation.records import VoteTable
+from mores.metaevaluation.records import AnnotationTable
 from mores.stats.agreement import krippendorff_alpha
 from mores.stats.distributions import summarise
 from mores.types import Record, Severity
@@ -45,7 +45,7 @@ SIMILARITY = "similarity:"
 LEVELS = ("1", "2", "3", "4", "5")
 
 
-class Vote(Record):
+class SampleVote(Record):
     """One annotator's vote on one sample."""
 
     sample_id: str
@@ -79,20 +79,20 @@ Ballots = Mapping[str, Mapping[str, Mapping[str, str]]]
 """Criterion, sample, annotator: value."""
 
 
-def read_votes(path: Path, golds: Iterable[Gold]) -> list[Vote]:
+def read_votes(path: Path, golds: Iterable[Gold]) -> list[SampleVote]:
     """Return the votes of a file, each on a sample of the dataset."""
     ids = {gold.sample.id for gold in golds}
-    votes = list(read_records(path, Vote))
+    votes = list(read_records(path, SampleVote))
     seen: set[tuple[str, str, str]] = set()
     for row, vote in enumerate(votes, 1):
         key = (vote.sample_id, vote.annotator, vote.criterion)
-        if problem := _problem(vote, ids) or ("is there twice" if key in seen else None):
+        if problem := _problem(vote, ids) or ("is a duplicate" if key in seen else None):
             raise InputError(f"{path}: vote {row}, {vote.annotator} on {vote.criterion} of {vote.sample_id}, {problem}")
         seen.add(key)
     return votes
 
 
-def _problem(vote: Vote, ids: set[str]) -> str | None:
+def _problem(vote: SampleVote, ids: set[str]) -> str | None:
     if vote.sample_id not in ids:
         return "is on a sample that is not in the dataset; is it the dataset that was annotated?"
     allowed = LEVELS if vote.criterion.startswith(SIMILARITY) else CRITERIA.get(vote.criterion)
@@ -101,8 +101,8 @@ def _problem(vote: Vote, ids: set[str]) -> str | None:
     return None if vote.value in allowed else f"is {vote.value!r}; expected one of {', '.join(allowed)}"
 
 
-def vote_tables(votes: Iterable[Vote], golds: Iterable[Gold]) -> list[VoteTable]:
-    """Tables 3, 12 and 13, the agreement of the annotators, and ratings of explanations, if there are such votes."""
+def vote_tables(votes: Iterable[SampleVote], golds: Iterable[Gold]) -> list[AnnotationTable]:
+    """Return Tables 3, 12 and 13, the annotators' agreement and ratings of explanations, as far as there are votes."""
     ballots: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for vote in votes:
         ballots[vote.criterion][vote.sample_id][vote.annotator] = vote.value
@@ -111,7 +111,7 @@ def vote_tables(votes: Iterable[Vote], golds: Iterable[Gold]) -> list[VoteTable]
     return [table for table in (*of_samples, _alpha(ballots), _likert(ballots)) if table.rows]
 
 
-def _shares(ballots: Ballots) -> VoteTable:
+def _shares(ballots: Ballots) -> AnnotationTable:
     """Table 3: by how many annotators agree, over the samples with the most annotators."""
     criteria = [ballots.get(positive.criterion, {}) for positive in TABLE_3.values()]
     most = max((len(ballot) for samples in criteria for ballot in samples.values()), default=0)
@@ -124,10 +124,10 @@ def _shares(ballots: Ballots) -> VoteTable:
             full = max(full, sum(counts))
             rows[name] = tuple(percent(count, sum(counts)) for count in counts)
     note = f"Percent of the samples that {most} annotators judged (N={full}), by how many of them agree."
-    return VoteTable(title="Vote distributions", columns=columns, rows=rows, note=note)
+    return AnnotationTable(title="Vote distributions", columns=columns, rows=rows, note=note)
 
 
-def _languages(ballots: Ballots, golds: Mapping[str, Gold]) -> VoteTable:
+def _languages(ballots: Ballots, golds: Mapping[str, Gold]) -> AnnotationTable:
     """Table 12: majority votes by language, without English."""
     languages = sorted(
         {golds[sample].sample.language or "" for samples in ballots.values() for sample in samples} - {"", "en"}
@@ -143,13 +143,13 @@ def _languages(ballots: Ballots, golds: Mapping[str, Gold]) -> VoteTable:
             rows.setdefault("N", tuple(str(len(part)) for part in parts))
             rows[name] = tuple(percent(count_majorities(part, positive), len(part)) for part in parts)
     columns = tuple(language_name(language) for language in languages)
-    return VoteTable(title="Majority votes by language", columns=columns, rows=rows, note=MAJORITY)
+    return AnnotationTable(title="Majority votes by language", columns=columns, rows=rows, note=MAJORITY)
 
 
 MAJORITY = "More than half of a sample's annotators must agree: with two, both."
 
 
-def _majorities(ballots: Ballots, golds: Mapping[str, Gold]) -> VoteTable:
+def _majorities(ballots: Ballots, golds: Mapping[str, Gold]) -> AnnotationTable:
     """Table 13: whether annotators agree with severity and type, and whether they changed their mind."""
 
     def severity(level: Severity) -> Callable[[str], bool]:
@@ -167,27 +167,27 @@ def _majorities(ballots: Ballots, golds: Mapping[str, Gold]) -> VoteTable:
         yes = count_majorities(chosen, positive)
         if chosen:
             rows[name] = (str(yes), str(len(chosen)), percent(yes, len(chosen)))
-    return VoteTable(title="Auxiliary results", columns=("Yes", "N", "%"), rows=rows, note=MAJORITY)
+    return AnnotationTable(title="Auxiliary results", columns=("Yes", "N", "%"), rows=rows, note=MAJORITY)
 
 
-def _alpha(ballots: Ballots) -> VoteTable:
+def _alpha(ballots: Ballots) -> AnnotationTable:
     rows: dict[str, tuple[str, ...]] = {}
     for criterion, samples in ballots.items():
         people = sorted({name for ballot in samples.values() for name in ballot})
         level = "nominal" if criterion not in ("error", "explanation") else "ordinal"
         levels = LEVELS if criterion.startswith(SIMILARITY) else CRITERIA[criterion]
-        ratings = [[_level(ballot, name, levels) for ballot in samples.values()] for name in people]
+        ratings = [
+            [levels.index(ballot[name]) if name in ballot else None for ballot in samples.values()] for name in people
+        ]
         alpha = krippendorff_alpha(ratings, "interval" if criterion.startswith(SIMILARITY) else level)  # type: ignore[arg-type]
         if alpha is not None:
             rows[criterion] = (number(alpha, 3), str(len(samples)), str(len(people)))
-    return VoteTable(title="Agreement of the annotators", columns=("Krippendorff's α", "samples", "people"), rows=rows)
+    return AnnotationTable(
+        title="Agreement of the annotators", columns=("Krippendorff's α", "samples", "people"), rows=rows
+    )
 
 
-def _level(ballot: Mapping[str, str], name: str, levels: Sequence[str]) -> int | None:
-    return levels.index(ballot[name]) if name in ballot else None
-
-
-def _likert(ballots: Ballots) -> VoteTable:
+def _likert(ballots: Ballots) -> AnnotationTable:
     """Return how similar explanations are to the gold ones (ExCAM, Section 5)."""
     rows: dict[str, tuple[str, ...]] = {}
     for criterion, samples in ballots.items():
@@ -196,7 +196,9 @@ def _likert(ballots: Ballots) -> VoteTable:
             if summary:
                 cells = (number(summary.mean), number(summary.sd), f"{summary.median:g}")
                 rows[criterion.removeprefix(SIMILARITY)] = (*cells, str(summary.n), str(len(samples)))
-    return VoteTable(title="Explanations, 1 to 5", columns=("mean", "sd", "median", "ratings", "samples"), rows=rows)
+    return AnnotationTable(
+        title="Explanations, 1 to 5", columns=("mean", "sd", "median", "ratings", "samples"), rows=rows
+    )
 
 
 def _values(ballot: Mapping[str, str]) -> list[str]:
@@ -204,7 +206,7 @@ def _values(ballot: Mapping[str, str]) -> list[str]:
 
 
 def spread_votes(ballots: Iterable[Sequence[str]], positive: PositiveClass, people: int) -> tuple[int, ...]:
-    """Table 3: of the samples that so many people judged, how many have all, all but one, …, none of them say yes."""
+    """Count the samples that so many people judged by how many of them say yes, from all to none (Table 3)."""
     yes = [sum(value in positive.values for value in ballot) for ballot in ballots if len(ballot) == people]
     return tuple(yes.count(count) for count in range(people, -1, -1))
 

@@ -16,10 +16,11 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from hashlib import blake2b
-from importlib.resources import files
 
 from mores.errors import ConfigError
 from mores.models.base import Message, Style
+from mores.prompts import fill as fill_slots
+from mores.prompts import read_prompt
 from mores.types import Evidence, Sample
 
 NO_PLACE = "the paper's prompt has no place for evidence; use the style fenced or guided"
@@ -109,6 +110,11 @@ def fill(template: str, instruction: str, text: str) -> str:
     return _SLOT.sub(lambda slot: instruction if slot[1] == "Instruction" else text, template)
 
 
-@cache
+def fill_fenced(template: str, **texts: str) -> str:
+    """Return the prompt with hostile texts in its slots, and in {code} a mark that none of them contains."""
+    code = fence_mark(Sample(id="", text="\0".join(texts.values())))
+    return fill_slots(template, code=code, **{slot: defuse(text) for slot, text in texts.items()})
+
+
 def _text(name: str) -> str:
-    return files("mores.metric").joinpath("prompts", f"{name}.txt").read_text("utf-8").removesuffix("\n")
+    return read_prompt(__file__, f"prompts/{name}")

@@ -10,7 +10,7 @@ import numpy as np
 
 from mores.rating.groups import LEVELS
 from mores.rating.ratings import Rating
-from mores.rating.records import Agreement, Coefficient, PairKappa, SpanAgreement
+from mores.rating.records import ColumnAgreement, ErrorSpanAgreement, PairKappa, RatingAgreement
 from mores.stats.agreement import Votes, cohen_kappa, count_votes, krippendorff_alpha
 from mores.stats.intervals import drawn_interval
 from mores.stats.marks import AgreementFigure, MarkedText, SpanMark, span_agreement
@@ -21,7 +21,7 @@ Given = Mapping[str, float]
 """What each annotator says about an answer."""
 
 
-def measure_agreement(ratings: Sequence[Rating], scale: Sequence[float]) -> Agreement | None:
+def measure_agreement(ratings: Sequence[Rating], scale: Sequence[float]) -> RatingAgreement | None:
     """Return the agreement about ratings and aspects; None where nobody rated the same answer as another."""
     answers: dict[tuple[str, ...], list[Rating]] = defaultdict(list)
     for rating in ratings:
@@ -30,10 +30,10 @@ def measure_agreement(ratings: Sequence[Rating], scale: Sequence[float]) -> Agre
     if not shared:
         return None
     columns = {name: given_values(shared, name) for name in ("rating", *LEVELS)}
-    return Agreement(
+    return RatingAgreement(
         shared=len(shared),
         coefficients=tuple(
-            Coefficient(column=name, alpha=alpha_of(name, units)) for name, units in columns.items() if units
+            ColumnAgreement(column=name, alpha=alpha_of(name, units)) for name, units in columns.items() if units
         ),
         pairs=tuple(pair_kappas(columns["rating"], scale)),
         spans=agree_on_spans(shared),
@@ -52,7 +52,7 @@ def given_values(shared: Sequence[Sequence[Rating]], column: str) -> list[Given]
 
 
 def alpha_of(name: str, units: Sequence[Given]) -> Result:
-    """Krippendorff's α for ordered values, with the variance of answers drawn anew."""
+    """Return Krippendorff's α for ordered values, with the variance of answers drawn anew."""
     annotators = sorted({annotator for unit in units for annotator in unit})
     votes = count_votes([[unit.get(annotator) for unit in units] for annotator in annotators])
     value = krippendorff_alpha(votes, "ordinal")
@@ -72,7 +72,7 @@ def alpha_of(name: str, units: Sequence[Given]) -> Result:
 
 
 def pair_kappas(units: Sequence[Given], scale: Sequence[float]) -> list[PairKappa]:
-    """Cohen's κ of every two annotators who rated the same answers."""
+    """Return Cohen's κ of every two annotators who rated the same answers."""
     annotators = sorted({annotator for unit in units for annotator in unit})
     pairs = []
     for first, second in combinations(annotators, 2):
@@ -83,13 +83,13 @@ def pair_kappas(units: Sequence[Given], scale: Sequence[float]) -> list[PairKapp
     return pairs
 
 
-def agree_on_spans(shared: Sequence[Sequence[Rating]]) -> SpanAgreement | None:
+def agree_on_spans(shared: Sequence[Sequence[Rating]]) -> ErrorSpanAgreement | None:
     """Return how far people mark the same words; None where no two people marked errors in the same answer."""
     by_label = {label: span_agreement(marked_texts(shared, label)) for label in ("severity", "type")}
     agreement = by_label["severity"]
     if agreement is None:
         return None
-    return SpanAgreement(
+    return ErrorSpanAgreement(
         texts=agreement.texts,
         marked=agreement.marked,
         f1=as_result("F1", agreement.f1, agreement.marked),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC
 
 from mores.rating.ratings import Rating
-from mores.rating.records import Annotator, Annotators, Sign
+from mores.rating.records import Annotator, Annotators, CarelessSign
 from mores.rating.regressions import Fitted
 from mores.stats.mixed.estimation import ZERO_SD
 from mores.stats.raters import (
@@ -32,7 +32,7 @@ def choose_model(models: Mapping[str, Fitted]) -> Fitted | None:
 
 
 def describe_annotators(model: Fitted) -> Annotators:
-    """Everybody's severity and drift and signs of carelessness, as far as the ratings show them."""
+    """Return everybody's severity, drift and signs of carelessness, as far as the ratings show them."""
     assert model.fit is not None
     term = annotator_term(model)
     varies = any(variance.group == term and variance.sd > ZERO_SD for variance in model.regression.variances)
@@ -57,7 +57,7 @@ def describe_annotators(model: Fitted) -> Annotators:
             for language, name in people
         ),
         severity_p=severities.p if severities else None,
-        drift=change(drifts.everybody) if drifts else None,
+        drift=describe_drift(drifts.everybody) if drifts else None,
         drift_p=drifts.everybody.p if drifts else None,
     )
 
@@ -96,30 +96,29 @@ def describe_person(
 ) -> Annotator:
     """Return one person in one language."""
     ratings = [row.rating for row in rows if row.rating is not None]
-    points = severity.points if severity else None
+    level = None
+    if severity and severity.points is not None:
+        low, high = severity.points_low, severity.points_high
+        level = Result(name="severity", value=severity.points, low=low, high=high, n=len(ratings))
     return Annotator(
         name=rows[0].annotator,
         language=rows[0].language,
         ratings=len(ratings),
         mean=sum(ratings) / len(ratings),
-        severity=Result(
-            name="severity", value=points, low=severity.points_low, high=severity.points_high, n=len(ratings)
-        )
-        if severity and points is not None
-        else None,
+        severity=level,
         confounded=severity.confounded if severity else "",
-        drift=change(drift) if drift else None,
+        drift=describe_drift(drift) if drift else None,
         drift_points=drift.points if drift else None,
         drift_p=drift.adjusted_p if drift else None,
         signs=tuple(
-            Sign(kind=sign.kind, p=sign.p, value=sign.value, expected=sign.expected) for sign in suspicion.signs
+            CarelessSign(kind=sign.kind, p=sign.p, value=sign.value, expected=sign.expected) for sign in suspicion.signs
         ),
         careless_p=suspicion.adjusted_p,
         careless=suspicion.flagged,
     )
 
 
-def change(drift: Drift) -> Result | None:
+def describe_drift(drift: Drift) -> Result | None:
     """Return a drift with its interval; None with too few ratings."""
     if drift.change is None:
         return None

@@ -20,7 +20,7 @@ E = TypeVar("E", bound=StrEnum)
 R = TypeVar("R", bound=Record)
 
 
-class Cells:
+class RatingCells:
     """Reads cells by column; an empty one is None, and a value that is not known raises InputError."""
 
     def __init__(self, replacements: Mapping[str, Mapping[str, str]]) -> None:

@@ -102,7 +102,7 @@ def read_code(path: str, name: str, entry: Any) -> Code:
         try:
             re.compile(pattern)
         except re.error as error:
-            raise ConfigError(f"{path}: {name}: {pattern!r} is no regular expression: {error}") from error
+            raise ConfigError(f"{path}: {name}: {pattern!r} is not a regular expression: {error}") from error
     return code
 
 
@@ -112,32 +112,29 @@ def parse_codes(value: object) -> dict[str, tuple[str, ...]] | None:
         return None
     if isinstance(value, str):
         if value.lstrip().startswith(("{", "[")):
-            return parse_codes(load(value))
+            import orjson
+
+            try:
+                return parse_codes(orjson.loads(value))
+            except orjson.JSONDecodeError as error:
+                fix = "expected a list, or one for each coder"
+                raise InputError(f"'codes' is not valid JSON ({error.msg}); {fix}") from error
         return dict(parse_part(part) for part in value.split("|"))
     if isinstance(value, Mapping):
-        return {str(coder): clean(codes) for coder, codes in value.items()}
+        return {str(coder): clean_codes(codes) for coder, codes in value.items()}
     if isinstance(value, Sequence):
-        return {SOMEBODY: clean(value)}
+        return {SOMEBODY: clean_codes(value)}
     raise InputError(f"'codes' is {type(value).__name__}; expected names of codes, such as 'facts; style'")
-
-
-def load(text: str) -> object:
-    import orjson
-
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise InputError(f"'codes' is not valid JSON ({error.msg}); expected a list, or one for each coder") from error
 
 
 def parse_part(text: str) -> tuple[str, tuple[str, ...]]:
     """Return what one coder gave: `ann: facts; style`."""
     coder, colon, names = text.rpartition(":")
-    return coder.strip() if colon else SOMEBODY, clean(re.split("[;,]", names))
+    return coder.strip() if colon else SOMEBODY, clean_codes(re.split("[;,]", names))
 
 
-def clean(names: object) -> tuple[str, ...]:
-    """Names of codes in order, each once."""
+def clean_codes(names: object) -> tuple[str, ...]:
+    """Return names of codes in order, each once."""
     if isinstance(names, str):
         names = re.split("[;,]", names)
     if not isinstance(names, Iterable):
@@ -147,7 +144,7 @@ def clean(names: object) -> tuple[str, ...]:
 
 
 def check_codes(given: Iterable[tuple[str, Mapping[str, tuple[str, ...]] | None]], schema: Schema) -> None:
-    """InputError with the place of a code that the schema does not have; `given` is place and codes of each row."""
+    """Refuse a code that the schema does not have, with its place; `given` is the place and codes of each row."""
     for place, codings in given:
         for names in (codings or {}).values():
             for name in names:

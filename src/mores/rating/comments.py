@@ -84,7 +84,7 @@ class Comment(Record):
 def code_comments(
     ratings: Sequence[Rating], schema: Schema | None = None, *, source: str = "ratings", lines: Sequence[int] = ()
 ) -> CommentCoding | None:
-    """Codes of the comments; None where there is neither a comment nor a code.
+    """Return the codes of the comments; None where there is neither a comment nor a code.
 
     Without a schema the codes are those that people gave. `lines` has the line of each rating in `source`, for errors.
     """
@@ -102,7 +102,7 @@ def code_comments(
         coded=sum(bool(comment.given) for comment in comments),
         codes={name: code.title for name, code in schema.items()},
         counts=tuple(count_codes(comments, schema)),
-        alpha=agree(comments),
+        alpha=measure_alpha(comments),
         kappas=tuple(compare_coders(comments, schema)),
     )
 
@@ -130,14 +130,14 @@ def count_code(name: str, code: Code, members: Sequence[Comment], group: dict[st
     """Return one code in the comments of a group. Comments on answers to one question are not independent."""
     known = [comment for comment in members if code.automatic or comment.given]
     values = [float(comment.has(name)) for comment in known]
-    keys = list(dict.fromkeys(comment.rating.question_key for comment in known))
-    questions = [keys.index(comment.rating.question_key) for comment in known]
+    codes = {key: place for place, key in enumerate(dict.fromkeys(comment.rating.question_key for comment in known))}
+    questions = [codes[comment.rating.question_key] for comment in known]
     share = mean_result("share", values, groups=questions if values else None, unscored=len(members) - len(known))
     return CodeCount(code=name, title=code.title, count=int(sum(values)), share=share, **group)
 
 
-def agree(comments: Sequence[Comment]) -> Result | None:
-    """α of the people's sets of codes."""
+def measure_alpha(comments: Sequence[Comment]) -> Result | None:
+    """Return α of the people's sets of codes."""
     agreement = masi_alpha([list(comment.given.values()) for comment in comments])
     if agreement is None:
         return None
@@ -145,7 +145,7 @@ def agree(comments: Sequence[Comment]) -> Result | None:
 
 
 def compare_coders(comments: Sequence[Comment], schema: Schema) -> Iterator[CodeKappa]:
-    """κ of every two coders on each code; keywords and patterns are a coder of the codes that have some."""
+    """Yield κ of every two coders on each code; keywords and patterns are a coder of the codes that have some."""
     coders = sorted({coder for comment in comments for coder in comment.given})
     for name, code in schema.items():
         for first, second in combinations([*coders, *([PATTERNS] if code.automatic and coders else [])], 2):

@@ -4,7 +4,7 @@
 | --- | --- |
 | `run.json` | the `Manifest`: what the run is, and its status |
 | `ratings.jsonl` | one `Rating` per line, in the order of the file |
-| `rate.json` | the `Study` |
+| `rate.json` | the `RatingStudy` |
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from mores.rating.ratings import Rating
-from mores.rating.records import Study
+from mores.rating.records import RatingStudy
 from mores.run import Run
 
 RATINGS, RESULT = "ratings.jsonl", "rate.json"
@@ -23,9 +23,9 @@ class RateRun(Run):
     """The analysis of a file of ratings."""
 
     @cached_property
-    def result(self) -> Study:
+    def result(self) -> RatingStudy:
         """All figures."""
-        return self.record(RESULT, Study)
+        return self.record(RESULT, RatingStudy)
 
     def ratings(self) -> Iterator[Rating]:
         """Return every rating, in the order of the file."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from mores.errors import InputError
-from mores.rating.ratings import InLanguage, Issue, Rating
+from mores.rating.ratings import InLanguage, IssueLevel, Rating
 from mores.rating.records import Distribution, Groups, LevelCount
 from mores.stats.intervals import mean_interval
 from mores.types import Result
@@ -19,8 +19,8 @@ LONGEST = 11
 """A scale of whole numbers with so many places is shown with all of them, used or not."""
 LEVELS = {
     "language_correct": tuple(map(str, InLanguage)),
-    "factuality": tuple(map(str, Issue)),
-    "omissions": tuple(map(str, Issue)),
+    "factuality": tuple(map(str, IssueLevel)),
+    "omissions": tuple(map(str, IssueLevel)),
 }
 """The levels of each aspect, from good to bad."""
 CUTS = ((), ("model",), ("type",), ("language",), ("model", "type"), ("language", "model", "type"))

@@ -17,7 +17,7 @@ from mores.stats.intervals import mean_interval
 from mores.types import Result
 
 
-class Comparison(NamedTuple):
+class ModelComparison(NamedTuple):
     """The models of one comparison with what they are ordered by, the lowest first."""
 
     question: tuple[str, str]
@@ -61,12 +61,12 @@ def rank_models(ratings: Sequence[Rating], groups: Groups) -> Ranking | None:
     )
 
 
-def compare(members: Sequence[Rating], derived: bool) -> Comparison | None:
+def compare(members: Sequence[Rating], derived: bool) -> ModelComparison | None:
     """Return a comparison; None where an answer has no place, or a model several answers."""
     keys = {rating.model: key for rating in members if (key := order_key(rating, derived)) is not None}
     if len(keys) < len(members):
         return None
-    return Comparison(members[0].question_key, members[0].type, keys)
+    return ModelComparison(members[0].question_key, members[0].type, keys)
 
 
 def order_key(rating: Rating, derived: bool) -> float | None:
@@ -76,7 +76,7 @@ def order_key(rating: Rating, derived: bool) -> float | None:
     return None if rating.rank is None else float(rating.rank)
 
 
-def place(comparisons: Iterable[Comparison], model: str, type_: str | None, size: int) -> Placing | None:
+def place(comparisons: Iterable[ModelComparison], model: str, type_: str | None, size: int) -> Placing | None:
     """Return the places of a model in the comparisons that it is part of."""
     played = [each for each in comparisons if model in each.keys]
     if not played:
@@ -87,7 +87,7 @@ def place(comparisons: Iterable[Comparison], model: str, type_: str | None, size
     return Placing(model=model, type=type_, places=counts, wins=wins)
 
 
-def versus(comparisons: Iterable[Comparison], first: str, second: str) -> Pairwise | None:
+def versus(comparisons: Iterable[ModelComparison], first: str, second: str) -> Pairwise | None:
     """Return two models in the comparisons that both are part of."""
     played = [each for each in comparisons if first in each.keys and second in each.keys]
     if not played:
@@ -99,7 +99,7 @@ def versus(comparisons: Iterable[Comparison], first: str, second: str) -> Pairwi
     return Pairwise(first=first, second=second, won=won, tied=len(gaps) - won - lost, lost=lost, rate=rate)
 
 
-def share(name: str, credit: Sequence[float], played: Sequence[Comparison]) -> Result:
+def share(name: str, credit: Sequence[float], played: Sequence[ModelComparison]) -> Result:
     """Return the mean of what was won; several annotators' comparisons of one question are not independent."""
     codes = {key: code for code, key in enumerate(dict.fromkeys(each.question for each in played))}
     low, high = mean_interval(credit, groups=[codes[each.question] for each in played])

@@ -19,12 +19,12 @@ from mores.errors import InputError
 from mores.io.columns import Kind, TableColumn, Wanted
 from mores.io.source import TableRow, TableSource
 from mores.io.table import read_table
-from mores.rating.cells import Cells
+from mores.rating.cells import RatingCells
 from mores.rating.codes import parse_codes
 from mores.types import Record, Severity
 
 
-class Issue(StrEnum):
+class IssueLevel(StrEnum):
     """How bad the factual mistakes or the omissions of an answer are, from good to bad."""
 
     NONE = "none"
@@ -40,7 +40,7 @@ class InLanguage(StrEnum):
     NO = "no"
 
 
-class Mark(Record):
+class RatingMark(Record):
     """A span of an answer that a person marked as an error."""
 
     start: int
@@ -76,8 +76,8 @@ class Rating(Record):
     """BCP 47."""
     type: str | None = None
     """The type of the question, such as `specific` and `agnostic`."""
-    factuality: Issue | None = None
-    omissions: Issue | None = None
+    factuality: IssueLevel | None = None
+    omissions: IssueLevel | None = None
     language_correct: InLanguage | None = None
     comment: str | None = None
     """What the person wrote about the answer."""
@@ -87,7 +87,7 @@ class Rating(Record):
     """The answer's place among those to the same question, 1 for the best; equal places are ties."""
     reason: str | None = None
     """Why the person ranked it there."""
-    spans: tuple[Mark, ...] | None = None
+    spans: tuple[RatingMark, ...] | None = None
     """The errors that the person marked; None where the file does not say, () where there is none."""
     at: datetime | None = None
     """When it was rated."""
@@ -182,13 +182,13 @@ def open_ratings(
     expected = "'question', 'model', 'annotator' and 'rating'"
     wanted = Wanted(WANTED, dict(columns or {}), expected=expected, own=OWN)
     source, rows, report = read_table(path, wanted, "it has no ratings; write a header and one row for each rating")
-    cells = Cells({name: {**VALUES.get(name, {}), **replacements.get(name, {})} for name in COLUMNS})
+    cells = RatingCells({name: {**VALUES.get(name, {}), **replacements.get(name, {})} for name in COLUMNS})
     ratings = [read_row(row, cells) for row in rows]
     check_repeated(source, rows, ratings)
     return RatingFile(ratings, report.unread, Counter(cells.replaced), tuple(row.line for row in rows))
 
 
-def read_row(row: TableRow, cells: Cells) -> Rating:
+def read_row(row: TableRow, cells: RatingCells) -> Rating:
     """Return the rating in a row; InputError with its place when a value is not known."""
     values = row.values
     try:
@@ -206,8 +206,8 @@ def read_row(row: TableRow, cells: Cells) -> Rating:
             answer=answer,
             language=cells.language("language", values),
             type=cells.label("type", values),
-            factuality=cells.member("factuality", values, Issue),
-            omissions=cells.member("omissions", values, Issue),
+            factuality=cells.member("factuality", values, IssueLevel),
+            omissions=cells.member("omissions", values, IssueLevel),
             language_correct=cells.member("language_correct", values, InLanguage),
             comment=cells.text("comment", values),
             codes=parse_codes(values.get("codes")),
@@ -222,9 +222,9 @@ def read_row(row: TableRow, cells: Cells) -> Rating:
         raise row.error(str(error), setting=error.setting) from error
 
 
-def read_marks(cells: Cells, values: Mapping[str, object], answer: str | None) -> tuple[Mark, ...] | None:
+def read_marks(cells: RatingCells, values: Mapping[str, object], answer: str | None) -> tuple[RatingMark, ...] | None:
     """Return the marked spans of a row, checked against the answer where the file has it."""
-    entries = cells.records("spans", values, Mark)
+    entries = cells.records("spans", values, RatingMark)
     if entries is None:
         return None
     marks = []
@@ -245,7 +245,7 @@ def read_marks(cells: Cells, values: Mapping[str, object], answer: str | None) -
 
 
 def check_repeated(source: TableSource, rows: Sequence[TableRow], ratings: Sequence[Rating]) -> None:
-    """Nobody rates the same answer twice."""
+    """Refuse a second rating of the same answer by the same person."""
     first: dict[tuple[str, ...], int] = {}
     for row, rating in zip(rows, ratings, strict=True):
         key = (rating.annotator, *rating.answer_key)

@@ -1,4 +1,4 @@
-"""What the analysis of a study of ratings finds, after CaLMQA, Appendix D. `Study` is all of it."""
+"""What the analysis of a study of ratings finds, after CaLMQA, Appendix D. `RatingStudy` is all of it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class GroupVariance(Record):
     levels: int
 
 
-class Difference(Record):
+class GroupDifference(Record):
     """The estimate of one group less that of another, on the latent scale (Tables 18 and 21)."""
 
     first: dict[str, str]
@@ -122,7 +122,7 @@ class Regression(Record):
     """R² of the fixed effects and the random intercepts."""
     adjustment: str = ""
     """How the p-values of the differences are adjusted."""
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[GroupDifference, ...] = ()
 
 
 class Placing(Record):
@@ -163,7 +163,7 @@ class Ranking(Record):
     pairs: tuple[Pairwise, ...]
 
 
-class Coefficient(Record):
+class ColumnAgreement(Record):
     """How far people agree about one column."""
 
     column: str
@@ -181,7 +181,7 @@ class PairKappa(Record):
     """Cohen's κ of their ratings with quadratic weights."""
 
 
-class SpanAgreement(Record):
+class ErrorSpanAgreement(Record):
     """How far people mark the same words as errors; blanks and punctuation at the ends of a mark do not count."""
 
     texts: int
@@ -202,17 +202,17 @@ class SpanAgreement(Record):
     """Krippendorff's α of the severities and of the types of marks in the same place; n counts these."""
 
 
-class Agreement(Record):
+class RatingAgreement(Record):
     """How far people who rated the same answers agree."""
 
     shared: int
     """Answers that two or more people rated."""
-    coefficients: tuple[Coefficient, ...]
+    coefficients: tuple[ColumnAgreement, ...]
     pairs: tuple[PairKappa, ...]
-    spans: SpanAgreement | None = None
+    spans: ErrorSpanAgreement | None = None
 
 
-class Sign(Record):
+class CarelessSign(Record):
     """One look at whether a person reads what they rate."""
 
     kind: str
@@ -257,7 +257,7 @@ class Annotator(Record):
     """The same in points of the scale."""
     drift_p: float | None = None
     """Adjusted for the number of people (Benjamini and Hochberg)."""
-    signs: tuple[Sign, ...] = ()
+    signs: tuple[CarelessSign, ...] = ()
     """What was looked at to find careless people, the worst first."""
     careless_p: float | None = None
     """Adjusted for the number of people."""
@@ -284,7 +284,7 @@ class Annotators(Record):
     drift_p: float | None = None
 
 
-class Study(Record):
+class RatingStudy(Record):
     """The whole analysis of a file of ratings."""
 
     source: str
@@ -305,7 +305,7 @@ class Study(Record):
     regressions: dict[str, Regression] = Field(default_factory=dict)
     """By predictor: `model`, `type`, `model*type`, and each aspect."""
     ranking: Ranking | None = None
-    agreement: Agreement | None = None
+    agreement: RatingAgreement | None = None
     annotators: Annotators | None = None
     comments: CommentCoding | None = None
     """What the comments are about."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from mores.rating.groups import LEVELS
 from mores.rating.ratings import Rating
-from mores.rating.records import Difference, Effect, Groups, GroupVariance, Regression
+from mores.rating.records import Effect, GroupDifference, Groups, GroupVariance, Regression
 from mores.stats.intervals import Z95
 from mores.stats.mixed import Fit, MeanContrast, MixedModel, contrasts, fit, means, r_squared
 from mores.stats.mixed.comparison import Adjustment
@@ -68,7 +68,7 @@ def fit_model(ratings: Sequence[Rating], groups: Groups, predictor: str) -> Fitt
 
 
 def random_terms(rows: Sequence[Rating]) -> tuple[str, ...]:
-    """Annotators within languages; what does not vary cannot be a random effect.
+    """Return annotators within languages; what does not vary cannot be a random effect.
 
     CaLMQA's annotators rated different answers. Where several people rate the same ones, their ratings are not
     independent, and questions are a random effect too.
@@ -117,10 +117,10 @@ def describe(fitted: Fit, formula: str, names: Sequence[str], n: int) -> Regress
     )
 
 
-def differ(fitted: Fit, contrast: MeanContrast, size: int, adjust: Adjustment) -> Difference:
+def differ(fitted: Fit, contrast: MeanContrast, size: int, adjust: Adjustment) -> GroupDifference:
     """Return a contrast of two among so many means as a record, with what it needs to be shown."""
     need = contrast_power(fitted, contrast, size=size, adjust=adjust)
-    return Difference(
+    return GroupDifference(
         first={name: str(level) for name, level in contrast.first.items()},
         second={name: str(level) for name, level in contrast.second.items()},
         estimate=contrast.estimate,

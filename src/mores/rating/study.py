@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mores.errors import InputError
+from mores.formatting import count
 from mores.rating.agreement import measure_agreement
 from mores.rating.annotators import choose_model, describe_annotators
 from mores.rating.codes import Schema
@@ -12,7 +13,7 @@ from mores.rating.comments import CommentCoding, code_comments
 from mores.rating.groups import LEVELS, count_levels, distribute, find_groups, find_scale
 from mores.rating.ranking import rank_models
 from mores.rating.ratings import Rating, RatingFile
-from mores.rating.records import Groups, Study
+from mores.rating.records import Groups, RatingStudy
 from mores.rating.regressions import fit_models
 
 
@@ -22,8 +23,8 @@ def analyse(
     source: str = "ratings",
     scale: tuple[float, float] | None = None,
     schema: Schema | None = None,
-) -> Study:
-    """Everything that the ratings allow; `Study.missing` says what they do not, and why.
+) -> RatingStudy:
+    """Analyse all that the ratings allow; `RatingStudy.missing` says what they do not, and why.
 
     `scale` is the lowest and the highest rating that can be given, and `schema` the codes of comments.
     """
@@ -34,11 +35,11 @@ def analyse(
         raise InputError(f"{source}: there are no ratings to analyse")
     groups = find_groups(ratings)
     places, known = find_scale(ratings, scale)
-    levels = {aspect: tuple(count_levels(ratings, groups, aspect)) for aspect in LEVELS if given(ratings, aspect)}
+    levels = {aspect: tuple(count_levels(ratings, groups, aspect)) for aspect in LEVELS if has_values(ratings, aspect)}
     ranking, agreement = rank_models(ratings, groups), measure_agreement(ratings, places)
     models = fit_models(ratings, groups)
     chosen = choose_model(models)
-    return Study(
+    return RatingStudy(
         source=source,
         n=len(ratings),
         unrated=sum(rating.rating is None for rating in ratings),
@@ -54,9 +55,9 @@ def analyse(
         annotators=describe_annotators(chosen) if chosen else None,
         comments=code_comments(ratings, schema, source=source, lines=file.lines),
         reasons=code_reasons(ratings, schema),
-        missing=missing(ratings, groups, ranking is None, agreement is None),
+        missing=find_missing(ratings, groups, ranking is None, agreement is None),
         unread=file.unread,
-        replaced=tuple(f"{column} {old} as {new} ({n:,})" for (column, old, new), n in file.replaced.items()),
+        replaced=tuple(f"{column} {old} as {new} ({count(n)})" for (column, old, new), n in file.replaced.items()),
     )
 
 
@@ -67,14 +68,14 @@ def code_reasons(ratings: Sequence[Rating], schema: Schema | None) -> CommentCod
     return code_comments(first, automatic) if first and automatic else None
 
 
-def given(ratings: Sequence[Rating], column: str) -> bool:
+def has_values(ratings: Sequence[Rating], column: str) -> bool:
     """Return whether any row has a value in a column."""
     return any(getattr(rating, column) is not None for rating in ratings)
 
 
-def missing(ratings: Sequence[Rating], groups: Groups, unranked: bool, unshared: bool) -> dict[str, str]:
+def find_missing(ratings: Sequence[Rating], groups: Groups, unranked: bool, unshared: bool) -> dict[str, str]:
     """Return what could not be analysed, and why."""
-    reasons = {name: f"no row has {name!r}" for name in ("type", "language", *LEVELS) if not given(ratings, name)}
+    reasons = {name: f"no row has {name!r}" for name in ("type", "language", *LEVELS) if not has_values(ratings, name)}
     if len(groups.models) == 1:
         reasons["comparison of models"] = f"there is one model only, {groups.models[0]!r}"
     elif unranked:
@@ -82,5 +83,5 @@ def missing(ratings: Sequence[Rating], groups: Groups, unranked: bool, unshared:
     if unshared:
         reasons["agreement"] = "no answer was rated by two annotators"
     if untimed := sum(rating.at is None for rating in ratings if rating.rating is not None):
-        reasons["drift"] = f"{untimed:,} ratings have no time ('at')"
+        reasons["drift"] = f"{count(untimed)} ratings have no time ('at')"
     return reasons

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mores.formatting import NOTHING, count, number, percent, show_failures
-from mores.longanswer.collection import Collected, Collection, LanguageCount, Stage, Status, categories
+from mores.longanswer.collection import CandidateStatus, Collected, Collection, CollectStage, LanguageCount, categories
 from mores.longanswer.collection.numbers import Size
 from mores.longanswer.folder import CollectRun
 from mores.report.base.blocks import Cards, Heading, Hero, Notes, PageBlock, Paragraph, Ramp, Section, Select, key
@@ -22,7 +22,7 @@ CARDS = 500
 """Questions on one page."""
 PAIRS = 50
 """Duplicates of each kind that are listed."""
-LOOKS = {Status.UNSCORED: "unscored", Status.DROPPED: "wrong", Status.KEPT: "right"}
+LOOKS = {CandidateStatus.UNSCORED: "unscored", CandidateStatus.DROPPED: "wrong", CandidateStatus.KEPT: "right"}
 """The style of a card; the first are the first on the page."""
 
 
@@ -195,7 +195,7 @@ class Duplicates(PageBlock):
 def _duplicates(questions: Sequence[Collected]) -> Section:
     """Return the exact duplicates, which are dropped, and the near ones among what is kept."""
     by_id = {question.id: question for question in questions}
-    exact = [question for question in questions if question.stage is Stage.DUPLICATE]
+    exact = [question for question in questions if question.stage is CollectStage.DUPLICATE]
     near = [(question, question.near) for question in questions if question.near]
     body: list[PageBlock] = []
     if exact:
@@ -228,7 +228,7 @@ class QuestionCard(PageBlock):
 
 def _answers(questions: Sequence[Collected]) -> Section:
     """Return some of the questions that a model was asked about, with its replies."""
-    judged = [question for question in questions if question.stage is not Stage.DUPLICATE]
+    judged = [question for question in questions if question.stage is not CollectStage.DUPLICATE]
     chosen = _choose(judged)
     if not chosen:
         return Section("answers", "Answers", [])
@@ -236,7 +236,7 @@ def _answers(questions: Sequence[Collected]) -> Section:
     languages = {name: i for i, name in enumerate(sorted({question.language_name for question in chosen}))}
     labels = sorted({question.category for question in chosen if question.category})
     topics = {name: i for i, name in enumerate(labels, len(languages))}
-    stages = dict.fromkeys(stage for stage in Stage for question in chosen if question.stage is stage)
+    stages = dict.fromkeys(stage for stage in CollectStage for question in chosen if question.stage is stage)
     counts = [
         f"{status.capitalize()}: {totals[status]:,}"
         + (f" ({shown[status]:,} of them here, {status}.jsonl has all)" if shown[status] < totals[status] else "")

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.choice import distinct, grade_letter, guess_letter, lettered, letters
-from mores.benchmark.prompts import fill, prompt
 from mores.culture import region
 from mores.errors import InputError
 from mores.factory.sources.files import find, read_all
 from mores.factory.sources.rows import SourceRow, collect
+from mores.prompts import fill, read_prompt
 from mores.types import Item
 
 AREA, PLAIN = "area", "plain"
@@ -32,7 +32,7 @@ def _item(row: SourceRow) -> Item:
     place = region(country)
     return Item(
         id=f"{place}:{row.text('sample_id')}",
-        prompt=fill(prompt(__file__, "location"), location=f"{country}, {area}", **asked),
+        prompt=fill(read_prompt(__file__, "location"), location=f"{country}, {area}", **asked),
         choices=choices,
         target=(choices[keys.index(key)],),
         language="ar",
@@ -41,8 +41,8 @@ def _item(row: SourceRow) -> Item:
         metadata={
             "area": area,
             "variants": {
-                AREA: fill(prompt(__file__, "location"), location=area, **asked),
-                PLAIN: fill(prompt(__file__, "plain"), **asked),
+                AREA: fill(read_prompt(__file__, "location"), location=area, **asked),
+                PLAIN: fill(read_prompt(__file__, "plain"), **asked),
             },
         },
     )

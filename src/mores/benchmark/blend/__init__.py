@@ -7,19 +7,19 @@ from dataclasses import replace
 
 from mores.benchmark.benchmark import Benchmark, Graded, Label
 from mores.benchmark.choice import grade_letter, guess_letter, lettered, letters
-from mores.benchmark.prompts import fill, prompt
 from mores.factory.items import SourceItem
 from mores.factory.sources.blend import REGIONS, SOURCE, RegionalAnswers, read_answers
 from mores.factory.sources.matching import says
 from mores.factory.sources.rows import unique
 from mores.models.written import without_thoughts
+from mores.prompts import fill, read_prompt
 from mores.types import Item
 
 _ANSWER = re.compile(r"\A\s*answer:\s*", re.IGNORECASE)  # repeated from the prompt
 
 
 def _choice(item: SourceItem) -> Item:
-    text = fill(prompt(__file__, "choice"), question=item.question, options=lettered(item.options))
+    text = fill(read_prompt(__file__, "choice"), question=item.question, options=lettered(item.options))
     place = item.id.rpartition(":")[2]
     return Item(
         id=item.id, prompt=text, choices=item.options, target=(item.answer,), language=item.language,
@@ -30,7 +30,7 @@ def _choice(item: SourceItem) -> Item:
 def _short(answers: RegionalAnswers) -> Item:
     return Item(
         id=":".join(answers.unit),
-        prompt=fill(prompt(__file__, "short"), question=answers.question),
+        prompt=fill(read_prompt(__file__, "short"), question=answers.question),
         target=unique(answers.wordings),
         language="en",
         region=REGIONS[answers.unit[1]],

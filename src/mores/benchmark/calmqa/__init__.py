@@ -10,16 +10,17 @@ import re
 from mores.benchmark.benchmark import Benchmark
 from mores.factory.sources import REVISIONS
 from mores.factory.sources.calmqa import SOURCE, CalmqaQuestion, read_entries
-from mores.longanswer.records import Kind, LongAnswer
-from mores.longanswer.summary import resources
+from mores.longanswer.records import LongAnswer, QuestionKind
+from mores.longanswer.summary import resource_level
 from mores.types import Item, Response
 
 _BREAKS = re.compile(r"\n+")
 
 
 def _item(entry: CalmqaQuestion) -> Item:
-    level = resources(entry.language)
-    metadata = {"kind": (Kind.SPECIFIC if entry.specific else Kind.AGNOSTIC).value, "english": entry.english}
+    level = resource_level(entry.language)
+    kind = QuestionKind.SPECIFIC if entry.specific else QuestionKind.AGNOSTIC
+    metadata = {"kind": kind.value, "english": entry.english}
     return Item(
         id=entry.id,
         prompt=_BREAKS.sub("\n", entry.question),
@@ -37,7 +38,7 @@ def long_answer(item: Item, response: Response) -> LongAnswer:
         answer=response.text,
         language=item.language or "und",
         model=response.model,
-        kind=Kind(item.metadata["kind"]),
+        kind=QuestionKind(item.metadata["kind"]),
         topic=item.topic,
         question_english=item.metadata.get("english"),
         failure=response.failure,

@@ -16,7 +16,6 @@ import numpy as np
 from mores.benchmark.benchmark import Benchmark, OnBad
 from mores.benchmark.choice import grade_letter, grade_truth, guess_letter, lettered, letters, truths
 from mores.benchmark.labels import read_topics
-from mores.benchmark.prompts import fill, prompt
 from mores.culture import region
 from mores.errors import InputError
 from mores.factory.sources import REVISIONS
@@ -24,6 +23,7 @@ from mores.factory.sources.culturalbench import SOURCE, read_statements
 from mores.factory.sources.files import find, read
 from mores.factory.sources.rows import SourceRow, collect
 from mores.metaevaluation.baselines.similarity import country_cosines
+from mores.prompts import fill, read_prompt
 from mores.types import Item
 
 AREAS: Mapping[str, str] = {
@@ -53,7 +53,7 @@ def _hard(folder: Path, on_bad: OnBad) -> Iterator[Item]:
         for number, statement in enumerate(statements):
             yield Item(
                 id=f"{statement.question_id}.{number}",
-                prompt=fill(prompt(__file__, "hard"), question=statement.question, option=statement.option),
+                prompt=fill(read_prompt(__file__, "hard"), question=statement.question, option=statement.option),
                 target=(str(statement.true),),
                 language="en",
                 region=region(statement.row.text("country")),
@@ -79,7 +79,7 @@ def _question(row: SourceRow) -> Item:
     question = row.text("prompt_question")
     return Item(
         id=row.text("question_idx", "question_id"),
-        prompt=fill(prompt(__file__, "easy"), question=question, options=lettered(choices)),
+        prompt=fill(read_prompt(__file__, "easy"), question=question, options=lettered(choices)),
         choices=choices,
         target=(choices[LETTERS.index(letter)],),
         language="en",

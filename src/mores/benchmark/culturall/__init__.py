@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark, Graded, Label, OnBad, thirds
-from mores.benchmark.prompts import fill, hash_of, prompt
 from mores.culture import language, region
 from mores.errors import InputError
 from mores.factory.sources.files import find, read_all
@@ -15,6 +14,7 @@ from mores.factory.sources.rows import SourceRow, collect, digest
 from mores.metric.prompt import defuse, fence_mark
 from mores.models.base import Message
 from mores.models.written import without_thoughts
+from mores.prompts import fill, hash_prompts, read_prompt
 from mores.types import Failure, FailureKind, Item, Sample
 
 ENGLISH = "english"
@@ -55,7 +55,7 @@ def _version(row: SourceRow, prefix: str) -> dict[str, str]:
 
 def answer_prompt(version: Mapping[str, str]) -> str:
     """Return what a model is asked about an item in one language: Figure 11."""
-    return fill(prompt(__file__, "answer"), scenario=version["scenario"], question=version["question"])
+    return fill(read_prompt(__file__, "answer"), scenario=version["scenario"], question=version["question"])
 
 
 def _tier(row: SourceRow) -> dict[str, str]:
@@ -85,8 +85,8 @@ class Judge:
     labels: tuple[Label, ...] = (Label.CORRECT, Label.INCORRECT)
 
     def __init__(self) -> None:
-        self._fence, self._template = prompt(__file__, "fence"), prompt(__file__, "judge")
-        self.prompt = hash_of(self._fence, self._template)
+        self._fence, self._template = read_prompt(__file__, "fence"), read_prompt(__file__, "judge")
+        self.prompt = hash_prompts(self._fence, self._template)
 
     def ask(self, item: Item, answer: str) -> tuple[Message, ...] | Graded:
         prediction = without_thoughts(answer)

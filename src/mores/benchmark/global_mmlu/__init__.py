@@ -13,11 +13,11 @@ from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark, OnBad
 from mores.benchmark.choice import distinct, grade_letter, guess_letter, lettered, letters
-from mores.benchmark.prompts import fill, prompt
 from mores.culture import language
 from mores.errors import InputError
 from mores.factory.sources.files import find, read_all
 from mores.factory.sources.rows import SourceRow, collect, letter
+from mores.prompts import fill, read_prompt
 from mores.types import Item
 
 LABELS = ("CS", "CA", "-")
@@ -41,7 +41,7 @@ def _item(label: str, row: SourceRow) -> Item | None:
     choices = distinct([row.text(f"option_{name}") for name in "abcd"])
     return Item(
         id=f"{folder}:{row.text('sample_id')}",
-        prompt=fill(prompt(__file__, "choice"), question=row.text("question"), options=lettered(choices)),
+        prompt=fill(read_prompt(__file__, "choice"), question=row.text("question"), options=lettered(choices)),
         choices=choices,
         target=(letter(list(choices), row.text("answer")),),
         language=spoken,

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark, OnBad
 from mores.benchmark.choice import distinct, grade_last_letter, guess_letter, letters
-from mores.benchmark.prompts import fill, prompt
 from mores.culture import language
 from mores.factory.sources.files import find, read_all
 from mores.factory.sources.rows import SourceRow, collect, digest, letter
+from mores.prompts import fill, read_prompt
 from mores.types import Item
 
 COUNTRIES = {
@@ -39,7 +39,7 @@ def _item(split: str, options: int, row: SourceRow) -> Item:
     specificity = {"0": "general", "1": "cultural"}.get((row.maybe("approx_cultural_score") or "").removesuffix(".0"))
     return Item(
         id=f"{variety}:{row.maybe('example_id') or digest(row.text('prompt'), *choices)}",
-        prompt=fill(prompt(__file__, split), situation=row.text("prompt"), **slots),
+        prompt=fill(read_prompt(__file__, split), situation=row.text("prompt"), **slots),
         choices=choices,
         target=(letter(list(choices), row.text("label")),),
         language=language("-".join(filter(None, (code, script, country)))),

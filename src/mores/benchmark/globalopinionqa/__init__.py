@@ -9,10 +9,10 @@ from __future__ import annotations
 from mores.benchmark import similarity
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.choice import grade_letter, guess_letter, lettered, letters
-from mores.benchmark.prompts import fill, prompt
 from mores.culture import region_name
 from mores.factory.sources import REVISIONS
 from mores.factory.sources.globalopinionqa import SOURCE, Survey, read_surveys
+from mores.prompts import fill, read_prompt
 from mores.types import Item
 
 
@@ -24,7 +24,7 @@ def _item(survey: Survey) -> Item:
     most = max(shares.values())
     return Item(
         id=survey.id,
-        prompt=fill(prompt(__file__, "choice"), **slots),
+        prompt=fill(read_prompt(__file__, "choice"), **slots),
         choices=options,
         target=tuple(text for text in options if shares[text] == most),
         language="en",

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark, OnBad
 from mores.benchmark.choice import grade_letter, guess_letter, lettered, letters
-from mores.benchmark.prompts import fill, prompt
 from mores.factory.sources.include import SOURCE
+from mores.prompts import fill, read_prompt
 from mores.types import Item
 
 
@@ -16,7 +16,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
     for item in SOURCE.read(folder, on_bad):
         yield Item(
             id=item.id,
-            prompt=fill(prompt(__file__, "choice"), question=item.question, options=lettered(item.options)),
+            prompt=fill(read_prompt(__file__, "choice"), question=item.question, options=lettered(item.options)),
             choices=item.options,
             target=(item.answer,),
             language=item.language,

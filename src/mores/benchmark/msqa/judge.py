@@ -9,10 +9,10 @@ import re
 from collections.abc import Collection
 
 from mores.benchmark.benchmark import Graded, Label
-from mores.benchmark.prompts import fill, hash_of, prompt
 from mores.metric.prompt import defuse, fence_mark
 from mores.models.base import Message
 from mores.models.written import without_thoughts
+from mores.prompts import fill, hash_prompts, read_prompt
 from mores.types import Failure, FailureKind, Item, Sample
 
 FIRST = {"CORRECT": Label.CORRECT, "NOT_CORRECT": None}
@@ -32,7 +32,7 @@ class ShortAnswerJudge:
     labels = tuple(Label)
 
     def __init__(self) -> None:
-        self.prompt = hash_of(*(prompt(__file__, name) for name in ("judge", "correct", "attempted")))
+        self.prompt = hash_prompts(*(read_prompt(__file__, name) for name in ("judge", "correct", "attempted")))
 
     def ask(self, item: Item, answer: str) -> tuple[Message, ...] | Graded:
         """Return whether the answer is correct; an empty answer is not attempted."""
@@ -77,12 +77,12 @@ def read_verdict(reply: str, verdicts: Collection[str]) -> str | Failure:
 def _messages(name: str, item: Item, answer: str) -> tuple[Message, ...]:
     mark = fence_mark(Sample(id=item.id, instruction="\n".join((item.prompt, *item.target)), text=answer))
     text = fill(
-        prompt(__file__, name),
+        read_prompt(__file__, name),
         question=fenced(item.prompt, mark),
         reference="\nor\n".join(fenced(target, mark) for target in item.target),
         answer=fenced(answer, mark),
     )
-    return Message("system", prompt(__file__, "judge")), Message("user", text)
+    return Message("system", read_prompt(__file__, "judge")), Message("user", text)
 
 
 def fenced(text: str, mark: str) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mores.benchmark.benchmark import RELEASE, Benchmark, Graded, Label, OnBad
-from mores.benchmark.prompts import fill, prompt
 from mores.culture import region, region_name
 from mores.errors import InputError
 from mores.factory.sources import REVISIONS
@@ -16,6 +15,7 @@ from mores.factory.sources.files import find, read_all
 from mores.factory.sources.normad import SOURCE, is_corrected
 from mores.factory.sources.rows import SourceRow, collect, digest
 from mores.models.written import without_thoughts
+from mores.prompts import fill, read_prompt
 from mores.types import Failure, FailureKind, Item
 
 LABELS = ("yes", "no", "neutral")
@@ -44,10 +44,10 @@ def _item(row: SourceRow) -> Item:
         raise InputError(f"Gold Label {label!r} is none of yes, no, neutral; correct or remove the row")
     place, story = region(row.text("Country").replace("_", " ")), row.text("Story")
     country = region_name(place)
-    by_rule = fill(prompt(__file__, "rule"), country=country, story=story, rule=row.text("Rule-of-Thumb"))
+    by_rule = fill(read_prompt(__file__, "rule"), country=country, story=story, rule=row.text("Rule-of-Thumb"))
     return Item(
         id=f"{place}:{digest(story)}",
-        prompt=fill(prompt(__file__, "country"), country=country, story=story),
+        prompt=fill(read_prompt(__file__, "country"), country=country, story=story),
         target=(label,),
         language="en",
         region=place,

@@ -20,9 +20,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from mores.engine import Asker, Counts, Job
 from mores.factory.errors.diff import differences
 from mores.factory.gold import Gold, Original
-from mores.io.values import read_packaged_text
 from mores.models.base import Completion, Message, Request
 from mores.models.written import read_written
+from mores.prompts import read_prompt
 from mores.types import Error, ErrorReport, Failure, FailureKind, Severity, Side
 
 _SLOT = re.compile(r"\{(src|gt|MINOR/MAJOR)\}")
@@ -148,4 +148,4 @@ def _id(gold: Gold, severity: Severity) -> str:
 
 
 def _text(name: str) -> str:
-    return read_packaged_text("mores.factory.errors", "prompts", f"{name}.txt")
+    return read_prompt(__file__, f"prompts/{name}")

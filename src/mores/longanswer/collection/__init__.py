@@ -4,21 +4,21 @@
 English, gives it a topic, and says what was dropped and why.
 """
 
-from mores.longanswer.collection.asking import FILTERS, Category, Stage, categories
+from mores.longanswer.collection.asking import FILTERS, Category, CollectStage, categories
 from mores.longanswer.collection.candidates import Candidate, candidate_from, read_candidates
 from mores.longanswer.collection.numbers import Collection, LanguageCount, add_up, undecided
-from mores.longanswer.collection.run import Collected, Collector, Status, mark_near
+from mores.longanswer.collection.run import CandidateStatus, Collected, Collector, mark_near
 
 __all__ = [
     "FILTERS",
     "Candidate",
+    "CandidateStatus",
     "Category",
+    "CollectStage",
     "Collected",
     "Collection",
     "Collector",
     "LanguageCount",
-    "Stage",
-    "Status",
     "add_up",
     "candidate_from",
     "categories",

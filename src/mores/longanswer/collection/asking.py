@@ -6,17 +6,16 @@ import csv
 import re
 from enum import StrEnum
 from functools import cache
-from hashlib import blake2b
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 
 from mores.engine import unread
+from mores.io.source import read_text
 from mores.longanswer.collection.candidates import Candidate
-from mores.longanswer.prompt import fill
-from mores.longanswer.prompt import prompt as published
 from mores.metric.prompt import defuse
+from mores.prompts import fill, hash_prompts, read_prompt
 from mores.types import Failure, FailureKind
 
 PROMPTS = ("specificity", "quality", "translation", "translation.bare", "topic.english", "topic")
@@ -30,7 +29,7 @@ _VERDICT = re.compile(
 _CATEGORY = re.compile(r"<category>([^<>]*)</category>", re.IGNORECASE)
 
 
-class Stage(StrEnum):
+class CollectStage(StrEnum):
     """One step of a collection; what a question can be dropped or left undecided by."""
 
     DUPLICATE = "duplicate"
@@ -45,7 +44,7 @@ class Stage(StrEnum):
     """Tables 11 and 12; drops nothing."""
 
 
-FILTERS = (Stage.SPECIFICITY, Stage.QUALITY)
+FILTERS = (CollectStage.SPECIFICITY, CollectStage.QUALITY)
 
 
 class Category(NamedTuple):
@@ -56,7 +55,7 @@ class Category(NamedTuple):
     example: str
 
 
-class Verdict(NamedTuple):
+class FilterVerdict(NamedTuple):
     """A filter's verdict on a question."""
 
     passed: bool
@@ -66,9 +65,9 @@ class Verdict(NamedTuple):
 # ---- asking ----------------------------------------------------------------------------------------------------
 
 
-def ask(stage: Stage, candidate: Candidate) -> str | Failure:
+def ask(stage: CollectStage, candidate: Candidate) -> str | Failure:
     """Return the prompt of a stage about a question; a failure where it cannot be filled."""
-    if stage is Stage.TOPIC and not (candidate.english or candidate.translation):
+    if stage is CollectStage.TOPIC and not (candidate.english or candidate.translation):
         return Failure(kind=FailureKind.INPUT, reason="there is no English translation, from which the topic is read")
     # The published prompts have no fence: what a chat template would obey is broken up, no more.
     texts = {
@@ -80,41 +79,39 @@ def ask(stage: Stage, candidate: Candidate) -> str | Failure:
     return fill(prompt(_name(stage, candidate)), language=candidate.language_name, categories=_listed(), **values)
 
 
-def _name(stage: Stage, candidate: Candidate) -> str:
+def _name(stage: CollectStage, candidate: Candidate) -> str:
     """Return the prompt of a stage that fits a question."""
-    if stage is Stage.TRANSLATION and not candidate.answer:
+    if stage is CollectStage.TRANSLATION and not candidate.answer:
         return "translation.bare"
-    return "topic.english" if stage is Stage.TOPIC and candidate.english else str(stage)
+    return "topic.english" if stage is CollectStage.TOPIC and candidate.english else str(stage)
 
 
-def schema(stage: Stage) -> dict[str, Any]:
+def schema(stage: CollectStage) -> dict[str, Any]:
     """Return the tags of a stage as a JSON schema, for a model that needs a fixed form."""
-    if stage is Stage.TRANSLATION:
+    if stage is CollectStage.TRANSLATION:
         fields: dict[str, Any] = {"translation": {"type": "string", "maxLength": 600}}
-    elif stage is Stage.TOPIC:
+    elif stage is CollectStage.TOPIC:
         fields = {"category": {"enum": [category.name for category in categories()]}}
     else:
         fields = {"explanation": {"type": "string", "maxLength": 300}, "result": {"enum": ["PASS", "FAIL"]}}
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
-@cache
 def prompt(name: str) -> str:
-    """One of the prompts in this folder, with its slots; that of a translation is shared with those of answers."""
-    return published("translate_question") if name == "translation" else _read(f"{name}.txt").removesuffix("\n")
+    """Return a prompt of this folder; that of a translation is shared with the answers'."""
+    return read_prompt(__file__, "../prompts/translate_question" if name == "translation" else name)
 
 
 @cache
 def categories() -> tuple[Category, ...]:
     """Return the topics, `other` last (Table 12)."""
-    rows = csv.DictReader(_read("categories.csv").splitlines())
+    rows = csv.DictReader(read_text(Path(__file__).with_name("categories.csv")).splitlines())
     return tuple(Category(row["category"], row["description"], row["example"]) for row in rows)
 
 
 def prompt_hash() -> str:
-    """Eight digits that change when a word of the prompts or categories does."""
-    texts = [*map(prompt, PROMPTS), _listed()]
-    return blake2b("\0".join(texts).encode(), digest_size=4).hexdigest()
+    """Return eight digits that change when a word of the prompts or categories does."""
+    return hash_prompts(*map(prompt, PROMPTS), _listed())
 
 
 @cache
@@ -127,34 +124,30 @@ def _listed() -> str:
     return "\n".join(lines)
 
 
-def _read(name: str) -> str:
-    return files("mores.longanswer.collection").joinpath(name).read_text("utf-8")
-
-
 # ---- reading ---------------------------------------------------------------------------------------------------
 
 
-def in_tags(stage: Stage, reply: str) -> str | Failure:
+def in_tags(stage: CollectStage, reply: str) -> str | Failure:
     """Return a reply under the schema, in the form that it would have without."""
     try:
         values = orjson.loads(reply)
     except orjson.JSONDecodeError:
         values = None
-    if not isinstance(values, dict) or (stage is Stage.TRANSLATION and "translation" not in values):
+    if not isinstance(values, dict) or (stage is CollectStage.TRANSLATION and "translation" not in values):
         return unread(reply, "JSON that fits the schema")
-    if stage is Stage.TRANSLATION:
+    if stage is CollectStage.TRANSLATION:
         return str(values["translation"]).strip() or Failure(kind=FailureKind.PARSE, reason="the answer is empty")
     return "\n".join(f"<{name}>{value}</{name}>" for name, value in values.items())
 
 
-def read_verdict(reply: str) -> Verdict | Failure:
-    """PASS or FAIL with its explanation, in the two tags that Tables 5 and 6 ask for and nothing beside them."""
+def read_verdict(reply: str) -> FilterVerdict | Failure:
+    """Return PASS or FAIL with its explanation, in the two tags of Tables 5 and 6 and with nothing beside them."""
     match = _VERDICT.fullmatch(_FENCE.sub(r"\1", reply))
     why = (match["why"] or "") if match else ""
     # A question may contain a result, and the explanation repeat it: then it is unclear which one is meant.
     if match is None or "<result" in why.lower():
         return unread(reply, "an <explanation> and a <result> of PASS or FAIL, alone")
-    return Verdict(match["verdict"] == "PASS", why.strip())
+    return FilterVerdict(match["verdict"] == "PASS", why.strip())
 
 
 def read_topic(reply: str) -> str | Failure:

@@ -49,7 +49,7 @@ class Candidate(Record):
 
     @property
     def english(self) -> bool:
-        return self.language.partition("-")[0] == "en"
+        return culture.base_language(self.language) == "en"
 
 
 Questions = Path | str | Iterable[Candidate | Mapping[str, Any]]
@@ -87,7 +87,7 @@ def _values(record: Candidate | Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _named(rows: Iterator[SourceRow | InputError], path: str, label: str) -> Iterator[SourceRow | InputError]:
-    """Rows and errors that call the file by its label: a copy of standard input has a name that nobody knows."""
+    """Yield rows and errors that call the file by its label: nobody knows the name of a copy of standard input."""
     for row in rows:
         if isinstance(row, InputError):
             yield InputError(str(row).replace(path, label, 1))
@@ -96,12 +96,12 @@ def _named(rows: Iterator[SourceRow | InputError], path: str, label: str) -> Ite
 
 
 def candidate_from(values: Mapping[str, Any], default_id: str) -> Candidate:
-    """The question in a mapping of fields by our names or their aliases; InputError says what is wrong and the fix."""
+    """Return the question in a mapping of fields, by our names or their aliases; InputError for a bad one."""
     texts = {field: _text(values, field) for field in FIELDS}
     question, language = _needed(values, texts, "question"), _needed(values, texts, "language")
     tag = culture.language(language)
     if tag in _NO_LANGUAGE:
-        raise InputError(f"language {language!r} is no language; name the one that the question is in")
+        raise InputError(f"unknown language {language!r}; name the one that the question is in")
     extra = values.get("extra")
     others = extra if isinstance(extra, dict) and values.keys() >= _OURS else values
     rest = {name: _plain(value) for name, value in others.items() if name not in _KNOWN}
@@ -134,7 +134,7 @@ def _text(values: Mapping[str, Any], field: str) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise InputError(f"{name!r} is no text but {type(value).__name__}; put it in quotes")
+        raise InputError(f"{name!r} is {type(value).__name__}, not a text; put it in quotes")
     try:
         value.encode()
     except UnicodeEncodeError as error:

@@ -1,4 +1,4 @@
-"""Questions that are there twice: the same ones, and those that are nearly the same.
+"""Duplicate questions: the same ones, and those that are nearly the same.
 
 The same are those of one language that differ in nothing but blanks and the way Unicode writes a character. Nearly the
 same are those that share at least `NEAR` of their character 4-grams (Jaccard), case and punctuation aside. None that
@@ -38,20 +38,17 @@ def same_as_earlier(candidates: Iterable[Candidate]) -> dict[str, str]:
     first: dict[tuple[str, str], str] = {}
     duplicates = {}
     for candidate in candidates:
-        earlier = first.setdefault((candidate.language, _exact(candidate.question)), candidate.id)
+        text = " ".join(unicodedata.normalize("NFC", candidate.question).split())
+        earlier = first.setdefault((candidate.language, text), candidate.id)
         if earlier != candidate.id:
             duplicates[candidate.id] = earlier
     return duplicates
 
 
-def _exact(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).split())
-
-
 def near_duplicates(candidates: Iterable[Candidate], threshold: float = NEAR) -> list[NearDuplicate]:
-    """Each question that is nearly the same as an earlier one of its language that is not such a duplicate itself.
+    """Return each question that is nearly the same as an earlier one of its language that is not such a duplicate.
 
-    So without them no two are nearly the same, and each of them is nearly the same as one that is left.
+    Without them no two are nearly the same, and each of them is nearly the same as one that is left.
     """
     by_language: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
@@ -64,8 +61,10 @@ def _near(candidates: Sequence[Candidate], threshold: float) -> Iterator[NearDup
     counts = Counter(gram for members in sets for gram in members)
     by_gram: dict[str, list[int]] = defaultdict(list)
     for place, members in enumerate(sets):
-        rarest = sorted(sorted(members), key=counts.__getitem__)[: _prefix(len(members), threshold)]
         enough = _witnesses(len(members), threshold)
+        # With fewer than its witnesses among so many of its rarest members, too few can be common.
+        prefix = len(members) - _common(len(members), threshold) + enough
+        rarest = sorted(sorted(members), key=counts.__getitem__)[:prefix]
         shared = Counter(earlier for gram in rarest for earlier in by_gram[gram])
         likely = sorted(
             other for other, n in shared.items() if n >= min(enough, _witnesses(len(sets[other]), threshold))
@@ -79,13 +78,8 @@ def _near(candidates: Sequence[Candidate], threshold: float) -> Iterator[NearDup
             by_gram[gram].append(place)
 
 
-def _prefix(size: int, threshold: float) -> int:
-    """How many of its rarest members a set shows: with fewer than its witnesses among them, too few can be common."""
-    return size - _common(size, threshold) + _witnesses(size, threshold)
-
-
 def _witnesses(size: int, threshold: float) -> int:
-    """How many of the rarest members two sets must share to be compared; small sets cannot have more in common."""
+    """Return how many of the rarest members two sets must share to be compared: few in small sets."""
     return min(WITNESSES, _common(size, threshold))
 
 
@@ -95,7 +89,7 @@ def _common(size: int, threshold: float) -> int:
 
 
 def similarity(first: frozenset[str], second: frozenset[str]) -> float:
-    """Jaccard's: common members over all."""
+    """Return Jaccard's similarity: common members over all."""
     common = len(first & second)
     return common / (len(first) + len(second) - common)
 
@@ -103,6 +97,6 @@ def similarity(first: frozenset[str], second: frozenset[str]) -> float:
 def grams(text: str) -> frozenset[str]:
     """Return the character 4-grams of a text without case and punctuation, never none; a shorter text is one gram."""
     folded = unicodedata.normalize("NFKC", text).casefold()
-    # By category: the vowel signs of Indic scripts are no letters, and yet tell words apart.
+    # By category: the vowel signs of Indic scripts are not letters, and yet tell words apart.
     plain = " ".join("".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in folded).split())
     return frozenset(plain[i : i + GRAM] for i in range(max(1, len(plain) - GRAM + 1)))

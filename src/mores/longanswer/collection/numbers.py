@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 
-from mores.longanswer.collection.asking import FILTERS, Stage, categories
+from mores.formatting import count
+from mores.longanswer.collection.asking import FILTERS, CollectStage, categories
 from mores.longanswer.collection.duplicates import NearDuplicate
-from mores.longanswer.collection.run import Collected, Status
+from mores.longanswer.collection.run import CandidateStatus, Collected
 from mores.stats.distributions import bhattacharyya, summarise
 from mores.types import FEW, Record, Signature
 
@@ -24,7 +26,7 @@ class Size(Record):
 class StageCount(Record):
     """How many questions reached a stage, and with which outcome."""
 
-    stage: Stage
+    stage: CollectStage
     asked: int
     passed: int
     """For translation and topic: how many have one now."""
@@ -56,7 +58,7 @@ class LanguageCount(Record):
         return self.labelled < FEW
 
 
-class Overlap(Record):
+class TopicOverlap(Record):
     """How similar the topics of two languages are (Figure 6)."""
 
     first: str
@@ -84,7 +86,7 @@ class Collection(Record):
     languages: dict[str, LanguageCount]
     """By BCP 47, the one with most candidates first."""
     total: LanguageCount
-    overlaps: tuple[Overlap, ...]
+    overlaps: tuple[TopicOverlap, ...]
     near: tuple[NearDuplicate, ...]
     """Near-duplicates among what is kept."""
     notes: tuple[str, ...]
@@ -94,11 +96,15 @@ class Collection(Record):
     @property
     def headline(self) -> str:
         """The result in one line."""
-        undecided = f", {self.unscored:,} undecided" if self.unscored else ""
-        return f"{self.kept:,} of {self.candidates:,} questions kept, {self.dropped:,} dropped{undecided}"
+        undecided = f", {count(self.unscored)} undecided" if self.unscored else ""
+        return (
+            f"{count(self.kept)} of {count(self.candidates)} questions kept, {count(self.dropped)} dropped{undecided}"
+        )
 
 
-def add_up(questions: Sequence[Collected], stages: Iterable[Stage], model: str, signature: Signature) -> Collection:
+def add_up(
+    questions: Sequence[Collected], stages: Iterable[CollectStage], model: str, signature: Signature
+) -> Collection:
     """Return the numbers of a finished collection; `stages` are those that were run."""
     by_language: dict[str, list[Collected]] = defaultdict(list)
     for question in questions:
@@ -126,14 +132,14 @@ def add_up(questions: Sequence[Collected], stages: Iterable[Stage], model: str, 
 
 def _language(name: str, questions: Sequence[Collected]) -> LanguageCount:
     statuses = Counter(question.status for question in questions)
-    kept = [question for question in questions if question.status is Status.KEPT]
+    kept = [question for question in questions if question.status is CandidateStatus.KEPT]
     topics = Counter(question.category for question in kept if question.category)
     return LanguageCount(
         name=name,
         candidates=len(questions),
-        kept=statuses[Status.KEPT],
-        dropped=statuses[Status.DROPPED],
-        unscored=statuses[Status.UNSCORED],
+        kept=statuses[CandidateStatus.KEPT],
+        dropped=statuses[CandidateStatus.DROPPED],
+        unscored=statuses[CandidateStatus.UNSCORED],
         questions=_size(question.question for question in kept),
         answers=_size(question.answer for question in kept if question.answer),
         categories={category.name: topics[category.name] for category in categories() if topics[category.name]},
@@ -146,8 +152,8 @@ def _size(texts: Iterable[str]) -> Size:
     return Size(n=summary.n, mean=summary.mean, sd=summary.sd) if summary else Size(n=0)
 
 
-def _stage(stage: Stage, questions: Sequence[Collected]) -> StageCount:
-    dropped = sum(question.stage is stage and question.status is Status.DROPPED for question in questions)
+def _stage(stage: CollectStage, questions: Sequence[Collected]) -> StageCount:
+    dropped = sum(question.stage is stage and question.status is CandidateStatus.DROPPED for question in questions)
     unscored = sum(stage in question.failures for question in questions)
     reached = sum(_reached(stage, question) for question in questions)
     return StageCount(
@@ -155,46 +161,34 @@ def _stage(stage: Stage, questions: Sequence[Collected]) -> StageCount:
     )
 
 
-def _reached(stage: Stage, question: Collected) -> bool:
+def _reached(stage: CollectStage, question: Collected) -> bool:
     """Return whether a question came to a stage: it was not stopped before, and the stage is about it."""
-    order = list(Stage)
+    order = list(CollectStage)
     if question.stage is not None and order.index(question.stage) < order.index(stage):
         return False
-    return stage is not Stage.TRANSLATION or question.translated or stage in question.failures
+    return stage is not CollectStage.TRANSLATION or question.translated or stage in question.failures
 
 
-def _overlaps(languages: dict[str, LanguageCount]) -> Iterable[Overlap]:
+def _overlaps(languages: dict[str, LanguageCount]) -> Iterable[TopicOverlap]:
     names = [category.name for category in categories()]
     counts = {tag: [language.categories.get(name, 0) for name in names] for tag, language in languages.items()}
-    tags = list(languages)
-    for place, first in enumerate(tags):
-        for second in tags[place + 1 :]:
-            pair = languages[first], languages[second]
-            yield Overlap(
-                first=first,
-                second=second,
-                value=bhattacharyya(counts[first], counts[second]),
-                n=(pair[0].labelled, pair[1].labelled),
-                few=pair[0].few or pair[1].few,
-            )
+    for (first, one), (second, other) in combinations(languages.items(), 2):
+        value, few = bhattacharyya(counts[first], counts[second]), one.few or other.few
+        yield TopicOverlap(first=first, second=second, value=value, n=(one.labelled, other.labelled), few=few)
 
 
 def _notes(languages: dict[str, LanguageCount], near: Sequence[NearDuplicate]) -> Iterable[str]:
-    few = [
-        f"{language.name} ({language.labelled})"
-        for language in languages.values()
-        if language.few and language.labelled
-    ]
+    few = [f"{each.name} ({each.labelled})" for each in languages.values() if each.few and each.labelled]
     if few and len(languages) > 1:
         yield (
             f"fewer than {FEW} questions with a topic, so that their coefficients say little and tend to be too low: "
             + ", ".join(few)
         )
     if near:
-        yield f"{len(near):,} kept questions are nearly the same as an earlier one; they are marked, not dropped"
+        yield f"{count(len(near))} kept questions are nearly the same as an earlier one; they are marked, not dropped"
 
 
 def undecided(collection: Collection) -> bool:
     """Return whether no filter could decide about any question."""
-    ran = [count for count in collection.stages if count.stage in FILTERS]
-    return bool(ran) and all(count.passed + count.dropped == 0 for count in ran)
+    ran = [stage for stage in collection.stages if stage.stage in FILTERS]
+    return bool(ran) and all(stage.passed + stage.dropped == 0 for stage in ran)

@@ -17,10 +17,11 @@ from pydantic import Field
 
 from mores.engine import Answer, Asker, Counts, Job, read_reply
 from mores.errors import ConfigError
+from mores.formatting import count
 from mores.longanswer.collection.asking import (
     FILTERS,
-    Stage,
-    Verdict,
+    CollectStage,
+    FilterVerdict,
     ask,
     in_tags,
     prompt_hash,
@@ -37,15 +38,15 @@ from mores.types import Failure, Signature
 
 VERSION = "1"
 DOING = {
-    Stage.SPECIFICITY: "cultural specificity",
-    Stage.QUALITY: "quality",
-    Stage.TRANSLATION: "translating",
-    Stage.TOPIC: "topics",
+    CollectStage.SPECIFICITY: "cultural specificity",
+    CollectStage.QUALITY: "quality",
+    CollectStage.TRANSLATION: "translating",
+    CollectStage.TOPIC: "topics",
 }
 """What progress calls the stages."""
 
 
-class Status(StrEnum):
+class CandidateStatus(StrEnum):
     """The outcome for a question."""
 
     KEPT = "kept"
@@ -61,16 +62,16 @@ class Collected(Candidate):
     """Whether the translation is the model's."""
     category: str | None = None
     """One of Table 12; None where it was not asked or not read."""
-    status: Status = Status.KEPT
-    stage: Stage | None = None
+    status: CandidateStatus = CandidateStatus.KEPT
+    stage: CollectStage | None = None
     """Which dropped it or could not decide."""
     reason: str = ""
     """Why; for a dropped question in the model's words."""
     near: NearDuplicate | None = None
     """An earlier kept question that is nearly the same."""
-    replies: dict[Stage, str] = Field(default_factory=dict)
+    replies: dict[CollectStage, str] = Field(default_factory=dict)
     """The model's whole reply at a stage, unless all of it is the translation or the category."""
-    failures: dict[Stage, Failure] = Field(default_factory=dict)
+    failures: dict[CollectStage, Failure] = Field(default_factory=dict)
 
 
 @dataclass
@@ -78,7 +79,7 @@ class Collector:
     """A model, and how it is asked."""
 
     asker: Asker
-    without: frozenset[Stage] = frozenset()
+    without: frozenset[CollectStage] = frozenset()
     """Stages that are left out."""
     max_tokens: int = 1024
     temperature: float | None = 0.0
@@ -90,26 +91,28 @@ class Collector:
         return self.asker.model
 
     @property
-    def stages(self) -> tuple[Stage, ...]:
+    def stages(self) -> tuple[CollectStage, ...]:
         """Those that ask the model, in their order."""
-        return tuple(stage for stage in Stage if stage is not Stage.DUPLICATE and stage not in self.without)
+        return tuple(
+            stage for stage in CollectStage if stage is not CollectStage.DUPLICATE and stage not in self.without
+        )
 
     def begin(self, candidates: Iterable[Candidate]) -> list[Collected]:
         """Return all candidates, the exact duplicates among them dropped."""
         every = [Collected(**dict(candidate)) for candidate in candidates]
         self._check(every)
-        same = {} if Stage.DUPLICATE in self.without else same_as_earlier(every)
+        same = {} if CollectStage.DUPLICATE in self.without else same_as_earlier(every)
         reasons = {id_: f"the same as {earlier}" for id_, earlier in same.items()}
         return [
-            _drop(question, Stage.DUPLICATE, reasons[question.id]) if question.id in reasons else question
+            _drop(question, CollectStage.DUPLICATE, reasons[question.id]) if question.id in reasons else question
             for question in every
         ]
 
     def _check(self, candidates: Sequence[Candidate]) -> None:
-        if Stage.TRANSLATION in self.without and Stage.TOPIC not in self.without:
+        if CollectStage.TRANSLATION in self.without and CollectStage.TOPIC not in self.without:
             lacking = sum(not candidate.english and not candidate.translation for candidate in candidates)
             if lacking:
-                reason = f"{lacking:,} questions that are not English have none"
+                reason = f"{count(lacking)} questions that are not English have none"
                 fix = "give 'translation', or leave out the topic as well"
                 message = f"the topic is read from the translation, and {reason}; {fix}"
                 raise ConfigError(message, setting="without")
@@ -123,7 +126,9 @@ class Collector:
                     begun = await self.step(stage, begun, counts)
         return mark_near(begun)
 
-    async def step(self, stage: Stage, questions: Sequence[Collected], counts: Counts | None = None) -> list[Collected]:
+    async def step(
+        self, stage: CollectStage, questions: Sequence[Collected], counts: Counts | None = None
+    ) -> list[Collected]:
         """Return all questions in their order, with the decision of the stage on those that it is about."""
         waiting = [question for question in questions if self.concerns(stage, question)]
         done: dict[str, Collected] = {}
@@ -132,13 +137,13 @@ class Collector:
                 done[answer.job.id] = read_answer(stage, answer, self.model.constrained)
         return [done.get(question.id, question) for question in questions]
 
-    def concerns(self, stage: Stage, question: Collected) -> bool:
+    def concerns(self, stage: CollectStage, question: Collected) -> bool:
         """Return whether the model is asked about a question at this stage."""
-        if question.status is not Status.KEPT:
+        if question.status is not CandidateStatus.KEPT:
             return False
-        return stage is not Stage.TRANSLATION or not (question.english or question.translation)
+        return stage is not CollectStage.TRANSLATION or not (question.english or question.translation)
 
-    def jobs(self, stage: Stage, questions: Iterable[Collected]) -> Iterator[Job]:
+    def jobs(self, stage: CollectStage, questions: Iterable[Collected]) -> Iterator[Job]:
         """Yield the calls of a stage."""
         for question in questions:
             prompt = ask(stage, question)
@@ -146,11 +151,11 @@ class Collector:
                 question.id, prompt if isinstance(prompt, Failure) else self._request(stage, prompt), data=question
             )
 
-    def most_jobs(self, candidates: Iterable[Candidate]) -> Iterator[Job]:
-        """The calls of all stages if every question passed; a translation is taken to be as long as its question."""
-        begun = [question for question in self.begin(candidates) if question.status is Status.KEPT]
+    def all_jobs(self, candidates: Iterable[Candidate]) -> Iterator[Job]:
+        """Yield the calls of all stages if every question passed, with translations as long as their questions."""
+        begun = [question for question in self.begin(candidates) if question.status is CandidateStatus.KEPT]
         for stage in self.stages:
-            if stage is Stage.TOPIC:
+            if stage is CollectStage.TOPIC:
                 begun = [
                     question.model_copy(update={"translation": question.translation or question.question})
                     for question in begun
@@ -167,11 +172,11 @@ class Collector:
                 "prompt": prompt_hash(),
                 "decoding": f"t{self.temperature},max{self.max_tokens},seed{self.seed}"
                 + (",schema" if self.model.constrained else ""),
-                "stages": "+".join(stage for stage in Stage if stage not in self.without),
+                "stages": "+".join(stage for stage in CollectStage if stage not in self.without),
             }
         )
 
-    def _request(self, stage: Stage, text: str) -> Request:
+    def _request(self, stage: CollectStage, text: str) -> Request:
         form = schema(stage) if self.model.constrained else None
         message = Message("user", text)
         return Request((message,), self.max_tokens, self.temperature, seed=self.seed, logprobs=False, schema=form)
@@ -180,7 +185,8 @@ class Collector:
 def mark_near(questions: Sequence[Collected]) -> list[Collected]:
     """Return all questions, the kept ones that are nearly the same as an earlier kept one with a mark."""
     near = {
-        pair.id: pair for pair in near_duplicates(question for question in questions if question.status is Status.KEPT)
+        pair.id: pair
+        for pair in near_duplicates(question for question in questions if question.status is CandidateStatus.KEPT)
     }
     return [
         question.model_copy(update={"near": near[question.id]}) if question.id in near else question
@@ -188,10 +194,13 @@ def mark_near(questions: Sequence[Collected]) -> list[Collected]:
     ]
 
 
-def read_answer(stage: Stage, answer: Answer, constrained: bool = False) -> Collected:
+def read_answer(stage: CollectStage, answer: Answer, constrained: bool = False) -> Collected:
     """Return the question of an answer, with what the answer decides; a constrained model answers in JSON."""
     question: Collected = answer.job.data
-    answered = _with_reply(question, stage, answer.completion.text) if answer.completion else question
+    answered = question
+    if answer.completion:
+        replies = {**question.replies, stage: answer.completion.text}
+        answered = question.model_copy(update={"replies": replies})
     reply = read_reply(answer)
     if constrained and not isinstance(reply, Failure):
         reply = in_tags(stage, reply)
@@ -199,36 +208,32 @@ def read_answer(stage: Stage, answer: Answer, constrained: bool = False) -> Coll
     match outcome:
         case Failure():
             return _fail(answered, stage, outcome)
-        case Verdict():
+        case FilterVerdict():
             return answered if outcome.passed else _drop(answered, stage, outcome.reason or "the model gives no reason")
-    update = {"category": outcome} if stage is Stage.TOPIC else {"translation": outcome, "translated": True}
+    update = {"category": outcome} if stage is CollectStage.TOPIC else {"translation": outcome, "translated": True}
     return question.model_copy(update=update)
 
 
-def _read(stage: Stage, question: Collected, reply: str) -> Verdict | str | Failure:
+def _read(stage: CollectStage, question: Collected, reply: str) -> FilterVerdict | str | Failure:
     if stage in FILTERS:
         return read_verdict(reply)
-    return read_topic(reply) if stage is Stage.TOPIC else read_translation(reply, question.question)
+    return read_topic(reply) if stage is CollectStage.TOPIC else read_translation(reply, question.question)
 
 
-def _with_reply(question: Collected, stage: Stage, text: str) -> Collected:
-    return question.model_copy(update={"replies": {**question.replies, stage: text}})
+def _drop(question: Collected, stage: CollectStage, reason: str) -> Collected:
+    return question.model_copy(update={"status": CandidateStatus.DROPPED, "stage": stage, "reason": reason})
 
 
-def _drop(question: Collected, stage: Stage, reason: str) -> Collected:
-    return question.model_copy(update={"status": Status.DROPPED, "stage": stage, "reason": reason})
-
-
-def _fail(question: Collected, stage: Stage, failure: Failure) -> Collected:
-    """Return an undecided filter leaves the question unscored; without a translation or topic it is still kept."""
+def _fail(question: Collected, stage: CollectStage, failure: Failure) -> Collected:
+    """Return the question with the failure: unscored after a filter, still kept without a translation or topic."""
     update: dict[str, Any] = {"failures": {**question.failures, stage: failure}}
     if stage in FILTERS:
-        update |= {"status": Status.UNSCORED, "stage": stage, "reason": failure.reason}
+        update |= {"status": CandidateStatus.UNSCORED, "stage": stage, "reason": failure.reason}
     return question.model_copy(update=update)
 
 
 def data_hash(candidates: Iterable[Candidate]) -> str:
-    """Eight digits that change when a question does, or anything else that the model is shown."""
+    """Return eight digits that change when a question does, or anything else that the model is shown."""
     total = blake2b(digest_size=4)
     for candidate in candidates:
         total.update(candidate.model_dump_json(exclude={"extra", "source"}).encode())

@@ -22,7 +22,7 @@ from typing import Protocol
 from mores.errors import InputError
 from mores.factory.gold import Gold
 from mores.metaevaluation.baselines.constant import Constant, Majority
-from mores.metaevaluation.baselines.retrieval import Retrieval
+from mores.metaevaluation.baselines.retrieval import RetrievalBaseline
 from mores.metaevaluation.baselines.similarity import Similarity
 from mores.metaevaluation.baselines.words import Words
 from mores.signature import sign
@@ -56,7 +56,7 @@ BASELINES: dict[str, Callable[[], Baseline]] = {
     "similarity": Similarity,
     "similarity-minilm": lambda: Similarity("minilm"),
     "similarity-use": lambda: Similarity("use"),
-    "retrieval": Retrieval,
+    "retrieval": RetrievalBaseline,
 }
 NEEDS: dict[str, tuple[str, ...]] = {
     "words": ("sklearn", "scipy"),

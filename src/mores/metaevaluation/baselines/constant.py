@@ -19,7 +19,7 @@ class Constant:
     version: str = "1"
 
     def fit(self, train: Sequence[Gold], dev: Sequence[Gold]) -> None:
-        """Nothing to learn."""
+        """Do nothing: there is nothing to learn."""
 
     def scores(self, golds: Sequence[Gold]) -> list[float]:
         return [self.score] * len(golds)
@@ -44,8 +44,6 @@ class Majority:
             self._balance[gold.sample.source] += -1 if gold.report.errors else 1
 
     def scores(self, golds: Sequence[Gold]) -> list[float]:
-        balances = ((self._of(gold.sample.source), draw(0, gold.sample.id)[0] % 2) for gold in golds)
+        total = self._balance.total()
+        balances = ((self._balance.get(gold.sample.source, total), draw(0, gold.sample.id)[0] % 2) for gold in golds)
         return [-1.0 if balance < 0 or (balance == 0 and lot) else 0.0 for balance, lot in balances]
-
-    def _of(self, source: str | None) -> int:
-        return self._balance[source] if source in self._balance else self._balance.total()

@@ -22,7 +22,7 @@ NEAREST = 5
 
 
 @dataclass
-class Retrieval:
+class RetrievalBaseline:
     """Weighted agreement with the nearest facts, minus a threshold."""
 
     learns: tuple[str, ...] = ("train", "dev")

@@ -85,7 +85,7 @@ _FILE = TypeAdapter(dict[str, _RawAnswer])
 # -- what it means -----------------------------------------------------------------------------------------
 
 
-class Annotation(Record):
+class JuiceAnnotation(Record):
     """One error as one detector marked it."""
 
     detector: str
@@ -112,7 +112,7 @@ class MarkedError(Record):
     """What several detectors marked as one error: a group of the release."""
 
     id: str
-    annotations: tuple[Annotation, ...]
+    annotations: tuple[JuiceAnnotation, ...]
     categories: tuple[str, ...]
 
     @property
@@ -130,7 +130,7 @@ class MarkedError(Record):
         return self.model_copy(update={"annotations": others})
 
 
-class Answer(Record):
+class JuiceAnswer(Record):
     """A long answer with its errors."""
 
     sample: Sample
@@ -147,7 +147,7 @@ class JuiceData:
     path: Path
 
     @cached_property
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[JuiceAnswer]:
         """Every answer; InputError with its key and the fix for one that is not in the schema."""
         source = TableSource(self.path, "json")
         try:
@@ -172,7 +172,7 @@ class JuiceData:
             return file.read()
 
     @property
-    def annotations(self) -> Iterator[Annotation]:
+    def annotations(self) -> Iterator[JuiceAnnotation]:
         """What every detector marked."""
         return (a for answer in self.answers for error in answer.errors for a in error.annotations)
 
@@ -182,7 +182,7 @@ class JuiceData:
         kinds = {annotation.detector: annotation.kind for annotation in self.annotations}
         return dict(sorted(kinds.items(), key=lambda item: (item[1] == "human", item[0])))
 
-    def judged_by(self, detector: str) -> list[Answer]:
+    def judged_by(self, detector: str) -> list[JuiceAnswer]:
         """Return the answers that a detector is known to have judged.
 
         Two models judged every answer. A person, and a model if the file has more than two, judged at least those
@@ -201,7 +201,7 @@ def _problem(error: ValidationError) -> str:
     return f"{place}: {first['msg']}; {fix}" if place else f"{first['msg']}; {fix}"
 
 
-def _answer(key: str, raw: _RawAnswer) -> Answer:
+def _answer(key: str, raw: _RawAnswer) -> JuiceAnswer:
     try:
         region = COUNTRIES.get(raw.country.casefold()) or region_code(raw.country)
         sample = Sample(
@@ -216,7 +216,7 @@ def _answer(key: str, raw: _RawAnswer) -> Answer:
         raise InputError(f"{key}: {error}") from error
     parts = key.split("_")
     blocks = paragraphs(raw.response_text)
-    return Answer(
+    return JuiceAnswer(
         sample=sample,
         language_type=raw.language_type,
         query="_".join(parts[:2]) if len(parts) >= 4 else raw.query_text,
@@ -240,18 +240,18 @@ def _errors(key: str, raw: _RawAnswer, blocks: Sequence[tuple[int, int]]) -> Ite
 
 
 def _is_valid(place: str, validation: str | None) -> bool:
-    """`valid`, `valid_diff_category` and `valid_diff_reason` are; the release has no annotation that is not."""
+    """Return whether it is `valid` or `valid_…`, as all annotations of the release are."""
     word = (validation or "valid").casefold()
     if not word.startswith(("valid", "invalid")):
         raise InputError(f"{place}: unknown validation_type {validation!r}; expected valid, valid_… or invalid")
     return word.startswith("valid")
 
 
-def _annotation(place: str, error: _RawError, text: str, blocks: Sequence[tuple[int, int]]) -> Annotation:
+def _annotation(place: str, error: _RawError, text: str, blocks: Sequence[tuple[int, int]]) -> JuiceAnnotation:
     located = locate(error.span, text, [blocks[n] for n in error.paragraph_idx_list if 0 <= n < len(blocks)])
     start, end, elsewhere = located or (None, None, False)
     kind = error.raw_annotation.error_type
-    return Annotation(
+    return JuiceAnnotation(
         detector=error.detector_id,
         kind=error.detector_type,
         quote=error.span,

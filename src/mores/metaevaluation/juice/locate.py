@@ -38,7 +38,7 @@ def paragraphs(text: str) -> list[Place]:
 
 
 def locate(quote: str, text: str, named: Sequence[Place] = ()) -> Located | None:
-    """Where the quotation is, preferably between the first and the last of the named paragraphs; None if nowhere."""
+    """Return where the quotation is, preferably in or between the named paragraphs; None if nowhere."""
     start, end = (min(s for s, _ in named), max(e for _, e in named)) if named else (0, len(text))
     outside: Located | None = None
     for places in _places(quote, text):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mores.language.sentences import sentences
-from mores.metaevaluation.juice.data import CATEGORIES, THICK, THIN, TYPES, Answer, JuiceData, MarkedError
+from mores.metaevaluation.juice.data import CATEGORIES, THICK, THIN, TYPES, JuiceAnswer, JuiceData, MarkedError
 from mores.metaevaluation.juice.records import THRESHOLD, JudgeKind, Juice, JuiceScore
 from mores.stats.intervals import ratio_interval
 from mores.stats.resampling import group_codes
@@ -29,10 +29,10 @@ EVERYBODY = "all people"
 
 
 @dataclass
-class Marked:
+class JudgedAnswer:
     """What a judge marked in one answer."""
 
-    answer: Answer
+    answer: JuiceAnswer
     """With the errors that it should find."""
     spans: list[Span]
     unlocated: int = 0
@@ -43,7 +43,7 @@ class Marked:
 class _Tally:
     """What became of one answer."""
 
-    marked: Marked
+    marked: JudgedAnswer
     errors: list[MarkedError]
     """Those that can be found."""
     matched: set[int]
@@ -60,7 +60,7 @@ class _Tally:
 def score_judge(
     judge: str,
     kind: JudgeKind,
-    marked: Sequence[Marked],
+    marked: Sequence[JudgedAnswer],
     *,
     threshold: float = THRESHOLD,
     failures: Mapping[str, int] | None = None,
@@ -86,32 +86,32 @@ def score_judge(
     )
 
 
-def marked_by(answer: Answer, judgement: Judgement) -> Marked:
+def marked_by(answer: JuiceAnswer, judgement: Judgement) -> JudgedAnswer:
     """Return what a metric marked in an answer; an error of the request is none of the answer."""
     errors = judgement.report.errors if judgement.report else ()
     in_text = [error for error in errors if error.side == "text"]
     spans = [Span(e.start, e.end) for e in in_text if e.start is not None and e.end is not None]
-    return Marked(answer, spans, len(in_text) - len(spans), len(errors) - len(in_text))
+    return JudgedAnswer(answer, spans, len(in_text) - len(spans), len(errors) - len(in_text))
 
 
 def score_detectors(data: JuiceData, threshold: float = THRESHOLD) -> Iterator[JuiceScore]:
-    """Each detector of the file against what the others marked in the answers that it judged; people also together."""
-    people: list[Marked] = []
+    """Yield each detector against what the others marked in the answers that it judged; people also together."""
+    people: list[JudgedAnswer] = []
     for detector, kind in data.detectors.items():
-        marked = [_against_others(answer, detector) for answer in data.judged_by(detector)]
+        marked = [_compare_with_others(answer, detector) for answer in data.judged_by(detector)]
         people += marked if kind == "human" else []
         yield score_judge(detector, kind, marked, threshold=threshold)
     if people:
         yield score_judge(EVERYBODY, "human", people, threshold=threshold)
 
 
-def score_baseline(answers: Iterable[Answer], threshold: float = THRESHOLD) -> JuiceScore:
+def score_baseline(answers: Iterable[JuiceAnswer], threshold: float = THRESHOLD) -> JuiceScore:
     """Return a judge that marks every sentence: what needs no judgement."""
-    marked = [Marked(answer, [Span(*place) for place in sentences(answer.sample.text)]) for answer in answers]
+    marked = [JudgedAnswer(answer, [Span(*place) for place in sentences(answer.sample.text)]) for answer in answers]
     return score_judge(BASELINE, "baseline", marked, threshold=threshold)
 
 
-def summarise(data: JuiceData, judges: Sequence[JuiceScore], threshold: float, notes: Sequence[str] = ()) -> Juice:
+def describe_data(data: JuiceData, judges: Sequence[JuiceScore], threshold: float, notes: Sequence[str] = ()) -> Juice:
     """Return the figures of the judges with those of the data."""
     errors = [error for answer in data.answers for error in answer.errors]
     counts = Counter(category for error in errors for category in error.categories)
@@ -132,15 +132,15 @@ def summarise(data: JuiceData, judges: Sequence[JuiceScore], threshold: float, n
     )
 
 
-def _against_others(answer: Answer, detector: str) -> Marked:
+def _compare_with_others(answer: JuiceAnswer, detector: str) -> JudgedAnswer:
     """Return a detector's annotations, and as errors only what others marked, at their spans."""
     annotations = [a for error in answer.errors for a in error.annotations if a.detector == detector]
     others = tuple(error.without(detector) for error in answer.errors if error.detectors - {detector})
     spans = [span for annotation in annotations if (span := annotation.span)]
-    return Marked(answer.model_copy(update={"errors": others}), spans, len(annotations) - len(spans))
+    return JudgedAnswer(answer.model_copy(update={"errors": others}), spans, len(annotations) - len(spans))
 
 
-def _tally(marked: Marked, threshold: float) -> _Tally:
+def _tally(marked: JudgedAnswer, threshold: float) -> _Tally:
     errors = [error for error in marked.answer.errors if error.spans]
     places = [error.spans for error in errors]
     pairs = match_errors(marked.spans, places, threshold)
@@ -207,7 +207,7 @@ def _by_group(tallies: Sequence[_Tally]) -> dict[str, dict[str, Result]]:
 
 
 def _ratio(name: str, tallies: Sequence[_Tally], above: Sequence[float], below: Sequence[float]) -> Result:
-    """Σ above / Σ below with its interval; n is the number of rows."""
+    """Return Σ above / Σ below with its interval; n is the number of rows."""
     if not sum(below):
         return Result(name=name, value=None, n=len(below))
     codes = group_codes(np.array([tally.marked.answer.query for tally in tallies], dtype=object), len(tallies))

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,15 +20,15 @@ from mores.engine.estimate import Estimate
 from mores.engine.loop import interruptible
 from mores.errors import ConfigError, InputError
 from mores.factory.drafts import draw
-from mores.formatting import number
+from mores.formatting import count, number
 from mores.io import write_text
 from mores.io.private import make_folder
 from mores.metaevaluation.folder import JUDGEMENTS
-from mores.metaevaluation.judging import Judging, judgement_files, write_judgements
-from mores.metaevaluation.juice.data import Answer, JuiceData
+from mores.metaevaluation.judging import MetricJudging, judgement_files, write_judgements
+from mores.metaevaluation.juice.data import JuiceAnswer, JuiceData
 from mores.metaevaluation.juice.records import THRESHOLD, Juice, JuiceScore
-from mores.metaevaluation.juice.score import marked_by, score_baseline, score_detectors, score_judge, summarise
-from mores.metaevaluation.scorers import PROMPTED, Scorer
+from mores.metaevaluation.juice.score import describe_data, marked_by, score_baseline, score_detectors, score_judge
+from mores.metaevaluation.scorers import PROMPTED, MetricScorer
 from mores.metric import Metric
 from mores.registry import split_name
 from mores.run import Plan, Run, start_run
@@ -52,7 +52,7 @@ class JuiceSession:
     """The metrics that are tested on JuICE."""
 
     data: JuiceData
-    scorers: Sequence[Scorer]
+    scorers: Sequence[MetricScorer]
     open_metric: Callable[[str], Metric]
     threshold: float = THRESHOLD
     """A marked span finds an error from this intersection over union on."""
@@ -72,7 +72,7 @@ class JuiceSession:
                 raise ConfigError(f"{problem}; use excam:MODEL or a file of judgements", setting="metric")
 
     @cached_property
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[JuiceAnswer]:
         """What metrics judge, chosen by id: a larger limit includes a smaller one."""
         answers = self.data.answers
         if self.limit is None or len(answers) <= self.limit:
@@ -81,8 +81,8 @@ class JuiceSession:
         return [answer for answer in answers if answer.sample.id in set(chosen)]
 
     @property
-    def _judging(self) -> Judging:
-        return Judging(self.scorers, self.open_metric, self.progress)
+    def _judging(self) -> MetricJudging:
+        return MetricJudging(self.scorers, self.open_metric, self.progress)
 
     def askers(self) -> list[Asker]:
         """Return every model that is asked."""
@@ -96,6 +96,8 @@ class JuiceSession:
         """Judge and measure; the run is in the folder `out`, and continues where it stopped."""
         files = judgement_files([scorer.name for scorer in self.scorers])
         samples = [answer.sample for answer in self.answers]
+        judged, known = len(self.answers), len(self.data.answers)
+        notes = [f"Metrics judged {count(judged)} of the {count(known)} answers."] if judged < known else []
         with start_run(out, self._plan(files), numbered=numbered, progress=self.progress) as run:
             make_folder(run.path / JUDGEMENTS)
             scores: list[JuiceScore] = []
@@ -107,7 +109,7 @@ class JuiceSession:
                 for _ in self.progress.track("evaluating", [None], 1):
                     scores += [score_baseline(self.answers, self.threshold)] if self.baseline else []
                     scores += score_detectors(self.data, self.threshold)
-                    result = summarise(self.data, scores, self.threshold, list(self._notes()))
+                    result = describe_data(self.data, scores, self.threshold, notes)
             write_text(run.path / RESULT, result.model_dump_json(indent=1) + "\n")
             failures = sum((Counter(score.failures) for score in scores), Counter[str]())
             kinds = dict.fromkeys(files.values(), "Judgement") | {RESULT: "Juice"}
@@ -142,13 +144,9 @@ class JuiceSession:
         signature = next((j.signature for j in judgements.values() if j.signature), None)
         return score_judge(name, "metric", marked, threshold=self.threshold, failures=failures, signature=signature)
 
-    def _notes(self) -> Iterator[str]:
-        if len(self.answers) < len(self.data.answers):
-            yield f"Metrics judged {len(self.answers):,} of the {len(self.data.answers):,} answers."
 
-
-def _check_spans(name: str, answer: Answer, judgement: Judgement) -> None:
-    """Spans are of this text, and not of another with the same id."""
+def _check_spans(name: str, answer: JuiceAnswer, judgement: Judgement) -> None:
+    """Refuse spans that are not of this text but of another with the same id."""
     assert judgement.report
     for error in judgement.report.errors:
         if error.located and answer.sample.side(error.side)[error.start : error.end] != error.quote:

@@ -19,9 +19,9 @@ from mores.io.columns import LANGUAGE, TableColumn, Wanted
 from mores.io.source import SUFFIXES, TableRow
 from mores.io.table import read_table
 from mores.metaevaluation.people.answers import Aliases, PeopleAnswer, normalise_model, normalise_text, text_marks
-from mores.metaevaluation.scorers import AnyMetric, Scorer, scorer
+from mores.metaevaluation.scorers import AnyMetric, MetricScorer, scorer
 from mores.metric.folder import judgements_file
-from mores.rating.cells import Cells
+from mores.rating.cells import RatingCells
 from mores.stats.spans import Span
 from mores.types import Judgement
 
@@ -60,7 +60,7 @@ class TableJudge:
     column: str
 
 
-def open_judge(name: str | AnyMetric) -> TableJudge | Scorer:
+def open_judge(name: str | AnyMetric) -> TableJudge | MetricScorer:
     """Return the judge of this name: a table of scores, or a metric."""
     if not isinstance(name, str):
         return scorer(name)
@@ -86,8 +86,8 @@ def read_table_judge(judge: TableJudge, answers: Sequence[PeopleAnswer], aliases
     wanted = Wanted(COLUMNS, chosen, expected=expected)
     source, rows, report = read_table(judge.path, wanted, "it has no scores; write a header and a row for each answer")
     question = "question" if "question" in report.columns else "question_id"
-    names = {"model": {**MODELS, **(aliases or {}).get("model", {})}, **_without(aliases, "model")}
-    cells = Cells(names)
+    aliases = aliases or {}
+    cells = RatingCells({**aliases, "model": {**MODELS, **aliases.get("model", {})}})
     scored: dict[Key, tuple[int, float | None]] = {}
     with_language = "language" in report.columns and all(answer.language for answer in answers)
     for row in rows:
@@ -98,11 +98,7 @@ def read_table_judge(judge: TableJudge, answers: Sequence[PeopleAnswer], aliases
     return _join(judge, answers, {key: value for key, (_, value) in scored.items()}, question, with_language)
 
 
-def _without(aliases: Aliases | None, column: str) -> dict[str, Mapping[str, str]]:
-    return {name: values for name, values in (aliases or {}).items() if name != column}
-
-
-def _scored(row: TableRow, question: str, cells: Cells, with_language: bool) -> tuple[Key, float | None]:
+def _scored(row: TableRow, question: str, cells: RatingCells, with_language: bool) -> tuple[Key, float | None]:
     values = row.values
     try:
         asked = cells.text(question, values)
@@ -145,7 +141,7 @@ def _join(
 
 
 def _check_models(judge: TableJudge, wanted: Iterable[Key], scored: Iterable[Key]) -> None:
-    """A model that only people's file has, while the judge's has others, is surely spelled in two ways."""
+    """Refuse a model that only people's file has, while the judge's has others: it is spelled in two ways."""
     theirs, ours = {key[2] for key in scored}, {key[2] for key in wanted}
     if (unknown := sorted(ours - theirs)) and theirs - ours:
         problem = f"{judge.path}: no model {unknown[0]!r}, which people rated"
@@ -156,7 +152,7 @@ def _check_models(judge: TableJudge, wanted: Iterable[Key], scored: Iterable[Key
 # -- judgements --------------------------------------------------------------------------------------------
 
 
-def read_judgement_file(judge: Scorer, answers: Sequence[PeopleAnswer]) -> JudgeScores:
+def read_judgement_file(judge: MetricScorer, answers: Sequence[PeopleAnswer]) -> JudgeScores:
     """Return the scores and marks of a file of judgements, or of a run: by id, or else by question and text."""
     by_id = {answer.id: answer for answer in answers}
     by_text = {(normalise_text(answer.question), answer.text): answer for answer in answers if answer.text is not None}

@@ -16,11 +16,11 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from mores.metaevaluation.compare import FEWEST, adjusted, compared
+from mores.metaevaluation.compare import FEWEST, adjust_groups, adjust_within_statistics, compared
 from mores.metaevaluation.people.answers import PeopleAnswer, PeopleData, by_group
 from mores.metaevaluation.people.judges import JudgeScores
-from mores.metaevaluation.people.records import People, PeopleScore, Spans, Worth
-from mores.metaevaluation.records import Comparison, Versus
+from mores.metaevaluation.people.records import People, PeopleScore, PeopleSpans, Worth
+from mores.metaevaluation.records import JudgementComparison, MetricComparison
 from mores.stats import influence
 from mores.stats.classification import Floats
 from mores.stats.correlation import spearman
@@ -59,7 +59,7 @@ def join_judge(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> Joined:
     return Joined(scored, np.array([judged.scores[answer.id] for answer in scored], dtype=np.float64))
 
 
-def study(data: PeopleData, judges: Sequence[JudgeScores]) -> People:
+def measure_judges(data: PeopleData, judges: Sequence[JudgeScores]) -> People:
     """Measure every judge and compare every two."""
     rated = data.rated
     return People(
@@ -110,12 +110,16 @@ def score_against_people(answers: Sequence[PeopleAnswer], judged: JudgeScores) -
 
 
 def _correlations(joined: Joined) -> Iterator[Result]:
-    """Pearson's r, Kendall's τ-b and the share of preferences, each with its interval."""
+    """Yield Pearson's r, Kendall's τ-b and the share of preferences, each with its interval."""
     n = len(joined.answers)
     for name, statistic in _influences(joined).items():
         interval = statistic.interval(joined.groups) if statistic else None
         yield _result(name, statistic.value if statistic else None, interval, n)
-    yield _preference(joined)
+    hits, questions = _preferences(joined)
+    if hits.size:
+        yield _result("preference", float(hits.mean()), mean_interval(hits, groups=questions), hits.size)
+    else:
+        yield Result(name="preference", value=None)
 
 
 def _influences(joined: Joined) -> dict[str, influence.Influenced | None]:
@@ -126,7 +130,7 @@ def _influences(joined: Joined) -> dict[str, influence.Influenced | None]:
 
 
 def _within_languages(joined: Joined) -> Result | None:
-    """Pearson's r after the mean of each language is removed from both; None where there is one language only."""
+    """Return Pearson's r after the mean of each language is removed from both; None with one language only."""
     languages = [answer.groups.get("language", "") for answer in joined.answers]
     if len(set(languages)) < 2:
         return None
@@ -148,12 +152,13 @@ def _spearman(joined: Joined) -> Result:
     for block in draw_counts(units, width=len(codes)):
         for counts in block:
             rows = np.repeat(np.arange(len(codes)), counts[codes].astype(np.intp))
-            drawn.append(_or_nan(spearman(joined.people[rows], joined.judge[rows])))
+            value_drawn = spearman(joined.people[rows], joined.judge[rows])
+            drawn.append(math.nan if value_drawn is None else value_drawn)
     return _result("spearman", value, drawn_interval(value, drawn, units, least=-1.0), len(codes))
 
 
 def _preferences(joined: Joined) -> tuple[Floats, npt.NDArray[np.object_]]:
-    """Of every two answers to a question of which people prefer one: whether the judge does too (a tie is half)."""
+    """Return, for every two answers to a question of which people prefer one, if the judge does too (a tie is half)."""
     rows: dict[str, list[int]] = defaultdict(list)
     for row, question in enumerate(joined.groups):
         rows[question].append(row)
@@ -165,13 +170,6 @@ def _preferences(joined: Joined) -> tuple[Floats, npt.NDArray[np.object_]]:
                 hits.append((1 + float(sign)) / 2)
                 questions.append(question)
     return np.array(hits), np.array(questions, dtype=object)
-
-
-def _preference(joined: Joined) -> Result:
-    hits, questions = _preferences(joined)
-    if not hits.size:
-        return Result(name="preference", value=None)
-    return _result("preference", float(hits.mean()), mean_interval(hits, groups=questions), hits.size)
 
 
 def _by_group(joined: Joined) -> dict[str, dict[str, dict[str, Result]]]:
@@ -191,7 +189,7 @@ def _mean(name: str, values: Floats) -> Result:
 
 
 def _worth(pearson: Result, judged_only: int, people: Result | None) -> Worth | None:
-    """From the correlation and its interval; a correlation that may be 0 may be worth nothing."""
+    """Return the worth by the correlation and its interval; a correlation that may be 0 may be worth nothing."""
     if pearson.value is None or pearson.low is None or pearson.high is None:
         return None
     ends = sorted(map(abs, (pearson.low, pearson.high)))
@@ -215,8 +213,8 @@ def _alpha(answers: Sequence[PeopleAnswer]) -> Result | None:
 # -- marks -------------------------------------------------------------------------------------------------
 
 
-def _spans(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> Spans | None:
-    """F1 of the judge's marks with each person's, and of people's with each other's, on the same texts."""
+def _spans(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> PeopleSpans | None:
+    """Return F1 of the judge's marks with each person's, and of people's with each other's, on the same texts."""
     if not judged.marks:
         return None
     from mores.stats.marks import SpanMark, covered, f1_of, kappa_of, mask, overlap  # it needs SciPy, half a second
@@ -236,7 +234,7 @@ def _spans(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> Spans | None
         return None
     groups = np.array(questions, dtype=object)
     pairs = np.array(between) if np.sum(between) else None
-    return Spans(
+    return PeopleSpans(
         judge=_span_figure("judge", f1_of, np.array(with_judge), groups),
         people=None if pairs is None else _span_figure("people", f1_of, pairs, groups),
         kappa=_span_figure("kappa", kappa_of, np.array(with_judge), groups),
@@ -254,30 +252,27 @@ def _span_figure(name: str, statistic: Callable[[Floats], Floats], rows: Floats,
 # -- two judges --------------------------------------------------------------------------------------------
 
 
-def compare_all(answers: Sequence[PeopleAnswer], judges: Sequence[JudgeScores]) -> list[Comparison]:
+def compare_all(answers: Sequence[PeopleAnswer], judges: Sequence[JudgeScores]) -> list[MetricComparison]:
     """Return every two judges on the answers that both scored, p-values adjusted within each statistic."""
-    by_statistic: dict[str, list[Comparison]] = defaultdict(list)
-    for first, second in combinations(judges, 2):
-        for comparison in _compare((first.name, second.name), *_both(answers, first, second)):
-            by_statistic[comparison.statistic].append(comparison)
-    return [comparison for comparisons in by_statistic.values() for comparison in adjusted(comparisons)]
+    return adjust_within_statistics(
+        comparison
+        for first, second in combinations(judges, 2)
+        for comparison in _compare((first.name, second.name), *_both(answers, first, second))
+    )
 
 
-def compare_two(answers: Sequence[PeopleAnswer], first: JudgeScores, second: JudgeScores) -> Versus:
+def compare_two(answers: Sequence[PeopleAnswer], first: JudgeScores, second: JudgeScores) -> JudgementComparison:
     """Return which of two judges agrees better with people, overall and in every group of ten answers or more."""
     names, pair = (first.name, second.name), _both(answers, first, second)
-    by: dict[str, dict[str, Comparison]] = {}
+    by: dict[str, dict[str, MetricComparison]] = {}
     for grouping, groups in by_group(pair[0].answers).items():
-        tests = {
-            group: next(_compare(names, pair[0].take(rows), pair[1].take(rows)), None)
-            for group, rows in groups.items()
-            if len(rows) >= FEWEST
-        }
-        tested = {group: test for group, test in tests.items() if test}
-        by[grouping] = dict(zip(tested, adjusted(list(tested.values())), strict=True)) if tested else {}
+        large = {group: rows for group, rows in groups.items() if len(rows) >= FEWEST}
+        by[grouping] = adjust_groups(
+            {g: next(_compare(names, pair[0].take(rows), pair[1].take(rows)), None) for g, rows in large.items()}
+        )
     n = len(pair[0].answers)
     overall = tuple(_compare(names, *pair))
-    return Versus(first=names[0], second=names[1], n=n, left_out=len(answers) - n, overall=overall, by=by)
+    return JudgementComparison(first=names[0], second=names[1], n=n, left_out=len(answers) - n, overall=overall, by=by)
 
 
 def _both(answers: Sequence[PeopleAnswer], first: JudgeScores, second: JudgeScores) -> tuple[Joined, Joined]:
@@ -285,7 +280,7 @@ def _both(answers: Sequence[PeopleAnswer], first: JudgeScores, second: JudgeScor
     return join_judge(shared, first), join_judge(shared, second)
 
 
-def _compare(names: tuple[str, str], first: Joined, second: Joined) -> Iterator[Comparison]:
+def _compare(names: tuple[str, str], first: Joined, second: Joined) -> Iterator[MetricComparison]:
     n, others = len(first.answers), _influences(second)
     for statistic, influenced in _influences(first).items():
         other = others[statistic]
@@ -299,7 +294,3 @@ def _compare(names: tuple[str, str], first: Joined, second: Joined) -> Iterator[
 def _result(name: str, value: float | None, interval: tuple[float, float] | None, n: int) -> Result:
     low, high = interval or (None, None)
     return Result(name=name, value=value, low=low, high=high, n=n)
-
-
-def _or_nan(value: float | None) -> float:
-    return math.nan if value is None else value

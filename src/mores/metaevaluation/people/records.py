@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from mores.metaevaluation.records import Comparison
+from mores.metaevaluation.records import MetricComparison
 from mores.types import Record, Result
 
 STATISTICS = {
@@ -32,7 +32,7 @@ class Worth(Record):
     """How many people's mean is as good; None where nobody rated the same answer as another."""
 
 
-class Spans(Record):
+class PeopleSpans(Record):
     """F1 over the characters that were marked, over all texts."""
 
     judge: Result
@@ -65,7 +65,7 @@ class PeopleScore(Record):
     """The first less the second."""
     worth: Worth | None = None
     """None where the judge's scores, or people's, are all the same."""
-    spans: Spans | None = None
+    spans: PeopleSpans | None = None
     """None where people, or the judge, marked nothing."""
 
 
@@ -88,7 +88,7 @@ class People(Record):
     alpha: Result | None
     """Krippendorff's α of people's ratings, for intervals; None where nobody rated the same answer as another."""
     judges: tuple[PeopleScore, ...]
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[MetricComparison, ...] = ()
     """Every two judges, on the answers that both scored."""
 
     @property

@@ -20,11 +20,11 @@ from mores.engine import SILENT, Asker, Progress
 from mores.engine.estimate import Estimate
 from mores.engine.loop import interruptible
 from mores.errors import ConfigError, InputError
-from mores.formatting import number, span
+from mores.formatting import count, number, span
 from mores.io import write_text
 from mores.io.private import make_folder
 from mores.metaevaluation.folder import JUDGEMENTS
-from mores.metaevaluation.judging import Judging, judgement_files, write_judgements
+from mores.metaevaluation.judging import MetricJudging, judgement_files, write_judgements
 from mores.metaevaluation.people.answers import Aliases, PeopleData
 from mores.metaevaluation.people.judges import (
     JudgeScores,
@@ -33,9 +33,9 @@ from mores.metaevaluation.people.judges import (
     read_judgement_file,
     read_table_judge,
 )
-from mores.metaevaluation.people.measure import study
+from mores.metaevaluation.people.measure import measure_judges
 from mores.metaevaluation.people.records import People
-from mores.metaevaluation.scorers import Scorer
+from mores.metaevaluation.scorers import MetricScorer
 from mores.metric import Metric
 from mores.run import Plan, Run, start_run
 from mores.signature import sign
@@ -57,7 +57,7 @@ class PeopleSession:
     """The judges that are compared with people."""
 
     data: PeopleData
-    judges: Sequence[TableJudge | Scorer]
+    judges: Sequence[TableJudge | MetricScorer]
     open_metric: Callable[[str], Metric]
     aliases: Aliases | None = None
     progress: Progress = SILENT
@@ -70,10 +70,10 @@ class PeopleSession:
             raise InputError(f"{problem}; add a column 'answer', or give a table of scores")
 
     @cached_property
-    def _judging(self) -> Judging:
+    def _judging(self) -> MetricJudging:
         """The metrics that are asked."""
-        asked = [judge for judge in self.judges if isinstance(judge, Scorer) and not judge.file]
-        return Judging(asked, self.open_metric, self.progress)
+        asked = [judge for judge in self.judges if isinstance(judge, MetricScorer) and not judge.file]
+        return MetricJudging(asked, self.open_metric, self.progress)
 
     def askers(self) -> list[Asker]:
         """Return every model that is asked."""
@@ -86,7 +86,12 @@ class PeopleSession:
     async def run(self, out: Path, *, numbered: bool = False) -> PeopleRun:
         """Ask, join and measure; the run is in the folder `out`, and continues where it stopped."""
         rated = self.data.rated
-        read = {judge.name: self._read(judge) for judge in self.judges if _is_file(judge)}
+        read: dict[str, JudgeScores] = {}
+        for judge in self.judges:
+            if isinstance(judge, TableJudge):
+                read[judge.name] = read_table_judge(judge, rated, self.aliases)
+            elif judge.file:
+                read[judge.name] = read_judgement_file(judge, rated)
         files = judgement_files([scorer.name for scorer in self._judging.scorers])
         samples = [answer.sample for answer in rated]
         with start_run(out, self._plan(read), numbered=numbered, progress=self.progress) as run:
@@ -97,17 +102,12 @@ class PeopleSession:
                 read[scorer.name] = collect_scores(scorer.name, rated, judgements)
             with interruptible():
                 for _ in self.progress.track("evaluating", [None], 1):
-                    result = study(self.data, [read[judge.name] for judge in self.judges])
+                    result = measure_judges(self.data, [read[judge.name] for judge in self.judges])
             write_text(run.path / RESULT, result.model_dump_json(indent=1) + "\n")
             failures = sum((Counter(judge.failures) for judge in result.judges), Counter[str]())
             kinds = dict.fromkeys(files.values(), "Judgement") | {RESULT: "People"}
             run.finish(files=kinds, failures=failures, headline=headline(result))
         return PeopleRun(run.path, run.manifest)
-
-    def _read(self, judge: TableJudge | Scorer) -> JudgeScores:
-        if isinstance(judge, TableJudge):
-            return read_table_judge(judge, self.data.rated, self.aliases)
-        return read_judgement_file(judge, self.data.rated)
 
     def _plan(self, read: dict[str, JudgeScores]) -> Plan:
         """Return the plan of the run; its signature covers the scores in files and the settings of models."""
@@ -127,10 +127,6 @@ class PeopleSession:
         return Plan(kind="people", name=name, model=models, signature=sign(fields), settings=settings)
 
 
-def _is_file(judge: TableJudge | Scorer) -> bool:
-    return isinstance(judge, TableJudge) or judge.file
-
-
 def headline(people: People) -> str:
     """Return the judge that agrees best with people, in one line."""
     best = people.best
@@ -138,4 +134,4 @@ def headline(people: People) -> str:
         return "no judge could be compared with people"
     pearson = best.scores["pearson"]
     correlation = f"Pearson r {number(pearson.value)} {span(pearson.low, pearson.high)}".rstrip()
-    return f"{best.judge}: {correlation} with people's ratings of {best.n:,} answers"
+    return f"{best.judge}: {correlation} with people's ratings of {count(best.n)} answers"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import TypeVar
 
-from mores.diagnosis.calibration import SOURCES, Calibration
+from mores.diagnosis.calibration import SOURCES, CalibrationResult
 from mores.diagnosis.change import GAIN
 from mores.diagnosis.errors import ErrorsResult, ErrorTable, TypeCheck
 from mores.diagnosis.folder import DiagnoseRun
@@ -34,14 +34,23 @@ __all__ = ["describe", "describe_diagnoses", "grids"]
 CARDS, LIST = 600, 50
 """About how many items there are on a page, and in a list."""
 LISTS: dict[type[Record], int] = {
-    Calibration: 2,
+    CalibrationResult: 2,
     Stability: 1,
     RetrievalResult: 4,
     TranslationResult: 2,
     ErrorsResult: 6,
 }
 """Lists of items of each analysis."""
-KNOWN = (Calibration, Stability, RetrievalResult, TranslationResult, ErrorsResult, ErrorTable, TypeCheck, Locality)
+KNOWN = (
+    CalibrationResult,
+    Stability,
+    RetrievalResult,
+    TranslationResult,
+    ErrorsResult,
+    ErrorTable,
+    TypeCheck,
+    Locality,
+)
 
 Kind = TypeVar("Kind", bound=Record)
 
@@ -98,7 +107,7 @@ def _signatures(results: Sequence[Record]) -> list[tuple[str, Signature]]:
     rows = [
         (f"{type(result).__name__.removesuffix('Result')}: {result.model}, {result.benchmark}", result.signature)
         for result in results
-        if isinstance(result, (Calibration, Stability, RetrievalResult, TranslationResult, ErrorsResult))
+        if isinstance(result, (CalibrationResult, Stability, RetrievalResult, TranslationResult, ErrorsResult))
     ]
     rows += [(f"Judge: {check.judge}", check.signature) for check in _of(results, TypeCheck)]
     rows += [
@@ -121,7 +130,7 @@ def _analyses(results: Sequence[Record]) -> list[tuple[Section, list[Vital]]]:
             raise InputError(f"a page of diagnoses cannot show a {type(result).__name__}; give records of {names}")
     lists = sum(LISTS.get(type(result), 0) for result in results)
     limit = max(5, min(LIST, CARDS // max(1, lists)))
-    calibrations, stabilities = _of(results, Calibration), _of(results, Stability)
+    calibrations, stabilities = _of(results, CalibrationResult), _of(results, Stability)
     retrievals, translations = _of(results, RetrievalResult), _of(results, TranslationResult)
     errors, localities = _of(results, ErrorsResult), _of(results, Locality)
     compared, checks = _of(results, ErrorTable), _of(results, TypeCheck)
@@ -149,11 +158,11 @@ def _analyses(results: Sequence[Record]) -> list[tuple[Section, list[Vital]]]:
 # ---- in short --------------------------------------------------------------------------------------------------
 
 
-def _about(result: Calibration | Stability | RetrievalResult | TranslationResult | ErrorsResult) -> str:
+def _about(result: CalibrationResult | Stability | RetrievalResult | TranslationResult | ErrorsResult) -> str:
     return f"{without_overrides(result.model)} on {without_overrides(result.benchmark)}"
 
 
-def _calibration_vital(result: Calibration) -> Vital:
+def _calibration_vital(result: CalibrationResult) -> Vital:
     error, accuracy, confident = (result.figures[name] for name in (ECE, ACCURACY, AT_90))
     about = f"{KINDS.get(result.source, result.source)}, {_about(result)}"
     if error.value is None:

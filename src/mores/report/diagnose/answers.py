@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mores.benchmark.benchmark import Label
 from mores.diagnosis import calibration, stability
-from mores.diagnosis.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, Calibration, Case
+from mores.diagnosis.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, CalibrationCase, CalibrationResult
 from mores.diagnosis.stability import ALWAYS, BEST, MAJORITY, MEAN, NEVER, PLURALITY, SOMETIMES, WORST, Stability
 from mores.formatting import percent, points, to
 from mores.report.base.blocks import Fold, Frame, PageBlock, key
@@ -63,7 +63,7 @@ STATES = {Label.CORRECT: "right", Label.INCORRECT: "wrong", Label.NOT_ATTEMPTED:
 # ---- calibration -----------------------------------------------------------------------------------------------
 
 
-def calibration_part(results: Sequence[Calibration], limit: int) -> list[PageBlock]:
+def calibration_part(results: Sequence[CalibrationResult], limit: int) -> list[PageBlock]:
     """Return one model on one benchmark, with every kind of confidence side by side."""
     by_source = _by_source(results)
     others = [
@@ -92,9 +92,9 @@ def calibration_part(results: Sequence[Calibration], limit: int) -> list[PageBlo
     ]
 
 
-def _by_source(results: Sequence[Calibration]) -> dict[str, Calibration]:
+def _by_source(results: Sequence[CalibrationResult]) -> dict[str, CalibrationResult]:
     """Return the results by kind of confidence; a second result of the same kind has a number."""
-    times, by_source = Counter[str](), dict[str, Calibration]()
+    times, by_source = Counter[str](), dict[str, CalibrationResult]()
     for result in results:
         times[result.source] += 1
         again = f" #{times[result.source]}" if times[result.source] > 1 else ""
@@ -112,7 +112,7 @@ def _plots(charts: Sequence[Chart]) -> list[PageBlock]:
     return [Frame(charts, "many wide" if len(charts) % 2 else "many wide even"), key(text)] if charts else []
 
 
-def _calibration_charts(by_source: Mapping[str, Calibration]) -> list[Chart]:
+def _calibration_charts(by_source: Mapping[str, CalibrationResult]) -> list[Chart]:
     charts: list[Chart] = [
         _reliability(name, result) for name, result in by_source.items() if result.figures[ACCURACY].n
     ]
@@ -131,7 +131,7 @@ def _calibration_charts(by_source: Mapping[str, Calibration]) -> list[Chart]:
     return [*charts, selective] if lines else charts
 
 
-def _reliability(name: str, result: Calibration) -> Curves:
+def _reliability(name: str, result: CalibrationResult) -> Curves:
     """Accuracy against confidence: a point for each bin, over columns with the number of answers in it."""
     rows = [
         (bar.confidence, bar.accuracy, bar)
@@ -165,7 +165,7 @@ def _figure_cell(name: str, result: Result | None, *, sized: bool = False) -> Ce
     return share_cell(result, sized=sized)
 
 
-def _confidence_table(by_source: Mapping[str, Calibration]) -> Grid:
+def _confidence_table(by_source: Mapping[str, CalibrationResult]) -> Grid:
     figures = {name: WIDE[name] for name in WIDE if name in FIGURES}
     rows = [
         (
@@ -177,11 +177,11 @@ def _confidence_table(by_source: Mapping[str, Calibration]) -> Grid:
     return make_grid("Confidence and correctness", ("confidence", *figures.values()), rows)
 
 
-def _shared(results: Iterable[Calibration]) -> list[str]:
+def _shared(results: Iterable[CalibrationResult]) -> list[str]:
     return groupings(dict.fromkeys(name for result in results for name, groups in result.by.items() if len(groups) > 1))
 
 
-def _calibration_by(by_source: Mapping[str, Calibration], grouping: str) -> Fold:
+def _calibration_by(by_source: Mapping[str, CalibrationResult], grouping: str) -> Fold:
     sizes: dict[str, int] = {}
     for result in by_source.values():
         for group, figures in result.by.get(grouping, {}).items():
@@ -203,7 +203,7 @@ def _calibration_by(by_source: Mapping[str, Calibration], grouping: str) -> Fold
     return Fold(f"By {grouping}", body, grouping in ("language", "topic"))
 
 
-def _bin_table(name: str, result: Calibration) -> Grid:
+def _bin_table(name: str, result: CalibrationResult) -> Grid:
     rows = []
     for bar in filter(lambda bar: bar.n, result.bins):
         head = Head(f"{percent(bar.low, 0)} to {percent(bar.high, 0)} confident", name)
@@ -212,7 +212,7 @@ def _bin_table(name: str, result: Calibration) -> Grid:
     return make_grid(f"Bins: {name}", ("confidence", "n", "mean confidence", "correct"), rows)
 
 
-def _calibration_unused(name: str, result: Calibration) -> list[PageBlock]:
+def _calibration_unused(name: str, result: CalibrationResult) -> list[PageBlock]:
     missing = unused(result.missing, f"Could not be used ({name}; {result.answers:,} answers in all)")
     return (
         [missing, unused({"not attempted": result.not_attempted}, "Counted as not correct")]
@@ -221,7 +221,7 @@ def _calibration_unused(name: str, result: Calibration) -> list[PageBlock]:
     )
 
 
-def _calibration_items(name: str, result: Calibration, limit: int, *, first: bool) -> list[PageBlock]:
+def _calibration_items(name: str, result: CalibrationResult, limit: int, *, first: bool) -> list[PageBlock]:
     lists = {
         "Most confident mistakes": result.most_confident_mistakes,
         "Least confident correct answers": result.least_confident_hits,
@@ -235,7 +235,7 @@ def _calibration_items(name: str, result: Calibration, limit: int, *, first: boo
     ]
 
 
-def _case_card(case: Case) -> ItemCard:
+def _case_card(case: CalibrationCase) -> ItemCard:
     texts = {"Question": case.question, "Answer": case.answer, "Correct answer": case.reference, "Judge": case.why}
     groups = places({"language": case.language})
     badge = f"{percent(case.confidence, 0)} confident"

@@ -8,11 +8,11 @@ from itertools import chain
 
 from mores.benchmark.benchmark import Label
 from mores.diagnosis import locality, retrieval, translation
-from mores.diagnosis.change import GAIN, Change, Matrix, Uncertain
+from mores.diagnosis.change import GAIN, Matrix, RunChange, Uncertain
 from mores.diagnosis.evidence import NAMES
-from mores.diagnosis.locality import LEAST, Local, Locality, Moved, Profile, Rank, Shift
+from mores.diagnosis.locality import LEAST, Local, Locality, LocalityProfile, LocalityShift, Moved, Rank
 from mores.diagnosis.retrieval import Fault, RetrievalCase, RetrievalResult
-from mores.diagnosis.translation import TranslationCase, TranslationResult, Version
+from mores.diagnosis.translation import QuestionVersion, TranslationCase, TranslationResult
 from mores.formatting import NOTHING, SIGNIFICANT, name_failure, number, p_value, percent, points, to
 from mores.report.base.blocks import Fold, Frame, Heading, PageBlock, key
 from mores.report.base.charts import IntervalRow, Intervals, Stack, StackPart, Stacks
@@ -63,7 +63,7 @@ def _matrix(matrix: Matrix, names: tuple[str, str]) -> Frame:
     return Frame([Heading(title, level=4), make_grid(title, columns, rows, kind=Heat)], "matrix")
 
 
-def _change_rows(by: Mapping[str, Change], grouping: str) -> list[IntervalRow]:
+def _change_rows(by: Mapping[str, RunChange], grouping: str) -> list[IntervalRow]:
     shown = largest({group: change.gain.n for group, change in by.items()})
     rows = [(by[group], group_name(grouping, group)) for group in shown]
     return [
@@ -77,7 +77,7 @@ def _significant(p: float | None) -> bool:
 
 
 def _gains(
-    change: Change, by: Mapping[str, Mapping[str, Change]], title: str, more: Mapping[str, Sequence[PageBlock]]
+    change: RunChange, by: Mapping[str, Mapping[str, RunChange]], title: str, more: Mapping[str, Sequence[PageBlock]]
 ) -> list[PageBlock]:
     """Return the change by group, with the blocks of `more`: language at once, the other groupings folded."""
     overall = IntervalRow("All questions", change.gain, f"n {change.gain.n:,}", star=_significant(change.p))
@@ -99,7 +99,7 @@ def _changes(rows: Sequence[IntervalRow], title: str) -> Intervals:
     return Intervals(title, rows, "points", zero="no change")
 
 
-def _change_table(by: Mapping[str, Change], grouping: str) -> list[PageBlock]:
+def _change_table(by: Mapping[str, RunChange], grouping: str) -> list[PageBlock]:
     names = [name for name in next(iter(by.values())).figures if name != GAIN]
     rows = []
     for group in largest({group: change.gain.n for group, change in by.items()}):
@@ -118,7 +118,7 @@ def _change_table(by: Mapping[str, Change], grouping: str) -> list[PageBlock]:
     return [make_grid(f"By {grouping}", columns, rows), *more_groups(len(by))]
 
 
-def _figure_table(figures: Mapping[str, Result], change: Change, title: str) -> Grid:
+def _figure_table(figures: Mapping[str, Result], change: RunChange, title: str) -> Grid:
     shares = [name for name in figures if name != GAIN]
     gain = (points(change.gain.value), to(change.gain.low, change.gain.high))
     cells = (share_cell(figures[name], sized=True) for name in shares)
@@ -248,7 +248,7 @@ def _version_cards(cases: Sequence[TranslationCase], names: tuple[str, str], won
     ]
 
 
-def _version(version: Version, name: str, language: str | None) -> tuple[str, list[CardField]]:
+def _version(version: QuestionVersion, name: str, language: str | None) -> tuple[str, list[CardField]]:
     correct = version.credit is not None and version.credit > 0.5
     state = "correct" if correct else "did not answer" if version.label is Label.NOT_ATTEMPTED else "wrong"
     share = f", {percent(version.credit, 0)} of its answers" if version.credit not in (None, 0.0, 1.0) else ""
@@ -278,7 +278,7 @@ def locality_part(result: Locality) -> list[PageBlock]:
     return [*body, *_locality_unused(result), *notes(result.notes)]
 
 
-def _profile_chart(profile: Profile, grouping: str) -> list[PageBlock]:
+def _profile_chart(profile: LocalityProfile, grouping: str) -> list[PageBlock]:
     shown = set(largest({local.group: local.credit.n for local in profile.groups}))
     rows = [_local_row(local, grouping) for local in profile.groups if local.group in shown]
     overall = {} if profile.overall.value is None else {"all questions": profile.overall.value}
@@ -298,7 +298,7 @@ def _local_row(local: Local, grouping: str) -> IntervalRow:
     )
 
 
-def _profile_sheet(profiles: Sequence[Profile], benchmark: str, grouping: str) -> list[PageBlock]:
+def _profile_sheet(profiles: Sequence[LocalityProfile], benchmark: str, grouping: str) -> list[PageBlock]:
     """Groups × models: the difference from the overall result, in points."""
     sizes: dict[str, int] = {}
     for profile in profiles:
@@ -331,7 +331,7 @@ def _local_cell(local: Local | None) -> Cell:
     return Cell(points(gap.value), strength, to(gap.low, gap.high), hint, star=significant, n=gap.n)
 
 
-def _shift(shift: Shift) -> list[PageBlock]:
+def _shift(shift: LocalityShift) -> list[PageBlock]:
     rows = [
         IntervalRow(row.model, _place(row.first), star=_moved(row), second=_place(row.second)) for row in shift.models
     ]
@@ -360,7 +360,7 @@ def _moved(row: Moved) -> bool:
     return low is not None and high is not None and (low > 0 or high < 0)
 
 
-def _rank_table(shift: Shift) -> Grid:
+def _rank_table(shift: LocalityShift) -> Grid:
     rows = []
     for row in shift.models:
         ranks = (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mores.diagnosis import stability
-from mores.diagnosis.calibration import Calibration
+from mores.diagnosis.calibration import CalibrationResult
 from mores.diagnosis.change import GAIN, By
 from mores.diagnosis.errors import ErrorsResult, ErrorTable, TypeCheck, type_names
 from mores.diagnosis.folder import paragraph
@@ -45,7 +45,7 @@ def grids(result: Record) -> Iterator[Grid]:
 # ---- tables ----------------------------------------------------------------------------------------------------
 
 
-def _calibration(result: Calibration) -> Iterator[Grid]:
+def _calibration(result: CalibrationResult) -> Iterator[Grid]:
     title = f"calibration: {result.model} on {result.benchmark}, {result.source}"
     yield _figures(title, result.figures, _counts(result.missing | {"not attempted": result.not_attempted}))
     columns = (reliability.ECE, reliability.CONFIDENCE, reliability.ACCURACY, reliability.AT_90)
@@ -123,7 +123,7 @@ def _left(models: Sequence[str]) -> str:
 
 
 _TABLES: dict[type[Record], Callable[[Any], Iterator[Grid]]] = {
-    Calibration: _calibration,
+    CalibrationResult: _calibration,
     Stability: _stability,
     RetrievalResult: _retrieval,
     TranslationResult: _translation,

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from mores.formatting import count
 from mores.longanswer.folder import LongformRun
 from mores.longanswer.records import Appraisal, LongAnswer
-from mores.longanswer.summary import LEFT_OUT, Summary
+from mores.longanswer.summary import LEFT_OUT, LongformSummary
 from mores.report.base.blocks import Cards, Fold, Frame, Heading, PageBlock, Paragraph, Section, Select, key
 from mores.report.base.document import ResultDocument
 from mores.report.base.grid import Grid
@@ -37,7 +37,7 @@ def describe(run: LongformRun) -> ResultDocument:
 
 
 def describe_summaries(
-    summaries: Sequence[Summary], answers: Callable[[], Iterable[Pair]], signature: object
+    summaries: Sequence[LongformSummary], answers: Callable[[], Iterable[Pair]], signature: object
 ) -> ResultDocument:
     """Return the numbers of all models; `answers` reads them for the page, which holds some hundreds."""
     models = numbers.ranked(summaries)
@@ -78,7 +78,7 @@ def _details(answers: Iterable[Pair], models: Sequence[str]) -> list[Section]:
     ]
 
 
-def _numbers(models: Sequence[Summary]) -> list[PageBlock]:
+def _numbers(models: Sequence[LongformSummary]) -> list[PageBlock]:
     """Table 2, with all languages and with those of the paper, and what it does not have."""
     each = (
         "Each cell: culturally agnostic / culturally specific questions. " if len(numbers.kinds_of(models)) == 2 else ""
@@ -107,7 +107,7 @@ def _titled(title: str, table: Grid | None) -> list[PageBlock]:
     return [Heading(title), table] if table else []
 
 
-def _resources(models: Sequence[Summary]) -> list[PageBlock]:
+def _resources(models: Sequence[LongformSummary]) -> list[PageBlock]:
     """High and mid against low."""
     charts = numbers.level_bars(models)
     lead = "Languages with many or some resources against those with few, as CaLMQA’s Table 4 has them."

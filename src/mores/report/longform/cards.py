@@ -13,11 +13,10 @@ from itertools import pairwise
 from math import prod
 from typing import ClassVar, NamedTuple
 
-from mores.culture import is_rtl
+from mores.culture import base_language, is_rtl
 from mores.formatting import count, name_failure, percent
 from mores.longanswer import factuality
 from mores.longanswer.records import Appraisal, Claim, LanguageCheck, LongAnswer
-from mores.longanswer.summary import base
 from mores.longanswer.tells import Tell
 from mores.report.base.blocks import PageBlock
 from mores.report.base.names import LONG, group_name, is_web_address, look_up
@@ -180,7 +179,7 @@ def groups_of(answer: LongAnswer, appraisal: Appraisal) -> list[tuple[str, str]]
     groups = [("Issue", issue.value) for issue in issues_of(appraisal)] + [
         ("Tell", _tell(tell)) for tell in appraisal.tells
     ]
-    groups.append(("Language", group_name("language", base(answer.language))))
+    groups.append(("Language", group_name("language", base_language(answer.language))))
     return groups + ([("Kind", answer.kind.value)] if answer.kind else [])
 
 

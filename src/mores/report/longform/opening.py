@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mores.formatting import count
-from mores.longanswer.summary import Summary
+from mores.longanswer.summary import LongformSummary
 from mores.report.base.blocks import Hero
 from mores.report.base.names import group_name, isolated
 from mores.report.longform import tables as numbers
 
 
-def hero(models: Sequence[Summary]) -> Hero:
+def hero(models: Sequence[LongformSummary]) -> Hero:
     """Return the main number of the best model, and everything that it means in plain words."""
     figure = numbers.main_figure(models)
     result = models[0].figures.get(figure)
@@ -20,7 +20,7 @@ def hero(models: Sequence[Summary]) -> Hero:
     return Hero(numbers.shown(figure, result), small, opening=" ".join(opening(models)))
 
 
-def opening(models: Sequence[Summary]) -> list[str]:
+def opening(models: Sequence[LongformSummary]) -> list[str]:
     """Return the main numbers of the best model as sentences."""
     best, others, key = models[0], models[1:], numbers.main_figure(models)
     sentences = [_asked(models), *([_first(models, key)] if others else [])]
@@ -34,7 +34,7 @@ def opening(models: Sequence[Summary]) -> list[str]:
     return sentences
 
 
-def _first(models: Sequence[Summary], key: str) -> str:
+def _first(models: Sequence[LongformSummary], key: str) -> str:
     """Return who is the best, unless what is undecided could change that."""
     best, name = models[0], "S" if key == "S" else "share without issues"
     gave = f", which gave {best.answers - best.missing:,} of its {best.answers:,} answers" if best.missing else ""
@@ -54,7 +54,7 @@ def named(model: str) -> str:
     return isolated(model or "the model without a name")
 
 
-def _asked(models: Sequence[Summary]) -> str:
+def _asked(models: Sequence[LongformSummary]) -> str:
     answers, missing, languages = sum(m.answers for m in models), sum(m.missing for m in models), tags_of(models)
     who = f"{len(models):,} models were" if len(models) > 1 else f"{named(models[0].model)} was"
     where = group_name("language", *languages) if len(languages) == 1 else f"{len(languages):,} languages"
@@ -62,12 +62,12 @@ def _asked(models: Sequence[Summary]) -> str:
     return f"{who} asked for {count(answers, 'long answer')} in {where}{failed}."
 
 
-def _known(summary: Summary, key: str) -> str | None:
+def _known(summary: LongformSummary, key: str) -> str | None:
     result = summary.figures.get(key)
     return f"{numbers.shown(key, result)}%" if result and result.value is not None else None
 
 
-def _surface_words(summary: Summary) -> list[str]:
+def _surface_words(summary: LongformSummary) -> list[str]:
     wrong, repeats, without = (_known(summary, key) for key in ("wrong language", "repetition", "without issues"))
     parts = [f"{wrong} are in the wrong language"] if wrong else []
     parts += [f"{repeats} repeat themselves"] if repeats else []
@@ -77,7 +77,7 @@ def _surface_words(summary: Summary) -> list[str]:
     return [f"Of its answers, {', '.join(parts[:-1])}{' and ' if len(parts) > 1 else ''}{parts[-1]}."]
 
 
-def _judged_words(summary: Summary) -> list[str]:
+def _judged_words(summary: LongformSummary) -> list[str]:
     """Facts, relevance and S, as far as they were judged."""
     precision, relevance, overall = (_known(summary, key) for key in ("precision", "relevance", "S"))
     words = []
@@ -99,7 +99,7 @@ def _judged_words(summary: Summary) -> list[str]:
     return words
 
 
-def _contrasts(summary: Summary, key: str) -> list[str]:
+def _contrasts(summary: LongformSummary, key: str) -> list[str]:
     """Return the main figure by kind of question and level of resources."""
     words = []
     kinds = [numbers.everywhere(summary, kind).get(key) for kind in numbers.kinds_of([summary])]
@@ -114,5 +114,5 @@ def _contrasts(summary: Summary, key: str) -> list[str]:
     return words
 
 
-def tags_of(models: Sequence[Summary]) -> set[str]:
+def tags_of(models: Sequence[LongformSummary]) -> set[str]:
     return {tag for summary in models for tag in summary.by.get("language", {})}

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
 from mores.formatting import NOTHING, between, count, left_out, number, percent, possible, shares
-from mores.longanswer.records import Kind
+from mores.longanswer.records import QuestionKind
 from mores.longanswer.stages import STAGES
-from mores.longanswer.summary import LEFT_OUT, Summary, resources
+from mores.longanswer.summary import LEFT_OUT, LongformSummary, resource_level
 from mores.longanswer.tells import Tell
 from mores.report.base.blocks import Fold, Frame, Heading, PageBlock, Paragraph, Ramp, key
 from mores.report.base.charts import GroupedBars, spoken
@@ -49,7 +49,7 @@ class HeatFigure(NamedTuple):
 
     number: int
     key: str
-    """As in `Summary.figures`."""
+    """As in `LongformSummary.figures`."""
     title: str
     good: bool = True
     """Whether more is better: the colour says so."""
@@ -72,18 +72,18 @@ FIGURES = (
 # ---- where a number is -----------------------------------------------------------------------------------------
 
 
-def ranked(summaries: Sequence[Summary]) -> list[Summary]:
+def ranked(summaries: Sequence[LongformSummary]) -> list[LongformSummary]:
     """Return the best first: by S, or by the answers without issues where there is no S."""
     figure = main_figure(summaries)
 
-    def score(summary: Summary) -> float:
+    def score(summary: LongformSummary) -> float:
         result = summary.figures.get(figure)
         return result.value if result and result.value is not None else -1.0
 
     return sorted(summaries, key=score, reverse=True)
 
 
-def main_figure(summaries: Sequence[Summary]) -> str:
+def main_figure(summaries: Sequence[LongformSummary]) -> str:
     """S, where anybody has it."""
     return "S" if any(is_known(summary.figures.get("S")) for summary in summaries) else "without issues"
 
@@ -93,27 +93,29 @@ def is_known(result: Result | None) -> TypeGuard[Result]:
     return result is not None and result.value is not None
 
 
-def kinds_of(summaries: Sequence[Summary]) -> tuple[str, ...]:
+def kinds_of(summaries: Sequence[LongformSummary]) -> tuple[str, ...]:
     """Return the kinds of questions that there are, agnostic before specific as in the paper."""
     return tuple(
-        kind.value for kind in (Kind.AGNOSTIC, Kind.SPECIFIC) if any(_of_kind(summary, kind) for summary in summaries)
+        kind.value
+        for kind in (QuestionKind.AGNOSTIC, QuestionKind.SPECIFIC)
+        if any(_of_kind(summary, kind) for summary in summaries)
     )
 
 
-def _of_kind(summary: Summary, kind: str) -> dict[str, Result] | None:
+def _of_kind(summary: LongformSummary, kind: str) -> dict[str, Result] | None:
     return summary.by.get("kind", {}).get(kind)
 
 
-Place = Callable[[Summary, str | None], dict[str, Result]]
+Place = Callable[[LongformSummary, str | None], dict[str, Result]]
 """The figures of a part of a model's answers, of one kind or, with None, of all kinds."""
 
 
-def everywhere(summary: Summary, kind: str | None) -> dict[str, Result]:
+def everywhere(summary: LongformSummary, kind: str | None) -> dict[str, Result]:
     """Return all languages."""
     return summary.figures if kind is None else _of_kind(summary, kind) or {}
 
 
-def in_paper(summary: Summary, kind: str | None) -> dict[str, Result]:
+def in_paper(summary: LongformSummary, kind: str | None) -> dict[str, Result]:
     """Without the languages that the paper leaves out."""
     return summary.by.get("paper", {}).get(kind or "all", {})
 
@@ -121,7 +123,7 @@ def in_paper(summary: Summary, kind: str | None) -> dict[str, Result]:
 def within(grouping: str, group: str) -> Place:
     """Return one language, or the languages of one level of resources."""
 
-    def find(summary: Summary, kind: str | None) -> dict[str, Result]:
+    def find(summary: LongformSummary, kind: str | None) -> dict[str, Result]:
         if kind is None:
             return summary.by.get(grouping, {}).get(group, {})
         return summary.by.get(f"{grouping}, kind", {}).get(f"{group}, {kind}", {})
@@ -182,13 +184,13 @@ def _cell(name: str, figure: str, pairs: Sequence[tuple[str, Result | None]]) ->
 # ---- tables ----------------------------------------------------------------------------------------------------
 
 
-def table_2(summaries: Sequence[Summary], place: Place, title: str) -> Grid | None:
+def table_2(summaries: Sequence[LongformSummary], place: Place, title: str) -> Grid | None:
     """Models by figures; None where nobody has one of them."""
     rows = [(summary, place, _counts(summary) if place is everywhere else "") for summary in summaries]
     return _table(rows, TABLE_2, kinds_of(summaries), title)
 
 
-def level_table(summaries: Sequence[Summary]) -> Grid | None:
+def level_table(summaries: Sequence[LongformSummary]) -> Grid | None:
     """Return the same for languages with more and with fewer resources, one below the other."""
     levels = _levels(summaries)
     if len(levels) < 2:
@@ -197,7 +199,7 @@ def level_table(summaries: Sequence[Summary]) -> Grid | None:
     return _table(rows, TABLE_2, kinds_of(summaries), "By level of resources")
 
 
-def more_table(summaries: Sequence[Summary]) -> Grid | None:
+def more_table(summaries: Sequence[LongformSummary]) -> Grid | None:
     """Claims, recall, F1 and English."""
     ks = {summary.k for summary in summaries if summary.k is not None}
     at = f" at K = {ks.pop()}" if len(ks) == 1 else ""
@@ -205,7 +207,7 @@ def more_table(summaries: Sequence[Summary]) -> Grid | None:
     return _table([(summary, everywhere, "") for summary in summaries], names, kinds_of(summaries), "Other figures")
 
 
-def tell_table(summaries: Sequence[Summary]) -> Grid | None:
+def tell_table(summaries: Sequence[LongformSummary]) -> Grid | None:
     """Return the share of answers with each tell."""
     names = {f"tell: {tell.value}": name for tell, name in TELLS.items()}
     rows = [(summary, everywhere, "") for summary in summaries]
@@ -213,7 +215,7 @@ def tell_table(summaries: Sequence[Summary]) -> Grid | None:
 
 
 def _table(
-    lines: Sequence[tuple[Summary, Place, str]], names: Mapping[str, str], kinds: Sequence[str], title: str
+    lines: Sequence[tuple[LongformSummary, Place, str]], names: Mapping[str, str], kinds: Sequence[str], title: str
 ) -> Grid | None:
     """Return only the figures that are there."""
     where = [
@@ -232,7 +234,7 @@ def _table(
     return make_grid(title, ("model", *(names[key] for key in there)), rows)
 
 
-def _counts(summary: Summary) -> str:
+def _counts(summary: LongformSummary) -> str:
     counts = [count(summary.answers, "answer")]
     counts += [f"{summary.missing:,} not given"] if summary.missing else []
     counts += [f"{summary.undecided:,} of {summary.claims:,} claims undecided"] if summary.undecided else []
@@ -242,7 +244,7 @@ def _counts(summary: Summary) -> str:
 # ---- heatmaps --------------------------------------------------------------------------------------------------
 
 
-def _heat(summaries: Sequence[Summary], figure: HeatFigure, kind: str | None, top: float) -> Grid | None:
+def _heat(summaries: Sequence[LongformSummary], figure: HeatFigure, kind: str | None, top: float) -> Grid | None:
     """Return languages by models; a line for all languages of a level is above them."""
     rows: list[Row] = []
     for head, place in _lines(summaries):
@@ -256,12 +258,12 @@ def _heat(summaries: Sequence[Summary], figure: HeatFigure, kind: str | None, to
     return make_grid(title, columns, rows, kind=Heat) if rows else None
 
 
-def _lines(summaries: Sequence[Summary]) -> list[tuple[Head, Place]]:
+def _lines(summaries: Sequence[LongformSummary]) -> list[tuple[Head, Place]]:
     """Languages by level of resources and name."""
     languages = {language for summary in summaries for language in summary.by.get("language", {})}
     lines: list[tuple[Head, Place]] = []
     for level, title in LEVELS.items():
-        of_level = sorted((group_name("language", tag), tag) for tag in languages if resources(tag) == level)
+        of_level = sorted((group_name("language", tag), tag) for tag in languages if resource_level(tag) == level)
         if level and len(of_level) > 1:
             lines.append((Head(title, f"{len(of_level)} languages"), within("resources", level)))
         lines += [(Head(name, "left out in the paper" if tag in LEFT_OUT else ""), within("language", tag))
@@ -269,7 +271,7 @@ def _lines(summaries: Sequence[Summary]) -> list[tuple[Head, Place]]:
     return lines
 
 
-def _levels(summaries: Sequence[Summary]) -> list[str]:
+def _levels(summaries: Sequence[LongformSummary]) -> list[str]:
     return [
         level for level in LEVELS if level and any(level in summary.by.get("resources", {}) for summary in summaries)
     ]
@@ -296,7 +298,7 @@ def _heat_cell(name: str, figure: HeatFigure, result: Result | None, top: float)
     )
 
 
-def _top(summaries: Sequence[Summary], figure: HeatFigure) -> float:
+def _top(summaries: Sequence[LongformSummary], figure: HeatFigure) -> float:
     """Shares have one scale from 0 to 100%, so that figures can be compared; claims go up to the most there are."""
     if figure.key != "claims":
         return 1.0
@@ -308,7 +310,7 @@ def _ramp(figure: HeatFigure, top: float) -> Ramp:
     return Ramp("0", number(top, 1) if figure.key == "claims" else "100", "up" if figure.good else "down")
 
 
-def heat_maps(summaries: Sequence[Summary]) -> list[PageBlock]:
+def heat_maps(summaries: Sequence[LongformSummary]) -> list[PageBlock]:
     """Return the heatmaps of every figure that has a value, one for each kind of question; the first is open."""
     kinds: Sequence[str | None] = kinds_of(summaries) or (None,)
     folds: list[PageBlock] = []
@@ -333,7 +335,7 @@ def heat_maps(summaries: Sequence[Summary]) -> list[PageBlock]:
 # ---- resources -------------------------------------------------------------------------------------------------
 
 
-def level_bars(summaries: Sequence[Summary]) -> list[GroupedBars]:
+def level_bars(summaries: Sequence[LongformSummary]) -> list[GroupedBars]:
     """Return the main figure in languages with more and with fewer resources, one chart for each kind."""
     levels, figure = _levels(summaries), main_figure(summaries)
     if len(levels) < 2:
@@ -348,7 +350,7 @@ def level_bars(summaries: Sequence[Summary]) -> list[GroupedBars]:
 
 
 def _level_rows(
-    summaries: Sequence[Summary], levels: Sequence[str], key: str, kind: str | None
+    summaries: Sequence[LongformSummary], levels: Sequence[str], key: str, kind: str | None
 ) -> dict[str, list[Result | None]]:
     return {
         summary.model or "no name": [within("resources", level)(summary, kind).get(key) for level in levels]
@@ -373,7 +375,7 @@ PRINTED = ("without issues", "wrong language", "repetition", "precision", "F1", 
 """Figures of the terminal's tables; the page has all."""
 
 
-def tables(summaries: Sequence[Summary]) -> list[Grid | str]:
+def tables(summaries: Sequence[LongformSummary]) -> list[Grid | str]:
     """Return a table of all answers and one of each kind, what could not be decided, and a headline for each model."""
     shown: list[Grid | str] = [_main_table("all answers", [(each.model, each.figures) for each in summaries])]
     for kind in ("agnostic", "specific"):
@@ -398,7 +400,7 @@ def _main_table(title: str, models: Sequence[tuple[str, dict[str, Result]]]) -> 
     return make_grid(title, ("model", *names, "n"), rows)
 
 
-def _undecided(summary: Summary) -> Iterator[str]:
+def _undecided(summary: LongformSummary) -> Iterator[str]:
     """Yield what failed for a model's answers, and the bounds of the figures, whatever the undecided are."""
     name = summary.model or "answers"
     judged = {stage: n for stage, n in summary.failures.items() if stage != "answer"}

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from mores.formatting import NOTHING, count, number, show_score, span
 from mores.metaevaluation.folder import MetaRun
-from mores.metaevaluation.records import STATISTICS, Curve, Disagreement, Evaluation, Meta
+from mores.metaevaluation.records import STATISTICS, Curve, Disagreement, Meta, MetricEvaluation
 from mores.report.base.blocks import Fold, Frame, Heading, Hero, Notes, PageBlock, Paragraph, Ramp, Section, key
 from mores.report.base.charts import IntervalRow, Intervals
 from mores.report.base.document import ResultDocument
@@ -165,7 +165,7 @@ def _hero(meta: Meta) -> list[PageBlock]:
     return [Hero(number(result.value, 3), span(result.low, result.high), top.metric, words, counts, sentence)]
 
 
-def _rank(meta: Meta, top: Evaluation, clear: bool) -> str:
+def _rank(meta: Meta, top: MetricEvaluation, clear: bool) -> str:
     highest = max((value for e in meta.evaluations if (value := e.accuracy) is not None), default=None)
     if highest is not None and highest > (top.accuracy or 0.0):
         above = next(e.metric for e in meta.evaluations if e.accuracy == highest)
@@ -238,7 +238,7 @@ def _curves(meta: Meta) -> list[PageBlock]:
     return [Frame(charts, "pair")] if charts else []
 
 
-def _line(evaluation: Evaluation, curve: Curve, statistic: str = "") -> CurveLine:
+def _line(evaluation: MetricEvaluation, curve: Curve, statistic: str = "") -> CurveLine:
     area = value_of(evaluation.scores.get(statistic))
     return CurveLine(evaluation.metric if area is None else f"{evaluation.metric} {number(area)}", curve.x, curve.y)
 

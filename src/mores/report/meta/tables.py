@@ -6,7 +6,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from mores.formatting import NOTHING, SIGNIFICANT, count, left_out, number, p_value, show_failures, span
-from mores.metaevaluation.records import STATISTICS, Comparison, Evaluation, LeaveOneOut, Meta, VoteTable
+from mores.metaevaluation.records import (
+    STATISTICS,
+    AnnotationTable,
+    LeaveOneOut,
+    Meta,
+    MetricComparison,
+    MetricEvaluation,
+)
 from mores.report.base.grid import Cell, Grid, Head, Heat, Row, make_grid
 from mores.report.base.names import group_name
 from mores.types import Result
@@ -31,7 +38,7 @@ def value_of(result: Result | None) -> float | None:
     return result.value if result and result.value is not None and math.isfinite(result.value) else None
 
 
-def shortcut_sentence(meta: Meta, evaluation: Evaluation) -> str:
+def shortcut_sentence(meta: Meta, evaluation: MetricEvaluation) -> str:
     """Return how much of a metric's scaled accuracy a classifier gets that never sees the instruction."""
     value, shortcut = evaluation.accuracy, value_of(meta.shortcut)
     if value is None or shortcut is None:
@@ -70,7 +77,7 @@ def best_in_group(meta: Meta, grouping: str, group: str) -> str | None:
     return _best_of(values, [c for c in meta.group_comparisons if (c.grouping, c.group) == (grouping, group)])
 
 
-def _best_of(values: Mapping[str, float], comparisons: Iterable[Comparison]) -> str | None:
+def _best_of(values: Mapping[str, float], comparisons: Iterable[MetricComparison]) -> str | None:
     if len(values) < 2:
         return None
     top = max(values, key=values.__getitem__)
@@ -78,7 +85,7 @@ def _best_of(values: Mapping[str, float], comparisons: Iterable[Comparison]) -> 
     return top if set(values) - {top} <= beaten else None
 
 
-def _beaten_by(metric: str, comparison: Comparison) -> str | None:
+def _beaten_by(metric: str, comparison: MetricComparison) -> str | None:
     if comparison.first == metric and comparison.difference > 0:
         return comparison.second
     return comparison.first if comparison.second == metric and comparison.difference < 0 else None
@@ -126,11 +133,11 @@ def statistics_table(meta: Meta, names: Iterable[str], title: str) -> Grid | Non
     return make_grid(title, columns, rows, " ".join(notes + _unscored(able)))
 
 
-def _head(evaluation: Evaluation) -> Head:
+def _head(evaluation: MetricEvaluation) -> Head:
     return Head(evaluation.metric, muted=evaluation.baseline)
 
 
-def _scores(evaluation: Evaluation, names: Iterable[str], stars: dict[str, str | None]) -> list[Cell]:
+def _scores(evaluation: MetricEvaluation, names: Iterable[str], stars: dict[str, str | None]) -> list[Cell]:
     return [
         _cell(
             f"{evaluation.metric}, {STATISTICS.get(name, name)}",
@@ -143,7 +150,7 @@ def _scores(evaluation: Evaluation, names: Iterable[str], stars: dict[str, str |
     ]
 
 
-def _unscored(evaluations: Iterable[Evaluation]) -> list[str]:
+def _unscored(evaluations: Iterable[MetricEvaluation]) -> list[str]:
     """Why samples have no score, in a sentence, if there are any."""
     why = [f"{e.metric}: {show_failures(e.failures)}" for e in evaluations if any(e.failures.values())]
     return [f"Unscored: {'; '.join(why)}."] if why else []
@@ -263,7 +270,7 @@ def comparison(meta: Meta, statistic: str) -> Grid:
     return make_grid(STATISTICS.get(statistic, statistic), columns, rows, "* adjusted p < 0.05")
 
 
-def vote_table(votes: VoteTable) -> Grid:
+def vote_table(votes: AnnotationTable) -> Grid:
     """Return Tables 3, 12 and 13."""
     rows = [(name, *(text or NOTHING for text in row)) for name, row in votes.rows.items()]
     return make_grid(votes.title, ("criterion", *votes.columns), rows, votes.note)

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from mores.formatting import SIGNIFICANT, number, p_value, span
 from mores.metaevaluation.people.records import STATISTICS as PEOPLE
-from mores.metaevaluation.records import STATISTICS, Comparison, Versus
+from mores.metaevaluation.records import STATISTICS, JudgementComparison, MetricComparison
 from mores.report.base.grid import Grid, Row, make_grid
 
 NAMES = {**PEOPLE, **STATISTICS, "score": "mean score", "error_free": "without error"}
 
 
-def versus_tables(versus: Versus, by: str = "source") -> list[Grid | str]:
+def versus_tables(versus: JudgementComparison, by: str = "source") -> list[Grid | str]:
     """Return the differences by group, those of all samples, and which is better."""
     more = f", {versus.left_out:,} more left out because one of them has no score" if versus.left_out else ""
     title = f"{versus.first} less {versus.second} on {versus.n:,} samples{more}"
@@ -22,12 +22,12 @@ def versus_tables(versus: Versus, by: str = "source") -> list[Grid | str]:
     return [*broken_down, overall, _headline(versus)]
 
 
-def _main(groups: Mapping[str, Comparison]) -> str:
+def _main(groups: Mapping[str, MetricComparison]) -> str:
     statistic = next(iter(groups.values())).statistic
     return "Scaled accuracy" if statistic == "scaled_accuracy" else NAMES[statistic]
 
 
-def _grid(rows: Mapping[str, Comparison], what: str, title: str, *, adjusted: bool = False) -> Grid:
+def _grid(rows: Mapping[str, MetricComparison], what: str, title: str, *, adjusted: bool = False) -> Grid:
     columns = (what, "difference", "p", *(["adjusted p"] if adjusted else []), "n")
     shown: list[Row] = []
     for name, row in rows.items():
@@ -36,11 +36,11 @@ def _grid(rows: Mapping[str, Comparison], what: str, title: str, *, adjusted: bo
     return make_grid(title, columns, shown)
 
 
-def _interval(row: Comparison) -> str:
+def _interval(row: MetricComparison) -> str:
     return span(row.low, row.high, 3, signed=True)
 
 
-def _headline(versus: Versus) -> str:
+def _headline(versus: JudgementComparison) -> str:
     """Return which is better by the first statistic, and whether that may be chance."""
     first = versus.overall[0]
     name = NAMES[first.statistic]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from mores.formatting import SIGNIFICANT, count, number, p_equals, span
 from mores.rating.folder import RateRun
-from mores.rating.records import Distribution, Regression, Study
+from mores.rating.records import Distribution, RatingStudy, Regression
 from mores.rating.regressions import explained
 from mores.report.base.blocks import (
     Caution,
@@ -88,7 +88,7 @@ def describe(run: RateRun) -> ResultDocument:
     )
 
 
-def _printed(study: Study, tables: Mapping[str, Grid]) -> Iterator[Grid]:
+def _printed(study: RatingStudy, tables: Mapping[str, Grid]) -> Iterator[Grid]:
     """Yield what the terminal shows: single groups, the main models, and lists that are short enough."""
     yield tables["ratings"]
     for name in ("ratings-by-model-and-type", *(f"{aspect.replace('_', '-')}-totals" for aspect in study.levels)):
@@ -107,7 +107,7 @@ def _printed(study: Study, tables: Mapping[str, Grid]) -> Iterator[Grid]:
             yield tables[name]
 
 
-def _remark(study: Study) -> Iterator[str]:
+def _remark(study: RatingStudy) -> Iterator[str]:
     """Yield what a reader must know about the numbers."""
     if study.unrated:
         yield f"{study.unrated:,} of {study.n:,} answers have no rating"
@@ -122,7 +122,7 @@ def _remark(study: Study) -> Iterator[str]:
         yield f"columns that were not read: {', '.join(study.unread)}"
 
 
-def _hero(study: Study) -> list[PageBlock]:
+def _hero(study: RatingStudy) -> list[PageBlock]:
     best = study.by_mean[0]
     if best.mean.value is None:
         return []
@@ -134,7 +134,7 @@ def _hero(study: Study) -> list[PageBlock]:
     return [Hero(number(best.mean.value), interval, str(best.model), words, counts, sentence)]
 
 
-def _ratings(study: Study, tables: Mapping[str, Grid]) -> list[PageBlock]:
+def _ratings(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]:
     if not study.scale:
         return []
     by_model = [IntervalRow(str(each.model), each.mean) for each in study.by_mean]
@@ -153,7 +153,7 @@ def _ratings(study: Study, tables: Mapping[str, Grid]) -> list[PageBlock]:
     return [*body, Fold("All of it in numbers", [tables["ratings"]])]
 
 
-def _stacks(study: Study, title: str, groups: Sequence[Distribution]) -> list[PageBlock]:
+def _stacks(study: RatingStudy, title: str, groups: Sequence[Distribution]) -> list[PageBlock]:
     """Bars of the same length, cut by rating; none where the scale is too long for that."""
     if not groups or len(study.scale) > len(FROM_LOW):
         return []
@@ -167,7 +167,7 @@ def _spaced(chart: Chart) -> Frame:
     return Frame([chart], "below")
 
 
-def _aspects(study: Study, tables: Mapping[str, Grid]) -> list[PageBlock]:
+def _aspects(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]:
     body: list[PageBlock] = []
     for aspect in study.levels:
         groups = totals(study, aspect)
@@ -179,7 +179,7 @@ def _aspects(study: Study, tables: Mapping[str, Grid]) -> list[PageBlock]:
     return body
 
 
-def _regressions(study: Study, tables: Mapping[str, Grid]) -> list[PageBlock]:
+def _regressions(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]:
     if not study.regressions:
         return []
     lead = (
@@ -221,7 +221,7 @@ def _forest(regression: Regression, title: str, tables: Mapping[str, Grid], stem
     ]
 
 
-def _ranking(study: Study, tables: Mapping[str, Grid]) -> list[PageBlock]:
+def _ranking(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]:
     ranking = study.ranking
     if ranking is None:
         return []
@@ -245,7 +245,7 @@ def _ranking(study: Study, tables: Mapping[str, Grid]) -> list[PageBlock]:
     return [*body, Fold("Wins and places in numbers", [tables["win-rates"], tables["pairs"]])]
 
 
-def _agreement(study: Study, tables: Mapping[str, Grid]) -> list[PageBlock]:
+def _agreement(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]:
     agreement = study.agreement
     if agreement is None:
         return []
@@ -258,7 +258,7 @@ def _agreement(study: Study, tables: Mapping[str, Grid]) -> list[PageBlock]:
     return body
 
 
-def _annotators(study: Study, tables: Mapping[str, Grid]) -> list[PageBlock]:
+def _annotators(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]:
     annotators = study.annotators
     if annotators is None:
         return []
@@ -285,7 +285,7 @@ def _annotators(study: Study, tables: Mapping[str, Grid]) -> list[PageBlock]:
     return [*body, Fold("All of it in numbers", [tables["annotators"]])]
 
 
-def _comments(study: Study, tables: Mapping[str, Grid]) -> list[PageBlock]:
+def _comments(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]:
     body: list[PageBlock] = []
     parts = {"comments": (study.comments, "Share of the comments"),
              "reasons": (study.reasons, "Share of the reasons for a win")}  # fmt: skip

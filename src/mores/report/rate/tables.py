@@ -9,16 +9,16 @@ from mores.formatting import NOTHING, SIGNIFICANT, number, p_equals, p_value, pe
 from mores.rating.comments import CodeCount, CommentCoding
 from mores.rating.records import (
     ASPECTS,
-    Agreement,
     Annotator,
     Annotators,
-    Difference,
     Distribution,
+    ErrorSpanAgreement,
+    GroupDifference,
     LevelCount,
     Ranking,
+    RatingAgreement,
+    RatingStudy,
     Regression,
-    SpanAgreement,
-    Study,
 )
 from mores.rating.regressions import explained
 from mores.report.base.cells import count_cell, number_cell
@@ -39,7 +39,7 @@ PREDICTORS = {
 """What tables call a predictor, where it is not its own name."""
 
 
-def all_tables(study: Study) -> dict[str, Grid]:
+def all_tables(study: RatingStudy) -> dict[str, Grid]:
     """Return every table by the name of its file."""
     single = [group for cut in ((), ("model",), ("type",), ("language",)) for group in spreads_by(study, *cut)]
     both, every = spreads_by(study, "model", "type"), spreads_by(study, "model", "type", "language")
@@ -73,7 +73,7 @@ def all_tables(study: Study) -> dict[str, Grid]:
 # ---- ratings and aspects ---------------------------------------------------------------------------------------
 
 
-def ratings_table(study: Study, groups: Iterable[Distribution], title: str) -> Grid:
+def ratings_table(study: RatingStudy, groups: Iterable[Distribution], title: str) -> Grid:
     """Return mean and counts of some groups."""
     counted = len(study.scale) <= MOST_COUNTS
     rows = []
@@ -89,7 +89,7 @@ def name_group(group: Distribution | LevelCount) -> str:
     return " ".join(filter(None, (language, group.model, group.type))) or "all"
 
 
-def spreads_by(study: Study, *columns: str) -> list[Distribution]:
+def spreads_by(study: RatingStudy, *columns: str) -> list[Distribution]:
     """Return the groups that are made by these columns."""
     return [
         each
@@ -98,7 +98,7 @@ def spreads_by(study: Study, *columns: str) -> list[Distribution]:
     ]
 
 
-def counts_table(study: Study, aspect: str) -> Grid:
+def counts_table(study: RatingStudy, aspect: str) -> Grid:
     """Return Tables 24 to 26: a row for each language and model, a column for each type and level."""
     counts = {(each.language, each.model, each.type): each.counts for each in study.levels[aspect]}
     types = study.groups.types or (None,)
@@ -112,7 +112,7 @@ def counts_table(study: Study, aspect: str) -> Grid:
     return make_grid(f"{ASPECTS[aspect].capitalize()} by language", ("group", *names), rows)
 
 
-def totals(study: Study, aspect: str) -> list[LevelCount]:
+def totals(study: RatingStudy, aspect: str) -> list[LevelCount]:
     """Return the counts of an aspect by model and type, all languages together (Figures 17 to 22)."""
     summed = []
     for model, type_ in product(study.groups.models, study.groups.types or (None,)):
@@ -124,7 +124,7 @@ def totals(study: Study, aspect: str) -> list[LevelCount]:
     return summed
 
 
-def totals_table(study: Study, aspect: str) -> Grid:
+def totals_table(study: RatingStudy, aspect: str) -> Grid:
     """Return the counts of an aspect by model and type."""
     groups = totals(study, aspect)
     rows = [(name_group(group), *group.counts.values(), group.missing) for group in groups]
@@ -180,12 +180,12 @@ def power_table(regressions: Iterable[Regression]) -> Grid:
     return make_grid("How many more ratings a difference needs", columns, rows, note)
 
 
-def name_difference(difference: Difference) -> str:
+def name_difference(difference: GroupDifference) -> str:
     """Return `first − second`."""
     return f"{difference.first_name} − {difference.second_name}"
 
 
-def explained_table(study: Study) -> Grid:
+def explained_table(study: RatingStudy) -> Grid:
     """Return Table 22."""
     rows = [
         (PREDICTORS.get(name, name), number(r.conditional, 3), number(r.marginal, 3), r.n)
@@ -251,20 +251,20 @@ def _alpha(result: Result) -> Cell:
     return Cell(number(result.value, 3), small=span(result.low, result.high))
 
 
-def agreement_table(agreement: Agreement) -> Grid:
+def agreement_table(agreement: RatingAgreement) -> Grid:
     """Return Krippendorff's α of each column."""
     rows = [(ASPECTS.get(c.column, c.column), _alpha(c.alpha), c.alpha.n) for c in agreement.coefficients]
     note = "1 is perfect, 0 is chance; n: answers that two or more people rated"
     return make_grid("Agreement between people", ("group", "Krippendorff's α", "n"), rows, note)
 
 
-def kappas_table(agreement: Agreement) -> Grid:
+def kappas_table(agreement: RatingAgreement) -> Grid:
     """Return Cohen's κ of every two annotators."""
     rows = [(f"{p.first} and {p.second}", number(p.kappa, 3), p.n) for p in agreement.pairs]
     return make_grid("Every two annotators", ("group", "weighted κ", "n"), rows, "Cohen's, quadratic weights")
 
 
-def spans_table(spans: SpanAgreement) -> Grid:
+def spans_table(spans: ErrorSpanAgreement) -> Grid:
     """Return how far people mark the same words."""
     rows = [
         ("F1 of characters", _alpha(spans.f1), spans.marked),
@@ -329,7 +329,7 @@ def careless_people(annotators: Annotators | None) -> list[str]:
 # ---- comments --------------------------------------------------------------------------------------------------
 
 
-def codes_table(study: Study, coding: CommentCoding, title: str) -> Grid:
+def codes_table(study: RatingStudy, coding: CommentCoding, title: str) -> Grid:
     """Return how often comments have each code, in all and by model and type."""
     groups = [("model", name) for name in study.groups.models] + [("type", name) for name in study.groups.types]
     counts = {(each.code, _group(each)): each for each in coding.counts}

@@ -9,12 +9,12 @@ import re
 
 from mores.benchmark.benchmark import Graded, Label
 from mores.benchmark.culturall import CULTURALL, answer_prompt
-from mores.benchmark.prompts import fill, prompt
 from mores.benchmark.run import judge_request
 from mores.culture import region
 from mores.errors import InputError
 from mores.models import Completion, Message, Request
 from mores.models.written import without_thoughts
+from mores.prompts import fill, read_prompt
 from mores.studio.campaigns.culturall.forms import PARTS
 from mores.studio.campaigns.culturall.settings import CulturallSettings
 from mores.studio.fence import Fence
@@ -34,8 +34,8 @@ def _request(figure: str, texts: dict[str, str], tokens: int = TOKENS, **slots: 
     """Return a prompt of the paper; what people wrote stands between marks that it cannot contain."""
     fence = Fence(*texts.values())
     fenced = {name: fence.around(text) for name, text in texts.items()}
-    system = Message("system", prompt(__file__, "fence"))
-    user = Message("user", fill(prompt(__file__, figure), **fenced, **slots))
+    system = Message("system", read_prompt(__file__, "fence"))
+    user = Message("user", fill(read_prompt(__file__, figure), **fenced, **slots))
     return Request((system, user), max_tokens=tokens, logprobs=False)
 
 
@@ -90,7 +90,7 @@ def _ask_judge(item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Re
         raise InputError(question.reason or "no answer to judge")
     request = judge_request(question)
     first, *rest = request.messages
-    told = Message(first.role, f"{first.content}\n{prompt(__file__, 'fence')}")
+    told = Message(first.role, f"{first.content}\n{read_prompt(__file__, 'fence')}")
     return request._replace(messages=(told, *rest))
 
 

@@ -7,24 +7,22 @@ from __future__ import annotations
 
 import math
 import re
-from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from mores.benchmark.choice import lettered, read_letter
-from mores.benchmark.prompts import fill
 from mores.culture import region_name
 from mores.errors import InputError
 from mores.models import Completion, Message, Request
 from mores.models.written import read_written, without_thoughts
+from mores.prompts import fill, read_prompt
 from mores.studio.campaigns.culturalteaming.forms import LETTERS, LONGEST_OPTION, LONGEST_QUESTION, problem_of
 from mores.studio.fence import Fence
 from mores.studio.kind import CampaignSettings
 from mores.studio.records import Ask, CampaignItem, Content
 from mores.types import Failure
 
-FOLDER = Path(__file__).parent
 _WORDS = frozenset(["THE", "CORRECT", "ANSWER", "ANSWERS", "OPTION", "OPTIONS", "IS", "ARE", "AND"])
 """What may stand around the letters of an answer."""
 
@@ -53,10 +51,9 @@ SCHEMA = {
 
 def _prompt(name: str, item: CampaignItem, written: str) -> str:
     """Return a prompt with what the author wrote between marks."""
-    template = (FOLDER / f"{name}.txt").read_text("utf-8").removesuffix("\n")
     fence = Fence(written)
     place = region_name(item.region) if item.region else "the author's region"
-    return fill(template, region=place, mark=fence.mark, written=fence.around(written))
+    return fill(read_prompt(__file__, name), region=place, mark=fence.mark, written=fence.around(written))
 
 
 def ask_draft(item: CampaignItem, ask: Ask, _settings: CampaignSettings) -> Request:

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from mores.benchmark.msqa import MSQA
 from mores.benchmark.msqa.judge import FIRST, mute, read_verdict
 from mores.benchmark.msqa.judge import JUDGE as SHORT_ANSWERS
-from mores.benchmark.prompts import fill, prompt
 from mores.errors import InputError
 from mores.models import Completion, Message, Request
 from mores.models.written import without_thoughts
+from mores.prompts import fill, read_prompt
 from mores.search import Found, Query, shorten
 from mores.studio.campaigns.msqa.checks import CONFIRM, JUDGE, QUALITY, SEARCH, TRANSLATE, TRY
 from mores.studio.campaigns.msqa.settings import MsqaSettings
@@ -33,7 +33,7 @@ def _request(name: str, item: CampaignItem, max_tokens: int, evidence: str = "")
     """Return a prompt of ours; what people wrote and a search found stands between marks that it cannot contain."""
     question, answer = item.content.get("question", ""), item.content.get("answer", "")
     fence = Fence(question, answer, evidence)
-    template = prompt(__file__, name)
+    template = read_prompt(__file__, name)
     slots = {"question": question, "answer": answer, "evidence": evidence}
     text = fill(template, **{slot: fence.around(mute(value)) for slot, value in slots.items()})
     return Request((Message("user", text),), max_tokens=max_tokens, logprobs=False)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from mores.metric.score import score
-from mores.rating.ratings import InLanguage, Issue, Mark, Rating
+from mores.rating.ratings import InLanguage, IssueLevel, Rating, RatingMark
 from mores.studio.campaigns.rating.settings import RatingSettings
 from mores.studio.kind import ExportFile
 from mores.studio.marks import to_errors
@@ -72,8 +72,8 @@ def to_rating(item: CampaignItem, vote: ItemVote, answer: Content) -> Rating:
         answer=answer["text"],
         language=item.language or None,
         type=item.content.get("type") or None,
-        factuality=Issue(given[f"factuality_{letter}"]) if given.get(f"factuality_{letter}") else None,
-        omissions=Issue(given[f"omissions_{letter}"]) if given.get(f"omissions_{letter}") else None,
+        factuality=IssueLevel(given[f"factuality_{letter}"]) if given.get(f"factuality_{letter}") else None,
+        omissions=IssueLevel(given[f"omissions_{letter}"]) if given.get(f"omissions_{letter}") else None,
         language_correct=InLanguage(given[f"language_{letter}"]) if given.get(f"language_{letter}") else None,
         comment=given.get(f"comment_{letter}") or None,
         rank=int(rank) if rank else None,
@@ -85,10 +85,10 @@ def to_rating(item: CampaignItem, vote: ItemVote, answer: Content) -> Rating:
     )
 
 
-def to_mark(span: Content, text: str) -> Mark:
+def to_mark(span: Content, text: str) -> RatingMark:
     """Return a marked mistake of an answer."""
     fields = {name: span[name] for name in ("start", "end", "severity", "type", "explanation") if span.get(name)}
-    return Mark(**{"start": 0} | fields, quote=text[span["start"] : span["end"]])
+    return RatingMark(**{"start": 0} | fields, quote=text[span["start"] : span["end"]])
 
 
 def read_judgements(items: Iterable[CampaignItem]) -> Iterator[Judgement]:

@@ -11,7 +11,7 @@ from mores.rating.agreement import measure_agreement
 from mores.rating.groups import FIVE, LEVELS, find_groups, spread
 from mores.rating.ranking import rank_models
 from mores.rating.ratings import Rating
-from mores.rating.records import Agreement, Distribution, Pairwise, Placing
+from mores.rating.records import Distribution, Pairwise, Placing, RatingAgreement
 from mores.stats.marks import MarkAgreement, MarkedText, SpanMark, span_agreement
 from mores.studio.campaigns.rating.export import STAGE, read_ratings, to_rating
 from mores.studio.campaigns.rating.settings import RatingSettings
@@ -43,7 +43,7 @@ class Results:
     models: Sequence[ModelResult]
     """The best mean first."""
     pairs: Sequence[Pairwise]
-    agreement: Agreement | None
+    agreement: RatingAgreement | None
     """None where nobody rated the same answer as another."""
     marks: MarkAgreement | None
 

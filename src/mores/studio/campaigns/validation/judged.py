@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from mores.metaevaluation.votes import SIMILARITY, Vote
+from mores.metaevaluation.votes import SIMILARITY, SampleVote
 from mores.metric.score import score
 from mores.stats.marks import MarkedText, SpanMark
 from mores.studio.campaigns.validation.forms import MARKS, PREFIX
@@ -59,11 +59,11 @@ def to_answer(content: Content, vote: ItemVote) -> dict[str, str]:
     return answer | {name: str(rating) for name, rating in ratings.items() if rating}
 
 
-def to_votes(sample: str, answers: Mapping[str, Mapping[str, str]]) -> Iterator[Vote]:
+def to_votes(sample: str, answers: Mapping[str, Mapping[str, str]]) -> Iterator[SampleVote]:
     """Yield people's answers about a sample as votes for `mores meta`, which makes the same tables of them."""
     for person, given in answers.items():
         for criterion, value in given.items():
-            yield Vote(sample_id=sample, annotator=person, criterion=criterion, value=value)
+            yield SampleVote(sample_id=sample, annotator=person, criterion=criterion, value=value)
 
 
 def marks_of(item: CampaignItem, vote: ItemVote) -> list[Content]:
