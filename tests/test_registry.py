@@ -28,7 +28,7 @@ from mores.search import Evidence, Found, Query, open_search, search_or_corpus
 from mores.studio.campaigns import all_kinds, open_kind
 from mores.studio.records import Person, Role
 from mores.studio.store.database import open_database
-from mores.studio.store.items import do
+from mores.studio.store.items import perform
 from mores.studio.workflow import Create
 from mores.types import Sample
 from tests.cli.conftest import Run, command, home, mores
@@ -173,7 +173,7 @@ def test_a_kind_of_campaign_of_a_package_is_like_ours(tmp_path: Path) -> None:
     database = open_database(tmp_path / "studio.db")
     play = Play(database, "truth", people=1)
     boss = Person(id=play.organiser_id, roles=frozenset({Role.ORGANISER}))
-    do(database, play.campaign, boss, Create("0" * 12, {"statement": "Sushi is eaten by hand."}, stage="judge"))
+    perform(database, play.campaign, boss, Create("0" * 12, {"statement": "Sushi is eaten by hand."}, stage="judge"))
     assert "Sushi is eaten by hand." in play.organiser().open("/items").text
     database.close()
     with pytest.raises(ConfigError, match="unknown kind of campaign 'truths'; did you mean 'truth'"):
