@@ -41,7 +41,7 @@ def test_a_campaign_from_a_file_to_an_export(mores: Run, tmp_path: Path, databas
     ("text", "reason"),
     [
         ("title: x\n", "no “kind”"),
-        ("kind: teaming\ntitle: x\n", "no kind of campaign 'teaming'"),
+        ("kind: teaming\ntitle: x\n", "unknown kind of campaign 'teaming'"),
         ("kind: culturalteaming\n", "title: Please fill in."),
         ("kind: culturalteaming\ntitle: x\nregions: [Atlantis]\n", "Atlantis"),
         ("kind: culturalteaming\ntitle: x\nverifers: 3\n", "verifers"),

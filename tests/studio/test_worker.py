@@ -92,7 +92,7 @@ class Questions:
         monkeypatch.setattr(campaigns, "open_kind", lambda _name: kind)
         named = {model.name: model for model in models}
         limits = Limits(concurrency=3)
-        monkeypatch.setattr("mores.studio.worker.open_asker", lambda name, **_: Asker(named[name], None, limits))
+        monkeypatch.setattr("mores.studio.worker.make_asker", lambda name, *_: Asker(named[name], None, limits))
         settings = {"title": "T", "regions": ["Kenya"]}
         self.campaigns = {
             name: campaigns.make_campaign(database, kind, campaigns.read_settings(kind, settings | {"model": name}))
