@@ -24,7 +24,7 @@ from mores.calling import FUNCTIONS
 from mores.cli import mores
 from mores.engine import AskOptions
 from mores.errors import InputError
-from mores.factory.recipe import built_in
+from mores.factory.recipe import list_recipes
 from mores.io import file_name, read_samples
 from mores.models.pull import default_path
 from mores.run import open_run
@@ -177,7 +177,7 @@ def test_a_training_on_several_gpus_is_started_as_the_docs_say() -> None:
 
 def test_every_recipe_is_named_where_one_is_chosen() -> None:
     help_text = CliRunner().invoke(mores, ["build", "recipe", "--help"]).output
-    for name in built_in():
+    for name in list_recipes():
         assert f"`{name}`" in help_text
         assert f"mores build {name} " in (ROOT / "docs" / "build.md").read_text("utf-8")
 

@@ -17,9 +17,10 @@ from mores.benchmark.msqa.judge import FIRST, JUDGE, read_verdict
 from mores.benchmark.normad import grade as grade_normad
 from mores.diagnosis import confidence, evidence, verdict
 from mores.errors import InputError
-from mores.factory.errors.model import _parse as read_modified
+from mores.factory.errors.model import read as read_modified
 from mores.factory.errors.rules import changes
 from mores.factory.errors.rules.pool import Pool
+from mores.factory.gold import Gold
 from mores.factory.items import SourceItem, Task
 from mores.factory.statement import bare
 from mores.factory.subject import subject
@@ -32,15 +33,18 @@ from mores.longanswer.verify import read_verdict as read_support
 from mores.metaevaluation.prompted import KINDS
 from mores.metric.prompt import defuse
 from mores.metric.schema import parse_text
+from mores.models.base import Completion
 from mores.models.written import without_thoughts
 from mores.search.clean import clean
 from mores.search.ground import cut
 from mores.search.words import words
 from mores.stats.explanations import match_answer
-from mores.types import Item
+from mores.types import ErrorReport, Item, Sample, Severity
 
 LIMIT = 1.5
 """Seconds for 50 kB: ten times what the slowest reader takes."""
+SAMPLE = Sample(id="1", text="tea")
+GOLD = Gold(sample=SAMPLE, report=ErrorReport(), task=Task.QA, kind="correct", maker="source", item="s/1")
 ITEM = Item(id="1", prompt="Which?", choices=("tea", "milk"), target=("tea", "yes"), metadata={"versions": {"": {}}})
 
 
@@ -89,7 +93,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "keywords": lambda text: keyword_tells(text, "fa"),
     "language": lambda text: detect([text]),
     "prompted": lambda text: [list(kind.line.finditer(text)) for kind in KINDS.values()],
-    "modified": read_modified,
+    "modified": lambda text: read_modified(Completion(text), GOLD, Severity.MINOR),
     "subject": lambda text: subject(f"What is {text}?"),
     "question": subject,
     "clean": lambda text: clean(text, 100_000),
