@@ -13,6 +13,7 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 from warnings import warn
 
 import mores
@@ -56,10 +57,10 @@ class _Renamed(MetaPathFinder, Loader):
         sys.modules[name] = loaded if function is None else function
 
 
-def find_old_name(module: str, names: Mapping[str, str]) -> Callable[[str], object]:
+def find_old_name(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
     """Return a module's `__getattr__`, which finds what has a new name in the module by its old one."""
 
-    def find(name: str) -> object:
+    def find(name: str) -> Any:
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         warn(f"{module}.{name} is now {names[name]}; import that", DeprecationWarning, stacklevel=2)

@@ -61,7 +61,7 @@ def test_sentences_alone_are_trained_on_and_measure_nothing(mores: Run, home: Pa
 def test_bad_folders_are_said(mores: Run, built: Path) -> None:
     done = mores("build", "ground", "data", "--out", "data")
     assert done.returncode != 0
-    assert "give another folder (--out)" in done.stderr
+    assert "choose another folder (--out)" in done.stderr
     (built / "facts.jsonl").unlink()
     done = mores("build", "ground", "data", "--out", "grounded")
     assert done.returncode == 1

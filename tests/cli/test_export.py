@@ -48,7 +48,7 @@ def test_all_weights_become_a_lora_that_says_what_it_keeps(mores: Run, home: Pat
         (("tuned", "--base", "base.gguf", "--out", "x.bin"), "x.bin: the name of a GGUF file ends in .gguf (--out)"),
         (("tuned", "--base", "none.gguf", "--out", "x.gguf"), "embedded:none.gguf: no such file"),
         (("nowhere", "--out", "x.gguf"), "'nowhere' does not exist"),
-        (("unpacked", "--base", "base.gguf", "--out", "x.gguf"), "its maps are those of base.gguf"),
+        (("unpacked", "--base", "base.gguf", "--out", "x.gguf"), "its weights equal those of base.gguf"),
         (
             ("prompts", "--base", "base.gguf", "--out", "x.gguf"),
             "prompts: an adapter of kind PROMPT_TUNING; expected a PEFT LoRA folder with adapter_config.json and"

@@ -100,7 +100,7 @@ def count_calls(function: Callable[..., Any], calls: list[str]) -> Callable[...,
         (stages, "audit", 2, STRATA),
         (stages, "audit", 5, STRATA),
         (stages, "audit_texts", 1, STRATA),
-        (writing, "enter", 20, STRATA),
+        (writing, "make_entry", 20, STRATA),
         (writing, "render", 1, STRATA),
         (writing, "sum_of", 4, STRATA),
     ],
@@ -174,7 +174,7 @@ def test_a_failed_build_does_not_block_its_folder(
 ) -> None:
     """Its finished stages are no result: with other settings the same folder can be used."""
     with monkeypatch.context() as during:
-        during.setattr(writing, "Tally", lambda: 1 / 0)
+        during.setattr(writing, "CardTally", lambda: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             mores.build(recipe, tmp_path / "out")
     assert read_manifest(tmp_path / "out").status is Status.FAILED

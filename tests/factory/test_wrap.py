@@ -487,7 +487,7 @@ def test_a_bad_line_is_refused_with_its_place_and_the_fix(tmp_path: Path, text: 
         (
             "base/en/option.txt",
             "{letter} {option}\n{letter}: {option}",
-            "2 templates; this file holds the form of a line",
+            "2 templates; this file is for one line",
         ),
     ],
 )

@@ -390,10 +390,10 @@ def _not_facts(data: Path) -> None:
     [
         (_drop_facts, "data: no facts.jsonl in it; build it again with this version"),
         (_drop_dev, "data: no dev.jsonl in it; is it a folder that `mores build` wrote"),
-        (_drop_an_item, "facts.jsonl does not have the item 'made-up/3' of train.jsonl"),
-        (_regroup, "facts.jsonl does not have the item 'made-up/2' of train.jsonl"),
+        (_drop_an_item, "facts.jsonl lacks the item 'made-up/3' of train.jsonl"),
+        (_regroup, "facts.jsonl lacks the item 'made-up/2' of train.jsonl"),
         (_no_training, "facts.jsonl: no facts of train"),
-        (_not_facts, "facts.jsonl:1: id: Field required; expected a Fact"),
+        (_not_facts, "facts.jsonl:1: id: Field required; expected a CorrectFact"),
     ],
 )
 def test_what_cannot_be_used_is_said(data: Path, tmp_path: Path, spoil: Any, words: str) -> None:
@@ -405,6 +405,6 @@ def test_what_cannot_be_used_is_said(data: Path, tmp_path: Path, spoil: Any, wor
 
 def test_a_dataset_is_not_overwritten(data: Path) -> None:
     before = (data / "train.jsonl").read_bytes()
-    with pytest.raises(ConfigError, match="give another folder"):
+    with pytest.raises(ConfigError, match="choose another folder"):
         ground_dataset(data, data / ".." / "data")
     assert (data / "train.jsonl").read_bytes() == before

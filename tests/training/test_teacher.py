@@ -93,7 +93,7 @@ def test_several_teachers_decide_together_each_about_what_it_knows(tmp_path: Pat
     assert rows.items() <= {"u0": 1.0, "u1": -1.5, "u4": -2.0, "u2": 0.5}.items()
     assert {"u0", "u2"} <= rows.keys()
     assert len(rows) == 4
-    with pytest.raises(ConfigError, match=r"two: it was trained on b, which its student would learn from it"):
+    with pytest.raises(ConfigError, match=r"two: it was trained on b, so its student would learn it too"):
         read_labelled(data, [one, two], ["b", "c"])
 
 
@@ -103,7 +103,7 @@ def test_what_cannot_teach_is_said(tmp_path: Path, data: Path) -> None:
     for folder, odds, texts in (("other", {"u1": 1.0, "v": -1.0}, {}), ("new", {"v": 1.0}, {"v": "Other words."})):
         with pytest.raises(InputError, match=r"'v' differs from .*unlabelled.jsonl; train the teac"):
             read_labelled(data, [teach(tmp_path / folder, odds, **texts)])
-    with pytest.raises(ConfigError, match=r"seen: it was trained on b, which its student would learn from it; train a"):
+    with pytest.raises(ConfigError, match=r"seen: it was trained on b, so its student would learn it too; train a"):
         read_labelled(data, [teach(tmp_path / "seen", {"u1": 1.0, "u2": -1.0}, without="a")], ["a", "b"])
     with pytest.raises(InputError, match=r"blind: decided that all 24 pairs are correct; that teaches nothing"):
         read_labelled(data, [teach(tmp_path / "blind", {f"u{n}": -3.0 for n in range(24)})])

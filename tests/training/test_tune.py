@@ -211,7 +211,7 @@ def test_weights_in_the_loss_matter(base: Path, tmp_path: Path) -> None:
 
 
 def test_nothing_to_train_on_is_said(base: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no example to train on"):
+    with pytest.raises(ConfigError, match="no examples to train on"):
         train(base, tmp_path / "none", RECIPE, [])
 
 

@@ -150,12 +150,8 @@ class Training:
             torch.backends.cuda.matmul.allow_tf32 = True
             if self.recipe.compile:
                 compile_layers(self.model)
-        if self._deepspeed:  # the sizes of batches are only for its log
-            sizes = {"train_micro_batch_size_per_gpu": 1, "train_batch_size": self._accelerator.num_processes}
-            off = {"enabled": False}
-            self._accelerator.state.deepspeed_plugin.deepspeed_config.update(
-                gradient_clipping=self.recipe.clip, gradient_accumulation_steps=1, fp16=off, bf16=dict(off), **sizes
-            )
+        if self._deepspeed:
+            self._configure_deepspeed()
         low = self.recipe.precision == "bf16" and self._device.type == "cuda"
         tuned = Tuned(self.model, low).train()
         trained = [weight for weight in tuned.parameters() if weight.requires_grad]
@@ -166,6 +162,14 @@ class Training:
         optimizer = torch.optim.AdamW(groups, lr=self.recipe.learning_rate, betas=betas, fused=fused)
         self._tuned, self._optimizer_ = self._accelerator.prepare(tuned, optimizer)
         self._run()
+
+    def _configure_deepspeed(self) -> None:
+        """Set DeepSpeed's configuration by the recipe; the sizes of batches are only for its log."""
+        sizes = {"train_micro_batch_size_per_gpu": 1, "train_batch_size": self._accelerator.num_processes}
+        off = {"enabled": False}
+        self._accelerator.state.deepspeed_plugin.deepspeed_config.update(
+            gradient_clipping=self.recipe.clip, gradient_accumulation_steps=1, fp16=off, bf16=dict(off), **sizes
+        )
 
     def _run(self) -> None:
         total = total_steps(len(self.examples), self.recipe)
