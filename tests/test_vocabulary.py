@@ -11,11 +11,7 @@ STILL_TWICE = set(
     re.findall(
         r"\w+",
         """
-    Agreement Answer Asked Bars BenchRun Block Case Change Check Checked Comparison Counts Decision Difference Draft
-    Edit Entry Evaluation Example Fact Facts Field Figure Form Found Grounding Group Issue Item Judged Judging Key
-    Kind Labelled Layout Line Lookup Marked Options Pair Part Piece Profile Progress Question Rate Recipe Retrieval
-    Row Run Runs Scorer Searched Seen Session Settings Shift Sign Source Spans Stage Statement Status Study Summary
-    Tally Task Text Topic Verdict Version Versus Vote Work Worker Written
+    Answer Comparison Evaluation Form Judged Judging Kind Session Stage Status Verdict
         """,
     )
 )
@@ -36,7 +32,6 @@ STILL_NOUNS = Counter(
     longanswer=33,
     metaevaluation=28,
     rating=12,
-    report=66,
     studio=86,
     training=43,
 )
