@@ -81,7 +81,11 @@ def describe_card(about: Mapping[str, Any], headline: str = "") -> ResultDocumen
     }
     short = [Amounts(name, rows) for name, rows in counts.items() if len(rows) <= OPEN]
     folded = [Fold(f"{n} ({len(rows)})", [Amounts(n, rows)]) for n, rows in counts.items() if len(rows) > OPEN]
-    examples = [_example(place, Gold.model_validate(example)) for place, example in enumerate(about["examples"])]
+    examples = []
+    for place, gold in enumerate(map(Gold.model_validate, about["examples"])):
+        sample, marked = gold.sample, mark(place, gold.sample, gold.report.errors)
+        places = (look_up(language_name, sample.language), look_up(region_name, sample.region), gold.task.value)
+        examples.append(ExampleCard(marked, gold.kind, [name for name in places if name]))
     changes = [Notes(about["changes"]), key(COMPARED)]
     origin = Fold("Revisions", [key(revisions), Signatures(named)])
     return ResultDocument(
@@ -155,12 +159,6 @@ class ExampleCard(PageBlock):
     marked: MarkedSample
     kind: str
     places: Sequence[str]
-
-
-def _example(place: int, gold: Gold) -> ExampleCard:
-    sample = gold.sample
-    places = [look_up(language_name, sample.language), look_up(region_name, sample.region), gold.task.value]
-    return ExampleCard(mark(place, sample, gold.report.errors), gold.kind, [name for name in places if name])
 
 
 def difference_tables(differences: Sequence[DatasetDifference]) -> list[Grid | str]:

@@ -79,7 +79,7 @@ def describe_collection(collection: Collection, questions: Callable[[], Iterable
             Section("topics", "Topics", topics),
             Section("overlap", "Languages compared", _overlap(collection)),
         ],
-        details=lambda: _details(list(questions())),
+        details=lambda: [part(every) for every in [list(questions())] for part in (_duplicates, _cards)],
         facts={
             "Model": collection.model,
             "Candidates": count(collection.candidates),
@@ -179,13 +179,9 @@ def _overlap(collection: Collection) -> list[PageBlock]:
 # ---- questions -------------------------------------------------------------------------------------------------
 
 
-def _details(questions: Sequence[Collected]) -> list[Section]:
-    return [_duplicates(questions), _answers(questions)]
-
-
 @dataclass(frozen=True)
 class Duplicates(PageBlock):
-    """Questions that are there twice, each with the one that it repeats."""
+    """Duplicate questions, each with the one that it repeats."""
 
     template: ClassVar[str] = "cards/collect.html.j2"
     rows: Sequence[tuple[Collected, str, Sequence[Collected]]]
@@ -226,7 +222,7 @@ class QuestionCard(PageBlock):
     long: int = LONG
 
 
-def _answers(questions: Sequence[Collected]) -> Section:
+def _cards(questions: Sequence[Collected]) -> Section:
     """Return some of the questions that a model was asked about, with its replies."""
     judged = [question for question in questions if question.stage is not CollectStage.DUPLICATE]
     chosen = _choose(judged)
@@ -263,7 +259,7 @@ def _answers(questions: Sequence[Collected]) -> Section:
 
 
 def _choose(questions: Sequence[Collected]) -> list[Collected]:
-    """The undecided, the dropped and the kept, at least a third of the room for each that needs it, from all over."""
+    """Return undecided, dropped and kept questions from all over: a third of the room for each that needs it."""
     groups = [[question for question in questions if question.status is status] for status in LOOKS]
     chosen: list[Collected] = []
     for place, group in enumerate(groups):

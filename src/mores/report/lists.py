@@ -21,7 +21,7 @@ def runs_table(runs: Sequence[Run]) -> Grid:
 
 
 def sources_table(sources: Sequence[dict[str, Any]]) -> Grid:
-    """Descriptions of sources (`mores.factory.sources.describe`), with what is counted of each where it was."""
+    """Return sources (`mores.factory.sources.describe`), with what is counted of each where it was."""
     counted = any("items" in source for source in sources)
     rows = []
     for source in sources:

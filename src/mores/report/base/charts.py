@@ -132,7 +132,7 @@ class Intervals(Chart):
         return name if kind == "zero" else f"{name}: {shown}"
 
     def scale(self) -> Scale:
-        """From the lowest to the highest that is shown; shares go from 0 to 100%."""
+        """Return the scale from the lowest to the highest that is shown; shares go from 0 to 100%."""
         results = [result for row in self.rows for result in (row.result, row.second) if result]
         values = [
             v

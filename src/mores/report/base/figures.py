@@ -40,7 +40,7 @@ STYLE = {
 
 
 def require_figures() -> None:
-    """ConfigError, with the command that installs it, where matplotlib is missing."""
+    """Raise ConfigError, with the command that installs it, where matplotlib is missing."""
     require("pip install 'mores[figures]'", "matplotlib")
 
 
@@ -102,7 +102,7 @@ def _colour(place: int) -> str:
 
 
 def _rows(figure: Any, labels: Sequence[str], height: float = 1.0) -> Any:
-    """Axes with a row for each label, the first on top."""
+    """Return axes with a row for each label, the first on top."""
     figure.set_size_inches(WIDTH, 0.5 + LINE * height * max(1, len(labels)))
     axes = figure.add_subplot()
     axes.set_yticks(range(len(labels)), labels)
@@ -122,7 +122,7 @@ def _legend(figure: Any) -> None:
 
 
 def _whisker(axes: Any, result: Result, y: float, row: IntervalRow, colour: str, label: str) -> None:
-    """A value with its interval: hollow where it rests on few samples, a square where it is a baseline."""
+    """Draw a value with its interval: hollow where it rests on few samples, a square where it is a baseline."""
     if result.low is not None and result.high is not None:
         axes.plot([result.low, result.high], [y, y], color=colour, linewidth=1.3, clip_on=False)
     few = is_few(result.n) and not row.second

@@ -170,7 +170,7 @@ class Grid(PageBlock):
     # ---- files and notebooks -----------------------------------------------------------------------------------
 
     def csv(self) -> str:
-        """Return comma-separated values: an interval is a column of its own, and so is the heading."""
+        """Return comma-separated values: intervals and headings have separate columns."""
         rows = list(self.lines())
         pairs = [any(isinstance(row[place], tuple) for _, row in rows) for place in range(len(self.columns))]
         headed = ["group"] * any(heading for heading, _ in rows)
@@ -293,7 +293,7 @@ def print_tables(tables: Iterable[Grid | str], *, stderr: bool = False) -> None:
         if isinstance(table, str):
             console.print(harmless(table), soft_wrap=True)
         else:
-            console.print(table, "")
+            console.print(table, *[] if isinstance(table, ListGrid) else [""])
 
 
 def tables_html(tables: Iterable[Grid | str]) -> str:

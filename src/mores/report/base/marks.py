@@ -34,7 +34,7 @@ class Numbered(NamedTuple):
     """Whether its span holds its quote; otherwise it is listed without a mark."""
 
 
-class TextPiece(NamedTuple):
+class MarkedPiece(NamedTuple):
     """A part of a text that lies in the same errors from end to end."""
 
     text: str
@@ -52,7 +52,7 @@ class MarkedSample(NamedTuple):
     sample: Sample
     rtl: bool
     default_instruction: bool
-    sides: Mapping[Side, Sequence[TextPiece]]
+    sides: Mapping[Side, Sequence[MarkedPiece]]
     errors: Sequence[Mapping[str, Any]]
     worst: Severity
     """The most severe; minor where there is none."""
@@ -91,7 +91,7 @@ def _listed(numbered: Numbered, evidence: Sequence[Mapping[str, Any]]) -> dict[s
 
 
 def number_errors(errors: Sequence[Error], sample: Sample) -> list[Numbered]:
-    """The errors from 1 in the order in which a reader meets them; those that are not in the sample come last."""
+    """Return the errors from 1, as a reader meets them; those that are not in the sample come last."""
 
     def place(error: Error) -> tuple[bool, int, int, int]:
         located = _holds_its_quote(error, sample)
@@ -106,7 +106,7 @@ def _holds_its_quote(error: Error, sample: Sample) -> bool:
     return error.located and sample.side(error.side)[error.start : error.end] == error.quote
 
 
-def cut_at_errors(text: str, errors: Sequence[Numbered]) -> list[TextPiece]:
+def cut_at_errors(text: str, errors: Sequence[Numbered]) -> list[MarkedPiece]:
     """Return the text in pieces, cut at every boundary, so that overlapping errors need no nested marks.
 
     `errors` are those of this side that are located.
@@ -117,7 +117,7 @@ def cut_at_errors(text: str, errors: Sequence[Numbered]) -> list[TextPiece]:
     ]
     edges = sorted({0, len(text)}.union(*((start, end, place) for _, start, end, place in spans)))
     return [
-        TextPiece(
+        MarkedPiece(
             text[first:last],
             tuple(error for error, start, end, _ in spans if start <= first and last <= end),
             tuple(error for error, _, _, place in spans if place == last),
@@ -127,7 +127,7 @@ def cut_at_errors(text: str, errors: Sequence[Numbered]) -> list[TextPiece]:
 
 
 def number_place(text: str, end: int) -> int:
-    """Where the number of an error that ends at `end` can stand: there, or where the word ends that it would tear."""
+    """Return where the number of an error that ends at `end` can stand: there, or at the end of its word."""
     for at in range(end, min(len(text), end + WORD)):
         if not _belongs_to_the_last(text, at):
             return at

@@ -48,14 +48,14 @@ def isolated(name: str) -> str:
 
 
 def direction(text: str) -> str:
-    """By most of its letters: an Arabic question may begin with an English name, or with our instruction."""
+    """Return the direction of most letters: an Arabic question may begin with an English name or our instruction."""
     kinds = Counter(unicodedata.bidirectional(char) for char in text[:LONG])
     right = kinds["R"] + kinds["AL"]
     return "auto" if not right + kinds["L"] else "rtl" if right > kinds["L"] else "ltr"
 
 
 def is_web_address(source: str) -> bool:
-    """Whether a source is an http or https address with a host, and has nothing in it that an address cannot have."""
+    """Return whether a source is an http or https address with a host, without anything that an address cannot have."""
     if len(source) > 2000 or any(char.isspace() or not char.isprintable() for char in source):
         return False
     try:

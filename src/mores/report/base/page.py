@@ -48,7 +48,7 @@ def writable(html: str) -> str:
 
 
 def draw(blocks: PageBlock | Markup | Iterable[PageBlock | Markup]) -> Markup:
-    """Blocks as markup, each by its own macro; what is markup already is kept."""
+    """Return blocks as markup, each by its own macro; what is markup already is kept."""
     if isinstance(blocks, Markup):
         return blocks
     if isinstance(blocks, PageBlock):

@@ -1,4 +1,4 @@
-"""Charts that are no plots: a radar, a map of countries and a chart of ranks; and scores as strengths of a colour."""
+"""Other charts: a radar, a map of countries and a chart of ranks; and scores as strengths of a colour."""
 
 from __future__ import annotations
 

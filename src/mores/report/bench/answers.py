@@ -93,7 +93,7 @@ def _questions(answers: Iterable[Answer]) -> Iterator[_Question]:
 
 
 def _choose(questions: Iterable[_Question], limit: int, totals: Counter[str]) -> list[_Question]:
-    """The wrong ones and the unscored, then the others while there is room; drawn evenly where there are too many."""
+    """Return the wrong and the unscored, then the others while there is room; drawn evenly where there are too many."""
     by_state: dict[str, list[tuple[int, int, _Question]]] = {state: [] for state in STATES}
     for question in questions:
         totals[question.state] += 1
@@ -172,7 +172,7 @@ def _text(text: str) -> dict[str, Any]:
 
 
 def _shared(prompts: Sequence[str]) -> tuple[str, list[str]]:
-    """What the parts of a question have in common at their beginning, up to a line's or label's end, and the rests."""
+    """Return what the parts of a question begin with, up to the end of a line or label, and the rest of each."""
     if len(prompts) == 1:
         return prompts[0], [""]
     first, last = min(prompts), max(prompts)

@@ -105,7 +105,7 @@ def _section(
 
 
 def _named(results: Sequence[BenchResult]) -> dict[str, BenchResult]:
-    """By model, the best first; a second run of the same model has a number."""
+    """Return the results by model, the best first; a second run of the same model has a number."""
     ranked = sorted(results, key=lambda r: -(headline_of(r).value or 0.0))
     seen: Counter[str] = Counter()
     named = {}
@@ -158,14 +158,14 @@ def _groupings(results: Sequence[BenchResult]) -> list[str]:
 
 
 def _groups(results: Iterable[BenchResult], grouping: str) -> list[str]:
-    """Tiers from the easiest, a few as they come, others from the weakest."""
+    """Return tiers from the easiest, a few as they come, others from the weakest."""
     results = list(results)
     groups = list(dict.fromkeys(group for result in results for group in result.by.get(grouping, {})))
     if all(group.casefold() in ORDER for group in groups):
         return sorted(groups, key=lambda group: ORDER.index(group.casefold()))
     if len(groups) <= SMALL:
         return groups
-    return sorted(groups, key=lambda group: _mean(_of(r, grouping, group) for r in results))
+    return sorted(groups, key=lambda group: _mean(_figure_of(r, grouping, group) for r in results))
 
 
 def _mean(results: Iterable[Result | None]) -> float:
@@ -173,36 +173,36 @@ def _mean(results: Iterable[Result | None]) -> float:
     return fmean(values) if values else 2.0  # groups without any score come last
 
 
-def _of(result: BenchResult, grouping: str, group: str) -> Result | None:
+def _figure_of(result: BenchResult, grouping: str, group: str) -> Result | None:
     """Return the headline figure of a group."""
     return next(iter(result.by.get(grouping, {}).get(group, {}).values()), None)
 
 
 def _grouping(named: Mapping[str, BenchResult], grouping: str) -> list[PageBlock]:
-    """Dots of a single model with their intervals, or a heatmap of several."""
+    """Return dots of a single model with their intervals, or a heatmap of several."""
     results = list(named.values())
     groups, title = _groups(results, grouping), Heading(TITLES.get(grouping, grouping.capitalize()))
     if len(named) == 1:
         rows = []
         for group in groups:
-            result = _of(results[0], grouping, group)
+            result = _figure_of(results[0], grouping, group)
             rows.append(IntervalRow(group_name(grouping, group), result, f"n {result.n if result else 0:,}"))
         chart = Intervals(f"By {grouping}, the weakest first", rows, references=references_of(results[0]))
         return [title, Frame([chart], "tall") if len(groups) > TALL else chart]
-    scale = shades(telling(_of(r, grouping, g) for r in results for g in groups))
+    scale = shades(telling(_figure_of(r, grouping, g) for r in results for g in groups))
     text = "Per cent. Point at a cell for its interval and n."
     return [title, _group_table(named, grouping, groups, scale), key(text, scale.ramp())]
 
 
 def _size(results: Sequence[BenchResult], grouping: str, group: str) -> int:
-    return max((result.n + result.unscored for r in results if (result := _of(r, grouping, group))), default=0)
+    return max((result.n + result.unscored for r in results if (result := _figure_of(r, grouping, group))), default=0)
 
 
 def _group_table(named: Mapping[str, BenchResult], grouping: str, groups: Sequence[str], scale: Shades) -> Grid:
     rows = []
     for group in groups:
         name, n = group_name(grouping, group), _size(list(named.values()), grouping, group)
-        cells = (_heat_cell(f"{model}, {name}", _of(r, grouping, group), scale) for model, r in named.items())
+        cells = (_heat_cell(f"{model}, {name}", _figure_of(r, grouping, group), scale) for model, r in named.items())
         rows.append((Head(name, f"n {n:,}"), *cells))
     table = make_grid(f"Score by {grouping}", (grouping, *named), rows, kind=Heat)
     return table if len(groups) > TALL else table.turn("model")
@@ -230,13 +230,13 @@ def _folded(charts: Sequence[PageBlock], beside: Sequence[PageBlock], what: str,
 
 
 def _profiles(named: Mapping[str, BenchResult]) -> list[PageBlock]:
-    """Bars of groupings with few groups, and radars of those that make a profile (MSQA, Figures 4 and 5)."""
+    """Return bars of groupings with few groups, and radars of those that make a profile (MSQA, Figures 4 and 5)."""
     results = list(named.values())
     radars: list[PageBlock] = []
     for grouping in PROFILES:
         groups = [
             g for g in sorted(_groups(results, grouping), key=lambda g: group_name(grouping, g))
-            if all((result := _of(r, grouping, g)) and result.value is not None for r in results)
+            if all((result := _figure_of(r, grouping, g)) and result.value is not None for r in results)
         ]  # fmt: skip
         if len(groups) in AXES:
             radars += _radars(named, grouping, groups)
@@ -252,12 +252,12 @@ def _bars(named: Mapping[str, BenchResult], grouping: str) -> GroupedBars:
     results = list(named.values())
     groups = _groups(results, grouping)
     heads = [f"{group_name(grouping, group)} (n {_size(results, grouping, group):,})" for group in groups]
-    rows = {model: [_of(result, grouping, group) for group in groups] for model, result in named.items()}
+    rows = {model: [_figure_of(result, grouping, group) for group in groups] for model, result in named.items()}
     return GroupedBars(f"By {grouping}", heads, rows)
 
 
 def _radars(named: Mapping[str, BenchResult], grouping: str, groups: Sequence[str]) -> list[PageBlock]:
-    results = [[_of(r, grouping, g) for g in groups] for r in named.values()]
+    results = [[_figure_of(r, grouping, g) for g in groups] for r in named.values()]
     few = [few_count(min(result.n for result in column if result)) for column in zip(*results, strict=True)]
     axes = [group_name(grouping, g) + (f" ({count})" if count else "") for g, count in zip(groups, few, strict=True)]
     profiles = [

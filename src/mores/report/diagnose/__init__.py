@@ -80,7 +80,7 @@ def describe_diagnoses(results: Sequence[Record], links: Sequence[RunLinks] = ()
     )
 
 
-def _of(results: Sequence[Record], kind: type[Kind]) -> list[Kind]:
+def _select(results: Sequence[Record], kind: type[Kind]) -> list[Kind]:
     return [result for result in results if isinstance(result, kind)]
 
 
@@ -88,7 +88,7 @@ def _facts(results: Sequence[Record]) -> dict[str, str]:
     models = dict.fromkeys(name for result in results for name in _names(result, "model"))
     benchmarks = dict.fromkeys(name for result in results for name in _names(result, "benchmark"))
     facts = {"Model": _listed(models), "Benchmark": _listed(benchmarks)}
-    judges = dict.fromkeys(result.judge for result in _of(results, ErrorsResult))
+    judges = dict.fromkeys(result.judge for result in _select(results, ErrorsResult))
     return {name: value for name, value in (facts | {"Judge of errors": _listed(judges)}).items() if value}
 
 
@@ -109,10 +109,10 @@ def _signatures(results: Sequence[Record]) -> list[tuple[str, Signature]]:
         for result in results
         if isinstance(result, (CalibrationResult, Stability, RetrievalResult, TranslationResult, ErrorsResult))
     ]
-    rows += [(f"Judge: {check.judge}", check.signature) for check in _of(results, TypeCheck)]
+    rows += [(f"Judge: {check.judge}", check.signature) for check in _select(results, TypeCheck)]
     rows += [
         (f"Locality: {name}", signature)
-        for result in _of(results, Locality)
+        for result in _select(results, Locality)
         for name, signatures in result.signatures.items()
         for signature in signatures
     ]
@@ -130,10 +130,10 @@ def _analyses(results: Sequence[Record]) -> list[tuple[Section, list[Vital]]]:
             raise InputError(f"a page of diagnoses cannot show a {type(result).__name__}; give records of {names}")
     lists = sum(LISTS.get(type(result), 0) for result in results)
     limit = max(5, min(LIST, CARDS // max(1, lists)))
-    calibrations, stabilities = _of(results, CalibrationResult), _of(results, Stability)
-    retrievals, translations = _of(results, RetrievalResult), _of(results, TranslationResult)
-    errors, localities = _of(results, ErrorsResult), _of(results, Locality)
-    compared, checks = _of(results, ErrorTable), _of(results, TypeCheck)
+    calibrations, stabilities = _select(results, CalibrationResult), _select(results, Stability)
+    retrievals, translations = _select(results, RetrievalResult), _select(results, TranslationResult)
+    errors, localities = _select(results, ErrorsResult), _select(results, Locality)
+    compared, checks = _select(results, ErrorTable), _select(results, TypeCheck)
     confidence = subjects(calibrations, lambda part: calibration_part(part, limit))
     repeated = subjects(stabilities, lambda part: chain.from_iterable(stability_part(r, limit) for r in part))
     searched = subjects(retrievals, lambda part: chain.from_iterable(retrieval_part(r, limit) for r in part))

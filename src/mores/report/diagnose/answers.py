@@ -246,7 +246,7 @@ def _case_card(case: CalibrationCase) -> ItemCard:
 
 
 def stability_part(result: Stability, limit: int) -> list[PageBlock]:
-    """Curves over n, the shares of always, sometimes and never correct questions, and the questions that change."""
+    """Return curves over n, the shares of always, sometimes and never correct questions, and those that change."""
     text = (
         "Bands: 95% intervals. Best of n: at least one of n answers is correct; worst of n: all are. Curves and "
         f"figures are estimated from all answers, figures for n = {result.depth}."

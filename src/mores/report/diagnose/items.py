@@ -32,7 +32,7 @@ def unused(counts: Mapping[str, int], title: str = "Could not be used") -> Count
 
 
 def notes(texts: Iterable[str]) -> list[PageBlock]:
-    """Remarks of an analysis."""
+    """Return the remarks of an analysis."""
     remarks = [without_overrides(text) for text in texts]
     return [Notes(remarks, "notes key")] if remarks else []
 
@@ -115,7 +115,7 @@ class CardField(NamedTuple):
 
 
 def fields(texts: Mapping[str, str], language: str | None = None) -> list[CardField]:
-    """Names and texts, without empty ones."""
+    """Return names and texts, without empty ones."""
     rows = [(name, _cut(text)) for name, text in texts.items() if text]
     return [
         CardField(name, text, direction(text), language if language and name == "Question" else "")

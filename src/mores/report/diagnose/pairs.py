@@ -46,7 +46,7 @@ STAR = "* unlikely to be chance (p < 0.05, adjusted for the number of groups); w
 
 
 def _matrix(matrix: Matrix, names: tuple[str, str]) -> Frame:
-    """Questions by whether they are correct in each run; blue is gained, orange is lost."""
+    """Return questions by whether they are correct in each run; blue is gained, orange is lost."""
     total = matrix.both + matrix.first + matrix.second + matrix.neither
 
     def cell(count: int, side: int) -> Cell:
@@ -272,7 +272,7 @@ def locality_part(result: Locality) -> list[PageBlock]:
     if with_groups:
         body.append(key(STAR + f" Groups with fewer than {LEAST} questions are not tested."))
     for name in result.benchmarks:
-        body += _profile_sheet([p for p in with_groups if p.benchmark == name], name, result.grouping)
+        body += _profile_table([p for p in with_groups if p.benchmark == name], name, result.grouping)
     for shift in result.shifts:
         body += _shift(shift)
     return [*body, *_locality_unused(result), *notes(result.notes)]
@@ -298,8 +298,8 @@ def _local_row(local: Local, grouping: str) -> IntervalRow:
     )
 
 
-def _profile_sheet(profiles: Sequence[LocalityProfile], benchmark: str, grouping: str) -> list[PageBlock]:
-    """Groups × models: the difference from the overall result, in points."""
+def _profile_table(profiles: Sequence[LocalityProfile], benchmark: str, grouping: str) -> list[PageBlock]:
+    """Return groups × models: the difference from the overall result, in points."""
     sizes: dict[str, int] = {}
     for profile in profiles:
         for local in profile.groups:

@@ -110,16 +110,13 @@ def _locality(result: Locality) -> Iterator[Grid]:
     for shift in result.shifts:
         moved = [(row.model, _rank(row.first), _rank(row.second)) for row in shift.models]
         tau = _cells(shift.tau)
-        more = f"Kendall's tau {tau[0]} ({tau[1]}); = is a tie" + _left(shift.left_out)
+        left = f"\non only one of them: {', '.join(shift.left_out)}" if shift.left_out else ""
+        more = f"Kendall's tau {tau[0]} ({tau[1]}); = is a tie{left}"
         yield _table("ranks, with 95% intervals", ("model", shift.first, shift.second), moved, more)
 
 
 def _rank(rank: Rank) -> str:
     return f"{rank.rank}{'=' if rank.tied else ''} ({rank.low}–{rank.high})"
-
-
-def _left(models: Sequence[str]) -> str:
-    return f"\non only one of them: {', '.join(models)}" if models else ""
 
 
 _TABLES: dict[type[Record], Callable[[Any], Iterator[Grid]]] = {

@@ -19,7 +19,7 @@ from mores.report.base.document import ResultDocument
 from mores.report.base.grid import Grid
 from mores.report.base.names import group_name
 from mores.report.base.page import draw
-from mores.report.longform import tables as numbers
+from mores.report.longform import numbers, tables
 from mores.report.longform.cards import AnswerIssue, groups_of, is_cut, issues_of, make_card, score_of
 from mores.report.longform.opening import hero, named, tags_of
 
@@ -41,7 +41,7 @@ def describe_summaries(
 ) -> ResultDocument:
     """Return the numbers of all models; `answers` reads them for the page, which holds some hundreds."""
     models = numbers.ranked(summaries)
-    tells = numbers.tell_table(models)
+    tells = tables.tell_table(models)
     lead = (
         "Ways to answer past the question, and emoji (CaLMQA, Appendix C), in per cent of the answers that were given."
     )
@@ -50,10 +50,10 @@ def describe_summaries(
     return ResultDocument(
         "long answers",
         "Long answers: language, repetition, facts and relevance",
-        numbers.tables(summaries),
+        tables.tables(summaries),
         [
             Section("numbers", "Numbers", _numbers(models) if models else []),
-            Section("languages", "Languages", numbers.heat_maps(models)),
+            Section("languages", "Languages", tables.heat_maps(models)),
             Section("resources", "Resources", _resources(models)),
             Section("tells", "Tells", [Paragraph(lead), tells] if tells else []),
         ],
@@ -69,7 +69,7 @@ def describe_summaries(
 
 def _details(answers: Iterable[Pair], models: Sequence[str]) -> list[Section]:
     cards = _Cards(answers, models)
-    failures = numbers.failure_table(cards.failures)
+    failures = tables.failure_table(cards.failures)
     lead = "Answers for which something is missing or could not be read. Nothing of this is a wrong answer."
     shown = [Cards(_lead(cards), _selects(cards), cards.cards)] if cards.cards else []
     return [
@@ -90,14 +90,14 @@ def _numbers(models: Sequence[LongformSummary]) -> list[PageBlock]:
     )
     if any({"precision", "relevance"} & summary.figures.keys() for summary in models):
         lead += " Precision and relevance: of answers without a surface issue, unless the run judged every answer."
-    body = [Paragraph(lead), *_titled("All languages", numbers.table_2(models, numbers.everywhere, "All languages"))]
+    body = [Paragraph(lead), *_titled("All languages", tables.table_2(models, numbers.everywhere, "All languages"))]
     out = sorted(group_name("language", tag) for tag in LEFT_OUT & tags_of(models))
     title, note = "As in CaLMQA’s Table 2", "None of these languages is left out in CaLMQA’s Table 2."
     if out:
-        body += _titled(title, numbers.table_2(models, numbers.in_paper, title))
+        body += _titled(title, tables.table_2(models, numbers.in_paper, title))
         note = f"Without {', '.join(out)}, which the paper leaves out because its language check cannot identify them."
     body.append(key(note))
-    if more := numbers.more_table(models):
+    if more := tables.more_table(models):
         names = ", ".join(name.partition(",")[0].lower() for name in more.names[1:]).capitalize()
         body.append(Fold(names, [more]))
     return body
@@ -109,9 +109,9 @@ def _titled(title: str, table: Grid | None) -> list[PageBlock]:
 
 def _resources(models: Sequence[LongformSummary]) -> list[PageBlock]:
     """High and mid against low."""
-    charts = numbers.level_bars(models)
+    charts = tables.level_bars(models)
     lead = "Languages with many or some resources against those with few, as CaLMQA’s Table 4 has them."
-    table = _titled("All figures by level", numbers.level_table(models))
+    table = _titled("All figures by level", tables.level_table(models))
     return [Paragraph(lead), Frame(charts), *table] if charts else []
 
 
@@ -136,9 +136,9 @@ class _Cards:
         self.here: Counter[AnswerIssue] = Counter()
         self.failures: dict[str, Counter[str]] = {model: Counter() for model in models}
         self._numbers: dict[tuple[str, str], int] = {}
-        self.cards = [card for _, card in sorted(self._made(answers), key=lambda pair: pair[0])]
+        self.cards = [card for _, card in sorted(self._make(answers), key=lambda pair: pair[0])]
 
-    def _made(self, answers: Iterable[Pair]) -> Iterator[tuple[tuple[float, int, int], Markup]]:
+    def _make(self, answers: Iterable[Pair]) -> Iterator[tuple[tuple[float, int, int], Markup]]:
         made = size = 0
         for row in self._in_turn(answers):
             card = self._card(row)

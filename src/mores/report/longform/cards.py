@@ -61,7 +61,7 @@ VERDICTS = {True: ("right", "Supported"), False: ("wrong", "Not supported"), Non
 
 
 def issues_of(appraisal: Appraisal) -> tuple[AnswerIssue, ...]:
-    """Everything that is wrong with an answer, the worst first."""
+    """Return everything that is wrong with an answer, the worst first."""
     if "answer" in appraisal.failures:
         return (AnswerIssue.MISSING,)
     claims, check = appraisal.claims, appraisal.language
@@ -78,7 +78,7 @@ def issues_of(appraisal: Appraisal) -> tuple[AnswerIssue, ...]:
 
 
 def score_of(appraisal: Appraisal) -> float:
-    """How good an answer is, as far as that is known: S, or the product of its known parts; none at all comes last."""
+    """Return how good an answer is, as far as known: S, or the product of its known parts; 2 without an answer."""
     if "answer" in appraisal.failures:
         return 2.0
     overall = factuality.overall(appraisal)
@@ -226,7 +226,7 @@ def _answer(text: str, answer: LongAnswer, appraisal: Appraisal) -> Side:
 
 
 def mark_spans(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[str, bool]]:
-    """The text in pieces, each with whether it lies in a span; spans may overlap, and what lies outside is ignored."""
+    """Return the text in pieces, each with whether it lies in a span; spans may overlap or reach beyond the text."""
     inside = [(max(0, start), min(end, len(text))) for start, end in spans]
     edges = sorted({0, len(text), *(edge for start, end in inside if start < end for edge in (start, end))})
     pieces: list[tuple[str, bool]] = []

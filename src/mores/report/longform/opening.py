@@ -8,7 +8,7 @@ from mores.formatting import count
 from mores.longanswer.summary import LongformSummary
 from mores.report.base.blocks import Hero
 from mores.report.base.names import group_name, isolated
-from mores.report.longform import tables as numbers
+from mores.report.longform import numbers
 
 
 def hero(models: Sequence[LongformSummary]) -> Hero:
@@ -78,7 +78,7 @@ def _surface_words(summary: LongformSummary) -> list[str]:
 
 
 def _judged_words(summary: LongformSummary) -> list[str]:
-    """Facts, relevance and S, as far as they were judged."""
+    """Return facts, relevance and S, as far as they were judged."""
     precision, relevance, overall = (_known(summary, key) for key in ("precision", "relevance", "S"))
     words = []
     if precision:

@@ -6,20 +6,31 @@ culturally agnostic questions before that of the specific ones. Everything is es
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeGuard
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from mores.formatting import NOTHING, between, count, left_out, number, percent, possible, shares
-from mores.longanswer.records import QuestionKind
+from mores.formatting import NOTHING, count, left_out, number, percent
 from mores.longanswer.stages import STAGES
 from mores.longanswer.summary import LEFT_OUT, LongformSummary, resource_level
 from mores.longanswer.tells import Tell
 from mores.report.base.blocks import Fold, Frame, Heading, PageBlock, Paragraph, Ramp, key
-from mores.report.base.charts import GroupedBars, spoken
+from mores.report.base.charts import GroupedBars
 from mores.report.base.few import telling
 from mores.report.base.grid import Cell, Grid, Head, Heat, Row, make_grid
 from mores.report.base.names import group_name
 from mores.report.base.shapes import Shades
+from mores.report.longform.numbers import (
+    Place,
+    bounds,
+    everywhere,
+    in_words,
+    interval,
+    is_known,
+    kinds_of,
+    main_figure,
+    shown,
+    within,
+)
 from mores.types import Result
 
 BETWEEN = " / "
@@ -69,99 +80,7 @@ FIGURES = (
 )
 
 
-# ---- where a number is -----------------------------------------------------------------------------------------
-
-
-def ranked(summaries: Sequence[LongformSummary]) -> list[LongformSummary]:
-    """Return the best first: by S, or by the answers without issues where there is no S."""
-    figure = main_figure(summaries)
-
-    def score(summary: LongformSummary) -> float:
-        result = summary.figures.get(figure)
-        return result.value if result and result.value is not None else -1.0
-
-    return sorted(summaries, key=score, reverse=True)
-
-
-def main_figure(summaries: Sequence[LongformSummary]) -> str:
-    """S, where anybody has it."""
-    return "S" if any(is_known(summary.figures.get("S")) for summary in summaries) else "without issues"
-
-
-def is_known(result: Result | None) -> TypeGuard[Result]:
-    """Return whether there is a value."""
-    return result is not None and result.value is not None
-
-
-def kinds_of(summaries: Sequence[LongformSummary]) -> tuple[str, ...]:
-    """Return the kinds of questions that there are, agnostic before specific as in the paper."""
-    return tuple(
-        kind.value
-        for kind in (QuestionKind.AGNOSTIC, QuestionKind.SPECIFIC)
-        if any(_of_kind(summary, kind) for summary in summaries)
-    )
-
-
-def _of_kind(summary: LongformSummary, kind: str) -> dict[str, Result] | None:
-    return summary.by.get("kind", {}).get(kind)
-
-
-Place = Callable[[LongformSummary, str | None], dict[str, Result]]
-"""The figures of a part of a model's answers, of one kind or, with None, of all kinds."""
-
-
-def everywhere(summary: LongformSummary, kind: str | None) -> dict[str, Result]:
-    """Return all languages."""
-    return summary.figures if kind is None else _of_kind(summary, kind) or {}
-
-
-def in_paper(summary: LongformSummary, kind: str | None) -> dict[str, Result]:
-    """Without the languages that the paper leaves out."""
-    return summary.by.get("paper", {}).get(kind or "all", {})
-
-
-def within(grouping: str, group: str) -> Place:
-    """Return one language, or the languages of one level of resources."""
-
-    def find(summary: LongformSummary, kind: str | None) -> dict[str, Result]:
-        if kind is None:
-            return summary.by.get(grouping, {}).get(group, {})
-        return summary.by.get(f"{grouping}, kind", {}).get(f"{group}, {kind}", {})
-
-    return find
-
-
-# ---- single numbers --------------------------------------------------------------------------------------------
-
-
-def shown(figure: str, result: Result | None) -> str:
-    """Return a share in per cent without the sign, a count with one decimal."""
-    value = result.value if result else None
-    return number(value, 1) if figure == "claims" else percent(value).removesuffix("%")
-
-
-def interval(figure: str, result: Result | None) -> str:
-    """Return the 95% interval in the same unit; nothing where there is none."""
-    if figure != "claims":
-        return between(result).removesuffix("%")
-    if result is None or result.low is None or result.high is None:
-        return ""
-    return f"{number(result.low, 1)}–{number(result.high, 1)}"
-
-
-def bounds(result: Result | None) -> str:
-    """Return what a share could be in per cent, whatever the undecided are; nothing where all is decided."""
-    return shares(*result.bounds).removesuffix("%") if result and result.bounds else ""
-
-
-def in_words(name: str, figure: str, result: Result | None) -> str:
-    """Return a number in words, for those who point at it or have it read to them."""
-    if figure != "claims" or result is None or result.value is None:
-        only = f"; {possible(result)}" if result and result.value is None and result.bounds else ""
-        return spoken(name, result) + only
-    ends = interval(figure, result)
-    inside = f" (95% interval {ends})" if ends else ""
-    return f"{name}: {shown(figure, result)}{inside}, n {result.n:,}, {result.unscored:,} unscored"
+# ---- tables ----------------------------------------------------------------------------------------------------
 
 
 def _cell(name: str, figure: str, pairs: Sequence[tuple[str, Result | None]]) -> Cell:
@@ -181,12 +100,14 @@ def _cell(name: str, figure: str, pairs: Sequence[tuple[str, Result | None]]) ->
     return Cell(text, small="\n".join(lines), hint=hint)
 
 
-# ---- tables ----------------------------------------------------------------------------------------------------
-
-
 def table_2(summaries: Sequence[LongformSummary], place: Place, title: str) -> Grid | None:
-    """Models by figures; None where nobody has one of them."""
-    rows = [(summary, place, _counts(summary) if place is everywhere else "") for summary in summaries]
+    """Return models by figures; None where nobody has one of them."""
+    rows = []
+    for summary in summaries:
+        counts = [count(summary.answers, "answer")]
+        counts += [f"{summary.missing:,} not given"] if summary.missing else []
+        counts += [f"{summary.undecided:,} of {summary.claims:,} claims undecided"] if summary.undecided else []
+        rows.append((summary, place, ", ".join(counts) if place is everywhere else ""))
     return _table(rows, TABLE_2, kinds_of(summaries), title)
 
 
@@ -200,7 +121,7 @@ def level_table(summaries: Sequence[LongformSummary]) -> Grid | None:
 
 
 def more_table(summaries: Sequence[LongformSummary]) -> Grid | None:
-    """Claims, recall, F1 and English."""
+    """Return claims, recall, F1 and English."""
     ks = {summary.k for summary in summaries if summary.k is not None}
     at = f" at K = {ks.pop()}" if len(ks) == 1 else ""
     names = {key: f"{name}{at}, %" if key in ("recall", "F1") else name for key, name in MORE.items()}
@@ -234,13 +155,6 @@ def _table(
     return make_grid(title, ("model", *(names[key] for key in there)), rows)
 
 
-def _counts(summary: LongformSummary) -> str:
-    counts = [count(summary.answers, "answer")]
-    counts += [f"{summary.missing:,} not given"] if summary.missing else []
-    counts += [f"{summary.undecided:,} of {summary.claims:,} claims undecided"] if summary.undecided else []
-    return ", ".join(counts)
-
-
 # ---- heatmaps --------------------------------------------------------------------------------------------------
 
 
@@ -259,7 +173,7 @@ def _heat(summaries: Sequence[LongformSummary], figure: HeatFigure, kind: str | 
 
 
 def _lines(summaries: Sequence[LongformSummary]) -> list[tuple[Head, Place]]:
-    """Languages by level of resources and name."""
+    """Return languages by level of resources and name."""
     languages = {language for summary in summaries for language in summary.by.get("language", {})}
     lines: list[tuple[Head, Place]] = []
     for level, title in LEVELS.items():
@@ -299,15 +213,11 @@ def _heat_cell(name: str, figure: HeatFigure, result: Result | None, top: float)
 
 
 def _top(summaries: Sequence[LongformSummary], figure: HeatFigure) -> float:
-    """Shares have one scale from 0 to 100%, so that figures can be compared; claims go up to the most there are."""
+    """Return the end of a scale: 100% for shares, so that figures can be compared; the most that occurs for claims."""
     if figure.key != "claims":
         return 1.0
     groups = (figures for summary in summaries for figures in summary.by.get("language", {}).values())
     return max(telling(figures.get(figure.key) for figures in groups), default=1.0) or 1.0
-
-
-def _ramp(figure: HeatFigure, top: float) -> Ramp:
-    return Ramp("0", number(top, 1) if figure.key == "claims" else "100", "up" if figure.good else "down")
 
 
 def heat_maps(summaries: Sequence[LongformSummary]) -> list[PageBlock]:
@@ -322,7 +232,8 @@ def heat_maps(summaries: Sequence[LongformSummary]) -> list[PageBlock]:
                 Frame([Heading(t.title.partition(": ")[2].capitalize() or "All questions", level=4), t], "map")
                 for t in tables
             ]
-            body = [Frame(maps, "heats"), key("", _ramp(figure, top))]
+            most = number(top, 1) if figure.key == "claims" else "100"
+            body = [Frame(maps, "heats"), key("", Ramp("0", most, "up" if figure.good else "down"))]
             folds.append(Fold(figure.title, body, not folds, f"\N{NO-BREAK SPACE}Figure {figure.number}"))
     lead = (
         "Languages with many or some resources come first, then those with few; the outlined lines are all languages "
@@ -341,21 +252,15 @@ def level_bars(summaries: Sequence[LongformSummary]) -> list[GroupedBars]:
     if len(levels) < 2:
         return []
     name = "Overall score S" if figure == "S" else "Answers without surface issues"
-    kinds: Sequence[str | None] = kinds_of(summaries) or (None,)
-    titles = {kind: f"{name}: culturally {kind} questions" if kind else name for kind in kinds}
-    return [
-        GroupedBars(title, [LEVELS[level] for level in levels], _level_rows(summaries, levels, figure, kind))
-        for kind, title in titles.items()
-    ]
-
-
-def _level_rows(
-    summaries: Sequence[LongformSummary], levels: Sequence[str], key: str, kind: str | None
-) -> dict[str, list[Result | None]]:
-    return {
-        summary.model or "no name": [within("resources", level)(summary, kind).get(key) for level in levels]
-        for summary in summaries
-    }
+    charts = []
+    for kind in kinds_of(summaries) or (None,):
+        rows = {
+            summary.model or "no name": [within("resources", level)(summary, kind).get(figure) for level in levels]
+            for summary in summaries
+        }
+        title = f"{name}: culturally {kind} questions" if kind else name
+        charts.append(GroupedBars(title, [LEVELS[level] for level in levels], rows))
+    return charts
 
 
 def failure_table(failures: Mapping[str, Mapping[str, int]]) -> Grid | None:

@@ -65,7 +65,7 @@ def _cell(where: str, result: Result | None, *, digits: int = 2, star: bool = Fa
 
 
 def significantly_best(meta: Meta, statistic: str) -> str | None:
-    """The metric that is better than each other one, all with an adjusted p below 0.05; None when there is none."""
+    """Return the metric that is better than each other one, all with an adjusted p below 0.05; None without one."""
     values = {e.metric: v for e in meta.evaluations if (v := value_of(e.scores.get(statistic))) is not None}
     return _best_of(values, [c for c in meta.comparisons if c.statistic == statistic])
 
@@ -151,7 +151,7 @@ def _scores(evaluation: MetricEvaluation, names: Iterable[str], stars: dict[str,
 
 
 def _unscored(evaluations: Iterable[MetricEvaluation]) -> list[str]:
-    """Why samples have no score, in a sentence, if there are any."""
+    """Return why samples have no score, in a sentence, if there are any."""
     why = [f"{e.metric}: {show_failures(e.failures)}" for e in evaluations if any(e.failures.values())]
     return [f"Unscored: {'; '.join(why)}."] if why else []
 

@@ -18,13 +18,12 @@ def versus_tables(versus: JudgementComparison, by: str = "source") -> list[Grid 
     title = f"{versus.first} less {versus.second} on {versus.n:,} samples{more}"
     overall = _grid({NAMES[c.statistic]: c for c in versus.overall}, "statistic", title)
     groups = versus.by.get(by)
-    broken_down = [_grid(groups, by, f"{_main(groups)} by {by}", adjusted=True)] if groups else []
+    broken_down = []
+    if groups:
+        statistic = next(iter(groups.values())).statistic
+        name = "Scaled accuracy" if statistic == "scaled_accuracy" else NAMES[statistic]
+        broken_down = [_grid(groups, by, f"{name} by {by}", adjusted=True)]
     return [*broken_down, overall, _headline(versus)]
-
-
-def _main(groups: Mapping[str, MetricComparison]) -> str:
-    statistic = next(iter(groups.values())).statistic
-    return "Scaled accuracy" if statistic == "scaled_accuracy" else NAMES[statistic]
 
 
 def _grid(rows: Mapping[str, MetricComparison], what: str, title: str, *, adjusted: bool = False) -> Grid:

@@ -154,7 +154,7 @@ def _ratings(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]:
 
 
 def _stacks(study: RatingStudy, title: str, groups: Sequence[Distribution]) -> list[PageBlock]:
-    """Bars of the same length, cut by rating; none where the scale is too long for that."""
+    """Return bars of the same length, cut by rating; none where the scale is too long for that."""
     if not groups or len(study.scale) > len(FROM_LOW):
         return []
     colours = FROM_LOW if len(study.scale) == len(FROM_LOW) else range(len(study.scale))
