@@ -1,4 +1,4 @@
-"""Writes docs/commands/ from the commands' own help: `make docs`; a test checks that it is up to date."""
+"""Writes docs/commands/ and docs/api/settings.md from the settings themselves: `make docs`; a test checks them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import MISSING, Field
 from pathlib import Path
+from typing import Any
 
 import click
 
 from mores.cli import COMMANDS, mores
+from mores.cli.command import describe
+from mores.settings import Settings, declared, default_of, settings_of
+from mores.settings.records import RECORDS, load_record
+from mores.settings.values import GIVEN
 
 FOLDER = Path(__file__).parent / "commands"
+SETTINGS = Path(__file__).parent / "api" / "settings.md"
 
 
 def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
@@ -75,12 +82,48 @@ def pages() -> dict[str, str]:
     return {"index.md": "\n".join(["# Commands", "", intro, "", *rows]) + "\n", **written}
 
 
+def settings_page() -> str:
+    """The reference of every record of settings; a setting stands with the record that declares it."""
+    parts = [
+        "# Settings",
+        "Written by `make docs` from the records themselves. [The guide](../settings.md) explains them.",
+    ]
+    records = [load_record(table) for table in RECORDS]
+    kinds = (kind for each in records for kind in reversed(each.__mro__) if issubclass(kind, Settings))
+    for record in dict.fromkeys(kind for kind in kinds if kind is not Settings):
+        own = [entry for entry in settings_of(record) if entry.name in inspect.get_annotations(record)]
+        if not own:
+            continue
+        table = f" (`[{record.table}]` in a settings file)" if "table" in vars(record) else ""
+        builds = [f"`{kind.__name__}`" for kind in record.__bases__ if kind is not Settings]
+        more = f" It also has the settings of {' and '.join(builds)}." if builds else ""
+        rows = ["| setting | type | default | meaning | changes the result |", "| --- | --- | --- | --- | --- |"]
+        rows += [_setting_row(record, entry) for entry in own]
+        parts.append("\n\n".join([f"## {record.__name__}", f"{record.__doc__}{more}{table}", "\n".join(rows)]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _setting_row(record: type[Settings], entry: Field[Any]) -> str:
+    about, default = declared(entry), default_of(entry)
+    annotation = str(inspect.get_annotations(record)[entry.name])
+    given = GIVEN.get(annotation, annotation).replace("|", "\\|")
+    shown = about.default_text or (
+        "required" if default is MISSING else "–" if callable(default) else f"`{describe(default)}`"
+    )
+    if default is None and not about.default_text:
+        shown = "`None`"
+    meaning = _options_as_code(about.help.replace("|", "\\|"))
+    return f"| `{entry.name}` | `{given}` | {shown} | {meaning} | {'yes' if about.result else 'no'} |"
+
+
 if __name__ == "__main__":
     current = {page.name: page.read_text("utf-8") for page in FOLDER.glob("*.md")}
     if sys.argv[1:] == ["--check"]:
-        sys.exit(None if current == pages() else "docs/commands/ is not current: run `make docs`")
+        is_current = current == pages() and SETTINGS.read_text("utf-8") == settings_page()
+        sys.exit(None if is_current else "docs/commands/ is not current: run `make docs`")
     FOLDER.mkdir(exist_ok=True)
     for name in current:
         (FOLDER / name).unlink()
     for name, text in pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
+    SETTINGS.write_text(settings_page(), encoding="utf-8")

@@ -14,6 +14,7 @@ import mores
 SOURCE = Path(mores.__file__).parent
 DEVELOPMENT = (Path(__file__).parents[1] / "docs" / "development.md").read_text("utf-8")
 LAYERS = [
+    {"views"},
     {"types", "errors", "cache", "calling", "renamed"},
     {"culture", "extras", "reading", "settings", "signature"},
     {"io", "stats", "language", "formatting", "registry", "hub"},
@@ -34,14 +35,10 @@ LAYERS = [
 
 
 LATER = {
-    "types.py": "a judgement in a notebook is drawn by the report",
-    "benchmark/score.py": "a result in a notebook is drawn by the report",
-    "benchmark/board.py": "a leaderboard in a notebook is drawn by the report",
-    "run/folder.py": "the table of the kinds of run; a run in a notebook is drawn by the report",
+    "run/folder.py": "the table of the kinds of run",
     "renamed.py": "the table of the names that packages had before",
     "calling.py": "the table of the public functions, and the loop that runs them",
     "settings/records.py": "the table of the records of settings",
-    "factory/api.py": "a build ends with the page of its data card",
 }
 """Files that name modules of later layers, all of them when a function runs, and why."""
 CIRCLES = {

@@ -14,11 +14,26 @@ from typing import TYPE_CHECKING, Any
 
 from mores.calling import FUNCTIONS, blocking, load
 from mores.renamed import accept_old_names
+from mores.views import DRAWN
 
 if TYPE_CHECKING:
     from mores import aio as aio
     from mores import studio as studio
+    from mores.benchmark.settings import BenchSettings as BenchSettings
+    from mores.benchmark.settings import BoardSettings as BoardSettings
+    from mores.benchmark.settings import JudgeCheckSettings as JudgeCheckSettings
+    from mores.benchmark.settings import TiersSettings as TiersSettings
+    from mores.benchmark.settings import TopicsSettings as TopicsSettings
+    from mores.diagnosis.settings import DiagnoseSettings as DiagnoseSettings
+    from mores.engine.settings import AskSettings as AskSettings
+    from mores.errors import ConfigError as ConfigError
+    from mores.errors import GateError as GateError
+    from mores.errors import InputError as InputError
+    from mores.errors import ModelError as ModelError
     from mores.errors import MoresError as MoresError
+    from mores.errors import StoreError as StoreError
+    from mores.factory.settings import BuildSettings as BuildSettings
+    from mores.factory.settings import SourcesSettings as SourcesSettings
     from mores.functions import audit as audit
     from mores.functions import bench as bench
     from mores.functions import board as board
@@ -35,13 +50,31 @@ if TYPE_CHECKING:
     from mores.functions import rate as rate
     from mores.functions import score as score
     from mores.functions import score_file as score_file
+    from mores.functions import show as show
+    from mores.functions import sources as sources
     from mores.functions import tiers as tiers
     from mores.functions import topics as topics
     from mores.functions import train as train
+    from mores.gate import BenchGate as BenchGate
+    from mores.gate import TextGate as TextGate
+    from mores.harness.settings import ExportTaskSettings as ExportTaskSettings
+    from mores.longanswer.settings import CollectSettings as CollectSettings
+    from mores.longanswer.settings import LongformSettings as LongformSettings
+    from mores.metaevaluation.settings import CompareSettings as CompareSettings
+    from mores.metaevaluation.settings import MetaSettings as MetaSettings
+    from mores.metric.settings import AuditSettings as AuditSettings
+    from mores.metric.settings import ReportSettings as ReportSettings
+    from mores.metric.settings import ScoreFileSettings as ScoreFileSettings
+    from mores.metric.settings import ScoreSettings as ScoreSettings
+    from mores.models.pull import pull as pull
+    from mores.rating.settings import RateSettings as RateSettings
     from mores.run import Run as Run
     from mores.run import find_runs as find_runs
     from mores.run import open_run as open_run
     from mores.serve.app import serve_app as serve_app
+    from mores.training.settings import ExportSettings as ExportSettings
+    from mores.training.settings import GroundSettings as GroundSettings
+    from mores.training.settings import TrainSettings as TrainSettings
     from mores.types import Error as Error
     from mores.types import ErrorReport as ErrorReport
     from mores.types import Evidence as Evidence
@@ -56,27 +89,59 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-RECORDS = {
-    "MoresError": "mores.errors",
-    **dict.fromkeys(("Run", "find_runs", "open_run"), "mores.run"),
-    "serve_app": "mores.serve",
-    **dict.fromkeys(
-        (
-            "Error", "ErrorReport", "Evidence", "Failure", "Item", "Judgement", "Response", "Result", "Sample",
-            "Severity", "Signature",
-        ),
-        "mores.types",
+PUBLIC = {
+    "mores.errors": ("ConfigError", "GateError", "InputError", "ModelError", "MoresError", "StoreError"),
+    "mores.gate": ("BenchGate", "TextGate"),
+    "mores.models.pull": ("pull",),
+    "mores.run": ("Run", "find_runs", "open_run"),
+    "mores.serve": ("serve_app",),
+    "mores.types": (
+        "Error",
+        "ErrorReport",
+        "Evidence",
+        "Failure",
+        "Item",
+        "Judgement",
+        "Response",
+        "Result",
+        "Sample",
+        "Severity",
+        "Signature",
     ),
-}  # fmt: skip
-"""The other public names, and the module of each."""
+    "mores.benchmark.settings": (
+        "BenchSettings",
+        "BoardSettings",
+        "JudgeCheckSettings",
+        "TiersSettings",
+        "TopicsSettings",
+    ),
+    "mores.diagnosis.settings": ("DiagnoseSettings",),
+    "mores.engine.settings": ("AskSettings",),
+    "mores.factory.settings": ("BuildSettings", "SourcesSettings"),
+    "mores.harness.settings": ("ExportTaskSettings",),
+    "mores.longanswer.settings": ("CollectSettings", "LongformSettings"),
+    "mores.metaevaluation.settings": ("CompareSettings", "MetaSettings"),
+    "mores.metric.settings": ("AuditSettings", "ReportSettings", "ScoreFileSettings", "ScoreSettings"),
+    "mores.rating.settings": ("RateSettings",),
+    "mores.training.settings": ("ExportSettings", "GroundSettings", "TrainSettings"),
+}
+"""The public names besides the functions, by their modules."""
+DRAWN |= {
+    "Run": "mores.report.runs:as_html",
+    "Judgement": "mores.report.score:judgement_html",
+    "BenchResult": "mores.report.bench:result_html",
+    "Board": "mores.report.bench:board_html",
+    "card": "mores.report.card:page",
+}
 MODULES = ("aio", "studio")
 """Public modules: the functions for services, and the web app (`mores.studio.app`)."""
+RECORDS = {name: module for module, names in PUBLIC.items() for name in names}
 __all__ = ["__version__", *MODULES, *RECORDS, *FUNCTIONS]
 
 
 def __dir__() -> list[str]:
     """Return the public names, also those that are not imported yet."""
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
 
 
 def __getattr__(name: str) -> Any:

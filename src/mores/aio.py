@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mores.benchmark.api import topics as topics
     from mores.diagnosis.api import diagnose as diagnose
     from mores.factory.api import build as build
+    from mores.factory.api import sources as sources
     from mores.harness.api import export_task as export_task
     from mores.longanswer.api import collect as collect
     from mores.longanswer.api import longform as longform
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from mores.metric.api import score as score
     from mores.metric.api import score_file as score_file
     from mores.rating.api import rate as rate
+    from mores.report.api import show as show
     from mores.training.api import export as export
     from mores.training.api import ground as ground
     from mores.training.api import train as train

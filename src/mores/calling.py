@@ -30,6 +30,8 @@ FUNCTIONS = {
     "train": "mores.training.api:train",
     "ground": "mores.training.api:ground",
     "export": "mores.training.api:export",
+    "sources": "mores.factory.api:sources",
+    "show": "mores.report.api:show",
 }
 """Every public function that works for a while, and where it is written."""
 

@@ -9,6 +9,7 @@ from mores.longanswer import api as longanswer
 from mores.metaevaluation import api as metaevaluation
 from mores.metric import api as metric
 from mores.rating import api as rating
+from mores.report import api as report
 from mores.training import api as training
 
 audit = blocking(metric.audit)
@@ -27,6 +28,8 @@ meta = blocking(metaevaluation.meta)
 rate = blocking(rating.rate)
 score = blocking(metric.score)
 score_file = blocking(metric.score_file)
+show = blocking(report.show)
+sources = blocking(factory.sources)
 tiers = blocking(benchmark.tiers)
 topics = blocking(benchmark.topics)
 train = blocking(training.train)

@@ -16,6 +16,8 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, JsonValue, model_validator
 from pydantic_core import CoreSchema, core_schema
 
+from mores.views import NotebookView
+
 DEFAULT_INSTRUCTION = "Generate a culturally correct text."
 """The instruction of a text that comes without one (ExCAM, Section 1)."""
 
@@ -205,7 +207,7 @@ class ErrorReport(Record):
     """p(R) of Eq. 1: exp(mean token log-probability) of the whole report; None without log-probabilities."""
 
 
-class Judgement(Record):
+class Judgement(Record, NotebookView):
     """What a judge, a person or a model, says about one sample: a report and its score, or why there is none.
 
     It repeats the sample, so that each line of a file of judgements can be read alone; `repeat(None)` removes the
@@ -249,12 +251,6 @@ class Judgement(Record):
             return None
         fields = {name: getattr(self, name) for name in ("language", "region", "evidence", "metadata")}
         return Sample(id=self.sample_id, instruction=self.instruction or "", text=self.text, **fields)
-
-    def _repr_html_(self) -> str:
-        """Return the text with its errors marked, in a notebook."""
-        from mores.report.score import as_html
-
-        return as_html(self)
 
     @model_validator(mode="after")
     def _scored_or_failed(self) -> Self:

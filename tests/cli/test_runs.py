@@ -13,7 +13,7 @@ from mores.benchmark import score
 from mores.benchmark.benchmark import Verdict
 from mores.benchmark.folder import open_bench_run
 from mores.io import read_records
-from mores.report.runs import REPORTS
+from mores.report.runs import DESCRIBED
 from mores.run import KINDS
 from tests.cli.conftest import Run
 from tests.runs import write_manifest
@@ -108,9 +108,8 @@ def test_what_cannot_be_shown_is_said(mores: Run, home: Path) -> None:
 
 
 def test_every_kind_of_run_can_be_shown() -> None:
-    assert set(REPORTS) == set(KINDS)
-    for package in map(import_module, REPORTS.values()):
-        assert all(callable(getattr(package, name)) for name in ("run_tables", "run_sections", "run_page"))
+    assert set(DESCRIBED) == set(KINDS)
+    assert all(callable(import_module(name).describe) for name in DESCRIBED.values())
 
 
 @pytest.mark.slow
@@ -124,9 +123,8 @@ def test_the_charts_of_a_run_for_a_paper(mores: Run, home: Path) -> None:
     assert f"wrote {len(list((home / 'paper').iterdir()))} files into paper" in done.stderr
     Path("t.txt").write_text("In Japan people eat with forks.\n")
     mores("score", "t.txt", "--model", "fake:clean", "--out", "scored")
-    refused = mores("show", "scored", "--figures", "paper")
-    assert refused.returncode == 1
-    assert "a run of mores score has no charts" in refused.stderr
+    mores("show", "scored", "--figures", "scores")
+    assert {path.suffix for path in (home / "scores").iterdir()} == {".csv", ".tex"}  # no error, so no chart
 
 
 def test_a_folder_without_runs_is_said(mores: Run) -> None:

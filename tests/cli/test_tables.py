@@ -19,7 +19,7 @@ from mores.cli import mores as command
 from mores.report.base.grid import Grid, print_tables
 from mores.report.bench import tables
 from mores.report.diagnose import grids
-from mores.report.meta import breakdown, headline, votes
+from mores.report.meta import describe_meta
 from mores.report.train import tables as trained_tables
 from mores.training.records import Trained
 from mores.types import Result, Signature
@@ -195,9 +195,8 @@ def large_tables() -> dict[str, Grid]:
     """Those of a meta-evaluation and of every analysis of `mores diagnose`."""
     meta = made_up()
     return {
-        "meta": headline(meta),
-        **{f"meta by {grouping}": breakdown(meta, grouping) for grouping in meta.counts},
-        **{f"votes {number}": votes(table) for number, table in enumerate(meta.votes)},
+        **{f"meta by {by} {n}": table for by in meta.counts
+           for n, table in enumerate(describe_meta(meta, by).printed) if isinstance(table, Grid)},
         **{f"{type(record).__name__} {n} {m}": grid
            for n, record in enumerate(everything()) for m, grid in enumerate(grids(record))},
     }  # fmt: skip

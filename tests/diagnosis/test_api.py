@@ -14,7 +14,7 @@ from mores.diagnosis.errors import ErrorsResult
 from mores.diagnosis.folder import DiagnoseRun, open_diagnose_run
 from mores.diagnosis.stability import SOMETIMES, Stability
 from mores.errors import ConfigError, InputError
-from mores.report.runs import page, tables
+from mores.report.runs import run_page, run_tables
 from mores.run import Status
 from tests.diagnosis.runs import Scripted
 
@@ -74,9 +74,9 @@ def test_the_run_says_what_it_is_and_goes_on(home: Path, run: BenchRun) -> None:
     assert manifest.signature["judge"].startswith("fake")
     again = mores.diagnose("errors", str(run.path), judge=judge)
     assert (again.path, again.results) == (done.path, done.results)
-    shown = tables(mores.open_run("diagnose"))
+    shown = run_tables(mores.open_run("diagnose"))
     assert next(each for each in shown if isinstance(each, str)).startswith("4 of 12 graded answers of")
-    assert "bench/normad" in page(done)
+    assert "bench/normad" in run_page(done)
 
 
 def test_another_diagnosis_has_another_folder_and_is_refused_in_a_named_one(home: Path, run: BenchRun) -> None:

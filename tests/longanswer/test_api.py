@@ -15,8 +15,7 @@ from mores.longanswer.folder import CollectRun, LongformRun
 from mores.longanswer.records import LongAnswer
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel
-from mores.report.runs import page as run_page
-from mores.report.runs import tables as run_tables
+from mores.report.runs import run_page, run_tables
 from mores.run import Status
 from mores.types import Failure, FailureKind
 

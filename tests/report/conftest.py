@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from mores.report.score import page
 from tests.browser import Browser, Page, pixels
-from tests.report.samples import PAIRS
+from tests.report.samples import PAIRS, page
 
 Show = Callable[..., Page]
 

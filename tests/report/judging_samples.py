@@ -1,9 +1,11 @@
-"""Made-up runs of `mores judge-check`, `mores audit`, `mores topics` and of judges beside others, as pages."""
+"""Made-up runs of `mores judge-check`, `audit`, `topics` and of judges beside others, each shown while it exists."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 from mores.benchmark.judge_check import RESULT, JudgeCheckRun
 from mores.benchmark.labels import TOPICS, QuestionLabels
@@ -21,9 +23,7 @@ from mores.metaevaluation.people.session import PeopleRun
 from mores.metric.audit import audit
 from mores.metric.audit.run import RESULT as AUDIT
 from mores.metric.audit.run import AuditRun
-from mores.report import audit as audit_report
-from mores.report import judge_check, juice, people, topics
-from mores.run import read_manifest
+from mores.run import Run, read_manifest
 from mores.types import Failure, FailureKind
 from tests.benchmark.test_judge_check import judged, never_not_attempted
 from tests.metaevaluation.test_juice import EXAMPLE
@@ -31,34 +31,36 @@ from tests.metaevaluation.test_people import simulate
 from tests.metric.test_audit import CARRIERS, INJECTIONS, JUDGEMENTS
 from tests.runs import write_manifest
 
+T = TypeVar("T")
 
-def judge_check_page() -> str:
+
+def judge_check(show: Callable[[Run], T]) -> T:
     """A judge that never says "not attempted"."""
     with TemporaryDirectory() as name:
         folder = write_manifest(Path(name), "judge-check", task="msqa.1")
         write_text(folder / RESULT, judged(folder, never_not_attempted).model_dump_json())
-        return judge_check.run_page(JudgeCheckRun(folder, read_manifest(folder)))
+        return show(JudgeCheckRun(folder, read_manifest(folder)))
 
 
-def audit_page() -> str:
+def audited(show: Callable[[Run], T]) -> T:
     """One carrier, which one attack and one control change."""
     with TemporaryDirectory() as name:
         folder = write_manifest(Path(name), "audit", metric="excam.1")
         write_text(folder / AUDIT, audit(JUDGEMENTS, CARRIERS[:1], INJECTIONS, ("end",)).model_dump_json())
-        return audit_report.run_page(AuditRun(folder, read_manifest(folder)))
+        return show(AuditRun(folder, read_manifest(folder)))
 
 
-def juice_page() -> str:
+def juice(show: Callable[[Run], T]) -> T:
     """The detectors of the five answers that come with the package."""
     with TemporaryDirectory() as name:
         folder = write_manifest(Path(name), "juice", task="juice.1")
         data = JuiceData(EXAMPLE)
         judges = [score_baseline(data.answers), *score_detectors(data)]
         write_text(folder / JUICE, describe_data(data, judges, 0.5).model_dump_json())
-        return juice.run_page(JuiceRun(folder, read_manifest(folder)))
+        return show(JuiceRun(folder, read_manifest(folder)))
 
 
-def people_page() -> str:
+def people(show: Callable[[Run], T]) -> T:
     """Two judges beside three people."""
     with TemporaryDirectory() as name:
         folder = write_manifest(Path(name), "people", task="people.1")
@@ -67,10 +69,10 @@ def people_page() -> str:
         files = [TableJudge(file, folder / file, "") for file in ("good.csv", "poor.csv")]
         result = measure_judges(data, [read_table_judge(judge, data.rated) for judge in files])
         write_text(folder / PEOPLE, result.model_dump_json())
-        return people.run_page(PeopleRun(folder, read_manifest(folder)))
+        return show(PeopleRun(folder, read_manifest(folder)))
 
 
-def topics_page() -> str:
+def topics(show: Callable[[Run], T]) -> T:
     """Two topics, and a question whose answer could not be read."""
     failure = Failure(kind=FailureKind.PARSE, reason="no topic in 'Food <b>or</b> law'; expected a number alone")
     with TemporaryDirectory() as name:
@@ -80,4 +82,4 @@ def topics_page() -> str:
                 writer.write(QuestionLabels(id=f"q{number}", labels={"topic": topic}))
             writer.write(QuestionLabels(id="q3", failure=failure))
         more = {"settings": {"topics": ["Food", "Law", "Festivals"]}, "failures": {"parse": 1}}
-        return topics.run_page(TopicsRun(folder, read_manifest(folder).model_copy(update=more)))
+        return show(TopicsRun(folder, read_manifest(folder).model_copy(update=more)))

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mores.report.base.page import render_page
+from mores.report.score import describe_judgements
 from mores.types import (
     DEFAULT_INSTRUCTION,
     Error,
@@ -186,3 +191,8 @@ PAIRS: tuple[Pair, ...] = (
         _sample("boishakh", "bn", "BD", "পহেলা বৈশাখে মানুষ পান্তা ভাত খায়।"), FailureKind.PARSE, "not JSON: 'Sure! Here is'"
     ),
 )
+
+
+def page(pairs: Iterable[Pair], *, title: str, summary: Mapping[str, str] | None = None, **options: Any) -> str:
+    """The page of judgements."""
+    return render_page(describe_judgements(pairs, title, summary, **options))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
@@ -14,13 +14,12 @@ import pycountry
 import pytest
 
 from mores.benchmark.benchmark import Label, Verdict
-from mores.benchmark.board import BoardEntry, make_board
+from mores.benchmark.board import Board, BoardEntry, make_board
 from mores.benchmark.score import BenchResult
-from mores.report.base.page import draw
-from mores.report.base.shapes import Profile, Radar, Ranks, Shades, World, shades, tiles
-from mores.report.bench import BenchRun, board_page
+from mores.report.base.page import draw, render_page
+from mores.report.base.shapes import Radar, RadarProfile, Ranks, Shades, World, shades, tiles
+from mores.report.bench import AnsweredRun, describe_board, describe_runs
 from mores.report.bench import answers as cards_of
-from mores.report.bench import page as bench_page
 from mores.types import Failure, FailureKind, Item, Result, Signature
 from tests.browser import Browser, Page
 from tests.report.conftest import assert_fits, showing
@@ -68,8 +67,12 @@ def answers(count: int = 10, text: str = "", parts: int = 1) -> Iterator[tuple[I
             )  # fmt: skip
 
 
-def run(count: int = 10, **changes: Any) -> BenchRun:
-    return BenchRun(made_up(**changes), answers(count))
+def bench_page(runs: Sequence[AnsweredRun]) -> str:
+    return render_page(describe_runs(runs))
+
+
+def run(count: int = 10, **changes: Any) -> AnsweredRun:
+    return AnsweredRun(made_up(**changes), lambda: answers(count))
 
 
 def cards(html: str) -> list[str]:
@@ -137,11 +140,11 @@ def test_runs_of_one_benchmark_share_a_part_and_variants_do_not() -> None:
 
 def test_a_result_of_which_nothing_is_known() -> None:
     empty = made_up(figures={"accuracy": number(None, 0, 5)}, by={}, rows=None, references={}, failures={})
-    html = words(bench_page([BenchRun(empty)]))
+    html = words(bench_page([AnsweredRun(empty)]))
     assert "None" not in html
     assert "nan" not in html
     assert "–" in html
-    assert 'id="answers"' not in bench_page([BenchRun(empty)])
+    assert 'id="answers"' not in bench_page([AnsweredRun(empty)])
 
 
 # ---- charts ----------------------------------------------------------------------------------------------------
@@ -174,7 +177,7 @@ def test_scales_end_at_full_tens() -> None:
 
 def test_a_radar_has_its_corners_where_the_scores_are() -> None:
     """Four axes: up, right, down and left of the centre."""
-    html = draw(Radar("t", ["n", "e", "s", "w"], [Profile("m", [1.0, 0.5, 0.0, 0.5])]))
+    html = draw(Radar("t", ["n", "e", "s", "w"], [RadarProfile("m", [1.0, 0.5, 0.0, 0.5])]))
     [corners] = [node.points for node in read_markup(html).all("polygon") if "series" in node.attributes["class"]]
     x, y = corners[2]  # no score: the centre
     reach = y - corners[0][1]
@@ -214,7 +217,7 @@ def test_wrong_answers_come_first_with_all_that_was_said() -> None:
 def test_the_parts_of_a_question_share_a_card() -> None:
     pairs = list(answers(1, parts=3))
     pairs[1] = (pairs[1][0], pairs[1][1].model_copy(update={"label": Label.CORRECT}))
-    html = section(bench_page([BenchRun(made_up(), pairs)]), "answers")
+    html = section(bench_page([AnsweredRun(made_up(), lambda: pairs)]), "answers")
     assert cards(html) == ["wrong"]
     assert re.findall(r'<div class="said (\w+)">', html) == ["wrong", "right", "wrong"]
     assert words(html).count("What is it?") == 1
@@ -239,14 +242,14 @@ def test_more_answers_than_a_page_holds_are_drawn_evenly(monkeypatch: pytest.Mon
 )
 def test_direction_is_that_of_most_letters(text: str, direction: str) -> None:
     item = Item(id="q", prompt=text)
-    html = bench_page([BenchRun(made_up(), [(item, Verdict(item_id="q", unit="q", label=Label.INCORRECT))])])
+    html = bench_page([AnsweredRun(made_up(), lambda: [(item, Verdict(item_id="q", unit="q", label=Label.INCORRECT))])])
     assert f'dir="{direction}">{text}</p>' in html
 
 
 # ---- safety ----------------------------------------------------------------------------------------------------
 
 
-def hostile() -> BenchRun:
+def hostile() -> AnsweredRun:
     by = {HOSTILE: {HOSTILE: {HOSTILE: number(0.5)}, "b": {HOSTILE: number(0.4)}}}
     by["region"] = {f"{HOSTILE}{i}": {HOSTILE: number(i / 9)} for i in range(6)}
     result = made_up(
@@ -258,15 +261,19 @@ def hostile() -> BenchRun:
         item_id="q", unit=HOSTILE, answer=HOSTILE, read=HOSTILE, reason=HOSTILE,
         failure=Failure(kind=FailureKind.PARSE, reason=HOSTILE),
     )  # fmt: skip
-    return BenchRun(result, [(item, verdict), *answers(3, HOSTILE)])
+    return AnsweredRun(result, lambda: [(item, verdict), *answers(3, HOSTILE)])
 
 
-def board_of(*runs: BenchRun) -> str:
+def ranked(*runs: AnsweredRun) -> tuple[Board, list[BenchResult]]:
     entries = [BoardEntry(f"f{i}", run.result, {"q": float(i)}) for i, run in enumerate(runs)]
-    return board_page(make_board(entries, force=True), [run.result for run in runs])
+    return make_board(entries, force=True), [run.result for run in runs]
 
 
-def several() -> list[BenchRun]:
+def board_of(*runs: AnsweredRun) -> str:
+    return render_page(describe_board(*ranked(*runs)))
+
+
+def several() -> list[AnsweredRun]:
     """Seven models with long names on two benchmarks."""
     names = [f"a-rather-long-name/of-a-model-{i}-instruct" for i in range(7)]
     values = {"made-up": range(7), "other": (3, 1, 6, 0, 2, 5, 4)}

@@ -11,24 +11,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.report.base.blocks import Block, Heat, Table
-from mores.report.base.charts import Amounts, Bars, Intervals, Part, Row, Stack, Stacks
+from mores.report.base.blocks import PageBlock
+from mores.report.base.charts import Amounts, GroupedBars, IntervalRow, Intervals, Stack, StackPart, Stacks
 from mores.report.base.few import telling
+from mores.report.base.grid import Cell, Grid, Head, Heat, make_grid
 from mores.report.base.page import REPORT, draw
-from mores.report.base.plots import Axis, Column, Curves, Histogram, Line
-from mores.report.base.shapes import Profile, Radar, Ranks, Shades, World, shades
-from mores.report.base.sheet import Cell, Head, Sheet
+from mores.report.base.plots import Axis, BinCount, CurveLine, Curves, ScoreHistogram
+from mores.report.base.shapes import Radar, RadarProfile, Ranks, Shades, World, shades
 from mores.types import Result
 
 HOSTILE = "</svg></td><script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
 
 
-def tree(block: Block) -> ET.Element:
+def tree(block: PageBlock) -> ET.Element:
     """What is drawn of a block: it is XML too."""
     return ET.fromstring(draw(block))
 
 
-def words(block: Block) -> list[str]:
+def words(block: PageBlock) -> list[str]:
     return [text for text in (part.strip() for part in tree(block).itertext()) if text]
 
 
@@ -36,35 +36,39 @@ def value(value: float | None, low: float | None = None, high: float | None = No
     return Result(name="v", value=value, low=low, high=high, n=n)
 
 
-def forest(*rows: Row, **more: float) -> Intervals:
+def forest(*rows: IntervalRow, **more: float) -> Intervals:
     return Intervals("t", rows, "number", more, zero="0: guessing")
 
 
-def sheet(*cells: Cell) -> Sheet:
-    return Sheet("t", [Head("r")], [Head("c")] * len(cells), [list(cells)])
+def table(kind: type[Grid], title: str, rows: Any, columns: Any, cells: Any) -> Grid:
+    return make_grid(title, ["", *columns], [(head, *line) for head, line in zip(rows, cells, strict=True)], kind=kind)
 
 
-def every_chart(name: str) -> list[Block]:
+def row(kind: type[Grid], *cells: Cell) -> Grid:
+    return table(kind, "t", [Head("r")], [Head("c")] * len(cells), [list(cells)])
+
+
+def every_chart(name: str) -> list[PageBlock]:
     head, cell = [Head(name, name)], [[Cell(name, 0.5, name, name, star=True)]]
     known = value(0.5, 0.4, 0.6)
     return [
-        Intervals(name, [Row(name, known, name, star=True)], "number", {name: 0.1}, name),
-        Intervals(name, [Row(name, known, second=known)], "place", pair=(name, name)),
-        Bars(name, [name], {name: [known]}),
+        Intervals(name, [IntervalRow(name, known, name, star=True)], "number", {name: 0.1}, name),
+        Intervals(name, [IntervalRow(name, known, second=known)], "place", pair=(name, name)),
+        GroupedBars(name, [name], {name: [known]}),
         Amounts(name, {name: 3}),
-        Stacks(name, [Stack(name, [3])], [Part(name, 0)]),
-        Curves(name, [Line(name, [0, 1], [0, 1], hints=[name] * 2, n=[1, 2])], Axis(name), name, name),
-        Histogram(name, [0, 1], {name: [3]}, name),
-        Radar(name, [name] * 3, [Profile(name, [0.1, 0.2, 0.3], [1, 2, 3])], faint=Profile(name, [0.1] * 3)),
+        Stacks(name, [Stack(name, [3])], [StackPart(name, 0)]),
+        Curves(name, [CurveLine(name, [0, 1], [0, 1], hints=[name] * 2, n=[1, 2])], Axis(name), name, name),
+        ScoreHistogram(name, [0, 1], {name: [3]}, name),
+        Radar(name, [name] * 3, [RadarProfile(name, [0.1, 0.2, 0.3], [1, 2, 3])], faint=RadarProfile(name, [0.1] * 3)),
         World(name, {name: known}, Shades(0.0, 1.0)),
         Ranks(name, [name], {name: [1]}),
-        Heat(Sheet(name, head, head, cell)),
-        Table(Sheet(name, head, head, cell)),
+        table(Heat, name, head, head, cell),
+        table(Grid, name, head, head, cell),
     ]
 
 
 @pytest.mark.parametrize("chart", every_chart(HOSTILE), ids=lambda chart: type(chart).__name__)
-def test_names_are_only_text(chart: Block) -> None:
+def test_names_are_only_text(chart: PageBlock) -> None:
     root = tree(chart)
     tags = {element.tag for element in root.iter()}
     assert not tags & {"script", "img"}
@@ -85,7 +89,7 @@ def places(root: ET.Element, path: str, name: str) -> list[float]:
 
 def test_a_value_lies_in_its_interval_beside_what_it_is_compared_with() -> None:
     # From 0 to 0.6: the value is in the middle, and its interval begins where the reference is.
-    root = tree(forest(Row("a", value(0.3, 0.15, 0.6)), shortcut=0.15))
+    root = tree(forest(IntervalRow("a", value(0.3, 0.15, 0.6)), shortcut=0.15))
     [point] = places(root, ".//circle", "cx")
     [low], [high] = (places(root, ".//line[@class='whisker']", end) for end in ("x1", "x2"))
     zero, reference = places(root, ".//tbody//line", "x1")[:2]
@@ -97,13 +101,15 @@ def test_a_value_lies_in_its_interval_beside_what_it_is_compared_with() -> None:
 
 
 def test_values_are_said_in_words() -> None:
-    shown = words(forest(Row("mine", value(0.591, 0.571, 0.611))))
+    shown = words(forest(IntervalRow("mine", value(0.591, 0.571, 0.611))))
     assert "mine: 0.591 (95% interval [0.57, 0.61]), n 30, 0 unscored" in shown
     assert [word for word in shown if word in ("mine", "0.591", "[0.57, 0.61]")] == ["mine", "0.591", "[0.57, 0.61]"]
 
 
 def test_rows_without_values() -> None:
-    root = tree(forest(Row("a", None), Row("b", value(0.2)), Row("c", value(float("nan"), 0.1, 0.2))))
+    root = tree(
+        forest(IntervalRow("a", None), IntervalRow("b", value(0.2)), IntervalRow("c", value(float("nan"), 0.1, 0.2)))
+    )
     assert len(root.findall(".//tbody/tr")) == 3
     assert len(root.findall(".//circle")) == 1
     assert [cell.text for cell in root.findall(".//td[@class='value']")] == ["–", "0.200", "–"]
@@ -112,13 +118,13 @@ def test_rows_without_values() -> None:
 @pytest.mark.parametrize("values", [(-300.0, 900.0), (0.0, 0.0), (-1.0, 1.0), (0.001, 0.002)])
 @pytest.mark.parametrize("unit", ["number", "points"])
 def test_a_scale_holds_every_value(values: tuple[float, float], unit: Any) -> None:
-    root = tree(Intervals("t", [Row("a", value(v)) for v in values], unit))
+    root = tree(Intervals("t", [IntervalRow("a", value(v)) for v in values], unit))
     assert all(3 <= place <= 97 for place in places(root, ".//circle", "cx"))
     assert 2 <= len(root.findall(".//text")) <= 16
 
 
 def test_curves_go_through_their_points() -> None:
-    root = tree(Curves("ROC", [Line("a", [0, 0.5, 1], [0, 1, 1])], Axis("x"), "y", "guessing"))
+    root = tree(Curves("ROC", [CurveLine("a", [0, 0.5, 1], [0, 1, 1])], Axis("x"), "y", "guessing"))
     curve, guess = root.find(".//polyline"), root.find(".//svg[@class='lines']/line[@class='guess']")
     assert curve is not None
     assert guess is not None
@@ -131,7 +137,7 @@ def test_curves_go_through_their_points() -> None:
 
 def test_curves_keep_inside_the_square_and_skip_what_is_no_number() -> None:
     inside, outside = (
-        tree(Curves("t", [Line("a", xs, ys)], Axis("x"), "y")).find(".//polyline")
+        tree(Curves("t", [CurveLine("a", xs, ys)], Axis("x"), "y")).find(".//polyline")
         for xs, ys in (([0, 1], [1, 0]), ([-1, float("nan"), 2], [2, 0.5, -1]))
     )
     assert inside is not None
@@ -140,7 +146,7 @@ def test_curves_keep_inside_the_square_and_skip_what_is_no_number() -> None:
 
 
 def test_twenty_lines_look_different() -> None:
-    root = tree(Curves("t", [Line(str(i), [0, 1], [0, 1]) for i in range(20)], Axis("x"), "y"))
+    root = tree(Curves("t", [CurveLine(str(i), [0, 1], [0, 1]) for i in range(20)], Axis("x"), "y"))
     assert len({curve.get("class") for curve in root.findall(".//polyline")}) == 20
     assert len(root.findall(".//li")) == 20
 
@@ -154,14 +160,14 @@ def test_the_style_sheet_has_every_class() -> None:
 
 def test_histogram_heights_are_shares_of_each_kind() -> None:
     # correct: 100% in the second bar; hard: 50% in each, half as high.
-    root = tree(Histogram("m", [-1, 0, 1], {"correct": [0, 8], "hard": [2, 2]}))
+    root = tree(ScoreHistogram("m", [-1, 0, 1], {"correct": [0, 8], "hard": [2, 2]}))
     bars = {
         group.get("class"): [(bar.get("x"), bar.get("height")) for bar in group.findall("rect")]
         for group in root.findall(".//g")
     }
     assert bars == {"kind correct": [("53.00%", "38.0")], "kind hard": [("3.00%", "19.0"), ("53.00%", "19.0")]}
     assert "8 correct, most between 0.00 and 1.00; 4 hard, most between −1.00 and 0.00." in words(
-        Histogram("m", [-1, 0, 1], {"correct": [0, 8], "hard": [2, 2]})
+        ScoreHistogram("m", [-1, 0, 1], {"correct": [0, 8], "hard": [2, 2]})
     )
     assert [text.text for text in root.findall("./svg/text")] == ["−1", "0", "1"]
 
@@ -171,7 +177,7 @@ def test_histogram_heights_are_shares_of_each_kind() -> None:
     [([], {}), ([0, 1], {"correct": [0]}), ([], {"hard": []}), ([float("-inf"), 0, 1], {"soft": [1, 0]})],
 )
 def test_histogram_of_nothing(edges: list[float], counts: dict[str, list[int]]) -> None:
-    assert len(tree(Histogram("m", edges, counts)).findall(".//g")) == len(counts)
+    assert len(tree(ScoreHistogram("m", edges, counts)).findall(".//g")) == len(counts)
 
 
 @pytest.mark.parametrize(
@@ -182,14 +188,14 @@ def test_histogram_of_nothing(edges: list[float], counts: dict[str, list[int]]) 
     ],
 )  # fmt: skip
 def test_heatmap_colours_are_centred_on_zero(value: float | None, classes: str | None) -> None:
-    cell = tree(Heat(sheet(Cell("x", value)))).find(".//tbody//td")
+    cell = tree(row(Heat, Cell("x", value))).find(".//tbody//td")
     assert cell is not None
     assert cell.get("class") == classes
 
 
 def test_heatmap_cells() -> None:
     cells = [[Cell("0.59", 0.59, "✕3", "r, c: 0.591 [0.57, 0.61], n = 9", star=True), Cell("–")]]
-    root = tree(Heat(Sheet("t", [Head("r")], [Head("c", "820"), Head("d")], cells)))
+    root = tree(table(Heat, "t", [Head("r")], [Head("c", "820"), Head("d")], cells))
     first, second = root.findall(".//tbody//td")
     assert ("".join(first.itertext()), first.get("title")) == ("0.59* ✕3", "r, c: 0.591 [0.57, 0.61], n = 9")
     assert (second.text, second.get("class"), second.get("title")) == ("–", "none", None)
@@ -200,23 +206,23 @@ def test_heatmap_cells() -> None:
 @pytest.mark.parametrize(("n", "length", "upright"), [(3, 30, False), (8, 5, False), (8, 30, True)])
 def test_many_long_column_names_stand_upright(n: int, length: int, upright: bool) -> None:
     columns = [Head("x" * length)] * n
-    shown = draw(Heat(Sheet("t", [Head("r")], columns, [[Cell("0", 0.0)] * n])))
+    shown = draw(table(Heat, "t", [Head("r")], columns, [[Cell("0", 0.0)] * n]))
     assert ('class="heat upright"' in shown) is upright
 
 
 def test_a_table_has_no_colours() -> None:
-    assert "above" not in draw(Table(sheet(Cell("1", 1.0))))
+    assert "above" not in draw(row(Grid, Cell("1", 1.0)))
 
 
 def test_rows_and_columns_have_to_fit() -> None:
     with pytest.raises(ValueError, match="zip"):
-        draw(Heat(Sheet("t", [Head("r")], [Head("c")], [])))
+        draw(table(Heat, "t", [Head("r")], [Head("c")], []))
 
 
 def test_outlined_cells() -> None:
     rows = [Head(name) for name in "abc"]
     cells = [[Cell("0", 0.0, outlined=i == j) for j in range(3)] for i in range(3)]
-    result = [c.get("class") == "outlined" for c in tree(Heat(Sheet("t", rows, rows, cells))).findall(".//tbody//td")]
+    result = [c.get("class") == "outlined" for c in tree(table(Heat, "t", rows, rows, cells)).findall(".//tbody//td")]
     assert result == [i == j for i, j in product(range(3), repeat=2)]
 
 
@@ -226,26 +232,28 @@ ENOUGH, ONE_SHORT, SINGLE = (
 SMALL = {"FR": ENOUGH, "KE": ONE_SHORT, "JP": SINGLE}
 
 
-def with_few(results: dict[str, Result]) -> dict[str, Block]:
+def with_few(results: dict[str, Result]) -> dict[str, PageBlock]:
     """Every kind of chart that shows values of samples."""
     head, sizes = [Head(name) for name in results], [result.n for result in results.values()]
     cells = [[Cell("100", result.value, n=result.n) for result in results.values()]]
-    rows = [Row(name, result) for name, result in results.items()]
+    rows = [IntervalRow(name, result) for name, result in results.items()]
     values = [result.value or 0.0 for result in results.values()]
-    line = Line("accuracy", values, values, values, values, n=sizes)
+    line = CurveLine("accuracy", values, values, values, values, n=sizes)
     return {
-        "heatmap": Heat(Sheet("t", [Head("row")], head, cells)),
+        "heatmap": table(Heat, "t", [Head("row")], head, cells),
         "map": World("t", results, Shades(0.0, 0.6)),
-        "bars": Bars("t", list(results), {"m": list(results.values())}),
-        "radar": Radar("t", list(results), [Profile("m", values, sizes)]),
+        "bars": GroupedBars("t", list(results), {"m": list(results.values())}),
+        "radar": Radar("t", list(results), [RadarProfile("m", values, sizes)]),
         "shares": Intervals("t", rows),
         "points": Intervals("t", rows, "points"),
         "numbers": Intervals("t", rows, "number"),
         "stacks": Stacks(
-            "t", [Stack(name, [result.n, 0]) for name, result in results.items()], [Part("a", 0), Part("b", 1)]
+            "t",
+            [Stack(name, [result.n, 0]) for name, result in results.items()],
+            [StackPart("a", 0), StackPart("b", 1)],
         ),
-        "histogram": Histogram("t", [0, 1], {name: [result.n] for name, result in results.items()}),
-        "curves": Curves("t", [line], Axis("x"), "y", "as sure", [Column(0, 1, n) for n in sizes]),
+        "histogram": ScoreHistogram("t", [0, 1], {name: [result.n] for name, result in results.items()}),
+        "curves": Curves("t", [line], Axis("x"), "y", "as sure", [BinCount(0, 1, n) for n in sizes]),
     }
 
 
@@ -282,7 +290,7 @@ def test_few_samples_do_not_stretch_a_scale_of_colours() -> None:
 
 
 def test_a_baseline_is_a_square_and_hollow_means_few_alone() -> None:
-    chart = forest(Row("a", value(0.1), baseline=True), Row("b", value(0.2, n=3)))
+    chart = forest(IntervalRow("a", value(0.1), baseline=True), IntervalRow("b", value(0.2, n=3)))
     assert re.findall(r'<tr(?: class="(\w+)")?>.*?<(rect|circle) class="point"', draw(chart)) == [
         ("muted", "rect"), ("few", "circle")
     ]  # fmt: skip

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mores.longanswer.collection import CandidateStatus, Collected, CollectStage, add_up, categories, mark_near
-from mores.report.collect import html as pages
-from mores.report.collect import page as collection_page
+from mores.longanswer.collection import (
+    CandidateStatus,
+    Collected,
+    Collection,
+    CollectStage,
+    add_up,
+    categories,
+    mark_near,
+)
+from mores.report import collect as pages
+from mores.report.base.page import render_page
 from mores.types import Failure, FailureKind, Signature
 from tests.browser import Browser, Page
 from tests.report.conftest import assert_fits, showing
@@ -57,10 +65,13 @@ def questions(count: int = 60, text: str = "") -> list[Collected]:
     return mark_near(every)
 
 
+def described(every: list[Collected], warning: str | None = None) -> tuple[Collection, Callable[[], list[Collected]]]:
+    collection = add_up(every, CollectStage, "model-x", Signature(task="collect.1", mores="0"))
+    return collection.model_copy(update={"warning": warning}), lambda: every
+
+
 def page(every: list[Collected], warning: str | None = None) -> str:
-    return collection_page(
-        add_up(every, CollectStage, "model-x", Signature(task="collect.1", mores="0")), every, warning
-    )
+    return render_page(pages.describe_collection(*described(every, warning)))
 
 
 def test_the_headline_and_the_stages() -> None:

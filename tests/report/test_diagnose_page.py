@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
@@ -23,12 +23,11 @@ from mores.diagnosis.stability import Stability, measure_stability
 from mores.diagnosis.subject import Subject
 from mores.diagnosis.translation import TranslationResult
 from mores.errors import InputError
-from mores.report.base.charts import Intervals, Part, Row, Stack, Stacks
-from mores.report.base.page import draw
-from mores.report.base.plots import Axis, Column, Curves, Line
-from mores.report.diagnose import html as pages
+from mores.report import diagnose as pages
+from mores.report.base.charts import IntervalRow, Intervals, Stack, StackPart, Stacks
+from mores.report.base.page import draw, render_page
+from mores.report.base.plots import Axis, BinCount, CurveLine, Curves
 from mores.report.diagnose import items
-from mores.report.diagnose import page as diagnose_page
 from mores.types import Item, Record, Result, Signature
 from tests.browser import Browser
 from tests.diagnosis.runs import BENCH
@@ -42,6 +41,10 @@ from tests.report.test_meta_page import HOSTILE, Tags, rows, section, sections, 
 @pytest.fixture(scope="module")
 def html() -> str:
     return diagnose_page(samples.everything())
+
+
+def diagnose_page(results: Sequence[Record]) -> str:
+    return render_page(pages.describe_diagnoses(results))
 
 
 def summary(html: str) -> str:
@@ -290,8 +293,8 @@ def test_groups_and_texts_are_cut() -> None:
 
 
 def test_a_bin_is_where_its_numbers_are() -> None:
-    line = Line("a", [0.25], [0.5], [0.25], [0.75], ["hint"], [90])
-    html = draw(Curves("t", [line], Axis("x"), "y", "sure", [Column(0.2, 0.3, 10), Column(0.3, 0.4, 0)]))
+    line = CurveLine("a", [0.25], [0.5], [0.25], [0.75], ["hint"], [90])
+    html = draw(Curves("t", [line], Axis("x"), "y", "sure", [BinCount(0.2, 0.3, 10), BinCount(0.3, 0.4, 0)]))
     chart = read_markup(html).only(".lines")
     diagonal, point, whisker = (chart.only(name) for name in (".guess", ".point", ".whisker"))
     left, right, low, high = (diagonal.at(name) for name in ("x1", "x2", "y1", "y2"))
@@ -302,7 +305,7 @@ def test_a_bin_is_where_its_numbers_are() -> None:
 
 
 def test_a_band_goes_there_and_back() -> None:
-    line = Line("a", [1, 3], [0.5, 1.0], [0.25, None], [0.75, None])
+    line = CurveLine("a", [1, 3], [0.5, 1.0], [0.25, None], [0.75, None])
     html = draw(Curves("t", [line], Axis("n", 1, 3, shares=False), "y"))
     chart = read_markup(html)
     start, end = chart.only("polyline").points
@@ -320,7 +323,7 @@ def test_ticks_of_numbers_of_answers(high: int, ticks: list[str]) -> None:
 
 
 def test_parts_of_a_bar_are_its_shares() -> None:
-    html = draw(Stacks("t", [Stack("m", [60, 30, 0])], [Part("a", 0), Part("b", 9), Part("c", 2)]))
+    html = draw(Stacks("t", [Stack("m", [60, 30, 0])], [StackPart("a", 0), StackPart("b", 9), StackPart("c", 2)]))
     assert re.findall(r'class="(f\d)" x="([\d.]+)%" y="4" width="([\d.]+)%"', html) == [
         ("f0", "0.00", "66.67"), ("f1", "66.67", "33.33"),
     ]  # fmt: skip
@@ -330,7 +333,9 @@ def test_parts_of_a_bar_are_its_shares() -> None:
 
 def test_changes_stand_on_both_sides_of_zero() -> None:
     one = Result(name="gain", value=-0.25, low=-0.5, high=0.0, n=9, unscored=2)
-    html = draw(Intervals("t", [Row("m", one, star=True), Row("none", None)], "points", zero="no change"))
+    html = draw(
+        Intervals("t", [IntervalRow("m", one, star=True), IntervalRow("none", None)], "points", zero="no change")
+    )
     chart = read_markup(html)
     whisker, foot = chart.only(".whisker"), {text.text: text.at("x") for text in chart.only("tfoot").all("text")}
     assert (whisker.at("x1"), whisker.at("x2")) == (foot["−50.0"], foot["0.0"])
@@ -342,7 +347,7 @@ def test_changes_stand_on_both_sides_of_zero() -> None:
 
 def test_ranks_are_drawn_with_their_intervals() -> None:
     first, second = (Result(name="place", value=v, low=low, high=high) for v, low, high in ((1, 1, 2), (3, 2, 3)))
-    html = draw(Intervals("t", [Row("m", first, star=True, second=second)], "place", pair=("x", "y")))
+    html = draw(Intervals("t", [IntervalRow("m", first, star=True, second=second)], "place", pair=("x", "y")))
     above, below = read_markup(html).only("tbody").all(".thick")
     assert above.at("y1") < below.at("y1")
     assert above.at("x1") < above.at("x2") == below.at("x1") < below.at("x2")

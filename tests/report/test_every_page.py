@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from mores.report import bench, card, diagnose, meta, score, train
+from mores.report import card
+from mores.report.base.page import render_page
+from mores.report.meta import describe_meta
+from mores.report.runs import run_page
 from tests.browser import Browser
 from tests.report import (
     diagnose_samples,
@@ -20,28 +23,29 @@ from tests.report import (
     test_bench_page,
     test_card_page,
     test_collect_page,
+    test_diagnose_page,
     test_longform_page,
     test_rate_page,
 )
 from tests.report import test_train_page as training
 from tests.report.meta_samples import made_up
-from tests.report.samples import PAIRS
+from tests.report.samples import PAIRS, page
 
 PAGES: dict[str, Callable[[], str]] = {
-    "score": lambda: score.page(PAIRS, title="Made-up texts"),
-    "bench": lambda: bench.page([test_bench_page.run(40)]),  # more than are shown at once
+    "score": lambda: page(PAIRS, title="Made-up texts"),
+    "bench": lambda: test_bench_page.bench_page([test_bench_page.run(40)]),  # more than are shown at once
     "board": lambda: test_bench_page.board_of(*test_bench_page.several()),
     "longform": lambda: test_longform_page.page_of(test_longform_page.pairs(30, models=("model-a", "model-b"))),
-    "meta": lambda: meta.page(made_up()),
-    "diagnose": lambda: diagnose.page(diagnose_samples.everything()),
+    "meta": lambda: render_page(describe_meta(made_up())),
+    "diagnose": lambda: test_diagnose_page.diagnose_page(diagnose_samples.everything()),
     "card": lambda: card.page(test_card_page.about(missing=["mango"])),
     "collect": lambda: test_collect_page.page(test_collect_page.questions(40)),
-    "train": lambda: train.page(training.trained()),
-    "judge-check": judging_samples.judge_check_page,
-    "juice": judging_samples.juice_page,
-    "people": judging_samples.people_page,
-    "audit": judging_samples.audit_page,
-    "topics": judging_samples.topics_page,
+    "train": training.page,
+    "judge-check": lambda: judging_samples.judge_check(run_page),
+    "juice": lambda: judging_samples.juice(run_page),
+    "people": lambda: judging_samples.people(run_page),
+    "audit": lambda: judging_samples.audited(run_page),
+    "topics": lambda: judging_samples.topics(run_page),
     "rate": test_rate_page.page,
 }
 IN_GALLERY = ("audit", "bench", "board", "card", "diagnose", "longform", "people", "rate", "train")

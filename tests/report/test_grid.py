@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 
-from mores.report.base.grid import Grid
-from mores.report.base.sheet import Cell, Head, Sheet
+from mores.report.base.grid import Cell, Grid, Head, make_grid
 from tests.report.markup import read_markup
 
 GRID = Grid(
@@ -65,8 +64,8 @@ def test_html_is_a_plain_table_in_which_words_are_only_words() -> None:
 
 
 def test_a_sheet_becomes_a_grid_with_its_stars_and_notes() -> None:
-    sheet = Sheet("t", [Head("a", "n 9")], [Head("c", "820")], [[Cell("0.59", 0.59, "✕3", star=True)]], "* better")
-    grid = sheet.grid("metric")
-    assert (grid.columns, list(grid.lines()), grid.notes) == (
-        ("metric", "c 820"), [("", ["a n 9", ("0.59*", "✕3")])], ["* better"],
+    row = (Head("a", "n 9"), Cell("0.59", 0.59, "✕3", star=True))
+    grid = make_grid("t", ("metric", Head("c", "820")), [row], "* better")
+    assert (grid.names, list(grid.lines()), grid.notes) == (
+        ["metric", "c 820"], [("", ["a n 9", ("0.59*", "✕3")])], ["* better"],
     )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.longanswer.records import Appraisal, Claim, LanguageCheck, LongAnswer, QuestionKind, Repetition
-from mores.longanswer.summary import Counting, summarise
+from mores.longanswer.summary import Counting, LongformSummary, summarise
+from mores.report import longform as pages
 from mores.report.base.names import is_web_address
-from mores.report.longform import html as pages
-from mores.report.longform import page as longform_page
-from mores.report.longform.cards import Issue, issues_of, mark_spans, score_of
+from mores.report.base.page import render_page
+from mores.report.longform.cards import AnswerIssue, issues_of, mark_spans, score_of
 from mores.search.base import Evidence
 from mores.types import Failure, FailureKind, Signature
 from tests.browser import Browser, Page
@@ -134,8 +134,14 @@ def pairs(count: int = 40, models: tuple[str, ...] = ("model-a",)) -> list[Pair]
 SIGNATURE = Signature(task="calmqa", judge="j")
 
 
+def described(
+    result: list[Pair], counting: Counting | None = None, signature: Signature = SIGNATURE
+) -> tuple[Sequence[LongformSummary], Callable[[], list[Pair]], Signature]:
+    return summarise(result, counting, signature), lambda: result, signature
+
+
 def page_of(result: list[Pair], counting: Counting | None = None, signature: Signature = SIGNATURE) -> str:
-    return longform_page(summarise(result, counting, signature), result, signature)
+    return render_page(pages.describe_summaries(*described(result, counting, signature)))
 
 
 SURFACE = Counting(facts=False, relevance=False)
@@ -272,9 +278,9 @@ def test_without_a_judge_there_is_only_the_surface() -> None:
 
 
 def test_nothing_at_all() -> None:
-    html = longform_page([], [], Signature())
-    assert "none" in words(section(html, "signature"))
-    assert re.findall(r'<section class="part" id="(\w+)"', html) == ["signature"]
+    html = render_page(pages.describe_summaries([], tuple, Signature()))
+    assert "none" in words(section(html, "signatures"))
+    assert re.findall(r'<section class="part" id="(\w+)"', html) == ["signatures"]
     assert not {"None", "nan"} & set(words(html.split("<script>")[0]).split())
 
 
@@ -389,25 +395,25 @@ def test_right_to_left_text_is_shown_so() -> None:
 @pytest.mark.parametrize(
     ("case", "issues", "score"),
     [
-        (good, [Issue.NONE], 1.0),
-        (wrong_language, [Issue.WRONG_LANGUAGE], 0.0),
-        (repeating, [Issue.REPETITION], 0.0),
-        (irrelevant, [Issue.IRRELEVANT], 0.0),
-        (half_true, [Issue.UNSUPPORTED, Issue.FAILED], 0.5),
-        (unsure, [Issue.UNSURE], 0.5),
-        (missing, [Issue.MISSING], 2.0),
+        (good, [AnswerIssue.NONE], 1.0),
+        (wrong_language, [AnswerIssue.WRONG_LANGUAGE], 0.0),
+        (repeating, [AnswerIssue.REPETITION], 0.0),
+        (irrelevant, [AnswerIssue.IRRELEVANT], 0.0),
+        (half_true, [AnswerIssue.UNSUPPORTED, AnswerIssue.FAILED], 0.5),
+        (unsure, [AnswerIssue.UNSURE], 0.5),
+        (missing, [AnswerIssue.MISSING], 2.0),
     ],
 )
-def test_issues_and_scores(case: Any, issues: list[Issue], score: float) -> None:
+def test_issues_and_scores(case: Any, issues: list[AnswerIssue], score: float) -> None:
     _, result = case(answer())
     assert list(issues_of(result)) == issues
     assert score_of(result) == score
 
 
 def test_no_claim_is_an_issue_only_when_all_was_read() -> None:
-    assert issues_of(appraisal(answer(), claims=())) == (Issue.NO_CLAIMS,)
+    assert issues_of(appraisal(answer(), claims=())) == (AnswerIssue.NO_CLAIMS,)
     partly = appraisal(answer(), claims=(), failures={"claims": failure()})
-    assert issues_of(partly) == (Issue.FAILED,)
+    assert issues_of(partly) == (AnswerIssue.FAILED,)
 
 
 def test_the_worst_come_first_and_missing_ones_last() -> None:

@@ -29,10 +29,9 @@ from mores.metaevaluation.records import (
 )
 from mores.report.base.grid import Grid
 from mores.report.base.names import group_name
-from mores.report.meta import breakdown, conclusion, headline, markdown_tables, tables, votes
-from mores.report.meta import page as meta_page
-from mores.report.meta import sections as meta_sections
-from mores.report.meta.sheets import left_out_sheet, shortcut_sentence, significantly_best
+from mores.report.base.page import render_page
+from mores.report.meta import conclude, describe_meta, markdown_tables
+from mores.report.meta.tables import left_out_table, main_table, shortcut_sentence, significantly_best, vote_table
 from mores.types import Error, Sample, Severity, Signature
 from tests.browser import Browser, pixels
 from tests.report.conftest import assert_fits, showing
@@ -61,6 +60,17 @@ def rows(html: str) -> list[list[str]]:
     """The cells of the first table's body."""
     body = html.split("<tbody>")[1].split("</tbody>")[0]
     return [[words(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in body.split("</tr>")[:-1]]
+
+
+def meta_page(meta: Meta) -> str:
+    return render_page(describe_meta(meta))
+
+
+def breakdown(meta: Meta, by: str) -> Grid:
+    """The breakdown that the terminal shows."""
+    shown = describe_meta(meta, by).printed[len(meta.votes)]
+    assert isinstance(shown, Grid)
+    return shown
 
 
 def printed(view: Grid, width: int = 160) -> list[str]:
@@ -131,7 +141,7 @@ def test_group_names(grouping: str, group: str, name: str) -> None:
 
 
 def test_headline_table() -> None:
-    lines = printed(headline(made_up()), 200)
+    lines = printed(main_table(made_up()), 200)
     assert lines[1] == "metric S.Acc. Kd T.Acc. n unscored"
     assert lines[2] == f"{BEST} 0.591* [0.571, 0.611] 0.581* [0.561, 0.601] 0.678 [0.658, 0.698] 3,897 3"
     assert "shortcut, which never sees the instruction 0.160 [0.140, 0.180] – – 3,900 0" in lines
@@ -144,25 +154,25 @@ def test_the_advice_is_at_the_top_of_the_page_and_the_last_printed() -> None:
     html = meta_page(meta)
     assert html.index("useful here") < html.index("S.Acc.: scaled accuracy")
     assert "judge &lt;b&gt;: useful here" in html
-    assert tables(meta)[-2:] == lines
+    assert describe_meta(meta).printed[-2:] == lines
     assert "good enough for texts like these" not in meta_page(made_up())
 
 
 def test_conclusion() -> None:
     sentence = "Of this metric’s 0.59, a classifier that never sees the instruction gets 0.16."
-    assert conclusion(made_up()) == f"{BEST}: {sentence}"
-    assert conclusion(bare()) == "no metric has a score"
+    assert conclude(made_up()) == f"{BEST}: {sentence}"
+    assert conclude(bare()) == "no metric has a score"
 
 
 def test_headline_fits_a_terminal_of_80_columns() -> None:
-    lines = printed(headline(made_up()), 80)
+    lines = printed(main_table(made_up()), 80)
     place = next(place for place, line in enumerate(lines) if line.startswith("length"))
     assert re.fullmatch(r"length 0\.030 0\.049 0\.414 3,\d+", lines[place])
     assert lines[place + 1].startswith("[0.010, 0.050] [")
 
 
 def test_headline_of_unknown_numbers() -> None:
-    assert printed(headline(bare()))[2] == "m0 – – – 0 5"
+    assert printed(main_table(bare()))[2] == "m0 – – – 0 5"
 
 
 def test_breakdown_table() -> None:
@@ -190,7 +200,7 @@ def test_a_star_out_of_domain_needs_an_interval_above_all_others() -> None:
 
     def stars(*values: float) -> list[bool]:
         rows = tuple(row(f"m{i}", value) for i, value in enumerate(values))
-        return [line[0].star for line in left_out_sheet(bare(leave_one_out=rows, evaluations=())).cells]
+        return [line[0].star for line in left_out_table(bare(leave_one_out=rows, evaluations=())).cells]
 
     assert stars(0.5, 0.4) == [True, False]
     assert stars(0.5, 0.49) == [False, False]
@@ -199,7 +209,7 @@ def test_a_star_out_of_domain_needs_an_interval_above_all_others() -> None:
 
 
 def test_vote_table() -> None:
-    lines = printed(votes(VOTES[0]))
+    lines = printed(vote_table(VOTES[0]))
     assert lines[0] == "Votes of three annotators (N=80), per cent"
     assert lines[1] == "criterion 3/3 2/3 1/3 0/3"
     assert lines[3] == "Error valid (strict) 61.2 22.5 11.2 5.0"
@@ -209,7 +219,7 @@ def test_vote_table() -> None:
 def test_no_name_can_steer_the_terminal() -> None:
     name = "\x1b[31mred\u202e[bold]x[/bold]"
     meta = bare(evaluations=(bare().evaluations[0].model_copy(update={"metric": name}),))
-    assert "␛[31mred[bold]x[/bold] – – – 0 5" in printed(headline(meta))
+    assert "␛[31mred[bold]x[/bold] – – – 0 5" in printed(main_table(meta))
 
 
 # ---- Markdown --------------------------------------------------------------------------------------------------
@@ -277,7 +287,7 @@ def test_without_a_shortcut_the_page_says_so() -> None:
     assert "No shortcut was measured" in words(meta_page(two()))
 
 
-SECTIONS = [section.id for section in meta_sections(made_up())]
+SECTIONS = [*(section.id for section in describe_meta(made_up()).sections), "signatures"]
 
 
 def test_all_sections_in_order_and_the_navigation_leads_to_them() -> None:
@@ -327,7 +337,7 @@ def _as_baseline(meta: Meta) -> MetricEvaluation:
 
 def test_titles_are_not_as_narrow_as_their_table() -> None:
     assert (
-        printed(votes(AnnotationTable(title="Three words here", columns=("n",), rows={"x": ("1",)})))[0]
+        printed(vote_table(AnnotationTable(title="Three words here", columns=("n",), rows={"x": ("1",)})))[0]
         == "Three words here"
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mores.benchmark.board import make_board, read_runs
 from mores.benchmark.folder import open_bench_run
-from mores.report.score import as_html
+from mores.report.score import judgement_html as as_html
 from mores.run import open_run
 from mores.types import Error, ErrorReport, Failure, FailureKind, Judgement, Sample, Severity
 from tests.benchmark.test_board import put, result

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from mores.report.base.marks import number_place
 from mores.report.base.page import REPORT
-from mores.report.score import page
 from mores.types import Error, Evidence, FailureKind, Judgement, Sample, Severity, Signature
 from tests.report.markup import Node, read_markup
-from tests.report.samples import PAIRS, SIGNATURE, Pair, failed, judged, lost, mistake
+from tests.report.samples import PAIRS, SIGNATURE, Pair, failed, judged, lost, mistake, page
 
 HOSTILE = "</script><script>window.hacked = 1; alert(1)</script><img src=x onerror=alert(1)>"
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 import pytest
 
@@ -13,14 +15,16 @@ from mores.rating.folder import RESULT, RateRun
 from mores.rating.ratings import Rating
 from mores.rating.records import Annotator, Annotators, CarelessSign
 from mores.rating.study import analyse
-from mores.report import rate
 from mores.report.base.figures import write_figures
-from mores.report.rate.sheets import careless_people
-from mores.run import read_manifest
+from mores.report.rate.tables import careless_people
+from mores.report.runs import describe, run_page
+from mores.run import Run, read_manifest
 from tests.browser import Browser
 from tests.rating.made_up import rating, study
 from tests.report.markup import read_markup
 from tests.runs import write_manifest
+
+T = TypeVar("T")
 
 
 def run_of(folder: Path, ratings: list[Rating]) -> RateRun:
@@ -32,7 +36,13 @@ def run_of(folder: Path, ratings: list[Rating]) -> RateRun:
 
 def page_of(ratings: list[Rating]) -> str:
     with TemporaryDirectory() as name:
-        return rate.run_page(run_of(Path(name), ratings))
+        return run_page(run_of(Path(name), ratings))
+
+
+def shown(show: Callable[[Run], T]) -> T:
+    """A whole study, while it exists."""
+    with TemporaryDirectory() as name:
+        return show(run_of(Path(name), study(4)))
 
 
 @cache
@@ -86,9 +96,9 @@ def test_charts_and_tables_become_files(tmp_path: Path) -> None:
         rating(question=str(n), model=model, rating=1 + (n + len(model)) % 5) for n in range(9) for model in ("a", "bb")
     ]
     run = run_of(tmp_path / "run", ratings)
-    written = {path.name for path in write_figures(rate.run_sections(run), rate.run_tables(run), tmp_path / "figures")}
+    written = {path.name for path in write_figures(describe(run), tmp_path / "figures")}
     assert {"ratings-mean-rating-by-model.pdf", "wins-wins-of-the-row-over-the-column.svg"} <= written
-    tex = rate.files(run.result)["win-rates"].latex()
+    tex = describe(run).tables["win-rates"].latex()
     assert tex.startswith("% Win rates and places")
     assert "bb & " in tex
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from mores.metric.summary import ScoreSummary, ScoreTally, summarise
-from mores.report.base.grid import plain
-from mores.report.score.table import cited, rank, show_summary, table
+from mores.metric.summary import ScoreSummary, summarise
+from mores.report.base.grid import Grid, plain
+from mores.report.score import cite, describe_judgements, rank, show_summary
 from mores.types import Error, Failure, FailureKind, Judgement, Sample, Severity
 from tests.report.samples import PAIRS, Pair, failed, judged, mistake
 
@@ -27,6 +27,13 @@ def printed(view: RenderableType, width: int = 120, *, colour: bool = False) -> 
     console.print(view)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
+
+
+def table(pairs: Iterable[Pair]) -> Grid:
+    """The list of texts that the terminal shows."""
+    shown = describe_judgements(pairs, "t").printed[0]
+    assert isinstance(shown, Grid)
+    return shown
 
 
 def pair_with(text: str, quote: str = "wrong", kind: str = "misrepresentation") -> Pair:
@@ -63,11 +70,11 @@ def test_nothing_judged_has_no_mean() -> None:
     only_failures = counted([failed(Sample(id="a", text="a"), FailureKind.MODEL, "no answer")])
     assert only_failures.mean_score is None
     assert counted([]).n == 0
-    assert "mean" not in show_summary(only_failures).plain
+    assert "mean" not in "\n".join(show_summary(only_failures))
 
 
 def test_summary_lines_name_every_count() -> None:
-    assert show_summary(counted(PAIRS)).plain.splitlines() == [
+    assert show_summary(counted(PAIRS)) == [
         "not judged: 1 answer was cut off, 1 answer could not be parsed",
         "1 without errors have no certainty p(R)",
         "8 with errors (9 major, 9 minor; 1 not found in the text)",
@@ -78,7 +85,7 @@ def test_summary_lines_name_every_count() -> None:
 def test_weak_verdicts_have_one_line_for_each_reason() -> None:
     notes = ("weak verdict: without evidence it guesses\x1b[2J", "another note")
     weak = [(sample, judgement.model_copy(update={"notes": notes})) for sample, judgement in PAIRS[:1]]
-    lines = show_summary(counted([*weak, *PAIRS[1:]])).plain.splitlines()
+    lines = show_summary(counted([*weak, *PAIRS[1:]]))
     assert [line for line in lines if "weak" in line] == ["1 weak verdict: without evidence it guesses␛[2J"]
 
 
@@ -107,20 +114,11 @@ def test_rows_in_the_order_of_the_input() -> None:
 def test_a_long_table_shows_the_worst() -> None:
     clean = [scored(f"clean-{i}", 0.5) for i in range(60)]
     unread = [failed(Sample(id="unread", text="a"), FailureKind.MODEL, "no answer")]
-    tally = ScoreTally()
-    view = table([*clean, *unread, scored("bad", -1.0), scored("worst", -9.0)], tally=tally)
-    assert tally.summary().n == 63
-    assert view.row_count == 40
+    view = table([*clean, *unread, scored("bad", -1.0), scored("worst", -9.0)])
+    assert len(view.rows) == 40
     lines = printed(view).splitlines()
     assert [line.split()[0] for line in lines[2:6]] == ["worst", "bad", "unread", "clean-0"]
     assert "the 40 worst of 63 texts" in lines[-1]
-
-
-def test_a_tally_that_has_counted_before_does_not_change_the_table() -> None:
-    tally = ScoreTally()
-    for _ in range(50):
-        tally.add(PAIRS[0][1])
-    assert table(PAIRS, tally=tally).caption is None
 
 
 def test_rank_puts_what_nobody_judged_between_wrong_and_right() -> None:
@@ -200,5 +198,5 @@ def test_the_first_error_shows_what_it_rests_on_also_in_a_narrow_terminal() -> N
 
 def test_citations() -> None:
     error = Error(side="text", quote="x", severity=Severity.MINOR, type="t")
-    assert cited(error) == ""
-    assert cited(error.model_copy(update={"evidence": (2, 10, 2)})) == "[2][10]"
+    assert cite(error) == ""
+    assert cite(error.model_copy(update={"evidence": (2, 10, 2)})) == "[2][10]"

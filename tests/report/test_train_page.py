@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from mores.io import write_text
-from mores.report.runs import page as page_of
-from mores.report.runs import tables as tables_of
-from mores.report.train import page
+from mores.report.base.page import render_page
+from mores.report.runs import run_page, run_tables
+from mores.report.train import describe_training
 from mores.run import open_run
 from mores.training.folder import RESULT
 from mores.training.records import Trained
@@ -28,8 +28,12 @@ def trained(source: str = "blend") -> Trained:
     )  # fmt: skip
 
 
+def page(source: str = "blend") -> str:
+    return render_page(describe_training(trained(source)))
+
+
 def test_every_figure_is_on_the_page() -> None:
-    html = page(trained())
+    html = page()
     for words in (
         "embedded",
         "1,200 samples",
@@ -43,12 +47,12 @@ def test_every_figure_is_on_the_page() -> None:
 
 
 def test_names_are_escaped() -> None:
-    assert "<script>window" not in page(trained(HOSTILE))
+    assert "<script>window" not in page(HOSTILE)
 
 
 def test_a_run_of_a_training_is_shown(tmp_path: Path) -> None:
     write_manifest(tmp_path, "train")
     write_text(tmp_path / RESULT, trained().model_dump_json())
     run = open_run(tmp_path)
-    assert tables_of(run)[-1] == "trained on all: scaled accuracy 0.281 on test"
-    assert "0.281" in page_of(run)
+    assert run_tables(run)[-1] == "trained on all: scaled accuracy 0.281 on test"
+    assert "0.281" in run_page(run)

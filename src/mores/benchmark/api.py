@@ -31,6 +31,7 @@ from mores.engine import Asker, make_asker
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, read_records, write_text
 from mores.models import Model, takes_address
+from mores.models.configured import configuration_of
 from mores.run import Plan, Run, start_run
 from mores.settings import takes
 from mores.signature import sign
@@ -114,6 +115,7 @@ async def check_judge(
     signature = sign({**job.signature(), "probes": f"{probes_hash(probes, labelled)}.{len(probes)}"})
     plan = Plan(
         kind="judge-check", name=benchmark.name, model=asker.model.name, signature=signature,
+        configuration=configuration_of(asker.model),
         settings={"benchmark": reference(benchmark), "pairs": str(pairs) if pairs else None, "limit": limit},
     )  # fmt: skip
     with start_run(Path(out or "judge-check"), plan, numbered=out is None, progress=asker.progress) as run:
@@ -134,7 +136,7 @@ async def check_judge(
 @takes(BoardSettings)
 async def board(settings: BoardSettings) -> Board:
     """Rank the models of some runs; one table for each benchmark."""
-    return make_board(read_runs(folders_of(settings.runs)), force=settings.force)
+    return make_board(read_runs(folders_of(settings.runs)), force=settings.force, by=settings.by)
 
 
 def folders_of(runs: Iterable[Run | Path | str]) -> list[Path]:

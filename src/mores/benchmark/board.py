@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
 import numpy as np
+from pydantic import Field
 
 from mores.benchmark.benchmark import Label, Verdict
 from mores.benchmark.folder import find_bench_runs
 from mores.benchmark.score import BenchResult, tally
-from mores.errors import ConfigError
+from mores.errors import ConfigError, suggest
 from mores.stats.resampling import adjust_p_values, compare_means
 from mores.types import Record, Result, Signature
+from mores.views import NotebookView
 
 PERMUTATIONS = 10_000
 SAME = ("task", "data")
@@ -59,6 +61,8 @@ class Standing(Record):
     """Against the first."""
     next: Gap | None = None
     """Against the one below."""
+    facts: dict[str, str] = Field(default_factory=dict)
+    """Facts of the model's configuration, such as its provider."""
 
 
 class Leaderboard(Record):
@@ -85,18 +89,13 @@ class RankShift(Record):
     """Models and benchmarks that are not in it because they were not run together."""
 
 
-class Board(Record):
+class Board(Record, NotebookView):
     """All tables."""
 
     leaderboards: tuple[Leaderboard, ...]
     shift: RankShift | None = None
-
-    def _repr_html_(self) -> str:
-        """Return the tables, in a notebook."""
-        from mores.report.base.grid import tables_html
-        from mores.report.bench import board_tables
-
-        return tables_html(board_tables(self))
+    by: str = ""
+    """The fact by which models are grouped."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +105,8 @@ class BoardEntry:
     folder: str
     result: BenchResult
     credit: Mapping[str, float]
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """Facts of the model's configuration."""
 
     @property
     def headline(self) -> Result:
@@ -125,7 +126,9 @@ def read_runs(folders: Iterable[Path]) -> list[BoardEntry]:
             credit = (
                 measure_of(verdicts, _headline(result)) if result.measured else credit_of(verdicts, result.unjudged)
             )
-            entries.setdefault(run.path.resolve(), BoardEntry(str(run.path), result, credit))
+            facts = run.manifest.configuration.get("facts")
+            known = {str(name): str(fact) for name, fact in facts.items()} if isinstance(facts, dict) else {}
+            entries.setdefault(run.path.resolve(), BoardEntry(str(run.path), result, credit, known))
     return list(entries.values())
 
 
@@ -150,13 +153,20 @@ def measure_of(verdicts: Iterable[Verdict], name: str) -> dict[str, float]:
 # ---- tables ----------------------------------------------------------------------------------------------------
 
 
-def make_board(entries: Sequence[BoardEntry], *, force: bool = False) -> Board:
-    """Return one table for each benchmark; runs of another version or other data are refused unless `force`."""
+def make_board(entries: Sequence[BoardEntry], *, force: bool = False, by: str | None = None) -> Board:
+    """Return one table for each benchmark; runs of another version or other data are refused unless `force`.
+
+    `by` is a fact of the models' configurations, by which they are grouped.
+    """
+    known = sorted({fact for entry in entries for fact in entry.facts})
+    if by and by not in known:
+        fix = f"there are {', '.join(known)}" if known else "no run has facts: name its model in a settings file"
+        raise ConfigError(f"unknown fact {by!r}; {suggest(by, known)}{fix}", setting="by")
     by_name: dict[str, list[BoardEntry]] = defaultdict(list)
     for entry in entries:
         by_name[entry.result.name].append(entry)
     leaderboards = tuple(_leaderboard(name, members, force) for name, members in sorted(by_name.items()))
-    return Board(leaderboards=leaderboards, shift=_shift(leaderboards))
+    return Board(leaderboards=leaderboards, shift=_shift(leaderboards), by=by or "")
 
 
 def _leaderboard(name: str, entries: list[BoardEntry], force: bool) -> Leaderboard:
@@ -197,6 +207,7 @@ def _standings(ranked: Sequence[BoardEntry], names: Sequence[str]) -> list[Stand
             rank=None if entry.headline.value is None else values.index(entry.headline.value) + 1,
             model=names[i], folder=entry.folder, result=entry.headline, failures=entry.result.failures,
             signature=entry.result.signature, best=gaps.get((i, 0)), next=gaps.get((i, i + 1)),
+            facts=dict(entry.facts),
         )
         for i, entry in enumerate(ranked)
     ]  # fmt: skip

@@ -15,11 +15,12 @@ from mores.formatting import between, count, percent
 from mores.stats.classification import Floats
 from mores.stats.intervals import Ratio
 from mores.types import Item, Record, Result, Signature
+from mores.views import NotebookView
 
 LABELS = tuple(Label)
 
 
-class BenchResult(Record):
+class BenchResult(Record, NotebookView):
     """The result of a run."""
 
     benchmark: str
@@ -71,13 +72,6 @@ class BenchResult(Record):
         unscored = f", {count(first.unscored)} unscored" if first.unscored else ""
         share = f"{percent(first.value)} ({interval})" if interval else percent(first.value)
         return f"{self.benchmark}, {self.model}: {name} {share}, n {count(first.n)}{unscored}"
-
-    def _repr_html_(self) -> str:
-        """Return the table, in a notebook."""
-        from mores.report.base.grid import tables_html
-        from mores.report.bench import tables
-
-        return tables_html(tables([self]))
 
 
 class VerdictScores:

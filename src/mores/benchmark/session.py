@@ -36,6 +36,7 @@ from mores.formatting import count, first_problems, money
 from mores.io import file_name, write_text
 from mores.longanswer.appraise import Appraising, write_summaries
 from mores.longanswer.summary import summarise
+from mores.models.configured import configuration_of
 from mores.registry import identity_of, name_of
 from mores.run import Plan, start_run
 from mores.search import Options as SearchOptions
@@ -172,7 +173,8 @@ class Session:
         if asking.search:
             settings["search"] = name_of(asking.search)
         name, model = job.benchmark.name, job.model.name
-        return Plan(kind="bench", name=name, model=model, signature=signature, settings=settings)
+        known = configuration_of(job.model)
+        return Plan(kind="bench", name=name, model=model, signature=signature, settings=settings, configuration=known)
 
     async def _search(self, job: BenchJob, search: Search, counts: Counts, folder: Path) -> RetrievedEvidence:
         name, results, number = job.benchmark.name, self.asking.results, len(job.items)

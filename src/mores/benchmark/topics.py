@@ -21,6 +21,7 @@ from mores.errors import ConfigError
 from mores.formatting import count
 from mores.metric.prompt import defuse, fence_mark
 from mores.models import Message, Request
+from mores.models.configured import configuration_of
 from mores.models.written import without_thoughts
 from mores.prompts import fill, hash_prompts, read_prompt
 from mores.run import Plan, Run, start_run
@@ -100,6 +101,7 @@ async def label_topics(
     items = read_items(benchmark, data, limit, asker.progress)
     plan = Plan(
         kind="topics", name=benchmark.name, model=asker.model.name, signature=_sign(benchmark, asker, items, topics),
+        configuration=configuration_of(asker.model),
         settings={"benchmark": reference(benchmark), "topics": list(topics), "limit": limit},
     )  # fmt: skip
     with start_run(Path(out or "topics"), plan, numbered=out is None, progress=asker.progress) as run:

@@ -13,13 +13,12 @@ from mores.benchmark.api import open_session
 from mores.benchmark.settings import BenchSettings
 from mores.cli.bench_plan import dry_run, show_checks, show_info
 from mores.cli.command import command
-from mores.cli.result import asking, check_output
+from mores.cli.result import asking, check_output, write_document_figures
 from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError
 from mores.gate import BenchGate
 from mores.io import write_text
 from mores.report import bench as report
-from mores.report.base.figures import write_figures
 from mores.report.base.grid import print_tables
 from mores.report.settings import DryRunSettings, OutputSettings
 
@@ -55,8 +54,7 @@ def bench(settings: BenchSettings, gate: BenchGate, dry: DryRunSettings, output:
     if output.html:
         write_text(output.html, (out / "bench.html").read_text("utf-8"))
     results = [each.result for each in runs]
-    if output.figures:
-        write_figures(report.sections(results), report.tables(results), output.figures)
+    write_document_figures(report.describe_runs([report.AnsweredRun(result) for result in results]), output)
     if output.json:
         click.echo(json.dumps([result.model_dump(mode="json") for result in results], indent=2))
     else:

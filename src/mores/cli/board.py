@@ -10,13 +10,12 @@ from mores.benchmark.api import folders_of
 from mores.benchmark.board import make_board, read_runs
 from mores.benchmark.settings import BoardSettings
 from mores.cli.command import command
-from mores.cli.result import check_output
-from mores.formatting import count
+from mores.cli.result import check_output, write_document_figures
 from mores.io import write_text
-from mores.report.base.figures import write_figures
 from mores.report.base.grid import print_tables
 from mores.report.base.links import link_runs
-from mores.report.bench import board_page, board_sections, board_tables
+from mores.report.base.page import render_page
+from mores.report.bench import describe_board
 from mores.report.settings import OutputSettings
 
 
@@ -29,18 +28,15 @@ def board(settings: BoardSettings, output: OutputSettings) -> None:
     """
     check_output(output)
     entries = read_runs(folders_of(settings.runs))
-    ranking = make_board(entries, force=settings.force)
-    results, html, figures = [entry.result for entry in entries], output.html, output.figures
-    if html:
-        links = link_runs(
-            html, ((f"{entry.result.model}, {entry.result.name}", Path(entry.folder)) for entry in entries)
-        )
-        write_text(html, board_page(ranking, results, links))
-        click.echo(f"wrote {html}", err=True)
-    if figures:
-        written = write_figures(board_sections(ranking, results), [], figures)
-        click.echo(f"wrote {count(len(written), 'file')} into {figures}", err=True)
+    ranking = make_board(entries, force=settings.force, by=settings.by)
+    names = ((f"{entry.result.model}, {entry.result.name}", Path(entry.folder)) for entry in entries)
+    links = link_runs(output.html, names) if output.html else ()
+    document = describe_board(ranking, [entry.result for entry in entries], links)
+    if output.html:
+        write_text(output.html, render_page(document))
+        click.echo(f"wrote {output.html}", err=True)
+    write_document_figures(document, output)
     if output.json:
         click.echo(ranking.model_dump_json(indent=2))
     else:
-        print_tables(board_tables(ranking))
+        print_tables(document.printed)

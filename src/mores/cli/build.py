@@ -15,7 +15,8 @@ from mores.factory.manifest import MANIFEST, compare, sum_of
 from mores.factory.settings import BuildSettings
 from mores.factory.verify import verify as check
 from mores.report.base.grid import plain_console, print_tables
-from mores.report.card import difference_tables, run_tables
+from mores.report.card import difference_tables
+from mores.report.runs import run_tables
 from mores.report.settings import JsonSettings, PushSettings
 from mores.report.train import grounded_table
 from mores.settings import Settings, apply, setting

@@ -41,7 +41,7 @@ def meta(settings: MetaSettings, group: GroupSettings, dry: DryRunSettings, outp
     tables = None
     if isinstance(done, MetaRun):
         write_text(done.path / "tables.md", report.markdown_tables(done.result))
-        tables = report.tables(done.result, group.by or "source")
+        tables = report.describe_meta(done.result, group.by or "source").printed
     show_run(done, output, done.result.model_dump(mode="json"), "meta.html", tables)
     if silent := done.result.silent:
         raise ModelError(f"{silent[0]} could score no sample; the reasons are in {done.path / JUDGEMENTS}")

@@ -5,11 +5,9 @@ from __future__ import annotations
 from mores.cli.command import command
 from mores.cli.result import check_output, show_run
 from mores.engine.loop import run
-from mores.io import write_text
-from mores.io.private import make_folder
 from mores.rating import api
 from mores.rating.settings import RateSettings
-from mores.report.rate import files
+from mores.report.rate import describe
 from mores.report.settings import OutputSettings
 from mores.settings import apply
 
@@ -27,9 +25,5 @@ def rate(settings: RateSettings, output: OutputSettings) -> None:
     """
     check_output(output)
     done = run(apply(api.rate, settings))
-    tables = done.path / "tables"
-    make_folder(tables)
-    for name, grid in files(done.result).items():
-        write_text(tables / f"{name}.csv", grid.csv())
-        write_text(tables / f"{name}.tex", grid.latex())
+    describe(done).write_tables(done.path / "tables")
     show_run(done, output, done.result.model_dump(mode="json"))

@@ -14,9 +14,11 @@ from mores.errors import InputError, ModelError
 from mores.formatting import count
 from mores.io import write_text
 from mores.models import pull
-from mores.report import runs as reports
+from mores.report.base.document import ResultDocument
 from mores.report.base.figures import require_figures, write_figures
 from mores.report.base.grid import print_tables
+from mores.report.base.page import render_page
+from mores.report.runs import as_data, describe
 from mores.report.settings import OutputSettings
 from mores.run import Run
 
@@ -27,17 +29,18 @@ def show_run(run: Run, output: OutputSettings, data: Any = None, page: str = "",
     `page` is the page's name in the run's folder, `data` what JSON shows, and `tables` those to print, where they are
     not the usual ones.
     """
-    place = run.path / (page or f"{run.kind}.html")
-    write_text(place, reports.page(run))
+    document, place = describe(run), run.path / (page or f"{run.kind}.html")
+    html = render_page(document)
+    write_text(place, html)
     click.echo(f"wrote {run.path}; its page is {place}", err=True)
     if output.html:
-        write_text(output.html, reports.page(run))
+        write_text(output.html, html)
         click.echo(f"wrote {output.html}", err=True)
-    write_run_figures(run, output)
+    write_document_figures(document, output)
     if output.json:
-        click.echo(json.dumps(reports.as_data(run) if data is None else data, indent=2))
+        click.echo(json.dumps(as_data(run) if data is None else data, indent=2))
     else:
-        print_tables(reports.tables(run) if tables is None else tables)
+        print_tables(document.printed if tables is None else tables)
 
 
 def check_output(output: OutputSettings) -> None:
@@ -49,15 +52,11 @@ def check_output(output: OutputSettings) -> None:
         raise InputError(f"{output.html}: no folder {folder}; make it first: mkdir -p {folder}")
 
 
-def write_run_figures(run: Run, output: OutputSettings) -> None:
-    """Write the charts of a run's page as SVG and PDF, and its tables as LaTeX and CSV, if that is asked for."""
-    if output.figures is None:
-        return
-    sections = reports.sections(run)
-    if not sections:
-        raise InputError(f"{run.path}: a run of mores {run.kind} has no charts; give one of another kind")
-    written = write_figures(sections, reports.tables(run), output.figures)
-    click.echo(f"wrote {count(len(written), 'file')} into {output.figures}", err=True)
+def write_document_figures(document: ResultDocument, output: OutputSettings) -> None:
+    """Write the charts of a result as SVG and PDF, and its tables as LaTeX and CSV, if that is asked for."""
+    if output.figures:
+        written = write_figures(document, output.figures)
+        click.echo(f"wrote {count(len(written), 'file')} into {output.figures}", err=True)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import click
 
 from mores.cli.command import command
 from mores.cli.estimate import print_estimate
-from mores.cli.result import asking, check_output, write_run_figures
+from mores.cli.result import asking, check_output, write_document_figures
 from mores.engine.loop import run
 from mores.errors import ConfigError, GateError, ModelError
 from mores.formatting import money
@@ -28,8 +28,9 @@ from mores.metric.lines import open_lines
 from mores.metric.metric import make_metric
 from mores.metric.settings import ScoreFileSettings
 from mores.metric.texts import Lookup, Texts, check_style, estimate_texts, make_lookup, open_texts
-from mores.report import runs as reports
 from mores.report.base.grid import print_tables
+from mores.report.base.page import render_page
+from mores.report.score import describe
 from mores.report.settings import DryRunSettings, OutputSettings
 from mores.settings import Settings, setting
 from mores.settings.values import Names
@@ -142,19 +143,20 @@ class _Work:
             if piped:
                 out = Path(stack.enter_context(TemporaryDirectory(prefix="mores-"))) / "run"
             scored = run(score_texts(self.metric, source, self.lookup, out, ["-"] if piped else []))
+            document = describe(scored)
             if output.html:
-                write_text(output.html, reports.page(scored))
+                write_text(output.html, render_page(document))
             for path in (None if piped else scored.path, output.html):
                 if path:
                     click.echo(f"wrote {path}", err=True)
-            write_run_figures(scored, output)
+            write_document_figures(document, output)
             summary = scored.result
             if output.json:
                 click.echo(json.dumps(summary.model_dump(mode="json") | {"left_out": source.bad}, indent=2), err=piped)
             elif self.lines.systems:
                 _print_segments(source.name, scored, source.count + source.bad, self.lines.only_system)
             else:
-                print_tables(reports.tables(scored), stderr=piped)
+                print_tables(document.printed, stderr=piped)
         if not summary.judged:
             raise ModelError("no text could be judged; the reasons are in the judgements")
         self.gate.check(summary, source.bad)

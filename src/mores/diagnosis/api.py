@@ -20,6 +20,7 @@ from mores.diagnosis.session import Diagnosis, read_targets
 from mores.diagnosis.settings import DiagnoseSettings
 from mores.engine import SILENT, AskSettings
 from mores.errors import ConfigError, MoresError
+from mores.models.configured import configuration_of
 from mores.run import Plan, start_run
 from mores.settings import declared, takes
 from mores.signature import sign
@@ -87,6 +88,7 @@ async def run_diagnosis(diagnosis: Diagnosis) -> DiagnoseRun:
         kind="diagnose",
         name=f"{kind} of {', '.join(dict.fromkeys(_names(diagnosis)))}",
         model=session.asker.model.name if diagnosis.may_ask else "",
+        configuration=configuration_of(session.asker.model) if diagnosis.may_ask else {},
         signature=_sign(diagnosis),
         settings={"kind": kind, "by": diagnosis.by, "sources": list(diagnosis.sources), "force": diagnosis.force},
     )

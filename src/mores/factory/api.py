@@ -6,8 +6,8 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import aclosing
+from functools import partial
 from hashlib import blake2b
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from mores.formatting import count, duration, first_problems, number, show_failu
 from mores.run import WORK, Plan, start_run
 from mores.settings import takes
 from mores.signature import sign
+from mores.views import draw
 
 SHOWN = 20
 """Bad rows that are quoted."""
@@ -64,8 +65,7 @@ async def build(settings: BuildSettings) -> BuildRun:
         soften = (lambda golds: run_loop(_soften(golds, asker))) if asker else None
         work = StageStore(run.path / WORK, str(run.manifest.signature))
         built = make(chosen, folder, commercial, BuildSession(progress, soften, work, known))
-        page = import_module("mores.report.card").page  # a later layer draws it
-        write(built, chosen, run.path, progress, page)
+        write(built, chosen, run.path, progress, partial(draw, "card"))
         work.remove()
         progress.note(f"built {len(built.golds):,} samples in {duration(time.monotonic() - started)}")
         if problems := built.problems:

@@ -24,6 +24,7 @@ from mores.longanswer.folder import COLLECTION, CollectRun, LongformRun
 from mores.longanswer.records import LongAnswer
 from mores.longanswer.settings import CollectSettings, LongformSettings
 from mores.longanswer.summary import Counting, headline, summarise
+from mores.models.configured import configuration_of
 from mores.run import Plan, start_run
 from mores.settings import takes
 from mores.signature import sign
@@ -85,6 +86,7 @@ class LongformJob:
         settings = appraising.settings()
         plan = Plan(
             kind="longform", name=self.name, model=judge.model.name if judge else "", signature=self.signature,
+            configuration=configuration_of(judge.model) if judge else {},
             settings=settings | {"missing_as_issue": self.missing_as_issue},
         )  # fmt: skip
         with start_run(Path(out or "longform"), plan, numbered=out is None, progress=self.progress) as run:
@@ -172,7 +174,14 @@ class CollectJob:
             "temperature": collector.temperature, "seed": collector.seed,
         }  # fmt: skip
         signature = collector.signature(self.candidates)
-        plan = Plan(kind="collect", name=self.name, model=model.name, signature=signature, settings=settings)
+        plan = Plan(
+            kind="collect",
+            name=self.name,
+            model=model.name,
+            signature=signature,
+            settings=settings,
+            configuration=configuration_of(model),
+        )
         with start_run(Path(out or "collection"), plan, numbered=out is None, progress=collector.asker.progress) as run:
             questions = await collector.collect(begun)
             stages = [stage for stage in CollectStage if stage not in collector.without]

@@ -16,6 +16,7 @@ from mores.metric.metric import Metric, as_sample, make_metric
 from mores.metric.settings import AuditSettings, SampleLike, ScoreFileSettings, ScoreSettings
 from mores.metric.summary import summarise
 from mores.metric.texts import Lookup, Texts, check_style, judge_texts, make_lookup, open_texts
+from mores.models.configured import configuration_of
 from mores.run import Plan, start_run
 from mores.settings import takes
 from mores.types import Judgement, Signature
@@ -68,7 +69,14 @@ async def score_texts(
         # Whether the model gives log-probabilities is known only afterwards; the judgements say it.
         fields = {name: value for name, value in metric.signature().items() if name != "p"}
         signature = Signature({"data": texts.revision(), **fields})
-        plan = Plan(kind="score", name=texts.name, model=asker.model.name, signature=signature, settings=settings)
+        plan = Plan(
+            kind="score",
+            name=texts.name,
+            model=asker.model.name,
+            signature=signature,
+            settings=settings,
+            configuration=configuration_of(asker.model),
+        )
         with start_run(folder, plan, numbered=out is None, progress=asker.progress) as run:
             await judge_texts(metric, texts, [run.path / JUDGEMENTS, *copies], grounding)
             result = summarise(ScoreRun(run.path, run.manifest).judgements())

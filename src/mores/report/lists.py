@@ -7,7 +7,7 @@ from typing import Any
 
 from mores.factory.sources import COUNTS
 from mores.formatting import count
-from mores.report.base.grid import Grid
+from mores.report.base.grid import Grid, make_grid
 from mores.run import Run
 from mores.settings import Value
 
@@ -17,7 +17,7 @@ def runs_table(runs: Sequence[Run]) -> Grid:
     manifests = [(str(run.path), run.manifest) for run in runs]
     rows = [(path, each.kind, each.status.value, each.headline or each.error) for path, each in manifests]
     columns = ("folder", "kind", "status", "result")
-    return Grid(columns, [("", rows)], notes=[count(len(rows), "run")], words=frozenset(range(4)))
+    return make_grid("", columns, rows, count(len(rows), "run"), words=frozenset(range(4)))
 
 
 def sources_table(sources: Sequence[dict[str, Any]]) -> Grid:
@@ -27,7 +27,7 @@ def sources_table(sources: Sequence[dict[str, Any]]) -> Grid:
     for source in sources:
         licence = source["licence"] if source["commercial"] else f"{source['licence']} *"
         if counted:
-            more = ["–" if source[name] is None else f"{source[name]:,}" for name in COUNTS]
+            more = [source[name] for name in COUNTS]
         else:
             place = f"Hub: {source['hub']}" if source["hub"] else str(source["from"]).removeprefix("https://")
             more = [source["stands_in_for"] or "", place]
@@ -35,11 +35,10 @@ def sources_table(sources: Sequence[dict[str, Any]]) -> Grid:
     columns = ("name", "task", "licence", *(COUNTS if counted else ("for", "from")))
     free = sum(source["commercial"] for source in sources)
     note = f"{len(sources)} datasets, {free} of them also for commercial use (* is not)"
-    return Grid(columns, [("", rows)], notes=[note], words=frozenset(range(3 if counted else 5)))
+    return make_grid("", columns, rows, note, words=frozenset(range(3 if counted else 5)))
 
 
 def settings_table(name: str, values: Sequence[Value]) -> Grid:
     """Return the settings of a command, with where each comes from."""
-    rows = [(value.name, "–" if value.value is None else str(value.value), value.origin) for value in values]
-    columns = ("setting", "value", "from")
-    return Grid(columns, [("", rows)], title=f"Settings of {name}", words=frozenset(range(3)))
+    rows = [(each.name, None if each.value is None else str(each.value), each.origin) for each in values]
+    return make_grid(f"Settings of {name}", ("setting", "value", "from"), rows, words=frozenset(range(3)))

@@ -1,4 +1,4 @@
-"""The tables and the page of a run, whatever its kind: what `mores show RUN` prints, and what a notebook shows."""
+"""What is shown of a run, whatever its kind: `mores show RUN`, its page, its files for a paper, and a notebook."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from html import escape
 from importlib import import_module
 from typing import Any
 
-from rich.console import RenderableType
-
 from mores.errors import InputError
-from mores.report.base.blocks import Section
+from mores.report.base.document import ResultDocument
 from mores.report.base.grid import Grid, harmless, tables_html
+from mores.report.base.page import render_page
 from mores.run import Run
 from mores.types import Record
 
-REPORTS = {
+DESCRIBED = {
     "bench": "mores.report.bench",
     "judge-check": "mores.report.judge_check",
     "topics": "mores.report.topics",
@@ -31,27 +30,25 @@ REPORTS = {
     "train": "mores.report.train",
     "rate": "mores.report.rate",
 }
-"""For each kind of run, the package with its `run_tables`, `run_sections` (charts and tables) and `run_page`."""
+"""For each kind of run, the module whose `describe(run)` returns its document."""
 
 
-def tables(run: Run) -> list[RenderableType]:
+def describe(run: Run) -> ResultDocument:
+    """Return the document of a run; InputError where it has no result yet."""
+    if run.kind not in DESCRIBED:  # one that a user's package adds
+        return ResultDocument(run.kind, run.manifest.name, [run.manifest.headline])
+    function: Callable[[Run], ResultDocument] = import_module(DESCRIBED[run.kind]).describe
+    return function(run)
+
+
+def run_tables(run: Run) -> list[Grid | str]:
     """Return what is printed about a run, the headline last."""
-    if run.kind not in REPORTS:  # one that a user's package adds
-        return [run.manifest.headline]
-    shown: list[RenderableType] = _load(run, "run_tables")(run)
-    return shown
+    return list(describe(run).printed)
 
 
-def page(run: Run) -> str:
+def run_page(run: Run) -> str:
     """Return the run as one HTML file."""
-    shown: str = _load(run, "run_page")(run)
-    return shown
-
-
-def sections(run: Run) -> list[Section]:
-    """Return the charts and tables of the page, for a paper; a run of judged texts has none."""
-    shown: list[Section] = _load(run, "run_sections")(run)
-    return shown
+    return render_page(describe(run))
 
 
 def as_data(run: Run) -> dict[str, Any]:
@@ -60,8 +57,8 @@ def as_data(run: Run) -> dict[str, Any]:
     result = getattr(run, "result", None)
     if isinstance(result, Record):
         return data | {"result": result.model_dump(mode="json")}
-    grids = (table for table in tables(run) if isinstance(table, Grid))
-    shown = [{"title": grid.title, "columns": grid.columns, "rows": list(grid.lines())} for grid in grids]
+    grids = (table for table in run_tables(run) if isinstance(table, Grid))
+    shown = [{"title": grid.title, "columns": grid.names, "rows": list(grid.lines())} for grid in grids]
     return data | {"tables": shown}
 
 
@@ -69,15 +66,8 @@ def as_html(run: Run) -> str:
     """Return the run's tables, for notebooks; a run that has no result yet is shown by its status."""
     manifest = run.manifest
     try:
-        shown = tables(run)
+        shown = run_tables(run)
     except InputError:
         shown = [manifest.headline or manifest.error]
     about = f"{manifest.kind} {manifest.name}, {manifest.status}: {run.path}"
     return f"<p><code>{escape(harmless(about))}</code></p>{tables_html(shown)}"
-
-
-def _load(run: Run, name: str) -> Callable[[Run], Any]:
-    if run.kind not in REPORTS:
-        raise InputError(f"{run.path}: a run of mores {run.kind} has no page; read its files")
-    loaded: Callable[[Run], Any] = getattr(import_module(REPORTS[run.kind]), name)
-    return loaded

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mores.settings import Settings, setting
 from mores.settings.values import OptionalPath
+
+if TYPE_CHECKING:
+    from mores.run import Run
 
 
 def known_groupings() -> Sequence[str]:
@@ -32,8 +37,8 @@ class GroupSettings(Settings):
     )
 
 
-class OutputSettings(JsonSettings, table="output"):
-    """What is shown of a run besides its tables, and where."""
+class FileSettings(Settings):
+    """Files that show a result."""
 
     html: OptionalPath = setting(
         default=None, place="new file", metavar="FILE", help="Also write the page: one file that shows everything."
@@ -44,6 +49,16 @@ class OutputSettings(JsonSettings, table="output"):
         metavar="DIR",
         help="Write the page's charts as SVG and PDF, and its tables as LaTeX and CSV, into this folder.",
     )
+
+
+class ShowSettings(FileSettings):
+    """A run that is shown."""
+
+    run: Run | Path | str = setting(kw_only=False, help="A run, or its folder.")
+
+
+class OutputSettings(FileSettings, JsonSettings, table="output"):
+    """What is shown of a run besides its tables, and where."""
 
 
 class DryRunSettings(Settings):

@@ -20,6 +20,7 @@ from mores.io.write import explain_writing
 from mores.registry import Registry
 from mores.run.manifest import MANIFEST, Manifest, Plan, Status
 from mores.types import Record, Signature
+from mores.views import NotebookView
 
 try:
     import fcntl
@@ -52,7 +53,7 @@ R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(NotebookView):
     """A run on disk. Each kind has its own class, which knows its files."""
 
     path: Path
@@ -82,12 +83,6 @@ class Run:
     def record(self, name: str, kind: type[R]) -> R:
         """Return the record that a JSON file holds."""
         return read_record(self.file(name), kind, "run it again")
-
-    def _repr_html_(self) -> str:
-        """Return the result, in a notebook."""
-        from mores.report.runs import as_html
-
-        return as_html(self)
 
 
 REGISTRY: Registry[type[Run]] = Registry(
@@ -125,7 +120,8 @@ class ActiveRun:
 
     def _update(self, **fields: object) -> None:
         self.manifest = self.manifest.model_copy(update=fields)
-        write_text(self.path / MANIFEST, self.manifest.model_dump_json(indent=1) + "\n")
+        unused = None if self.manifest.configuration else {"configuration"}
+        write_text(self.path / MANIFEST, self.manifest.model_dump_json(indent=1, exclude=unused) + "\n")
 
 
 @contextmanager

@@ -37,6 +37,8 @@ class Plan(Record):
     """What must be the same for two results to be comparable; runs with the same one are the same run."""
     settings: dict[str, JsonValue] = Field(default_factory=dict)
     """The options behind it, for people and for commands that read the run."""
+    configuration: dict[str, JsonValue] = Field(default_factory=dict)
+    """The name, price and facts of a named model (`[models.NAME]` of a settings file); empty for other models."""
     parents: tuple[str, ...] = ()
     """The runs that it was made from: paths, relative to its folder."""
 

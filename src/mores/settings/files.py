@@ -72,7 +72,7 @@ class ModelConfiguration(Settings, table="models"):
         default_factory=dict, help="Further fields of the request's body, sent unchanged.", result=True
     )
     price: tuple[float, float] | None = setting(
-        default=None, help="US dollars per million prompt and completion tokens."
+        default=None, parse=tuple, help="US dollars per million prompt and completion tokens."
     )
     facts: Mapping[str, object] = setting(default_factory=dict, help="Facts about the model (a table).")
 

@@ -38,7 +38,7 @@ class Form:
     def expected(self) -> str:
         """The values in words, for a message."""
         noun = [f"a {self.noun}"] if self.number or self.text else ["true", "false"] if self.flag else []
-        *first, last = [*noun, *self.words]
+        *first, last = [*noun, *self.words] or ["a list" if self.several else f"a {self.noun}"]
         return f"{', '.join(first)} or {last}" if first else last
 
 

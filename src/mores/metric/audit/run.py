@@ -17,6 +17,7 @@ from mores.io import JsonlWriter, write_text
 from mores.metric.audit import PLACES, Audit, Injection, audit, carriers, cases, choose, injections, plan
 from mores.metric.audit.suite import plain, suite_name
 from mores.metric.metric import Metric
+from mores.models.configured import configuration_of
 from mores.run import Plan, Run, start_run
 from mores.signature import sign
 from mores.types import Judgement, Sample
@@ -49,6 +50,7 @@ async def audit_injections(
     suite = suite_name(carriers(), chosen, places)
     run_plan = Plan(
         kind="audit", name="injection", model=metric.model.name,
+        configuration=configuration_of(metric.model),
         signature=sign({**metric.signature(), "suite": suite}),
         settings={"categories": list(categories), "limit": limit},
     )  # fmt: skip

@@ -11,20 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from mores.formatting import NOTHING
-from mores.report.base.few import few_count, is_few
+from mores.report.base.few import is_few
 from mores.report.base.links import RunLinks
-from mores.report.base.sheet import Cell, Sheet
 from mores.types import FEW
 
 STEPS = 20
 """Shades of a heatmap between 0 and 1."""
-UPRIGHT = 14
-"""A column's name with more letters stands upright when there are several columns."""
 
 
 @dataclass(frozen=True)
-class Block:
+class PageBlock:
     """A part of a page."""
 
     template: ClassVar[str] = "base/blocks.html.j2"
@@ -38,12 +34,12 @@ class Block:
         """Return what the macro gets."""
         return self
 
-    def inside(self) -> Sequence[Block]:
+    def inside(self) -> Sequence[PageBlock]:
         """Return the blocks that it holds."""
         return ()
 
 
-class Sign(NamedTuple):
+class LegendSign(NamedTuple):
     """One entry of a legend: a line or a block with these classes, and what it stands for."""
 
     label: str
@@ -52,9 +48,9 @@ class Sign(NamedTuple):
     letter: str = ""
 
 
-def few_sign(look: str, counts: Iterable[int | None]) -> list[Sign]:
+def few_sign(look: str, counts: Iterable[int | None]) -> list[LegendSign]:
     """Return the entry that explains the look of few samples; none where no count is few."""
-    return [Sign(f"{look}: fewer than {FEW} samples", block=look)] if any(map(is_few, counts)) else []
+    return [LegendSign(f"{look}: fewer than {FEW} samples", block=look)] if any(map(is_few, counts)) else []
 
 
 # ---- words -----------------------------------------------------------------------------------------------------
@@ -70,7 +66,7 @@ class Ramp(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Text(Block):
+class Paragraph(PageBlock):
     """A paragraph: `lead`, `key` (how to read a chart), `told` (what it means) or `soft`."""
 
     text: str
@@ -78,13 +74,13 @@ class Text(Block):
     ramp: Ramp | None = None
 
 
-def key(text: str, ramp: Ramp | None = None) -> Text:
+def key(text: str, ramp: Ramp | None = None) -> Paragraph:
     """Return how a chart or table is read."""
-    return Text(text, "key", ramp)
+    return Paragraph(text, "key", ramp)
 
 
 @dataclass(frozen=True)
-class Caution(Block):
+class Caution(PageBlock):
     """A warning with its first word in capitals."""
 
     word: str
@@ -92,7 +88,26 @@ class Caution(Block):
 
 
 @dataclass(frozen=True)
-class Notes(Block):
+class Vital:
+    """The main number of an analysis, and its meaning."""
+
+    value: str
+    unit: str = ""
+    interval: str = ""
+    sentence: str = ""
+    about: str = ""
+    """Its model and benchmark, shown if there are several."""
+
+
+@dataclass(frozen=True)
+class Vitals(PageBlock):
+    """The main numbers of several analyses, each with its title, its question and the section that it links to."""
+
+    analyses: Sequence[tuple[Section, Sequence[Vital]]]
+
+
+@dataclass(frozen=True)
+class Notes(PageBlock):
     """Remarks; as a warning where they limit the numbers."""
 
     texts: Sequence[str]
@@ -100,7 +115,7 @@ class Notes(Block):
 
 
 @dataclass(frozen=True)
-class Heading(Block):
+class Heading(PageBlock):
     """A title within a section; names in it keep their direction."""
 
     text: str
@@ -112,7 +127,7 @@ class Heading(Block):
 
 
 @dataclass(frozen=True)
-class Hero(Block):
+class Hero(PageBlock):
     """The main number and what it means."""
 
     value: str
@@ -126,7 +141,7 @@ class Hero(Block):
 
 
 @dataclass(frozen=True)
-class Counts(Block):
+class CountList(PageBlock):
     """What is in no number, or counts in a way that must be known, by reason."""
 
     title: str
@@ -134,14 +149,14 @@ class Counts(Block):
 
 
 @dataclass(frozen=True)
-class Signatures(Block):
+class Signatures(PageBlock):
     """What must be the same for two numbers to be comparable."""
 
     rows: Sequence[tuple[str, object]]
 
 
 @dataclass(frozen=True)
-class Runs(Block):
+class RunList(PageBlock):
     """The files that the numbers are from, and other pages that show them."""
 
     links: Sequence[RunLinks]
@@ -151,106 +166,50 @@ class Runs(Block):
 
 
 @dataclass(frozen=True)
-class Fold(Block):
+class Fold(PageBlock):
     """Something that is opened on demand, with the keyboard too."""
 
     title: str
-    body: Sequence[Block]
+    body: Sequence[PageBlock]
     opened: bool = False
     small: str = ""
 
-    def inside(self) -> Sequence[Block]:
+    def inside(self) -> Sequence[PageBlock]:
         return self.body
 
 
 @dataclass(frozen=True)
-class Frame(Block):
+class Frame(PageBlock):
     """Blocks beside each other (`many`, `pair`, `maps`, …) or with room around them (`below`, `tall`)."""
 
-    body: Sequence[Block]
+    body: Sequence[PageBlock]
     kind: str = "many wide"
 
-    def inside(self) -> Sequence[Block]:
+    def inside(self) -> Sequence[PageBlock]:
         return self.body
 
 
 @dataclass(frozen=True)
-class Section(Block):
+class Section(PageBlock):
     """A part of the page with its own place in the navigation; one without blocks is left out."""
 
     id: str
     title: str
-    body: Sequence[Block]
+    body: Sequence[PageBlock]
     question: str = ""
     """Beside the title."""
     short: str = ""
     """In the navigation, instead of the title."""
 
-    def inside(self) -> Sequence[Block]:
+    def inside(self) -> Sequence[PageBlock]:
         return self.body
 
 
-def walk(blocks: Iterable[Block]) -> Iterator[Block]:
+def walk(blocks: Iterable[PageBlock]) -> Iterator[PageBlock]:
     """Yield all blocks in their order, with those inside of others."""
     for block in blocks:
         yield block
         yield from walk(block.inside())
-
-
-# ---- tables ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Table(Block):
-    """A sheet."""
-
-    sheet: Sheet
-    with_note: bool = True
-
-    def view(self) -> dict[str, Any]:
-        return _sheet_view(self.sheet, "plain", self.with_note)
-
-    @property
-    def title(self) -> str:
-        return self.sheet.title
-
-
-@dataclass(frozen=True)
-class Heat(Table):
-    """A sheet whose cells are coloured from -1 over 0 (no colour) to 1."""
-
-    def view(self) -> dict[str, Any]:
-        return _sheet_view(self.sheet, "heat", self.with_note)
-
-    @property
-    def macro(self) -> str:
-        return "table"
-
-
-def _sheet_view(sheet: Sheet, kind: str, with_note: bool) -> dict[str, Any]:
-    heat = kind == "heat"
-    upright = heat and len(sheet.columns) > 5 and any(len(column.label) > UPRIGHT for column in sheet.columns)
-    drawn = [cell.n for line in sheet.cells for cell in line if heat and cell.text != NOTHING]
-    rows = [
-        (head, [(cell, *_look(cell, heat)) for cell in line])
-        for head, line in zip(sheet.rows, sheet.cells, strict=True)
-    ]
-    return {
-        "title": sheet.title,
-        "kind": f"{kind} upright" if upright else kind,
-        "columns": sheet.columns,
-        "rows": rows,
-        "legend": few_sign("hatched", drawn),
-        "note": sheet.note if with_note else "",
-    }
-
-
-def _look(cell: Cell, heat: bool) -> tuple[str, str]:
-    """Return the classes of a cell, and what stands small in it."""
-    few = heat and is_few(cell.n) and cell.text != NOTHING
-    shade = ["few"] if few else shade_of(cell.value) if heat else []
-    classes = [*shade, *(["outlined"] if cell.outlined else []), *(["none"] if cell.text == NOTHING else [])]
-    return " ".join(classes), f"{few_count(cell.n)} {cell.small}".strip() if few else cell.small
 
 
 def shade_of(value: float | None) -> list[str]:
@@ -271,7 +230,7 @@ class Select(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cards(Block):
+class Cards(PageBlock):
     """Cards that a reader searches and filters; the script shows them in chunks."""
 
     lead: str

@@ -15,7 +15,7 @@ from string import ascii_uppercase
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from mores.formatting import between, left_out, number, percent, points, possible, shares, span, to
-from mores.report.base.blocks import Block, Sign, few_sign
+from mores.report.base.blocks import LegendSign, PageBlock, few_sign
 from mores.report.base.few import few_count, is_few
 from mores.types import Result
 
@@ -24,7 +24,7 @@ COLOURS, DASHES = 8, 3
 
 
 @dataclass(frozen=True)
-class Chart(Block):
+class Chart(PageBlock):
     """A figure with a title."""
 
     template: ClassVar[str] = "base/charts.html.j2"
@@ -77,7 +77,7 @@ FORMS: dict[Unit, _Form] = {
 }
 
 
-class Row(NamedTuple):
+class IntervalRow(NamedTuple):
     """One line of a chart of values."""
 
     label: str
@@ -95,7 +95,7 @@ class Row(NamedTuple):
 class Intervals(Chart):
     """Values with their intervals on one scale, and lines for what they are compared with."""
 
-    rows: Sequence[Row]
+    rows: Sequence[IntervalRow]
     unit: Unit = "share"
     references: Mapping[str, float] = field(default_factory=dict)
     """Dashed lines, by name."""
@@ -113,9 +113,9 @@ class Intervals(Chart):
         scale, pair = self.scale(), any(self.pair)
         lines = [("zero", self.zero, 0.0)] if self.zero else []
         lines += [(f"baseline b{i % 4}", name, v) for i, (name, v) in enumerate(self.references.items())]
-        signs = [Sign(self.named(name, value, kind), line=kind) for kind, name, value in lines]
-        signs += [Sign(name, line=f"{stroke(i)} thick") for i, name in enumerate(self.pair) if name]
-        signs += [Sign("a baseline", block="square")] if any(row.baseline for row in self.rows) else []
+        signs = [LegendSign(self.named(name, value, kind), line=kind) for kind, name, value in lines]
+        signs += [LegendSign(name, line=f"{stroke(i)} thick") for i, name in enumerate(self.pair) if name]
+        signs += [LegendSign("a baseline", block="square")] if any(row.baseline for row in self.rows) else []
         sizes = [] if pair else [row.result.n for row in self.rows if row.result and _finite(row.result.value)]
         return {
             "title": self.title,
@@ -151,7 +151,7 @@ class Intervals(Chart):
             return Scale(1.0, max(2.0, last), [(float(place), str(place)) for place in places])
         return _nice_scale([0.0, *values, *self.references.values()])
 
-    def _row(self, row: Row, scale: Scale) -> dict[str, Any]:
+    def _row(self, row: IntervalRow, scale: Scale) -> dict[str, Any]:
         form, marks, values, intervals = FORMS[self.unit], [], [], []
         heights = ["30%", "70%"] if row.second else ["50%"]
         for place, (result, y) in enumerate(zip((row.result, row.second), heights, strict=False)):
@@ -179,7 +179,7 @@ class Intervals(Chart):
             "out": left_out(row.result.unscored) if row.result else "",
         }
 
-    def spoken(self, row: Row) -> str:
+    def spoken(self, row: IntervalRow) -> str:
         """Return a row in words."""
         if row.second and row.result:
             first, second = (
@@ -238,7 +238,7 @@ BAR = 15
 
 
 @dataclass(frozen=True)
-class Bars(Chart):
+class GroupedBars(Chart):
     """For each row one bar per group, for example the tiers of difficulty, with their intervals."""
 
     groups: Sequence[str]
@@ -249,7 +249,7 @@ class Bars(Chart):
         return [["name", "group", *NUMBERS], *([name, group, *numbers_of(result)] for name, (group, result) in cells)]
 
     def view(self) -> dict[str, Any]:
-        signs = [Sign(group, block=f"f{i % COLOURS}") for i, group in enumerate(self.groups)]
+        signs = [LegendSign(group, block=f"f{i % COLOURS}") for i, group in enumerate(self.groups)]
         signs += few_sign("hollow", (result.n for results in self.rows.values() for result in results if result))
         return {
             "title": self.title,
@@ -310,7 +310,7 @@ class Stack(NamedTuple):
     counts: Sequence[int]
 
 
-class Part(NamedTuple):
+class StackPart(NamedTuple):
     """What the parts in one place of every bar are."""
 
     label: str
@@ -324,7 +324,7 @@ class Stacks(Chart):
     """Bars of the same length, cut by share (MSQA, Figure 9), each part with its letter; beside each its size."""
 
     stacks: Sequence[Stack]
-    parts: Sequence[Part]
+    parts: Sequence[StackPart]
 
     def data(self) -> Rows:
         return [
@@ -335,7 +335,7 @@ class Stacks(Chart):
     def view(self) -> dict[str, Any]:
         pairs = zip(self._letters(), self.parts, strict=False)
         signs = [
-            Sign(part.label, block=f"f{part.colour % COLOURS}", letter="" if letter == part.label else letter)
+            LegendSign(part.label, block=f"f{part.colour % COLOURS}", letter="" if letter == part.label else letter)
             for letter, part in pairs
         ]
         signs += few_sign("hollow", (total for stack in self.stacks if (total := sum(stack.counts))))

@@ -5,23 +5,23 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from mores.extras import require
 from mores.io import write_text
-from mores.report.base.blocks import Block, Heat, Section, Table, walk
-from mores.report.base.charts import COLOURS, FORMS, Amounts, Bars, Chart, Intervals, Row, Stacks
+from mores.report.base.blocks import Section, walk
+from mores.report.base.charts import COLOURS, FORMS, Amounts, Chart, GroupedBars, IntervalRow, Intervals, Stacks
+from mores.report.base.document import ResultDocument
 from mores.report.base.few import is_few
-from mores.report.base.grid import Grid
-from mores.report.base.plots import Curves, Histogram
+from mores.report.base.grid import Grid, Heat
+from mores.report.base.plots import Curves, ScoreHistogram
 from mores.report.base.shapes import TILE, Radar, Ranks, World, tiles
+from mores.report.base.text import to_csv
 from mores.types import Result
 
 WIDTH, LINE = 5.5, 0.24
@@ -44,32 +44,24 @@ def require_figures() -> None:
     require("pip install 'mores[figures]'", "matplotlib")
 
 
-def write_figures(blocks: Iterable[Block], tables: Iterable[object], folder: Path) -> list[Path]:
-    """Write every chart and table in the blocks (a page's sections) and the other tables, and return the files.
-
-    `tables` may be all that a command prints: what is no `Grid`, such as a line of text, is left out.
-    """
+def write_figures(document: ResultDocument, folder: Path) -> list[Path]:
+    """Write every chart and table of the page and every table that is printed, and return the files."""
     require_figures()
     folder.mkdir(parents=True, exist_ok=True)
-    names, written = _Names(), list[Path]()
-    for section, block in _in_sections(blocks):
-        if isinstance(block, Chart):
-            name = names.make(section, block.title)
-            written += [*_draw(block, folder / name), write_csv(folder / f"{name}.csv", block.data())]
-        elif isinstance(block, Table):
-            name = names.make(section, block.title)
-            written += _draw(block, folder / name) if isinstance(block, Heat) else []
-            written += _write_table(block.sheet.grid(), folder / name)
-    for table in (each for each in tables if isinstance(each, Grid)):
-        written += _write_table(table, folder / names.make("", table.title or "table"))
+    names, written, section = _Names(), list[Path](), ""
+    for block in (*walk((*document.opening, *document.sections)), Section("", "", ()), *document.printed):
+        if isinstance(block, Section):
+            section = block.short or block.title
+        elif isinstance(block, Chart | Grid):
+            path = folder / names.make(section, block.title or "table")
+            if not isinstance(block, Grid) or isinstance(block, Heat):
+                written += _draw(block, path)
+            texts = {".csv": block.csv() if isinstance(block, Grid) else to_csv(block.data())}
+            texts |= {".tex": block.latex()} if isinstance(block, Grid) else {}
+            for suffix, text in texts.items():
+                written.append(path.with_name(path.name + suffix))
+                write_text(written[-1], text)
     return written
-
-
-def _in_sections(blocks: Iterable[Block]) -> Iterator[tuple[str, Block]]:
-    section = ""
-    for block in walk(blocks):
-        section = block.short or block.title if isinstance(block, Section) else section
-        yield section, block
 
 
 class _Names:
@@ -87,22 +79,7 @@ class _Names:
         return name
 
 
-def _write_table(grid: Grid, path: Path) -> list[Path]:
-    files = {path.with_name(f"{path.name}.csv"): grid.csv(), path.with_name(f"{path.name}.tex"): grid.latex()}
-    for file, text in files.items():
-        write_text(file, text)
-    return list(files)
-
-
-def write_csv(path: Path, rows: Iterable[Sequence[object]]) -> Path:
-    """Return the rows of a chart, names first."""
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows(rows)
-    write_text(path, file.getvalue())
-    return path
-
-
-def _draw(block: Chart | Table, path: Path) -> list[Path]:
+def _draw(block: Chart | Grid, path: Path) -> list[Path]:
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -144,7 +121,7 @@ def _legend(figure: Any) -> None:
         figure.legend(loc="outside lower center", ncols=columns)
 
 
-def _whisker(axes: Any, result: Result, y: float, row: Row, colour: str, label: str) -> None:
+def _whisker(axes: Any, result: Result, y: float, row: IntervalRow, colour: str, label: str) -> None:
     """A value with its interval: hollow where it rests on few samples, a square where it is a baseline."""
     if result.low is not None and result.high is not None:
         axes.plot([result.low, result.high], [y, y], color=colour, linewidth=1.3, clip_on=False)
@@ -170,7 +147,7 @@ def _intervals(figure: Any, chart: Intervals) -> None:
     _legend(figure)
 
 
-def _bars(figure: Any, chart: Bars) -> None:
+def _bars(figure: Any, chart: GroupedBars) -> None:
     axes, thick = _rows(figure, list(chart.rows), len(chart.groups) * 0.8), 0.8 / max(1, len(chart.groups))
     axes.set_xlim(0, 1)
     axes.xaxis.set_major_formatter("{x:.0%}")
@@ -236,7 +213,7 @@ def _curves(figure: Any, chart: Curves) -> None:
     _legend(figure)
 
 
-def _histogram(figure: Any, chart: Histogram) -> None:
+def _histogram(figure: Any, chart: ScoreHistogram) -> None:
     axes = figure.add_subplot()
     axes.set_ylabel("share of the kind’s samples")
     axes.yaxis.set_major_formatter("{x:.0%}")
@@ -306,20 +283,18 @@ def _ranks(figure: Any, chart: Ranks) -> None:
         axes.annotate(name, (len(ranks) - 1, ranks[-1]), (6, 0), textcoords="offset points", va="center", fontsize=7)
 
 
-def _heat(figure: Any, block: Heat) -> None:
-    sheet = block.sheet
-    labels = [f"{row.label} {row.note}".strip() for row in sheet.rows]
-    figure.set_size_inches(1.8 + 0.5 * len(sheet.columns), 1.2 + LINE * len(labels))
+def _heat(figure: Any, table: Heat) -> None:
+    labels, columns = [head.text for head in table.heads], table.names[1:]
+    figure.set_size_inches(1.8 + 0.5 * len(columns), 1.2 + LINE * len(labels))
     axes = figure.add_subplot()
     axes.set_yticks(range(len(labels)), labels)
-    columns = [f"{column.label} {column.note}".strip() for column in sheet.columns]
     axes.set_xticks(range(len(columns)), columns, rotation=60, ha="left", rotation_mode="anchor")
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(labels) - 0.5, -0.5))
     for spine in axes.spines.values():
         spine.set_visible(False)
-    for y, line in enumerate(sheet.cells):
+    for y, line in enumerate(table.cells):
         for x, cell in enumerate(line):
             face = "white" if cell.value is None or is_few(cell.n) else _blend(cell.value)
             axes.axhspan(y - 0.48, y + 0.48, (x + 0.02) / len(columns), (x + 0.98) / len(columns), color=face)
@@ -328,11 +303,11 @@ def _heat(figure: Any, block: Heat) -> None:
 
 DRAWN: dict[type, Callable[[Any, Any], None]] = {
     Intervals: _intervals,
-    Bars: _bars,
+    GroupedBars: _bars,
     Amounts: _amounts,
     Stacks: _stacks,
     Curves: _curves,
-    Histogram: _histogram,
+    ScoreHistogram: _histogram,
     Radar: _radar,
     World: _world,
     Ranks: _ranks,

@@ -1,80 +1,109 @@
-"""Tables in the terminal that lose nothing, however narrow it is.
+"""A table, declared once: the terminal, a page, a notebook, LaTeX, CSV and Markdown show the same record.
 
-A `Grid` is laid out for the width that it gets: values with their intervals beside them, else with the intervals below,
-else in several tables with the same first column. Words wrap; a number is never broken or cut.
+A page colours a `Heat`; `layout.py` lays a table out for the width of a terminal.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import chain
+from typing import Any, NamedTuple
 
-from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
-from rich.table import Table
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.text import Text
 
-Cell = str | tuple[str, str]
-"""What stands in a place: a value, or a value and its interval."""
-Row = Sequence[Cell]
-GAP = 2
-WORDS = 18
-"""A column of words that is wider may be wrapped to this."""
-CELL = 200
-"""Code points of a text that can reach a cell; rich cuts the rest of the way."""
-JOINERS = "\u200c\u200d"
-"""Invisible, but part of how Persian, Indic scripts and emoji are written."""
-LATEX = {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "−": "$-$", "–": "--",
-    "×": r"$\times$",
-    "±": r"$\pm$", "✕": r"$\times$", "≤": r"$\leq$", "τ": r"$\tau$", "α": r"$\alpha$", "κ": r"$\kappa$",
-    "↓": r"$\downarrow$", "↑": r"$\uparrow$", "→": r"$\to$", **{char: f"\\{char}" for char in "&%$#_{}"},
-}  # fmt: skip
+from mores.formatting import NOTHING, count
+from mores.report.base.blocks import PageBlock, few_sign, shade_of
+from mores.report.base.few import few_count, is_few
+from mores.report.base.layout import Laid, lay_list, lay_out
+from mores.report.base.text import Shown, ends, harmless, join, latex, markdown, plain, to_csv
+
+__all__ = [
+    "Cell", "Grid", "Head", "Heat", "ListGrid", "Row", "as_cell", "as_head", "harmless", "make_grid", "plain",
+    "plain_console", "print_tables", "tables_html",
+]  # fmt: skip
+
+UPRIGHT = 14
+"""A column's name with more letters stands upright in a heatmap when there are several columns."""
 
 
-def plain_console(*, stderr: bool = False, quiet: bool = False) -> Console:
-    """Return a console that prints words unchanged: `openai:m:` is a name, and neither an emoji nor markup."""
-    return Console(stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False)
+# ---- the record ------------------------------------------------------------------------------------------------
 
 
-def print_tables(tables: Iterable[RenderableType], *, stderr: bool = False) -> None:
-    """What a command prints: tables with a free line after each, and sentences that are broken only by the terminal."""
-    console = plain_console(stderr=stderr)
-    for table in tables:
-        if isinstance(table, Grid):
-            console.print(table, "")
-        elif isinstance(table, str):
-            console.print(harmless(table), soft_wrap=True)
-        else:
-            console.print(table)
+class Head(NamedTuple):
+    """The name of a row or column."""
+
+    label: str
+    note: str = ""
+    """A few more words, for example how many samples it has."""
+    muted: bool = False
+    link: str = ""
+    """An address that the label leads to."""
+    bare: bool = False
+    """Whether the terminal shows a column's values without what stands beside them, such as intervals."""
+
+    @property
+    def text(self) -> str:
+        return f"{self.label} {self.note}".strip()
 
 
-def tables_html(tables: Iterable[RenderableType]) -> str:
-    """Return the same for notebooks."""
+class Cell(NamedTuple):
+    """One place of a table or heatmap."""
 
-    def drawn(table: RenderableType) -> str:
-        if isinstance(table, Grid):
-            return table.html()
-        if isinstance(table, str):
-            return f"<p>{escape(harmless(table))}</p>"
-        console = Console(record=True, file=io.StringIO(), width=120, highlight=False, markup=False, emoji=False)
-        console.print(table)
-        return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+    text: str
+    value: float | None = None
+    """What the colour of a heatmap shows, -1 to 1; no colour without."""
+    small: str = ""
+    """Beside the text, for example an interval."""
+    hint: str = ""
+    """Shown when it is pointed at."""
+    star: bool = False
+    outlined: bool = False
+    n: int | None = None
+    """How many samples the value rests on, where it is a value of samples."""
+    style: str = ""
+    """How a list in the terminal shows it, for example `bold red`."""
 
-    return "".join(map(drawn, tables))
+
+Row = Sequence[Any]
+"""The name of a row (words or a `Head`) and its values: a `Cell`, words, a value with what stands beside it, how many
+there are, or None where it is not known."""
+
+
+def as_head(name: Any) -> Head:
+    """Return the name of a row or column."""
+    return name if isinstance(name, Head) else Head(name[0] if isinstance(name, tuple) else str(name))
+
+
+def as_cell(value: Any) -> Cell:
+    """Return a value as the page shows it."""
+    if isinstance(value, Cell):
+        return value
+    if isinstance(value, Head):
+        return Cell(value.label, small=value.note)
+    if isinstance(value, tuple):
+        return Cell(value[0], small=value[1])
+    return Cell(NOTHING if value is None else count(value) if isinstance(value, int) else value)
+
+
+def _show(value: Any) -> Shown:
+    """Return a value as the terminal and files show it."""
+    if isinstance(value, Head):
+        return value.text
+    if isinstance(value, str) or type(value) is tuple:
+        return value
+    cell = as_cell(value)
+    text = cell.text + "*" * cell.star
+    return (text, cell.small) if cell.small else text
 
 
 @dataclass(frozen=True)
-class Grid:
-    """One table; all of its words are made harmless when it is printed."""
+class Grid(PageBlock):
+    """One table; all of its words are made harmless when it is shown."""
 
-    columns: Sequence[str]
+    columns: Sequence[str | Head]
     """Their names; the first column says what a row is."""
     sections: Sequence[tuple[str, Sequence[Row]]]
     """Rows under a heading each; an empty heading is not shown."""
@@ -83,58 +112,111 @@ class Grid:
     """Lines under the table."""
     words: frozenset[int] = frozenset({0})
     """The columns that hold words, which may be wrapped."""
+    most: int | None = None
+    """Rows that the terminal shows at most; the page and files have all."""
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        if self.title:
-            yield Text(harmless(self.title), style="italic")
-        for number, columns in enumerate(self._parts(options.max_width)):
-            if number:
-                yield ""
-            yield self._table(columns, options.max_width)
-        for note in filter(None, self.notes):
-            yield Text(harmless(note), style="dim")
+    @property
+    def macro(self) -> str:
+        return "grid"
 
-    def lines(self) -> Iterator[tuple[str, list[Cell]]]:
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns in words."""
+        return [as_head(column).text for column in self.columns]
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows, whatever heading they stand under."""
+        return [row for _, rows in self.sections for row in rows]
+
+    @property
+    def heads(self) -> list[Head]:
+        """The names of the rows."""
+        return [as_head(row[0]) for row in self.rows]
+
+    @property
+    def cells(self) -> list[list[Cell]]:
+        """The values of the rows."""
+        return [[as_cell(value) for value in row[1:]] for row in self.rows]
+
+    def turn(self, corner: str = "") -> Grid:
+        """Return the table with rows as columns and columns as rows."""
+        columns = [as_head(column) for column in self.columns[1:]]
+        rows = [(column, *(row[place] for row in self.cells)) for place, column in enumerate(columns)]
+        return replace(self, columns=(corner, *self.heads), sections=[("", rows)])
+
+    def lines(self) -> Iterator[tuple[str, list[Shown]]]:
         """Return every row with the heading that it stands under."""
-        return ((heading, list(row)) for heading, rows in self.sections for row in rows)
+        return ((heading, [_show(value) for value in row]) for heading, rows in self.sections for row in rows)
+
+    def view(self) -> dict[str, Any]:
+        """Return what the page draws."""
+        heat = isinstance(self, Heat)
+        columns = [as_head(column) for column in self.columns[1:]]
+        upright = heat and len(columns) > 5 and any(len(column.label) > UPRIGHT for column in columns)
+        counts = [cell.n for line in self.cells for cell in line if heat and cell.text != NOTHING]
+        return {
+            "title": self.title,
+            "kind": ("heat" if heat else "plain") + " upright" * upright,
+            "columns": columns,
+            "sections": [
+                (heading, [(as_head(row[0]), [_look(as_cell(value), heat) for value in row[1:]]) for row in rows])
+                for heading, rows in self.sections
+            ],
+            "legend": few_sign("hatched", counts),
+            "notes": [note for note in self.notes if note],
+        }
+
+    # ---- files and notebooks -----------------------------------------------------------------------------------
 
     def csv(self) -> str:
-        """Comma-separated values: a value and its interval are two columns, and the heading is a separate one."""
+        """Return comma-separated values: an interval is a column of its own, and so is the heading."""
         rows = list(self.lines())
         pairs = [any(isinstance(row[place], tuple) for _, row in rows) for place in range(len(self.columns))]
-        headed = any(heading for heading, _ in rows)
-        file = io.StringIO()
-        write = csv.writer(file, lineterminator="\n").writerow
-        heads = [
-            [name, f"{name} (95% interval)"] if pair else [name] for name, pair in zip(self.columns, pairs, strict=True)
-        ]
-        write(["group"] * headed + [name for head in heads for name in head])
+        headed = ["group"] * any(heading for heading, _ in rows)
+        names = [(name, f"{name} (95% interval)")[: 1 + pair] for name, pair in zip(self.names, pairs, strict=True)]
+        table = [[*headed, *chain.from_iterable(names)]]
         for heading, row in rows:
-            cells = [_ends(cell)[: 1 + pair] for cell, pair in zip(row, pairs, strict=True)]
-            write([heading] * headed + [text for cell in cells for text in cell])
-        return file.getvalue()
+            cells = [ends(cell)[: 1 + pair] for cell, pair in zip(row, pairs, strict=True)]
+            table.append([heading] * len(headed) + list(chain.from_iterable(cells)))
+        return to_csv(table)
 
     def latex(self) -> str:
         """Return a table for a paper, with the rules of booktabs."""
         form = "".join("l" if place in self.words else "r" for place in range(len(self.columns)))
-        lines = [rf"\begin{{tabular}}{{{form}}}", r"\toprule", _latex_row(self.columns), r"\midrule"]
+        lines = [rf"\begin{{tabular}}{{{form}}}", r"\toprule", rf"{latex(self.names)} \\", r"\midrule"]
         for number, (heading, rows) in enumerate(self.sections):
             if heading:
                 lines += [r"\midrule"] * (number > 0)
-                lines.append(rf"\multicolumn{{{len(self.columns)}}}{{l}}{{\emph{{{_latex(heading)}}}}} \\")
-            lines += [_latex_row([" ".join(filter(None, _ends(cell))) for cell in row]) for row in rows]
+                lines.append(rf"\multicolumn{{{len(self.columns)}}}{{l}}{{\emph{{{latex([heading])}}}}} \\")
+            lines += [rf"{latex([join(_show(value)) for value in row])} \\" for row in rows]
         notes = [f"% {plain(note)}" for note in (self.title, *self.notes) if note]
         return "\n".join([*notes, *lines, r"\bottomrule", r"\end{tabular}", ""])
 
+    def markdown(self) -> str:
+        """Return the table in Markdown, under its title."""
+
+        def name(head: Any) -> str:
+            label, note = as_head(head)[:2]
+            return markdown(f"{label} ({note})" if note else label)
+
+        lines = [f"### {markdown(self.title)}", "", f"| {' | '.join(map(name, self.columns))} |"]
+        lines.append("| --- |" + " ---: |" * (len(self.columns) - 1))
+        for head, cells in zip(self.heads, self.cells, strict=True):
+            texts = [f"**{markdown(cell.text)}**\\*" if cell.star else markdown(cell.text) for cell in cells]
+            small = [f" {markdown(cell.small)}" if cell.small else "" for cell in cells]
+            lines.append(f"| {' | '.join([name(head), *map(''.join, zip(texts, small, strict=True))])} |")
+        return "\n".join([*lines, *(f"\n{markdown(note)}" for note in self.notes if note)])
+
     def html(self) -> str:
         """Return a plain table, for notebooks."""
-        head = "".join(f"<th>{escape(harmless(name))}</th>" for name in self.columns)
+        head = "".join(f"<th>{escape(harmless(name))}</th>" for name in self.names)
         body = ""
         for heading, rows in self.sections:
             if heading:
                 body += f'<tr><th colspan="{len(self.columns)}">{escape(harmless(heading))}</th></tr>'
             for row in rows:
-                cells = (f"<td>{escape(_show(cell, below=False))}</td>" for cell in row)
+                cells = (f"<td>{escape(join(_show(value)))}</td>" for value in row)
                 body += f"<tr>{''.join(cells)}</tr>"
         caption = f"<caption>{escape(harmless(self.title))}</caption>" if self.title else ""
         notes = "".join(f"<p>{escape(harmless(note))}</p>" for note in self.notes if note)
@@ -142,115 +224,78 @@ class Grid:
 
     _repr_html_ = html
 
-    def _parts(self, room: int) -> Iterator[list[_Column]]:
-        """The columns that stand beside each other: all of them, in the widest form that fits, or some at a time."""
-        for below, wrapped in ((False, False), (False, True), (True, True)):
-            columns = [self._column(place, below, wrapped) for place in range(len(self.columns))]
-            if _width(columns) <= room:
-                yield columns
-                return
-        first, *others = columns
-        part = [first]
-        for column in others:
-            if len(part) > 1 and _width([*part, column]) > room:
-                yield part
-                part = [first]
-            part.append(column)
-        yield part
+    # ---- the terminal ------------------------------------------------------------------------------------------
 
-    def _column(self, place: int, below: bool, wrapped: bool) -> _Column:
-        cells = tuple(_show(row[place], below) for _, rows in self.sections for row in rows)
-        lines = list(chain.from_iterable(cell.split("\n") for cell in cells))
-        name = harmless(self.columns[place])
-        heads = name.split() if wrapped else [name]
-        natural = max(map(cell_len, [*lines, *heads, *([self._heading()] if not place else [])]), default=0)
-        words = place in self.words
-        return _Column(place, name, cells, natural, min(natural, WORDS) if words else natural, words)
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        bare = {place for place, column in enumerate(self.columns) if as_head(column).bare}
+        sections, notes, hidden = [], list(self.notes), 0
+        for heading, rows in self.sections:
+            kept = [[_show(value) for value in row] for row in rows[: self.most]]
+            hidden += len(rows) - len(kept)
+            shown = [[ends(value)[0] if place in bare else value for place, value in enumerate(row)] for row in kept]
+            sections.append((heading, shown))
+        if hidden:
+            notes[-1:] = ["; ".join(filter(None, [*notes[-1:], f"{hidden:,} more are on the page and in the files"]))]
+        if self.title:
+            yield Text(harmless(self.title), style="italic")
+        yield from self._lay_out(Laid(self.names, sections, self.words), options.max_width)
+        for note in filter(None, notes):
+            yield Text(harmless(note), style="dim")
 
-    def _heading(self) -> str:
-        return max((heading for heading, _ in self.sections), key=cell_len, default="")
-
-    def _table(self, columns: Sequence[_Column], room: int) -> Table:
-        view = Table(box=None, pad_edge=False, padding=(0, GAP // 2))
-        for column, wide in zip(columns, _widths(columns, room), strict=True):
-            justify: JustifyMethod = "left" if column.words else "right"
-            view.add_column(Text(column.name), justify=justify, width=wide, overflow="fold")
-        rows = zip(*(column.cells for column in columns), strict=True)
-        for heading, section in self.sections:
-            if heading:
-                view.add_row()
-                view.add_row(Text(harmless(heading), style="bold"))
-            for _ in section:
-                view.add_row(*map(Text, next(rows)))
-        return view
+    def _lay_out(self, table: Laid, room: int) -> Iterable[RenderableType]:
+        return lay_out(table, room)
 
 
 @dataclass(frozen=True)
-class _Column:
-    place: int
-    name: str
-    cells: tuple[str, ...]
-    natural: int
-    """The width that nothing in it has to be wrapped at."""
-    least: int
-    """The width that it may be wrapped to."""
-    words: bool
+class Heat(Grid):
+    """A table whose cells are coloured from -1 over 0 (no colour) to 1."""
 
 
-def harmless(words: str) -> str:
-    """All of a text on one line, without signs that a terminal obeys: names of models and groups are others' words."""
-    return " ".join(map(plain, words.split()))
+@dataclass(frozen=True)
+class ListGrid(Grid):
+    """A long table of single things: in the terminal each takes a line, and the last column is cut."""
+
+    limits: Sequence[int] = ()
+    """Widths at which the terminal folds the other columns."""
+
+    def _lay_out(self, table: Laid, room: int) -> Iterable[RenderableType]:  # noqa: ARG002 - rich finds the room
+        styles = [[as_cell(value).style for value in row] for row in self.rows]
+        return [lay_list(table._replace(styles=styles), self.limits)]
 
 
-def _ends(cell: Cell) -> tuple[str, str]:
-    return (cell, "") if isinstance(cell, str) else cell
+def make_grid(
+    title: str, columns: Iterable[str | Head], rows: Iterable[Row], *notes: str, kind: type[Grid] = Grid, **more: Any
+) -> Grid:
+    """Return a table whose rows stand under no headings."""
+    return kind(list(columns), [("", list(rows))], title, [note for note in notes if note], **more)
 
 
-def _latex(text: str) -> str:
-    return re.sub(r"\*$", r"$^{*}$", "".join(LATEX.get(char, char) for char in plain(text)))
+def _look(cell: Cell, heat: bool) -> tuple[Cell, str, str]:
+    """Return a cell, its classes, and what stands small in it."""
+    few = heat and is_few(cell.n) and cell.text != NOTHING
+    shade = ["few"] if few else shade_of(cell.value) if heat else []
+    classes = [*shade, *(["outlined"] if cell.outlined else []), *(["none"] if cell.text == NOTHING else [])]
+    return cell, " ".join(classes), f"{few_count(cell.n)} {cell.small}".strip() if few else cell.small
 
 
-def _latex_row(cells: Sequence[str]) -> str:
-    return " & ".join(map(_latex, cells)) + r" \\"
+# ---- printing --------------------------------------------------------------------------------------------------
 
 
-def _show(cell: Cell, below: bool) -> str:
-    if isinstance(cell, str):
-        return plain(cell)
-    return ("\n" if below else " ").join(filter(None, map(plain, cell)))
+def plain_console(*, stderr: bool = False, quiet: bool = False) -> Console:
+    """Return a console that prints words unchanged: `openai:m:` is a name, and neither an emoji nor markup."""
+    return Console(stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False)
 
 
-def _width(columns: Sequence[_Column]) -> int:
-    return sum(column.least for column in columns) + GAP * (len(columns) - 1)
+def print_tables(tables: Iterable[Grid | str], *, stderr: bool = False) -> None:
+    """Print tables with a free line after each, and sentences that are broken only by the terminal."""
+    console = plain_console(stderr=stderr)
+    for table in tables:
+        if isinstance(table, str):
+            console.print(harmless(table), soft_wrap=True)
+        else:
+            console.print(table, "")
 
 
-def _widths(columns: Sequence[_Column], room: int) -> list[int]:
-    """Return the widths of columns: no word is broken where all have room, and what is left goes to the first ones."""
-    least, natural = [column.least for column in columns], [column.natural for column in columns]
-    widths = [_longest_word(column) if column.words else column.least for column in columns]
-    room -= GAP * (len(columns) - 1)
-    if sum(widths) > room:
-        widths = least.copy()
-    for place, wish in chain(enumerate(least), enumerate(natural)):
-        widths[place] += max(0, min(wish - widths[place], room - sum(widths)))
-    return widths
-
-
-def _longest_word(column: _Column) -> int:
-    return max(map(cell_len, chain.from_iterable(cell.split() for cell in (column.name, *column.cells))), default=0)
-
-
-def plain(text: str) -> str:
-    """Return the beginning of `text` on one line, without anything that could steer a terminal."""
-    return " ".join("".join(map(_harmless, text[:CELL])).split())
-
-
-def _harmless(char: str) -> str:
-    if char.isspace():
-        return " "
-    category = unicodedata.category(char)
-    if category == "Cc":  # shown as its picture: an escape sequence without its escape is only odd text
-        return chr(0x2400 + ord(char)) if ord(char) < 0x20 else "\N{REPLACEMENT CHARACTER}"
-    if category == "Cs":
-        return "\N{REPLACEMENT CHARACTER}"
-    return "" if category == "Cf" and char not in JOINERS else char
+def tables_html(tables: Iterable[Grid | str]) -> str:
+    """Return the same for notebooks."""
+    return "".join(f"<p>{escape(harmless(t))}</p>" if isinstance(t, str) else t.html() for t in tables)

@@ -34,7 +34,7 @@ class Numbered(NamedTuple):
     """Whether its span holds its quote; otherwise it is listed without a mark."""
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A part of a text that lies in the same errors from end to end."""
 
     text: str
@@ -44,7 +44,7 @@ class Piece(NamedTuple):
     """The errors whose numbers stand behind it."""
 
 
-class Marked(NamedTuple):
+class MarkedSample(NamedTuple):
     """A sample as a card shows it."""
 
     place: int
@@ -52,13 +52,15 @@ class Marked(NamedTuple):
     sample: Sample
     rtl: bool
     default_instruction: bool
-    sides: Mapping[Side, Sequence[Piece]]
+    sides: Mapping[Side, Sequence[TextPiece]]
     errors: Sequence[Mapping[str, Any]]
     worst: Severity
     """The most severe; minor where there is none."""
 
 
-def mark(place: int, sample: Sample, errors: Sequence[Error], evidence: Sequence[Mapping[str, Any]] = ()) -> Marked:
+def mark(
+    place: int, sample: Sample, errors: Sequence[Error], evidence: Sequence[Mapping[str, Any]] = ()
+) -> MarkedSample:
     """Return both sides of a sample cut at their errors, and the list of these."""
     numbered = number_errors(errors, sample)
     sides = {
@@ -70,7 +72,9 @@ def mark(place: int, sample: Sample, errors: Sequence[Error], evidence: Sequence
     }
     worst = Severity.MAJOR if any(error.severity is Severity.MAJOR for error in errors) else Severity.MINOR
     rtl, default = bool(look_up(is_rtl, sample.language)), sample.instruction == DEFAULT_INSTRUCTION
-    return Marked(place, sample, rtl, default, sides, [_listed(error_mark, evidence) for error_mark in numbered], worst)
+    return MarkedSample(
+        place, sample, rtl, default, sides, [_listed(error_mark, evidence) for error_mark in numbered], worst
+    )
 
 
 def _listed(numbered: Numbered, evidence: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -102,7 +106,7 @@ def _holds_its_quote(error: Error, sample: Sample) -> bool:
     return error.located and sample.side(error.side)[error.start : error.end] == error.quote
 
 
-def cut_at_errors(text: str, errors: Sequence[Numbered]) -> list[Piece]:
+def cut_at_errors(text: str, errors: Sequence[Numbered]) -> list[TextPiece]:
     """Return the text in pieces, cut at every boundary, so that overlapping errors need no nested marks.
 
     `errors` are those of this side that are located.
@@ -113,7 +117,7 @@ def cut_at_errors(text: str, errors: Sequence[Numbered]) -> list[Piece]:
     ]
     edges = sorted({0, len(text)}.union(*((start, end, place) for _, start, end, place in spans)))
     return [
-        Piece(
+        TextPiece(
             text[first:last],
             tuple(error for error, start, end, _ in spans if start <= first and last <= end),
             tuple(error for error, _, _, place in spans if place == last),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mores.formatting import number, percent
-from mores.report.base.blocks import Sign, few_sign
+from mores.report.base.blocks import LegendSign, few_sign
 from mores.report.base.charts import COLOURS, Chart, Rows, inside, stroke
 from mores.report.base.few import is_few
 
@@ -41,7 +41,7 @@ class Axis(NamedTuple):
         return f"{LEFT + SIDE * across:.1f}", f"{TOP + SIDE * (1 - inside(y)):.1f}"
 
 
-class Line(NamedTuple):
+class CurveLine(NamedTuple):
     """A line with its interval at each point, where it is known; shares on the y axis."""
 
     label: str
@@ -54,7 +54,7 @@ class Line(NamedTuple):
     """How many samples each point rests on: then points with whiskers are drawn rather than a band."""
 
 
-class Column(NamedTuple):
+class BinCount(NamedTuple):
     """How many answers there are between two places of the x axis."""
 
     low: float
@@ -66,12 +66,12 @@ class Column(NamedTuple):
 class Curves(Chart):
     """Lines from 0 to 100%, with bands or whiskers for their intervals, over columns of counts."""
 
-    lines: Sequence[Line]
+    lines: Sequence[CurveLine]
     axis: Axis
     y: str
     diagonal: str = ""
     """What the diagonal stands for; none without."""
-    columns: Sequence[Column] = ()
+    columns: Sequence[BinCount] = ()
 
     def data(self) -> Rows:
         rows = [
@@ -83,9 +83,9 @@ class Curves(Chart):
 
     def view(self) -> dict[str, Any]:
         axis = self.axis
-        signs = [Sign(self.diagonal, line="guess")] if self.diagonal and self.columns else []
-        signs += [Sign(line.label, line=stroke(i)) for i, line in enumerate(self.lines)]
-        signs += [Sign(self.diagonal, line="guess")] if self.diagonal and not self.columns else []
+        signs = [LegendSign(self.diagonal, line="guess")] if self.diagonal and self.columns else []
+        signs += [LegendSign(line.label, line=stroke(i)) for i, line in enumerate(self.lines)]
+        signs += [LegendSign(self.diagonal, line="guess")] if self.diagonal and not self.columns else []
         sentences = [
             f"{line.label} from {percent(line.y[0], 0)} to {percent(line.y[-1], 0)}" for line in self.lines if line.y
         ]
@@ -103,13 +103,13 @@ class Curves(Chart):
             "lines": [self._line(i, line) for i, line in enumerate(self.lines)],
         }
 
-    def _column(self, column: Column, most: int) -> dict[str, Any]:
+    def _column(self, column: BinCount, most: int) -> dict[str, Any]:
         (left, foot), (right, _) = self.axis.at(column.low, 0), self.axis.at(column.high, 0)
         height, middle = max(1.5, FLOOR * column.n / most), self.axis.at((column.low + column.high) / 2, 0)[0]
         return {"x": f"{float(left) + 1:.1f}", "y": f"{float(foot) - height:.1f}", "height": f"{height:.1f}",
                 "width": f"{float(right) - float(left) - 2:.1f}", "middle": middle, "n": f"{column.n:,}"}  # fmt: skip
 
-    def _line(self, place: int, line: Line) -> dict[str, Any]:
+    def _line(self, place: int, line: CurveLine) -> dict[str, Any]:
         at = self.axis.at
         ends = [(x, low, high) for x, low, high in zip(line.x, line.low, line.high, strict=False)
                 if low is not None and high is not None]  # fmt: skip
@@ -139,7 +139,7 @@ BAND, ROOM = 64, 38
 
 
 @dataclass(frozen=True)
-class Histogram(Chart):
+class ScoreHistogram(Chart):
     """One band of bars for each kind, all on one scale: the share of that kind's samples between two edges."""
 
     edges: Sequence[float]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from mores.culture import region_name
 from mores.formatting import percent
-from mores.report.base.blocks import STEPS, Ramp, Sign, few_sign
+from mores.report.base.blocks import STEPS, LegendSign, Ramp, few_sign
 from mores.report.base.charts import COLOURS, NUMBERS, Chart, Rows, numbers_of, spoken, stroke
 from mores.report.base.few import is_few
 from mores.report.base.names import look_up
@@ -55,7 +55,7 @@ LINE = 15
 """Letters in a line of a radar's label."""
 
 
-class Profile(NamedTuple):
+class RadarProfile(NamedTuple):
     """Scores on every axis, and how many samples each rests on."""
 
     label: str
@@ -68,17 +68,17 @@ class Radar(Chart):
     """One polygon for each model (MSQA, Figure 4); the rim is `top`, the same for radars that are compared."""
 
     axes: Sequence[str]
-    profiles: Sequence[Profile]
+    profiles: Sequence[RadarProfile]
     top: float = 1.0
-    faint: Profile | None = None
+    faint: RadarProfile | None = None
     """Lies behind the others."""
 
     def data(self) -> Rows:
         return [["name", *self.axes], *([profile.label, *profile.scores] for profile in self.profiles)]
 
     def view(self) -> dict[str, Any]:
-        signs = [Sign(profile.label, line=stroke(i)) for i, profile in enumerate(self.profiles)]
-        signs += [Sign(self.faint.label, line="faint")] if self.faint else []
+        signs = [LegendSign(profile.label, line=stroke(i)) for i, profile in enumerate(self.profiles)]
+        signs += [LegendSign(self.faint.label, line="faint")] if self.faint else []
         return {
             "title": self.title,
             "size": RADAR,
@@ -92,7 +92,7 @@ class Radar(Chart):
             "polygons": [self._polygon(i, profile) for i, profile in enumerate(self.profiles)],
         }  # fmt: skip
 
-    def _polygon(self, place: int, profile: Profile) -> dict[str, Any]:
+    def _polygon(self, place: int, profile: RadarProfile) -> dict[str, Any]:
         scores = ", ".join(f"{axis} {percent(value)}" for axis, value in zip(self.axes, profile.scores, strict=True))
         hollow = [
             (*_corner(i, len(self.axes), value / self.top), f"{profile.label}, {self.axes[i]}: n {n:,}")

@@ -1,52 +1,102 @@
-"""Runs of benchmarks: every number with its interval, and what the model got wrong.
+"""Runs of benchmarks (`mores bench`) and leaderboards (`mores board`): every number with its interval."""
 
-`page` and `tables` are for the runs of `mores bench`, `board_page` and `board_tables` for the leaderboard of
-`mores board`.
-"""
+from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from mores.benchmark import folder
+from mores.benchmark.board import Board
+from mores.benchmark.score import BenchResult
+from mores.formatting import count
 from mores.io import write_text
 from mores.longanswer.appraise import read_summaries
 from mores.longanswer.evaluate import read_appraised
 from mores.report import longform
-from mores.report.base.blocks import Section
-from mores.report.base.grid import Grid
-from mores.report.base.links import link_runs
-from mores.report.bench.answers import BenchRun
-from mores.report.bench.html import board_page, board_sections, page, sections
-from mores.report.bench.table import benchmark_table, board_tables, check_table, tables
+from mores.report.base.document import ResultDocument
+from mores.report.base.grid import tables_html
+from mores.report.base.links import RunLinks, link_runs
+from mores.report.base.page import render_page
+from mores.report.bench.answers import AnsweredRun, answers_section
+from mores.report.bench.groups import board_sections, sections
+from mores.report.bench.tables import benchmark_table, board_tables, check_table, tables
 
 __all__ = [
-    "BenchRun", "benchmark_table", "board_page", "board_sections", "board_tables", "check_table",
-    "page", "run_page", "run_sections", "run_tables", "sections", "tables", "write_pages",
+    "AnsweredRun", "benchmark_table", "board_tables", "check_table", "describe", "describe_board", "describe_runs",
+    "tables", "write_pages",
 ]  # fmt: skip
 
 
-def run_tables(run: folder.BenchRun) -> list[Grid | str]:
-    """Return what is printed about one run."""
-    return tables([run.result])
+def describe(run: folder.BenchRun) -> ResultDocument:
+    """Return the document of one run."""
+    return describe_runs([AnsweredRun(run.result, run.answers)])
 
 
-def run_page(run: folder.BenchRun) -> str:
-    """Return the page of one run."""
-    return page([BenchRun(run.result, run.answers())])
+def describe_runs(runs: Sequence[AnsweredRun], links: Sequence[RunLinks] = ()) -> ResultDocument:
+    """Return the figures of all runs; of the answers, a page holds some hundreds, the wrong and the unscored first."""
+    results = [run.result for run in runs]
+    heading, facts, signatures = _about(results)
+    return ResultDocument(
+        "benchmark",
+        heading,
+        tables(results),
+        sections(results),
+        details=lambda: [answers_section(runs)],
+        facts=facts,
+        links=links,
+        signatures=signatures,
+        script=True,
+    )
 
 
-def run_sections(run: folder.BenchRun) -> list[Section]:
-    """Return the charts and tables of its page."""
-    return sections([run.result])
+def describe_board(board: Board, results: Sequence[BenchResult], links: Sequence[RunLinks] = ()) -> ResultDocument:
+    """Return a leaderboard; `results` are those of its runs."""
+    heading, facts, signatures = _about(results)
+    return ResultDocument(
+        "leaderboard",
+        heading,
+        board_tables(board),
+        board_sections(board, results, links),
+        facts=facts,
+        links=links,
+        signatures=signatures,
+        script=True,
+    )
+
+
+def _about(results: Sequence[BenchResult]) -> tuple[str, dict[str, str], list[tuple[str, object]]]:
+    """Return what results are about, the facts that they share, and their signatures."""
+    titles = [section.title for section in sections(results)]
+    models, judges = (
+        dict.fromkeys(filter(None, names)) for names in ([r.model for r in results], [r.judge for r in results])
+    )
+    facts = {"Model": ", ".join(models) if len(models) < 4 else f"{len(models)} models"}
+    facts |= {"Judge": ", ".join(judges)} if judges else {}
+    if most := max((r.samples for r in results), default=0):
+        facts["Answers to each question"] = count(most)
+    signatures: list[tuple[str, object]] = [(f"{r.model}, {r.benchmark}", r.signature) for r in results]
+    return titles[0] if len(titles) == 1 else f"{len(titles)} benchmarks", facts, signatures
+
+
+def result_html(result: BenchResult) -> str:
+    """Return a result, in a notebook."""
+    return tables_html(tables([result]))
+
+
+def board_html(board: Board) -> str:
+    """Return a leaderboard, in a notebook."""
+    return tables_html(board_tables(board))
 
 
 def write_pages(runs: Sequence[folder.BenchRun], out: Path) -> None:
-    """One page for all runs, `bench.html` in the folder `out`, and one more in the folder of each with long answers."""
+    """Write `bench.html` for all runs into the folder `out`, and a page into the folder of each with long answers."""
     names = ((f"{run.result.model}, {run.result.name}", run.path) for run in runs)
     links = link_runs(out / "bench.html", names)
-    write_text(out / "bench.html", page([BenchRun(run.result, run.answers()) for run in runs], links))
+    answered = [AnsweredRun(run.result, run.answers) for run in runs]
+    write_text(out / "bench.html", render_page(describe_runs(answered, links)))
     for run in runs:
         if (inner := run.path / folder.LONGFORM).is_dir():
             summaries = read_summaries(inner)
-            shown = longform.page(summaries, read_appraised(inner), summaries[0].signature)
-            write_text(inner / "longform.html", shown)
+            document = longform.describe_summaries(summaries, partial(read_appraised, inner), summaries[0].signature)
+            write_text(inner / "longform.html", render_page(document))

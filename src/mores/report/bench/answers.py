@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar, NamedTuple
 
 from mores.benchmark.benchmark import Label, Verdict
 from mores.benchmark.score import BenchResult, together
-from mores.report.base.blocks import Block, Cards, Section, Select
+from mores.report.base.blocks import Cards, PageBlock, Section, Select
 from mores.report.base.names import LONG, direction, group_name
 from mores.types import Item
 
@@ -26,18 +26,18 @@ BY_LABEL = {Label.CORRECT: "right", Label.INCORRECT: "wrong", Label.NOT_ATTEMPTE
 
 
 @dataclass(frozen=True)
-class BenchRun:
-    """A result and the answers behind it, in the order of verdicts.jsonl; they are read once and not kept."""
+class AnsweredRun:
+    """A result and the answers behind it, in the order of verdicts.jsonl; they are read when a page shows them."""
 
     result: BenchResult
-    answers: Iterable[Answer] = ()
+    answers: Callable[[], Iterable[Answer]] = tuple
 
 
 @dataclass(frozen=True)
-class AnswerCard(Block):
+class AnswerCard(PageBlock):
     """One answered question with its parts."""
 
-    template: ClassVar[str] = "bench/cards.html.j2"
+    template: ClassVar[str] = "cards/bench.html.j2"
     state: str
     badge: str
     run: int
@@ -59,14 +59,14 @@ class _Question(NamedTuple):
     parts: list[Answer]
 
 
-def answers_section(runs: Sequence[BenchRun]) -> Section:
+def answers_section(runs: Sequence[AnsweredRun]) -> Section:
     """Return the cards with their filters; no section without any."""
     limit = max(10, EXAMPLES // max(1, len(runs)))
     filters = _Filters()
     cards: list[AnswerCard] = []
     totals: Counter[str] = Counter()
     for place, run in enumerate(runs):
-        chosen = _choose(_questions(run.answers), limit, totals)
+        chosen = _choose(_questions(run.answers()), limit, totals)
         cards += [_card(question, place, run.result, filters) for question in chosen]
     cards.sort(key=lambda card: list(STATES).index(card.state))  # stable: run by run within a state
     shown = Counter(card.state for card in cards)

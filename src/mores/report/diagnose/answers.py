@@ -10,11 +10,11 @@ from mores.diagnosis import calibration, stability
 from mores.diagnosis.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, CalibrationCase, CalibrationResult
 from mores.diagnosis.stability import ALWAYS, BEST, MAJORITY, MEAN, NEVER, PLURALITY, SOMETIMES, WORST, Stability
 from mores.formatting import percent, points, to
-from mores.report.base.blocks import Block, Fold, Frame, Table, key
-from mores.report.base.charts import Chart, Part, Stack, Stacks
+from mores.report.base.blocks import Fold, Frame, PageBlock, key
+from mores.report.base.charts import Chart, Stack, StackPart, Stacks
+from mores.report.base.grid import Cell, Grid, Head, make_grid
 from mores.report.base.names import group_name
-from mores.report.base.plots import Axis, Column, Curves, Line
-from mores.report.base.sheet import Cell, Head, Sheet
+from mores.report.base.plots import Axis, BinCount, CurveLine, Curves
 from mores.report.diagnose.items import (
     ItemCard,
     fields,
@@ -55,7 +55,7 @@ WIDE = {
     GAIN: "gain from that",
 }  # fmt: skip
 CURVES = {BEST: "best of n", MEAN: "mean", MAJORITY: "majority of n", PLURALITY: "most frequent", WORST: "worst of n"}
-KINDS = (Part("always correct", 2), Part("sometimes correct", 5), Part("never correct", 4))
+KINDS = (StackPart("always correct", 2), StackPart("sometimes correct", 5), StackPart("never correct", 4))
 LANGUAGE = "language"
 STATES = {Label.CORRECT: "right", Label.INCORRECT: "wrong", Label.NOT_ATTEMPTED: "skipped"}
 
@@ -63,7 +63,7 @@ STATES = {Label.CORRECT: "right", Label.INCORRECT: "wrong", Label.NOT_ATTEMPTED:
 # ---- calibration -----------------------------------------------------------------------------------------------
 
 
-def calibration_part(results: Sequence[CalibrationResult], limit: int) -> list[Block]:
+def calibration_part(results: Sequence[CalibrationResult], limit: int) -> list[PageBlock]:
     """Return one model on one benchmark, with every kind of confidence side by side."""
     by_source = _by_source(results)
     others = [
@@ -79,10 +79,10 @@ def calibration_part(results: Sequence[CalibrationResult], limit: int) -> list[B
         paragraph(calibration.paragraph(results[0])),
         *others,
         *_plots(_calibration_charts(by_source)),
-        Table(_confidence_sheet(by_source)),
+        _confidence_table(by_source),
         key(text),
         *(_calibration_by(by_source, name) for name in _shared(by_source.values())),
-        Fold("All bins", [Table(_bin_sheet(name, result)) for name, result in by_source.items()]),
+        Fold("All bins", [_bin_table(name, result) for name, result in by_source.items()]),
         *(block for name, result in by_source.items() for block in _calibration_unused(name, result)),
         *(
             block
@@ -102,7 +102,7 @@ def _by_source(results: Sequence[CalibrationResult]) -> dict[str, CalibrationRes
     return by_source
 
 
-def _plots(charts: Sequence[Chart]) -> list[Block]:
+def _plots(charts: Sequence[Chart]) -> list[PageBlock]:
     """Return all charts of calibration, and how to read them."""
     text = (
         "Dots: how often answers with this confidence are correct, with 95% intervals. Below the diagonal the model is "
@@ -117,7 +117,7 @@ def _calibration_charts(by_source: Mapping[str, CalibrationResult]) -> list[Char
         _reliability(name, result) for name, result in by_source.items() if result.figures[ACCURACY].n
     ]
     lines = [
-        Line(
+        CurveLine(
             name,
             [p.coverage for p in curve],
             [p.accuracy for p in curve],
@@ -138,7 +138,7 @@ def _reliability(name: str, result: CalibrationResult) -> Curves:
         for bar in result.bins
         if bar.confidence is not None and bar.accuracy is not None
     ]
-    line = Line(
+    line = CurveLine(
         "with 95% intervals",
         [confidence for confidence, *_ in rows],
         [accuracy for _, accuracy, _ in rows],
@@ -150,7 +150,7 @@ def _reliability(name: str, result: CalibrationResult) -> Curves:
         ],
         [bar.n for *_, bar in rows],
     )
-    columns = [Column(bar.low, bar.high, bar.n) for bar in result.bins]
+    columns = [BinCount(bar.low, bar.high, bar.n) for bar in result.bins]
     axis, diagonal = Axis(f"confidence ({name})"), "perfect calibration"
     return Curves(f"Reliability: {name}", [line], axis, "correct", diagonal, columns)
 
@@ -165,13 +165,16 @@ def _figure_cell(name: str, result: Result | None, *, sized: bool = False) -> Ce
     return share_cell(result, sized=sized)
 
 
-def _confidence_sheet(by_source: Mapping[str, CalibrationResult]) -> Sheet:
+def _confidence_table(by_source: Mapping[str, CalibrationResult]) -> Grid:
     figures = {name: WIDE[name] for name in WIDE if name in FIGURES}
-    cells = [
-        [_figure_cell(f, result.figures.get(f), sized=f == AT_90) for f in figures] for result in by_source.values()
+    rows = [
+        (
+            Head(name, f"{result.figures[ACCURACY].n:,} answers"),
+            *(_figure_cell(figure, result.figures.get(figure), sized=figure == AT_90) for figure in figures),
+        )
+        for name, result in by_source.items()
     ]
-    heads = [Head(name, f"{result.figures[ACCURACY].n:,} answers") for name, result in by_source.items()]
-    return Sheet("Confidence and correctness", heads, [Head(label) for label in figures.values()], cells)
+    return make_grid("Confidence and correctness", ("confidence", *figures.values()), rows)
 
 
 def _shared(results: Iterable[CalibrationResult]) -> list[str]:
@@ -185,28 +188,31 @@ def _calibration_by(by_source: Mapping[str, CalibrationResult], grouping: str) -
             sizes[group] = max(sizes.get(group, 0), figures[ACCURACY].n)
     shown = [(figure, label, source) for figure, label in SHORT.items() for source in by_source]
     groups = largest(sizes)
-    cells = [
-        [_figure_cell(f, by_source[s].by.get(grouping, {}).get(g, {}).get(f), sized=f != BRIER) for f, _, s in shown]
+    rows = [
+        (
+            Head(group_name(grouping, g), muted=sizes[g] < calibration.FEW),
+            *(
+                _figure_cell(f, by_source[s].by.get(grouping, {}).get(g, {}).get(f), sized=f != BRIER)
+                for f, _, s in shown
+            ),
+        )
         for g in groups
     ]
-    heads = [Head(group_name(grouping, g), muted=sizes[g] < calibration.FEW) for g in groups]
     columns = [Head(label, source if len(by_source) > 1 else "") for _, label, source in shown]
-    body = [Table(Sheet(f"Calibration by {grouping}", heads, columns, cells)), *more_groups(len(sizes))]
+    body = [make_grid(f"Calibration by {grouping}", (grouping, *columns), rows), *more_groups(len(sizes))]
     return Fold(f"By {grouping}", body, grouping in ("language", "topic"))
 
 
-def _bin_sheet(name: str, result: CalibrationResult) -> Sheet:
-    rows = [bar for bar in result.bins if bar.n]
-    cells = [
-        [Cell(f"{bar.n:,}"), Cell(percent(bar.confidence)),
-         share_cell(Result(name="", value=bar.accuracy, low=bar.accuracy_low, high=bar.accuracy_high, n=bar.n))]
-        for bar in rows
-    ]  # fmt: skip
-    heads = [Head(f"{percent(bar.low, 0)} to {percent(bar.high, 0)} confident", name) for bar in rows]
-    return Sheet(f"Bins: {name}", heads, [Head("n"), Head("mean confidence"), Head("correct")], cells)
+def _bin_table(name: str, result: CalibrationResult) -> Grid:
+    rows = []
+    for bar in filter(lambda bar: bar.n, result.bins):
+        head = Head(f"{percent(bar.low, 0)} to {percent(bar.high, 0)} confident", name)
+        accuracy = Result(name="", value=bar.accuracy, low=bar.accuracy_low, high=bar.accuracy_high, n=bar.n)
+        rows.append((head, bar.n, percent(bar.confidence), share_cell(accuracy)))
+    return make_grid(f"Bins: {name}", ("confidence", "n", "mean confidence", "correct"), rows)
 
 
-def _calibration_unused(name: str, result: CalibrationResult) -> list[Block]:
+def _calibration_unused(name: str, result: CalibrationResult) -> list[PageBlock]:
     missing = unused(result.missing, f"Could not be used ({name}; {result.answers:,} answers in all)")
     return (
         [missing, unused({"not attempted": result.not_attempted}, "Counted as not correct")]
@@ -215,7 +221,7 @@ def _calibration_unused(name: str, result: CalibrationResult) -> list[Block]:
     )
 
 
-def _calibration_items(name: str, result: CalibrationResult, limit: int, *, first: bool) -> list[Block]:
+def _calibration_items(name: str, result: CalibrationResult, limit: int, *, first: bool) -> list[PageBlock]:
     lists = {
         "Most confident mistakes": result.most_confident_mistakes,
         "Least confident correct answers": result.least_confident_hits,
@@ -239,32 +245,33 @@ def _case_card(case: CalibrationCase) -> ItemCard:
 # ---- stability -------------------------------------------------------------------------------------------------
 
 
-def stability_part(result: Stability, limit: int) -> list[Block]:
+def stability_part(result: Stability, limit: int) -> list[PageBlock]:
     """Curves over n, the shares of always, sometimes and never correct questions, and the questions that change."""
     text = (
         "Bands: 95% intervals. Best of n: at least one of n answers is correct; worst of n: all are. Curves and "
         f"figures are estimated from all answers, figures for n = {result.depth}."
     )
-    body: list[Block] = [
+    body: list[PageBlock] = [
         paragraph(stability.paragraph(result)),
         Frame([*_stability_curves(result), *_stability_bars(result, LANGUAGE)], "many wide even"),
         key(text),
-        Table(_stability_sheet({"All": result.figures}, {}, f"{result.questions:,} questions")),
+        _stability_table({"All": result.figures}, f"{result.questions:,} questions"),
     ]
     for name in groupings(name for name, groups_of_name in result.by.items() if len(groups_of_name) > 1):
         groups = largest(
             {group: figures[MEAN].n + figures[MEAN].unscored for group, figures in result.by[name].items()}
         )
-        heads = {group: group_name(name, group) for group in groups}
-        sheet = _stability_sheet({group: result.by[name][group] for group in groups}, heads, "")
+        table = _stability_table({group_name(name, group): result.by[name][group] for group in groups}, "")
         charts = [] if name == LANGUAGE else _stability_bars(result, name)
-        body.append(Fold(f"By {name}", [*charts, Table(sheet), *more_groups(len(result.by[name]))]))
+        body.append(Fold(f"By {name}", [*charts, table, *more_groups(len(result.by[name]))]))
     return [*body, unused(result.missing), *notes(result.notes), *_unstable_items(result, limit)]
 
 
-def _stability_curves(result: Stability) -> list[Block]:
+def _stability_curves(result: Stability) -> list[PageBlock]:
     lines = [
-        Line(label, [p.n for p in curve], [p.value for p in curve], [p.low for p in curve], [p.high for p in curve])
+        CurveLine(
+            label, [p.n for p in curve], [p.value for p in curve], [p.low for p in curve], [p.high for p in curve]
+        )
         for name, label in CURVES.items()
         if (curve := result.curves.get(name))
     ]
@@ -273,7 +280,7 @@ def _stability_curves(result: Stability) -> list[Block]:
     return [Curves("Correct answers over n", lines, axis, "questions correct")] if lines else []
 
 
-def _stability_bars(result: Stability, grouping: str) -> list[Block]:
+def _stability_bars(result: Stability, grouping: str) -> list[PageBlock]:
     """Return a bar for all questions and, if there are several groups, one for each."""
     groups = result.by.get(grouping, {})
     largest_groups = largest({group: figures[ALWAYS].n for group, figures in groups.items()}) if len(groups) > 1 else []
@@ -286,21 +293,18 @@ def _kinds(figures: Mapping[str, Result]) -> list[int]:
     return [round((figures[name].value or 0.0) * figures[name].n) for name in (ALWAYS, SOMETIMES, NEVER)]
 
 
-def _stability_sheet(rows: Mapping[str, Mapping[str, Result]], names: Mapping[str, str], note: str) -> Sheet:
-    names_shown = [name for name in CURVES if any(name in figures for figures in rows.values())]
-    columns = [
-        *(Head(CURVES[name]) for name in names_shown),
-        *(Head(f"{name} correct") for name in (ALWAYS, SOMETIMES, NEVER)),
+def _stability_table(figures_of: Mapping[str, Mapping[str, Result]], note: str) -> Grid:
+    names = [name for name in CURVES if any(name in figures for figures in figures_of.values())]
+    kinds = (ALWAYS, SOMETIMES, NEVER)
+    rows = [
+        (Head(row, note or f"n {figures[MEAN].n:,}"), *(share_cell(figures.get(name)) for name in (*names, *kinds)))
+        for row, figures in figures_of.items()
     ]
-    cells = [
-        [share_cell(figures.get(name)) for name in (*names_shown, ALWAYS, SOMETIMES, NEVER)]
-        for figures in rows.values()
-    ]
-    heads = [Head(names.get(row, row), note or f"n {figures[MEAN].n:,}") for row, figures in rows.items()]
-    return Sheet("Several answers to each question", heads, columns, cells)
+    columns = ("questions", *(CURVES[name] for name in names), *(f"{name} correct" for name in kinds))
+    return make_grid("Several answers to each question", columns, rows)
 
 
-def _unstable_items(result: Stability, limit: int) -> list[Block]:
+def _unstable_items(result: Stability, limit: int) -> list[PageBlock]:
     cards = []
     for item in result.sometimes[:limit]:
         texts = {"Question": item.question, "Correct answer": item.reference}

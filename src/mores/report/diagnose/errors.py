@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from mores.diagnosis import errors
 from mores.diagnosis.errors import ErrorCase, ErrorsResult, ErrorTable, TypeCheck, compare_models
 from mores.formatting import name_failure
-from mores.report.base.blocks import Block, Fold, Heading, Heat, Table, key
-from mores.report.base.charts import Part, Stack, Stacks
+from mores.report.base.blocks import Fold, Heading, PageBlock, key
+from mores.report.base.charts import Stack, StackPart, Stacks
+from mores.report.base.grid import Cell, Head, Heat, make_grid
 from mores.report.base.names import group_name
-from mores.report.base.sheet import Cell, Head, Sheet
 from mores.report.diagnose.items import (
     ItemCard,
     fields,
@@ -30,7 +30,7 @@ from mores.report.diagnose.items import (
 
 def errors_part(
     results: Sequence[ErrorsResult], tables: Sequence[ErrorTable], checks: Sequence[TypeCheck], limit: int
-) -> list[Block]:
+) -> list[PageBlock]:
     """Figure 9 and Table 4, each model by language, the answers with their types, and the judge against people."""
     compared = tables or ([compare_models(results)] if results else [])
     charts = [block for table in compared for block in _error_table(table)]
@@ -48,31 +48,30 @@ def errors_part(
     return body + [block for check in checks for block in _check(check)]
 
 
-def _types(names: Iterable[str]) -> list[Part]:
+def _types(names: Iterable[str]) -> list[StackPart]:
     order = {name: index for index, name in enumerate(errors.type_names())}
-    return [Part(name, order.get(name, len(order))) for name in names]
+    return [StackPart(name, order.get(name, len(order))) for name in names]
 
 
-def _error_table(table: ErrorTable) -> list[Block]:
+def _error_table(table: ErrorTable) -> list[PageBlock]:
     names = [row.type for row in table.types]
     stacks = [Stack(bar.model, [bar.counts.get(name, 0) for name in names]) for bar in table.models]
-    cells = [
-        [Cell(f"{row.count:,}"), share_cell(row.share),
-         *(share_cell(bar.shares.get(row.type)) for bar in table.models if len(table.models) > 1)]
+    several = table.models if len(table.models) > 1 else ()
+    rows = [
+        (row.type, row.count, share_cell(row.share), *(share_cell(bar.shares.get(row.type)) for bar in several))
         for row in table.types
-    ]  # fmt: skip
-    columns = [Head("wrong answers"), Head("share"), *(Head(b.model) for b in table.models if len(table.models) > 1)]
-    sheet = Sheet("Kinds of errors", [Head(name) for name in names], columns, cells)
+    ]
+    columns = ("type", "wrong answers", "share", *(bar.model for bar in several))
     return [
         Stacks("Kinds of errors by model", stacks, _types(names)),
-        Table(sheet),
+        make_grid("Kinds of errors", columns, rows),
         key("Shares are of the wrong answers that have a type; “✕3”: three more have none."),
         *notes(table.notes),
     ]
 
 
-def _errors_of(result: ErrorsResult, limit: int) -> list[Block]:
-    body: list[Block] = [
+def _errors_of(result: ErrorsResult, limit: int) -> list[PageBlock]:
+    body: list[PageBlock] = [
         _errors_by(result, name) for name in groupings(n for n, groups in result.by.items() if len(groups) > 1)
     ]
     failed = {f"the judge failed: {name_failure(kind)}": count for kind, count in result.failures.items()}
@@ -107,26 +106,26 @@ def _error_card(case: ErrorCase) -> ItemCard:
     return ItemCard(case.item_id, "wrong", "Wrong", places(case.groups), fields(texts, language))
 
 
-def _check(check: TypeCheck) -> list[Block]:
+def _check(check: TypeCheck) -> list[PageBlock]:
     """Return the judge against people: a matrix whose diagonal is agreement."""
     names = [name for name in check.confusion if any(check.confusion[name].values())]
     types = [name for name in check.confusion if any(row.get(name, 0) for row in check.confusion.values())]
-    rows = [Head(name, f"n {sum(check.confusion[name].values()):,}") for name in names]
-    cells = [
-        [_agreement_cell(check, person, judge) for judge in types] + [share_cell(check.recall.get(person))]
+    rows = [
+        (
+            Head(person, f"n {sum(check.confusion[person].values()):,}"),
+            *(_agreement_cell(check, person, judge) for judge in types),
+            share_cell(check.recall.get(person)),
+        )
         for person in names
     ]
-    sheet = Sheet("The judge against people", rows, [*map(Head, types), Head("same type")], cells)
-    figures = {
-        "accuracy": share_cell(check.accuracy, sized=True),
-        "Cohen’s kappa": number_cell(check.kappa, 2, sized=True),
-    }
-    summary = Sheet("Agreement", [Head(check.judge)], [Head(name) for name in figures], [list(figures.values())])
-    matrix = [Heat(sheet), key("Rows: the type that people gave; columns: the judge’s.")] if names else []
+    table = make_grid("The judge against people", ("people", *types, "same type"), rows, kind=Heat)
+    figures = (share_cell(check.accuracy, sized=True), number_cell(check.kappa, 2, sized=True))
+    summary = make_grid("Agreement", ("judge", "accuracy", "Cohen’s kappa"), [(check.judge, *figures)])
+    matrix = [table, key("Rows: the type that people gave; columns: the judge’s.")] if names else []
     return [
         Heading("The judge against people: ", [check.judge]),
         paragraph(errors.check_paragraph(check)),
-        Table(summary),
+        summary,
         *matrix,
         unused({f"the judge failed: {name_failure(kind)}": count for kind, count in check.failures.items()}),
     ]

@@ -8,9 +8,9 @@ from typing import ClassVar, NamedTuple, Protocol, TypeVar
 
 from mores.diagnosis.stability import Cluster
 from mores.formatting import NOTHING, between, left_out, number, percent, span
-from mores.report.base.blocks import Block, Counts, Fold, Heading, Notes, Text, key
+from mores.report.base.blocks import CountList, Fold, Heading, Notes, PageBlock, Paragraph, key
+from mores.report.base.grid import Cell
 from mores.report.base.names import direction, group_name, without_overrides
-from mores.report.base.sheet import Cell
 from mores.types import Result
 
 SHOWN = 3
@@ -21,17 +21,17 @@ GROUPS, GROUPINGS, SUBJECTS = 60, 8, 12
 """At most this many groups, groupings and subjects (a model on a benchmark) are shown."""
 
 
-def paragraph(text: str) -> Text:
+def paragraph(text: str) -> Paragraph:
     """Return the paragraph of an analysis, without characters that change the direction of the text around them."""
-    return Text(without_overrides(text), "told")
+    return Paragraph(without_overrides(text), "told")
 
 
-def unused(counts: Mapping[str, int], title: str = "Could not be used") -> Counts:
+def unused(counts: Mapping[str, int], title: str = "Could not be used") -> CountList:
     """Return what is in no number, or is counted in a special way, by reason."""
-    return Counts(title, counts)
+    return CountList(title, counts)
 
 
-def notes(texts: Iterable[str]) -> list[Block]:
+def notes(texts: Iterable[str]) -> list[PageBlock]:
     """Remarks of an analysis."""
     remarks = [without_overrides(text) for text in texts]
     return [Notes(remarks, "notes key")] if remarks else []
@@ -42,20 +42,19 @@ def notes(texts: Iterable[str]) -> list[Block]:
 
 def share_cell(result: Result | None, *, sized: bool = False) -> Cell:
     """Return a percentage with its interval, the number of unscored cases and, if `sized`, the number of cases."""
-    if result is None or result.value is None:
-        return Cell(NOTHING, small=left_out(result.unscored) if result else "")
-    return Cell(percent(result.value), small=_beside(between(result), result, sized))
+    return _cell(percent(result.value if result else None), between(result), result, sized)
 
 
 def number_cell(result: Result | None, digits: int, *, sized: bool = False) -> Cell:
-    """Any other number, in the same form."""
+    """Return any other number, in the same form."""
+    interval = span(result.low, result.high, digits) if result else ""
+    return _cell(number(result.value if result else None, digits), interval, result, sized)
+
+
+def _cell(text: str, interval: str, result: Result | None, sized: bool) -> Cell:
     if result is None or result.value is None:
         return Cell(NOTHING, small=left_out(result.unscored) if result else "")
-    return Cell(number(result.value, digits), small=_beside(span(result.low, result.high, digits), result, sized))
-
-
-def _beside(interval: str, result: Result, sized: bool) -> str:
-    return " ".join(filter(None, (interval, f"n {result.n:,}" if sized else "", left_out(result.unscored))))
+    return Cell(text, small=" ".join(filter(None, (interval, f"n {result.n:,}" * sized, left_out(result.unscored)))))
 
 
 def largest(sizes: Mapping[str, int]) -> list[str]:
@@ -64,7 +63,7 @@ def largest(sizes: Mapping[str, int]) -> list[str]:
     return [group for group in sizes if group in shown]
 
 
-def more_groups(total: int) -> list[Block]:
+def more_groups(total: int) -> list[PageBlock]:
     """Return a line with the number of groups that are not shown."""
     return [key(f"{total - GROUPS:,} smaller groups are only in the JSON file.")] if total > GROUPS else []
 
@@ -90,12 +89,12 @@ class _Subject(Protocol):
 OfSubject = TypeVar("OfSubject", bound=_Subject)
 
 
-def subjects(results: Sequence[OfSubject], body: Callable[[list[OfSubject]], Iterable[Block]]) -> list[Block]:
+def subjects(results: Sequence[OfSubject], body: Callable[[list[OfSubject]], Iterable[PageBlock]]) -> list[PageBlock]:
     """Return the results by model and benchmark, with titles if there are several."""
     groups: dict[tuple[str, str], list[OfSubject]] = {}
     for result in results:
         groups.setdefault((result.model, result.benchmark), []).append(result)
-    blocks: list[Block] = []
+    blocks: list[PageBlock] = []
     for name, members in list(groups.items())[:SUBJECTS]:
         blocks += [Heading("", name)] if len(groups) > 1 else []
         blocks += body(members)
@@ -106,7 +105,7 @@ def subjects(results: Sequence[OfSubject], body: Callable[[list[OfSubject]], Ite
 # ---- cards -----------------------------------------------------------------------------------------------------
 
 
-class Field(NamedTuple):
+class CardField(NamedTuple):
     """One line of a card, with the direction of its text."""
 
     name: str
@@ -115,11 +114,12 @@ class Field(NamedTuple):
     language: str = ""
 
 
-def fields(texts: Mapping[str, str], language: str | None = None) -> list[Field]:
+def fields(texts: Mapping[str, str], language: str | None = None) -> list[CardField]:
     """Names and texts, without empty ones."""
     rows = [(name, _cut(text)) for name, text in texts.items() if text]
     return [
-        Field(name, text, direction(text), language if language and name == "Question" else "") for name, text in rows
+        CardField(name, text, direction(text), language if language and name == "Question" else "")
+        for name, text in rows
     ]
 
 
@@ -150,20 +150,20 @@ def given_answers(clusters: Sequence[Cluster], graded: int) -> list[GivenAnswer]
 
 
 @dataclass(frozen=True)
-class ItemCard(Block):
+class ItemCard(PageBlock):
     """One item."""
 
-    template: ClassVar[str] = "diagnose/cards.html.j2"
+    template: ClassVar[str] = "cards/diagnose.html.j2"
     id: str
     state: str
     """`wrong`, `right`, `skipped` or `unscored`: its colour and sign."""
     badge: str
     places: Sequence[str]
-    fields: Sequence[Field] = ()
+    fields: Sequence[CardField] = ()
     answers: Sequence[GivenAnswer] = ()
     more: int = 0
     """Different answers that are not shown."""
-    twins: Sequence[tuple[str, Sequence[Field]]] = ()
+    twins: Sequence[tuple[str, Sequence[CardField]]] = ()
     """Two versions side by side, with their names."""
 
 
@@ -173,17 +173,17 @@ def places(groups: Mapping[str, str | None]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Listing(Block):
+class Listing(PageBlock):
     """Some cards at once, the rest folded, and their total number."""
 
-    template: ClassVar[str] = "diagnose/cards.html.j2"
+    template: ClassVar[str] = "cards/diagnose.html.j2"
     title: str
     count: str
-    cards: Sequence[Block]
-    rest: Sequence[Block] = ()
+    cards: Sequence[PageBlock]
+    rest: Sequence[PageBlock] = ()
 
 
-def listing(title: str, cards: Sequence[ItemCard], total: int, limit: int, *, folded: bool = False) -> list[Block]:
+def listing(title: str, cards: Sequence[ItemCard], total: int, limit: int, *, folded: bool = False) -> list[PageBlock]:
     """Return a list of cards, all folded if `folded`; empty without cards."""
     if not total:
         return []

@@ -14,12 +14,12 @@ from mores.diagnosis.locality import LEAST, Local, Locality, LocalityProfile, Lo
 from mores.diagnosis.retrieval import Fault, RetrievalCase, RetrievalResult
 from mores.diagnosis.translation import QuestionVersion, TranslationCase, TranslationResult
 from mores.formatting import NOTHING, SIGNIFICANT, name_failure, number, p_value, percent, points, to
-from mores.report.base.blocks import Block, Fold, Frame, Heading, Heat, Table, key
-from mores.report.base.charts import Intervals, Part, Row, Stack, Stacks
+from mores.report.base.blocks import Fold, Frame, Heading, PageBlock, key
+from mores.report.base.charts import IntervalRow, Intervals, Stack, StackPart, Stacks
+from mores.report.base.grid import Cell, Grid, Head, Heat, make_grid
 from mores.report.base.names import group_name
-from mores.report.base.sheet import Cell, Head, Sheet
 from mores.report.diagnose.items import (
-    Field,
+    CardField,
     ItemCard,
     fields,
     groupings,
@@ -55,17 +55,21 @@ def _matrix(matrix: Matrix, names: tuple[str, str]) -> Frame:
             f"{count:,}", side * max(0.3, min(1.0, 2 * share)) if side and count else None, percent(share), n=total
         )
 
-    rows = [Head(f"correct {names[0]}"), Head(f"wrong {names[0]}")]
-    columns = [Head(f"correct {names[1]}"), Head(f"wrong {names[1]}")]
-    cells = [[cell(matrix.both, 0), cell(matrix.first, -1)], [cell(matrix.second, 1), cell(matrix.neither, 0)]]
-    title = "Correct and wrong questions"
-    return Frame([Heading(title, level=4), Heat(Sheet(title, rows, columns, cells))], "matrix")
+    rows = [
+        (f"correct {names[0]}", cell(matrix.both, 0), cell(matrix.first, -1)),
+        (f"wrong {names[0]}", cell(matrix.second, 1), cell(matrix.neither, 0)),
+    ]
+    title, columns = "Correct and wrong questions", ("questions", f"correct {names[1]}", f"wrong {names[1]}")
+    return Frame([Heading(title, level=4), make_grid(title, columns, rows, kind=Heat)], "matrix")
 
 
-def _change_rows(by: Mapping[str, RunChange], grouping: str) -> list[Row]:
+def _change_rows(by: Mapping[str, RunChange], grouping: str) -> list[IntervalRow]:
     shown = largest({group: change.gain.n for group, change in by.items()})
     rows = [(by[group], group_name(grouping, group)) for group in shown]
-    return [Row(name, change.gain, f"n {change.gain.n:,}", star=_significant(change.adjusted)) for change, name in rows]
+    return [
+        IntervalRow(name, change.gain, f"n {change.gain.n:,}", star=_significant(change.adjusted))
+        for change, name in rows
+    ]
 
 
 def _significant(p: float | None) -> bool:
@@ -73,14 +77,14 @@ def _significant(p: float | None) -> bool:
 
 
 def _gains(
-    change: RunChange, by: Mapping[str, Mapping[str, RunChange]], title: str, more: Mapping[str, Sequence[Block]]
-) -> list[Block]:
+    change: RunChange, by: Mapping[str, Mapping[str, RunChange]], title: str, more: Mapping[str, Sequence[PageBlock]]
+) -> list[PageBlock]:
     """Return the change by group, with the blocks of `more`: language at once, the other groupings folded."""
-    overall = Row("All questions", change.gain, f"n {change.gain.n:,}", star=_significant(change.p))
+    overall = IntervalRow("All questions", change.gain, f"n {change.gain.n:,}", star=_significant(change.p))
     shown = groupings(name for name, groups in by.items() if len(groups) > 1)
     first = shown[0] if shown and shown[0] == "language" else ""
     rows = [overall, *(_change_rows(by[first], first) if first else ())]
-    body: list[Block] = [_changes(rows, f"{title}, by {first}" if first else title), key(STAR)]
+    body: list[PageBlock] = [_changes(rows, f"{title}, by {first}" if first else title), key(STAR)]
     body += [*more_groups(len(by[first])), *more.get(first, ())] if first else []
     for name in shown:
         details = _change_table(by[name], name)
@@ -91,43 +95,38 @@ def _gains(
     return body
 
 
-def _changes(rows: Sequence[Row], title: str) -> Intervals:
+def _changes(rows: Sequence[IntervalRow], title: str) -> Intervals:
     return Intervals(title, rows, "points", zero="no change")
 
 
-def _change_table(by: Mapping[str, RunChange], grouping: str) -> list[Block]:
-    groups = largest({group: change.gain.n for group, change in by.items()})
+def _change_table(by: Mapping[str, RunChange], grouping: str) -> list[PageBlock]:
     names = [name for name in next(iter(by.values())).figures if name != GAIN]
-    cells = [
-        [*(share_cell(change.figures[name]) for name in names), _gain_cell(change), _p_cell(change.p),
-         _p_cell(change.adjusted), Cell(f"{change.matrix.second:,} / {change.matrix.first:,}")]
-        for change in (by[group] for group in groups)
-    ]  # fmt: skip
-    columns = [*(Head(f"correct {name}") for name in names), Head("change, points"), Head("p"), Head("adjusted p"),
-               Head("gained / lost")]  # fmt: skip
-    heads = [Head(group_name(grouping, group), f"n {by[group].gain.n:,}") for group in groups]
-    return [Table(Sheet(f"By {grouping}", heads, columns, cells)), *more_groups(len(by))]
+    rows = []
+    for group in largest({group: change.gain.n for group, change in by.items()}):
+        change, gain = by[group], by[group].gain
+        rows.append(
+            (
+                Head(group_name(grouping, group), f"n {gain.n:,}"),
+                *(share_cell(change.figures[name]) for name in names),
+                Cell(points(gain.value), small=to(gain.low, gain.high), star=_significant(change.adjusted)),
+                p_value(change.p),
+                p_value(change.adjusted),
+                f"{change.matrix.second:,} / {change.matrix.first:,}",
+            )
+        )
+    columns = (grouping, *(f"correct {name}" for name in names), "change, points", "p", "adjusted p", "gained / lost")
+    return [make_grid(f"By {grouping}", columns, rows), *more_groups(len(by))]
 
 
-def _gain_cell(change: RunChange) -> Cell:
-    gain = change.gain
-    return Cell(points(gain.value), small=to(gain.low, gain.high), star=_significant(change.adjusted))
-
-
-def _p_cell(p: float | None) -> Cell:
-    return Cell(p_value(p))
-
-
-def _figure_table(figures: Mapping[str, Result], change: RunChange, title: str) -> Table:
+def _figure_table(figures: Mapping[str, Result], change: RunChange, title: str) -> Grid:
     shares = [name for name in figures if name != GAIN]
-    cells = [share_cell(figures[name], sized=True) for name in shares]
-    cells += [Cell(points(change.gain.value), small=to(change.gain.low, change.gain.high)),
-              _p_cell(change.p), _p_cell(change.mcnemar)]  # fmt: skip
-    heads = [*map(Head, shares), Head("change, points"), Head("p, permutation"), Head("p, McNemar")]
-    return Table(Sheet(title, [Head("All questions")], heads, [cells]))
+    gain = (points(change.gain.value), to(change.gain.low, change.gain.high))
+    cells = (share_cell(figures[name], sized=True) for name in shares)
+    row = ("All questions", *cells, gain, p_value(change.p), p_value(change.mcnemar))
+    return make_grid(title, ("questions", *shares, "change, points", "p, permutation", "p, McNemar"), [row])
 
 
-def _uncertain(uncertain: Uncertain) -> Block:
+def _uncertain(uncertain: Uncertain) -> PageBlock:
     declined = {f"declined {name}": n for name, n in uncertain.declined.items()}
     return unused(
         declined | {f"tie {name}: half correct": n for name, n in uncertain.ties.items()}, "Counted as not correct"
@@ -137,7 +136,7 @@ def _uncertain(uncertain: Uncertain) -> Block:
 # ---- retrieval -------------------------------------------------------------------------------------------------
 
 
-def retrieval_part(result: RetrievalResult, limit: int) -> list[Block]:
+def retrieval_part(result: RetrievalResult, limit: int) -> list[PageBlock]:
     """Return what evidence changes, and what goes wrong with it."""
     more = {
         name: _fault_bars(result, name) + _found_dots(result, name) for name in result.by if len(result.by[name]) > 1
@@ -154,26 +153,26 @@ def retrieval_part(result: RetrievalResult, limit: int) -> list[Block]:
     ]
 
 
-def _fault_bars(result: RetrievalResult, grouping: str) -> list[Block]:
+def _fault_bars(result: RetrievalResult, grouping: str) -> list[PageBlock]:
     overall = {"All questions": {name: round((share.value or 0.0) * share.n) for name, share in result.faults.items()}}
     groups = result.faults_by.get(grouping, {}) if grouping else overall
     shown = largest({group: sum(counts.values()) for group, counts in groups.items()})
     stacks = [Stack(group_name(grouping, g), [groups[g].get(fault.value, 0) for fault in FAULTS]) for g in shown]
     by = f", by {grouping}" if grouping else ""
-    parts = [Part(fault.value, colour) for fault, colour in FAULTS.items()]
+    parts = [StackPart(fault.value, colour) for fault, colour in FAULTS.items()]
     charts = [Stacks(f"Why questions are wrong with evidence{by}", stacks, parts), *more_groups(len(groups))]
     return charts if any(sum(stack.counts) for stack in stacks) else []
 
 
-def _found_dots(result: RetrievalResult, grouping: str) -> list[Block]:
+def _found_dots(result: RetrievalResult, grouping: str) -> list[PageBlock]:
     groups = result.found_by.get(grouping, {})
     shown = largest({group: share.n for group, share in groups.items()})
-    rows = [Row(group_name(grouping, group), groups[group], f"n {groups[group].n:,}") for group in shown]
+    rows = [IntervalRow(group_name(grouping, group), groups[group], f"n {groups[group].n:,}") for group in shown]
     title = f"Questions whose results have the answer, by {grouping}"
     return [Frame([Intervals(title, rows)], "below")] if rows else []
 
 
-def _retrieval_unused(result: RetrievalResult) -> list[Block]:
+def _retrieval_unused(result: RetrievalResult) -> list[PageBlock]:
     failed = {f"the judge failed: {name_failure(kind)}": n for kind, n in result.judged.items() if kind != "given"}
     blocks = [unused(result.left_out), _uncertain(result.uncertain)]
     if failed:
@@ -188,8 +187,8 @@ def _retrieval_unused(result: RetrievalResult) -> list[Block]:
     return blocks
 
 
-def _fault_items(result: RetrievalResult, limit: int) -> list[Block]:
-    body: list[Block] = []
+def _fault_items(result: RetrievalResult, limit: int) -> list[PageBlock]:
+    body: list[PageBlock] = []
     for index, fault in enumerate(FAULTS):
         share = result.faults.get(fault.value)
         total = round((share.value or 0.0) * share.n) if share else 0
@@ -216,7 +215,7 @@ def _shown_groups(groups: Mapping[str, str]) -> list[str]:
 # ---- native and English ----------------------------------------------------------------------------------------
 
 
-def translation_part(result: TranslationResult, limit: int) -> list[Block]:
+def translation_part(result: TranslationResult, limit: int) -> list[PageBlock]:
     """Return the same questions in two versions."""
     first, second = result.names
     matrix = result.change.matrix
@@ -249,7 +248,7 @@ def _version_cards(cases: Sequence[TranslationCase], names: tuple[str, str], won
     ]
 
 
-def _version(version: QuestionVersion, name: str, language: str | None) -> tuple[str, list[Field]]:
+def _version(version: QuestionVersion, name: str, language: str | None) -> tuple[str, list[CardField]]:
     correct = version.credit is not None and version.credit > 0.5
     state = "correct" if correct else "did not answer" if version.label is Label.NOT_ATTEMPTED else "wrong"
     share = f", {percent(version.credit, 0)} of its answers" if version.credit not in (None, 0.0, 1.0) else ""
@@ -260,12 +259,12 @@ def _version(version: QuestionVersion, name: str, language: str | None) -> tuple
 # ---- locality --------------------------------------------------------------------------------------------------
 
 
-def locality_part(result: Locality) -> list[Block]:
+def locality_part(result: Locality) -> list[PageBlock]:
     """Compare each model with itself between groups, and with the others between benchmarks."""
     with_groups = [profile for profile in result.profiles if profile.groups]
     charts = [_profile_chart(profile, result.grouping) for profile in with_groups[:PROFILES]]
     first = result.model_copy(update={"profiles": tuple(with_groups[:OPEN])})
-    body: list[Block] = [paragraph(locality.paragraph(first)), *chain.from_iterable(charts[:OPEN])]
+    body: list[PageBlock] = [paragraph(locality.paragraph(first)), *chain.from_iterable(charts[:OPEN])]
     if charts[OPEN:]:
         others = first.model_copy(update={"profiles": tuple(with_groups[OPEN:PROFILES]), "shifts": (), "notes": ()})
         blocks = [paragraph(locality.paragraph(others)), *chain.from_iterable(charts[OPEN:])]
@@ -279,7 +278,7 @@ def locality_part(result: Locality) -> list[Block]:
     return [*body, *_locality_unused(result), *notes(result.notes)]
 
 
-def _profile_chart(profile: LocalityProfile, grouping: str) -> list[Block]:
+def _profile_chart(profile: LocalityProfile, grouping: str) -> list[PageBlock]:
     shown = set(largest({local.group: local.credit.n for local in profile.groups}))
     rows = [_local_row(local, grouping) for local in profile.groups if local.group in shown]
     overall = {} if profile.overall.value is None else {"all questions": profile.overall.value}
@@ -287,11 +286,11 @@ def _profile_chart(profile: LocalityProfile, grouping: str) -> list[Block]:
     return [Intervals(title, rows, references=overall), *more_groups(len(profile.groups))]
 
 
-def _local_row(local: Local, grouping: str) -> Row:
+def _local_row(local: Local, grouping: str) -> IntervalRow:
     gap = f"{points(local.difference.value)} points"
     note = f"n {local.credit.n:,} · {local.verdict if local.verdict == 'too few' else gap}"
     significant = local.verdict in ("above", "below")
-    return Row(
+    return IntervalRow(
         group_name(grouping, local.group),
         local.credit,
         f"{note}, {local.verdict}" if significant else note,
@@ -299,7 +298,7 @@ def _local_row(local: Local, grouping: str) -> Row:
     )
 
 
-def _profile_sheet(profiles: Sequence[LocalityProfile], benchmark: str, grouping: str) -> list[Block]:
+def _profile_sheet(profiles: Sequence[LocalityProfile], benchmark: str, grouping: str) -> list[PageBlock]:
     """Groups × models: the difference from the overall result, in points."""
     sizes: dict[str, int] = {}
     for profile in profiles:
@@ -309,26 +308,33 @@ def _profile_sheet(profiles: Sequence[LocalityProfile], benchmark: str, grouping
         return []
     groups = largest(sizes)
     by_group = [{local.group: local for local in profile.groups} for profile in profiles]
-    cells = [[_local_cell(groups_of_model.get(group)) for groups_of_model in by_group] for group in groups]
-    heads = [Head(group_name(grouping, group), f"n {sizes[group]:,}") for group in groups]
-    columns = [Head(profile.model) for profile in profiles]
-    sheet = Sheet(f"Difference from the overall result on {benchmark}, in points", heads, columns, cells)
+    rows = [
+        (
+            Head(group_name(grouping, group), f"n {sizes[group]:,}"),
+            *(_local_cell(model.get(group)) for model in by_group),
+        )
+        for group in groups
+    ]
+    title = f"Difference from the overall result on {benchmark}, in points"
+    table = make_grid(title, (grouping, *(profile.model for profile in profiles)), rows, kind=Heat)
     lead = "Difference from each model’s overall share of correct answers, with 95% intervals; * adjusted p < 0.05."
-    return [Fold(f"{benchmark}: differences by {grouping}", [Heat(sheet), key(lead)], opened=True)]
+    return [Fold(f"{benchmark}: differences by {grouping}", [table, key(lead)], opened=True)]
 
 
 def _local_cell(local: Local | None) -> Cell:
     if local is None or local.difference.value is None:
         return Cell(NOTHING)
     gap = local.difference
-    hint = f"{local.verdict}; n {gap.n:,}, {gap.unscored:,} unscored; adjusted p {_p_cell(local.adjusted).text}"
+    hint = f"{local.verdict}; n {gap.n:,}, {gap.unscored:,} unscored; adjusted p {p_value(local.adjusted)}"
     strength = max(-1.0, min(1.0, 2.5 * (gap.value or 0.0)))
     significant = local.verdict in ("above", "below")
     return Cell(points(gap.value), strength, to(gap.low, gap.high), hint, star=significant, n=gap.n)
 
 
-def _shift(shift: LocalityShift) -> list[Block]:
-    rows = [Row(row.model, _place(row.first), star=_moved(row), second=_place(row.second)) for row in shift.models]
+def _shift(shift: LocalityShift) -> list[PageBlock]:
+    rows = [
+        IntervalRow(row.model, _place(row.first), star=_moved(row), second=_place(row.second)) for row in shift.models
+    ]
     tau = number_cell(shift.tau, 2)
     text = f"Kendall’s τ of both: {tau.text} {tau.small}, {shift.tau.n:,} models. 1: the same order; 0: unrelated."
     unranked = (
@@ -354,19 +360,20 @@ def _moved(row: Moved) -> bool:
     return low is not None and high is not None and (low > 0 or high < 0)
 
 
-def _rank_table(shift: LocalityShift) -> Table:
-    cells = [
-        [*(Cell(f"{r.rank}{'=' if r.tied else ''}", small=f"{r.low}–{r.high}, {percent(r.credit)}")
-           for r in (row.first, row.second)),
-         Cell(number(row.shift.value, 1), small=to(row.shift.low, row.shift.high, partial(number, digits=1)),
-              star=_moved(row))]
-        for row in shift.models
-    ]  # fmt: skip
-    columns = [Head(f"rank on {shift.first}"), Head(f"rank on {shift.second}"), Head("shift")]
-    return Table(Sheet("Ranks on both benchmarks", [Head(row.model) for row in shift.models], columns, cells))
+def _rank_table(shift: LocalityShift) -> Grid:
+    rows = []
+    for row in shift.models:
+        ranks = (
+            (f"{rank.rank}{'=' if rank.tied else ''}", f"{rank.low}–{rank.high}, {percent(rank.credit)}")
+            for rank in (row.first, row.second)
+        )
+        interval = to(row.shift.low, row.shift.high, partial(number, digits=1))
+        rows.append((row.model, *ranks, Cell(number(row.shift.value, 1), small=interval, star=_moved(row))))
+    columns = ("model", f"rank on {shift.first}", f"rank on {shift.second}", "shift")
+    return make_grid("Ranks on both benchmarks", columns, rows)
 
 
-def _locality_unused(result: Locality) -> list[Block]:
+def _locality_unused(result: Locality) -> list[PageBlock]:
     names = ("questions without a score", f"questions without a {result.grouping}", "groups too small to test")
     rows = [
         (p.overall.unscored, p.ungrouped, sum(local.verdict == "too few" for local in p.groups))
@@ -376,7 +383,5 @@ def _locality_unused(result: Locality) -> list[Block]:
     summary = unused(counts | {f"{pair}: fewer than two models in common": 1 for pair in result.unpaired})
     if len(rows) < 2 or not any(counts.values()):
         return [summary]
-    heads = [Head(f"{p.model} on {p.benchmark}") for p in result.profiles]
-    cells = [[Cell(f"{count:,}") for count in row] for row in rows]
-    sheet = Sheet("Could not be used, by run", heads, [*map(Head, names)], cells)
-    return [summary, Fold("The same by run", [Table(sheet)])]
+    lines = [(f"{p.model} on {p.benchmark}", *row) for p, row in zip(result.profiles, rows, strict=True)]
+    return [summary, Fold("The same by run", [make_grid("Could not be used, by run", ("run", *names), lines)])]

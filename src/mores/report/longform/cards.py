@@ -18,9 +18,9 @@ from mores.formatting import count, name_failure, percent
 from mores.longanswer import factuality
 from mores.longanswer.records import Appraisal, Claim, LanguageCheck, LongAnswer
 from mores.longanswer.tells import Tell
-from mores.report.base.blocks import Block
+from mores.report.base.blocks import PageBlock
 from mores.report.base.names import LONG, group_name, is_web_address, look_up
-from mores.report.longform.sheets import TELLS
+from mores.report.longform.tables import TELLS
 from mores.types import Failure
 
 LONGEST = 12_000
@@ -31,7 +31,7 @@ WORDS = 600
 """Code points of a result, a claim, a reason or a failure that are shown."""
 
 
-class Issue(StrEnum):
+class AnswerIssue(StrEnum):
     """What is wrong with an answer; the first that it has stands on its card."""
 
     MISSING = "No answer"
@@ -46,35 +46,35 @@ class Issue(StrEnum):
 
 
 LOOKS = {
-    Issue.MISSING: "unscored",
-    Issue.WRONG_LANGUAGE: "wrong",
-    Issue.REPETITION: "wrong",
-    Issue.IRRELEVANT: "wrong",
-    Issue.NO_CLAIMS: "wrong",
-    Issue.UNSUPPORTED: "skipped",
-    Issue.UNSURE: "unscored",
-    Issue.FAILED: "unscored",
-    Issue.NONE: "right",
+    AnswerIssue.MISSING: "unscored",
+    AnswerIssue.WRONG_LANGUAGE: "wrong",
+    AnswerIssue.REPETITION: "wrong",
+    AnswerIssue.IRRELEVANT: "wrong",
+    AnswerIssue.NO_CLAIMS: "wrong",
+    AnswerIssue.UNSUPPORTED: "skipped",
+    AnswerIssue.UNSURE: "unscored",
+    AnswerIssue.FAILED: "unscored",
+    AnswerIssue.NONE: "right",
 }
 """The style of a card."""
 VERDICTS = {True: ("right", "Supported"), False: ("wrong", "Not supported"), None: ("unscored", "Undecided")}
 
 
-def issues_of(appraisal: Appraisal) -> tuple[Issue, ...]:
+def issues_of(appraisal: Appraisal) -> tuple[AnswerIssue, ...]:
     """Everything that is wrong with an answer, the worst first."""
     if "answer" in appraisal.failures:
-        return (Issue.MISSING,)
+        return (AnswerIssue.MISSING,)
     claims, check = appraisal.claims, appraisal.language
     issues = {
-        Issue.WRONG_LANGUAGE: check is not None and check.correct is False,
-        Issue.REPETITION: appraisal.repetition is not None,
-        Issue.IRRELEVANT: appraisal.relevant is False,
-        Issue.NO_CLAIMS: claims == () and factuality.is_complete(appraisal),
-        Issue.UNSUPPORTED: any(claim.supported is False for claim in claims or ()),
-        Issue.UNSURE: check is not None and check.correct is None,
-        Issue.FAILED: bool(appraisal.failures) or any(claim.failure for claim in claims or ()),
+        AnswerIssue.WRONG_LANGUAGE: check is not None and check.correct is False,
+        AnswerIssue.REPETITION: appraisal.repetition is not None,
+        AnswerIssue.IRRELEVANT: appraisal.relevant is False,
+        AnswerIssue.NO_CLAIMS: claims == () and factuality.is_complete(appraisal),
+        AnswerIssue.UNSUPPORTED: any(claim.supported is False for claim in claims or ()),
+        AnswerIssue.UNSURE: check is not None and check.correct is None,
+        AnswerIssue.FAILED: bool(appraisal.failures) or any(claim.failure for claim in claims or ()),
     }
-    return tuple(issue for issue, there in issues.items() if there) or (Issue.NONE,)
+    return tuple(issue for issue, there in issues.items() if there) or (AnswerIssue.NONE,)
 
 
 def score_of(appraisal: Appraisal) -> float:
@@ -107,10 +107,10 @@ class Side(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LongCard(Block):
+class LongCard(PageBlock):
     """One answer with everything that is known about it."""
 
-    template: ClassVar[str] = "longform/cards.html.j2"
+    template: ClassVar[str] = "cards/longform.html.j2"
     look: str
     run: int
     numbers: str
@@ -159,7 +159,7 @@ def make_card(answer: LongAnswer, appraisal: Appraisal, run: int, numbers: Itera
         numbers=" ".join(map(str, numbers)),
         id=_cut(answer.id),
         places=[_cut(place) for place in places if place],
-        badge="No issue found" if issue is Issue.NONE else issue.value,
+        badge="No issue found" if issue is AnswerIssue.NONE else issue.value,
         questions=_questions(answer, appraisal),
         chips=_chips(answer, appraisal),
         answer=_answer(answer.answer, answer, appraisal) if answer.answer else None,

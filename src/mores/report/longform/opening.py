@@ -8,7 +8,7 @@ from mores.formatting import count
 from mores.longanswer.summary import LongformSummary
 from mores.report.base.blocks import Hero
 from mores.report.base.names import group_name, isolated
-from mores.report.longform import sheets as numbers
+from mores.report.longform import tables as numbers
 
 
 def hero(models: Sequence[LongformSummary]) -> Hero:

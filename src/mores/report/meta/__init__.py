@@ -1,20 +1,300 @@
 """A meta-evaluation (`mores meta`): how well metrics agree with gold reports, in the forms of ExCAM."""
 
-from mores.report.meta.html import page, sections
-from mores.report.meta.table import (
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from mores.formatting import NOTHING, count, number, show_score, span
+from mores.metaevaluation.folder import MetaRun
+from mores.metaevaluation.records import STATISTICS, Curve, Disagreement, Meta, MetricEvaluation
+from mores.report.base.blocks import Fold, Frame, Heading, Hero, Notes, PageBlock, Paragraph, Ramp, Section, key
+from mores.report.base.charts import IntervalRow, Intervals
+from mores.report.base.document import ResultDocument
+from mores.report.base.grid import Grid, plain
+from mores.report.base.marks import MarkedSample, mark
+from mores.report.base.names import group_name
+from mores.report.base.plots import Axis, CurveLine, Curves, ScoreHistogram
+from mores.report.meta.tables import (
+    MAIN,
+    QUALITY,
+    TABLE_4,
     breakdown,
-    conclusion,
-    headline,
-    markdown_tables,
-    run_page,
-    run_sections,
-    run_tables,
-    tables,
-    votes,
+    compared,
+    comparison,
+    groups_of,
+    large,
+    left_out_table,
+    main_table,
+    matrix,
+    shortcut_sentence,
+    significantly_best,
+    statistics_table,
+    value_of,
+    vote_table,
 )
 from mores.report.meta.versus import versus_tables
 
-__all__ = [
-    "breakdown", "conclusion", "headline", "markdown_tables", "page", "run_page", "run_sections", "run_tables",
-    "sections", "tables", "versus_tables", "votes",
-]  # fmt: skip
+__all__ = ["conclude", "describe", "describe_meta", "markdown_tables", "versus_tables"]
+
+WIDE = 12
+"""With more groups than this, groups are rows and metrics are columns in the terminal."""
+OPEN = 5
+"""Disagreements that are shown at once; the others are folded away."""
+SHORT = 20
+"""A list of comparisons that is not longer is open from the start."""
+TITLES = {
+    "source": "Sources",
+    "language": "Languages",
+    "region": "Regions",
+    "subregion": "Parts of countries",
+    "task": "Tasks",
+    "kind": "Hard and soft errors",
+}
+COLOURS = key(
+    "Scaled accuracy: 0 is guessing, 1 is perfect, below 0 is worse than guessing. “✕3”: three more could not be "
+    "scored. Beside a name: its samples. Point at a cell for its interval and n.",
+    Ramp(),
+)
+LEFT_OUT = (
+    "“Left out”: each number is of a model that was trained without the source of its column. ALL (ID): trained and "
+    "tested on everything. AVG (OOD): mean of the columns. The other metrics are tested unchanged, with what they "
+    "may have learned from a source."
+)
+SPREAD = (
+    "Share of each kind’s samples by score, in bars between the metric’s own edges. The better a metric, the further "
+    "the correct samples are from the others."
+)
+RULE = (
+    "Useful: the lower end of the interval is above 0, and a paired test against the best baseline is significant. Too "
+    "few: neither is shown, but the judge may still be better than that baseline by 0.2 or more."
+)
+NO_SHORTCUT = "No shortcut was measured: how much of these numbers needs no instruction is not known."
+
+
+def describe(run: MetaRun) -> ResultDocument:
+    """Return the document of a run."""
+    return describe_meta(run.result)
+
+
+def describe_meta(meta: Meta, by: str = "source") -> ResultDocument:
+    """Return Table 4, breakdowns, curves, comparisons, disagreements, votes, and whether each judge is any good.
+
+    The terminal shows the breakdown by `by`.
+    """
+    groupings = [Section(name, title, _breakdown(meta, name)) for name, title in TITLES.items()]
+    first = next((place for place, section in enumerate(groupings) if section.body), None)
+    left_out = _left_out(meta)
+    if first is not None:  # the colours are explained once
+        groupings[first] = Section(groupings[first].id, groupings[first].title, [*groupings[first].body, COLOURS])
+    elif left_out:
+        left_out.append(COLOURS)
+    quality = statistics_table(meta, QUALITY, "Spans and explanations")
+    votes = [vote_table(table) for table in meta.votes]
+    table, groups = main_table(meta), groups_of(meta, by)
+    split = breakdown(meta, by, groups)
+    best_last = sorted(meta.advice, key=lambda advice: meta.best is not None and advice.metric == meta.best.metric)
+    return ResultDocument(
+        "meta-evaluation",
+        meta.data,
+        [
+            *votes,
+            split.turn(by) if len(groups) > WIDE else split,
+            table,
+            conclude(meta),
+            *(plain(advice.line) for advice in best_last),
+        ],
+        [
+            Section("table", "Results", _results(meta, table) if meta.evaluations else []),
+            Section("forest", "Intervals", _forest(meta)),
+            *groupings,
+            Section("left_out", "Left-out sources", left_out),
+            Section("curves", "ROC and precision–recall", _curves(meta)),
+            Section("distributions", "Scores", _distributions(meta)),
+            Section("quality", "Spans and explanations", [quality] if quality else []),
+            Section("comparisons", "Comparisons", _comparisons(meta)),
+            Section("disagreements", "Disagreements", _disagreements(meta)),
+            Section("votes", "Votes of annotators", [block for vote in votes for block in (Heading(vote.title), vote)]),
+            Section("notes", "Notes", [Notes(meta.notes)] if meta.notes else []),
+        ],
+        opening=_hero(meta),
+        facts={
+            "Split": meta.split,
+            "Samples": count(meta.n),
+            "Metrics": str(len(meta.evaluations)),
+            "Revision": meta.revision,
+        },
+        signatures=[(e.metric, e.signature) for e in meta.evaluations if e.signature],
+        look="report",
+        name=f"{meta.data}, {meta.split}: meta-evaluation",
+    )
+
+
+def conclude(meta: Meta) -> str:
+    """Return the best metric and its value, beside the value reached without the instruction."""
+    top = meta.best
+    if top is None:
+        return "no metric has a score"
+    return f"{top.metric}: {shortcut_sentence(meta, top) or f'scaled accuracy {number(top.accuracy)}'}"
+
+
+def markdown_tables(meta: Meta) -> str:
+    """Return the tables of the paper in Markdown, and its heatmaps as numbers."""
+    tables = [replace(main_table(meta), title=f"{meta.data}, {meta.split}: agreement with the gold reports")]
+    if groups := groups_of(meta, "source"):
+        tables.append(breakdown(meta, "source", groups))
+    if groups := large(meta, "language"):
+        title = "Scaled accuracy by language, those with more than 100 samples"
+        tables.append(breakdown(meta, "language", groups, title))
+    tables += [left_out_table(meta)] if meta.leave_one_out else []
+    for trained in meta.leave_one_out:
+        title = f"{trained.metric}: trained without a source, tested on each"
+        tables.append(replace(matrix(meta, trained), title=title))
+    return "\n\n".join(table.markdown() for table in [*tables, *map(vote_table, meta.votes)]) + "\n"
+
+
+def _hero(meta: Meta) -> list[PageBlock]:
+    top = meta.best
+    if top is None:
+        return []
+    result, clear = top.scores[MAIN], significantly_best(meta, MAIN) == top.metric
+    counts, sentence = f"{top.n:,} scored, {top.unscored:,} unscored", shortcut_sentence(meta, top) or NO_SHORTCUT
+    words = f" {_rank(meta, top, clear)}."
+    return [Hero(number(result.value, 3), span(result.low, result.high), top.metric, words, counts, sentence)]
+
+
+def _rank(meta: Meta, top: MetricEvaluation, clear: bool) -> str:
+    highest = max((value for e in meta.evaluations if (value := e.accuracy) is not None), default=None)
+    if highest is not None and highest > (top.accuracy or 0.0):
+        above = next(e.metric for e in meta.evaluations if e.accuracy == highest)
+        return f"has the highest scaled accuracy of all but baselines; the baseline {above} has {number(highest, 3)}"
+    verdict = f", {'' if clear else 'not '}significantly better than all others" if len(meta.evaluations) > 1 else ""
+    return f"has the highest scaled accuracy{verdict}"
+
+
+def _results(meta: Meta, table: Grid) -> list[PageBlock]:
+    sentences = {e.metric: shortcut_sentence(meta, e) for e in meta.evaluations}
+    rows = [
+        (head._replace(note=sentences.get(head.label, "")), *row[1:])
+        for head, row in zip(table.heads, table.rows, strict=True)
+    ]
+    rest = statistics_table(meta, [n for n in STATISTICS if n not in (*TABLE_4, *QUALITY)], "Other statistics")
+    lead = (
+        "S.Acc.: scaled accuracy, 0 is guessing; Kd: Kendall’s τ; T.Acc.: tie-calibrated accuracy. Brackets hold 95% "
+        "intervals."
+    )
+    advice = [advice.line for advice in meta.advice]
+    body: list[PageBlock] = (
+        [Heading("Is it good enough for texts like these?"), Notes(advice), Paragraph(RULE)] if advice else []
+    )
+    body += [Paragraph(lead), replace(table, sections=[("", rows)])]
+    return [*body, Fold("Other statistics", [rest])] if rest else body
+
+
+def _forest(meta: Meta) -> list[PageBlock]:
+    results = [(e, e.scores[MAIN]) for e in meta.evaluations if e.accuracy is not None]
+    rows = [IntervalRow(e.metric, result, baseline=e.baseline) for e, result in results]
+    rows.sort(key=lambda row: -((row.result.value if row.result else None) or 0.0))
+    shortcut = value_of(meta.shortcut)
+    references = {} if shortcut is None else {"shortcut, which never sees the instruction": shortcut}
+    title = "Scaled accuracy with 95% intervals"
+    return [Intervals(title, rows, "number", references, "0: guessing")] if rows else []
+
+
+def _breakdown(meta: Meta, grouping: str) -> list[PageBlock]:
+    groups = groups_of(meta, grouping)
+    if not groups:
+        return []
+    if grouping not in ("language", "region", "subregion"):
+        lead = "Samples with such an error, and the correct samples of the same sources."
+        body: list[PageBlock] = [Paragraph(lead)] if grouping == "kind" else []
+        return [*body, breakdown(meta, grouping, groups)]
+    first = large(meta, grouping)
+    rest = [group for group in groups if group not in first]
+    body = [breakdown(meta, grouping, first).turn(grouping)] if first else []
+    if rest:
+        body.append(Fold(f"{len(rest)} with 100 samples or fewer", [breakdown(meta, grouping, rest).turn(grouping)]))
+    return body
+
+
+def _left_out(meta: Meta) -> list[PageBlock]:
+    if not meta.leave_one_out:
+        return []
+    body: list[PageBlock] = [Paragraph(LEFT_OUT), left_out_table(meta)]
+    for trained in meta.leave_one_out:
+        body += [Heading("", [trained.metric], ": every model on every source"), matrix(meta, trained)]
+    return [*body, key("Outlined: the source that was left out.")]
+
+
+def _curves(meta: Meta) -> list[PageBlock]:
+    order = sorted(meta.evaluations, key=lambda e: -(value_of(e.scores.get("auc")) or 0.0))
+    roc = [_line(e, e.roc, "auc") for e in order if e.roc]
+    pr = [_line(e, e.pr) for e in order if e.pr]
+    title, x, y = "ROC, with the area under the curve", "false positive rate", "true positive rate"
+    charts = [Curves(title, roc, Axis(x), y, "guessing")] if roc else []
+    charts += [Curves("Precision and recall", pr, Axis("recall"), "precision")] if pr else []
+    return [Frame(charts, "pair")] if charts else []
+
+
+def _line(evaluation: MetricEvaluation, curve: Curve, statistic: str = "") -> CurveLine:
+    area = value_of(evaluation.scores.get(statistic))
+    return CurveLine(evaluation.metric if area is None else f"{evaluation.metric} {number(area)}", curve.x, curve.y)
+
+
+def _distributions(meta: Meta) -> list[PageBlock]:
+    charts = [
+        ScoreHistogram(e.metric, bars.edges, bars.counts, f"{e.unscored:,} unscored" if e.unscored else "")
+        for e in meta.evaluations
+        if (bars := e.distribution)
+    ]
+    return [Paragraph(SPREAD), Frame(charts, "many")] if charts else []
+
+
+def _comparisons(meta: Meta) -> list[PageBlock]:
+    tables = [comparison(meta, statistic) for statistic in compared(meta)]
+    lead = Paragraph("On the samples that both metrics scored; p is two-sided, adjusted after Benjamini and Hochberg.")
+    folds = [
+        Fold(f"{table.title}: {count(len(table.rows), 'pair')}", [table], len(table.rows) <= SHORT and not place)
+        for place, table in enumerate(tables)
+    ]
+    return [lead, *folds] if folds else []
+
+
+@dataclass(frozen=True)
+class DisagreementCard(PageBlock):
+    """A sample with its gold errors, and the scores, the highest first."""
+
+    template: ClassVar[str] = "cards/meta.html.j2"
+    marked: MarkedSample
+    kind: str
+    places: Sequence[str]
+    explanation: str
+    scores: Sequence[tuple[str, str]]
+
+
+def _disagreements(meta: Meta) -> list[PageBlock]:
+    cards = [_card(place, disagreement) for place, disagreement in enumerate(meta.disagreements)]
+    lead = (
+        "Samples on which the metrics disagree, with the gold errors marked. Each metric has a different scale; higher "
+        "is better."
+    )
+    rest = [Fold(f"{len(cards) - OPEN} more", cards[OPEN:])] if cards[OPEN:] else []
+    return [Paragraph(lead), *cards[:OPEN], *rest] if cards else []
+
+
+def _card(place: int, disagreement: Disagreement) -> DisagreementCard:
+    gold, sample = disagreement.gold, disagreement.gold.sample
+    finite = {
+        metric: score for metric, score in disagreement.scores.items() if score is not None and math.isfinite(score)
+    }
+    scores = [(metric, show_score(finite[metric])) for metric in sorted(finite, key=lambda m: -finite[m])]
+    groups = (sample.source, group_name("language", sample.language or ""), group_name("region", sample.region or ""))
+    return DisagreementCard(
+        mark(place, sample, gold.report.errors),
+        gold.kind,
+        [*(name for name in groups if name and name != "not given"), gold.task],
+        gold.report.explanation,
+        scores + [(metric, NOTHING) for metric in disagreement.scores if metric not in finite],
+    )

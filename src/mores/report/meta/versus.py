@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from mores.formatting import SIGNIFICANT, number, p_value, span
 from mores.metaevaluation.people.records import STATISTICS as PEOPLE
 from mores.metaevaluation.records import STATISTICS, JudgementComparison, MetricComparison
-from mores.report.base.grid import Grid, Row
+from mores.report.base.grid import Grid, Row, make_grid
 
 NAMES = {**PEOPLE, **STATISTICS, "score": "mean score", "error_free": "without error"}
 
@@ -32,8 +32,8 @@ def _grid(rows: Mapping[str, MetricComparison], what: str, title: str, *, adjust
     shown: list[Row] = []
     for name, row in rows.items():
         chances = [p_value(row.p), *([p_value(row.adjusted)] if adjusted else [])]
-        shown.append((name, (number(row.difference, 3, signed=True), _interval(row)), *chances, f"{row.n:,}"))
-    return Grid(columns, [("", shown)], title)
+        shown.append((name, (number(row.difference, 3, signed=True), _interval(row)), *chances, row.n))
+    return make_grid(title, columns, shown)
 
 
 def _interval(row: MetricComparison) -> str:

@@ -104,7 +104,7 @@ def _answers(items: Iterable[CampaignItem]) -> Iterator[dict[str, Any]]:
 
 def to_markdown(grid: Grid) -> str:
     """Return a table in Markdown, with its title and notes."""
-    lines = [f"## {grid.title}", "", _line(grid.columns), _line(["---"] * len(grid.columns))]
+    lines = [f"## {grid.title}", "", _line(grid.names), _line(["---"] * len(grid.columns))]
     for heading, rows in grid.sections:
         if heading:
             lines.append(_line([f"**{heading}**", *[""] * (len(grid.columns) - 1)]))

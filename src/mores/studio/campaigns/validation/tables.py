@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from mores import formatting
 from mores.culture import language_name
 from mores.metaevaluation.votes import percent
-from mores.report.base.grid import Cell, Grid, Row
+from mores.report.base.grid import Grid, Row
+from mores.report.base.text import Shown
 from mores.stats.distributions import ShareEstimate
 from mores.stats.marks import MarkAgreement
 from mores.studio.campaigns.validation.agreement import QuestionAgreement
@@ -145,7 +146,7 @@ def metrics_table(samples: Sequence[JudgedSample]) -> Grid:
     rows: list[Row] = []
     for versus in compare_metrics(samples):
         gap = versus.difference
-        difference: Cell = formatting.NOTHING
+        difference: Shown = formatting.NOTHING
         if gap:
             difference = formatting.number(gap.difference, signed=True), formatting.span(gap.low, gap.high, signed=True)
         p = formatting.p_value(gap.p_value if gap else None)
@@ -184,7 +185,7 @@ def agreement_table(agreement: Sequence[QuestionAgreement], spans: MarkAgreement
     )
 
 
-def _share(share: ShareEstimate | None) -> Cell:
+def _share(share: ShareEstimate | None) -> Shown:
     if share is None:
         return formatting.NOTHING
     return percent(share.k, share.n), f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"

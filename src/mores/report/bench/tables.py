@@ -1,0 +1,208 @@
+"""The tables of benchmarks: the list of them, all figures, ranks, and questions beside their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from mores.benchmark.benchmark import Benchmark
+from mores.benchmark.board import Board, Gap, Leaderboard
+from mores.benchmark.contract import BenchmarkCheck
+from mores.benchmark.score import BenchResult
+from mores.formatting import (
+    NOTHING,
+    SIGNIFICANT,
+    between,
+    left_out,
+    number,
+    p_value,
+    percent,
+    points,
+    possible,
+    show_failures,
+)
+from mores.report.base.cells import share_cell
+from mores.report.base.grid import Cell, Grid, Head, Row, make_grid
+from mores.types import Result
+
+PARTS = "statements"
+"""What the name of a reference ends with that is about the parts of questions."""
+
+
+def benchmark_table(benchmarks: Iterable[Benchmark]) -> Grid:
+    """Return every benchmark in a row."""
+    rows = [(each.name, each.title, each.graded_by, each.licence) for each in benchmarks]
+    note = f"{len(rows)} benchmarks; `mores bench info NAME` says more about one"
+    return make_grid("", ("name", "what", "graded by", "licence"), rows, note, words=frozenset(range(4)))
+
+
+def check_table(name: str, checks: Sequence[BenchmarkCheck]) -> Grid:
+    """Return what a benchmark has of what it needs, and what is missing."""
+    rows = [(check.name, check.status, "\n".join(check.problems)) for check in checks]
+    note = f"{name}: {sum(check.status == 'ok' for check in checks)} of {len(checks)} checks are ok"
+    return make_grid(name, ("check", "", "what is missing"), rows, note, words=frozenset(range(3)))
+
+
+# ---- runs ------------------------------------------------------------------------------------------------------
+
+
+def headline_of(result: BenchResult) -> Result:
+    """Return the first figure."""
+    return next(iter(result.figures.values()), Result(name="", value=None))
+
+
+def references_of(result: BenchResult, of: str = "") -> dict[str, float]:
+    """Return what others reach: of a figure or of parts, whose name theirs ends with, or of the headline."""
+    if of:
+        return {name[: -len(of) - 2]: v for name, v in result.references.items() if name.endswith(f", {of}")}
+    others = tuple(f", {name}" for name in (*result.figures, PARTS))
+    return {name: value for name, value in result.references.items() if not name.endswith(others)}
+
+
+def tables(results: Sequence[BenchResult]) -> list[Grid | str]:
+    """Return a table for each run, then a line for each: what a reader wants to know comes last."""
+    return [*map(_result_table, results), *(result.headline for result in results)]
+
+
+def _result_table(result: BenchResult) -> Grid:
+    """Return all figures, overall and by group, with what a reader needs beside them."""
+
+    def line(name: str, figures: Mapping[str, Result]) -> Row:
+        first = next(iter(figures.values()))
+        return [name, *(share_cell(figures.get(each)) for each in result.figures), first.n, first.unscored]
+
+    groups = [(f"by {grouping}", [line(*group) for group in by.items()]) for grouping, by in result.by.items()]
+    compared = [f"{name} {percent(value)}" for name, value in result.references.items()]
+    if result.rows and result.rows.value is not None:
+        compared.insert(0, f"statements alone {percent(result.rows.value)}")
+    agreement = result.agreement
+    name, first = next(iter(result.figures.items()), ("", None))
+    bounds = possible(first)
+    notes = [
+        f"{name} {bounds}" if bounds else "",
+        f"could not be graded: {show_failures(result.failures)}" if result.failures else "",
+        "" if agreement is None else f"agreement of the judges: Krippendorff's α {number(agreement, 3)}",
+        f"for comparison: {', '.join(compared)}" if compared else "",
+    ]
+    sections = [("", [line("all", result.figures)]), *groups]
+    return Grid(("", *result.figures, "n", "unscored"), sections, f"{result.title}: {result.model}", notes)
+
+
+def figure_table(named: Mapping[str, BenchResult]) -> Grid | None:
+    """Return every figure of every model, where there are more than the headline."""
+    figures = list(dict.fromkeys(name for result in named.values() for name in result.figures))
+    if len(figures) < 2:
+        return None
+    others = {name: references_of(next(iter(named.values())), name) for name in figures}
+    lines = list(dict.fromkeys(line for references in others.values() for line in references))
+    rows: list[Row] = [
+        (model, *(_figure(result.figures.get(name)) for name in figures)) for model, result in named.items()
+    ]
+    rows += [(f"“{line}”", *(percent(others[name].get(line)) for name in figures)) for line in lines]
+    return make_grid("All figures", ("model", *figures), rows)
+
+
+def _figure(result: Result | None) -> Cell:
+    """Return a figure with its interval and how many are left out."""
+    small = " ".join(filter(None, (between(result), left_out(result.unscored)))) if result else ""
+    return Cell(percent(result.value if result else None), small=small, hint=possible(result))
+
+
+def statement_table(named: Mapping[str, BenchResult]) -> Grid | None:
+    """Return questions beside their parts alone, which flatter (CulturalBench, Section 4)."""
+    in_parts = {model: result for model, result in named.items() if result.rows}
+    if not in_parts:
+        return None
+    names = list(dict.fromkeys(name for result in in_parts.values() for name in references_of(result, PARTS)))
+    rows = [
+        (
+            model,
+            _figure(headline_of(result)),
+            _figure(result.rows),
+            *(percent(references_of(result, PARTS).get(name)) for name in names),
+        )
+        for model, result in in_parts.items()
+    ]
+    columns = ("model", "whole questions", "statements alone", *(f"“{name}”, statements" for name in names))
+    return make_grid("Questions and statements", columns, rows)
+
+
+# ---- a leaderboard ---------------------------------------------------------------------------------------------
+
+
+def standing_table(leaderboard: Leaderboard, begin: Mapping[str, str]) -> Grid:
+    """Return ranks with differences; `begin` says where the page of a run's folder is, or its first file."""
+    rows = [
+        (
+            Head(f"{each.rank or NOTHING}. {each.model}", link=begin.get(each.folder, "")),
+            _figure(each.result),
+            _gap(each.best),
+            _gap(each.next),
+            each.result.n,
+            each.result.unscored,
+        )
+        for each in leaderboard.standings
+    ]
+    columns = ("model", leaderboard.figure, "against the best", "against the next", "n", "unscored")
+    return make_grid(f"{leaderboard.title}: ranks", columns, rows)
+
+
+def _gap(gap: Gap | None) -> Cell:
+    if gap is None:
+        return Cell(NOTHING)
+    hint = f"against {gap.against}: difference {points(gap.difference)} points on {gap.n:,} shared questions"
+    small = f"p {p_value(gap.adjusted)}, n {gap.n:,}".replace("p <", "p < ")
+    return Cell(number(100 * gap.difference, 1), small=small, hint=hint, star=gap.adjusted < SIGNIFICANT)
+
+
+def board_tables(board: Board) -> list[Grid | str]:
+    """Return a table for each benchmark, how ranks shift between them, and who is first on each."""
+    ranks = []
+    if shift := board.shift:
+        title = "Ranks among the models that were run on all of these"
+        rows = [(model, *map(str, places)) for model, places in shift.ranks.items()]
+        ranks = [make_grid(title, ("model", *shift.benchmarks), rows)]
+    tables = [_leaderboard_table(each, board.by) for each in board.leaderboards]
+    return [*tables, *ranks, *map(_leaderboard_headline, board.leaderboards)]
+
+
+def _leaderboard_table(leaderboard: Leaderboard, by: str = "") -> Grid:
+    references = ", ".join(f"{name} {percent(value)}" for name, value in leaderboard.references.items())
+    ungraded = [  # by kind; a question may have several answers, so they are not those in the table
+        f"{each.model}: " + "; ".join(filter(None, (show_failures(each.failures), possible(each.result))))
+        for each in leaderboard.standings
+        if each.failures
+    ]
+    notes = [
+        f"for comparison: {references}" if references else "",
+        "* adjusted p < 0.05",
+        *ungraded,
+        *leaderboard.notes,
+    ]
+    columns = ("", "model", leaderboard.figure, "p, best", "p, next", "n", "unscored")
+    groups: dict[str, list[Row]] = {}
+    for each in leaderboard.standings:
+        rank, gaps = NOTHING if each.rank is None else str(each.rank), (_chance(each.best), _chance(each.next))
+        row = (rank, each.model, share_cell(each.result), *gaps, each.result.n, each.result.unscored)
+        groups.setdefault(f"{by}: {each.facts.get(by, 'not known')}" if by else "", []).append(row)
+    return Grid(columns, list(groups.items()), leaderboard.title, [note for note in notes if note], frozenset({1}))
+
+
+def _chance(gap: Gap | None) -> str:
+    return f"{p_value(gap.adjusted)}{'*' if gap.adjusted < SIGNIFICANT else ' '}" if gap else ""
+
+
+def _leaderboard_headline(leaderboard: Leaderboard) -> str:
+    """Return who is first, and whether the next one is really behind."""
+    ranked = [each for each in leaderboard.standings if each.rank is not None]
+    if not ranked:
+        return f"{leaderboard.title}: no model has a score"
+    first = [each for each in ranked if each.rank == 1]
+    names = " and ".join(each.model for each in first)
+    text = (
+        f"{leaderboard.title}: {names} {'is' if len(first) == 1 else 'are'} first with {percent(first[0].result.value)}"
+    )
+    if len(first) > 1 or not first[0].next or len(ranked) == 1:
+        return text
+    gap = first[0].next.adjusted
+    ahead = "significantly" if gap < SIGNIFICANT else "not significantly"
+    return f"{text}, {ahead} ahead of {ranked[1].model} (adjusted p {p_value(gap)})"

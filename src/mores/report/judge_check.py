@@ -1,0 +1,71 @@
+"""The check of a judge (`mores judge-check`): how often it grades correctly, and what it prefers."""
+
+from __future__ import annotations
+
+from mores.benchmark.judge_check import JudgeCheckRun, Probe
+from mores.formatting import between, count, number, percent, points, show_failures, to
+from mores.report.base.blocks import Hero, PageBlock, Paragraph, Section, key
+from mores.report.base.cells import share_cell
+from mores.report.base.charts import IntervalRow, Intervals
+from mores.report.base.document import ResultDocument
+from mores.report.base.grid import Grid, make_grid
+
+
+def describe(run: JudgeCheckRun) -> ResultDocument:
+    """Return the share that is graded correctly, by kind of answer and language, the grades, and the bias."""
+    check, agreement = run.result, run.result.agreement
+    groups = {"": {"all": agreement}, "by answer": check.probes, "by language": check.languages}
+    rows = [
+        (heading, [(name, share_cell(result), result.n, result.unscored) for name, result in results.items()])
+        for heading, results in groups.items()
+        if results
+    ]
+    notes = [
+        f"{name}: called " + ", ".join(f"{grade.replace('_', ' ')} {n:,}" for grade, n in counts.items())
+        for name, counts in check.grades.items()
+    ]
+    notes += [
+        f"{name}: called correct {points(bias.value)} points more often ({to(bias.low, bias.high)})"
+        for name, bias in check.biases.items()
+    ]
+    kappa = "" if check.kappa is None else f" Cohen’s κ is {number(check.kappa, 3)}."
+    interval = f", 95% interval {between(agreement)}" if agreement.value is not None else ""
+    by_people = f" “{Probe.LABELLED}”: what people graded." if Probe.LABELLED in check.probes else ""
+    failures = run.manifest.failures
+    overall: list[PageBlock] = [
+        Hero(
+            percent(agreement.value),
+            "graded correctly",
+            words=f"of {agreement.n:,} answers{interval}.{kappa}",
+            counts=f"In no number: {show_failures(failures)}." if failures else "",
+        ),
+        Intervals("Graded correctly, by kind of answer", [IntervalRow(*probe) for probe in check.probes.items()]),
+        key("The answers are made from the benchmark’s own, so that their grade is known." + by_people),
+    ]
+    grades = list(dict.fromkeys(grade for counts in check.grades.values() for grade in counts))
+    graded = make_grid(
+        "Grades by kind of answer",
+        ("answer", *(grade.replace("_", " ") for grade in grades)),
+        [(name, *map(counts.get, grades)) for name, counts in check.grades.items()],
+    )
+    languages = [IntervalRow(*language) for language in check.languages.items()]
+    bias: list[PageBlock] = []
+    if check.biases:
+        biases = [IntervalRow(*each) for each in check.biases.items()]
+        lead = "How much more often an answer is called correct because it has many words, in percentage points."
+        bias = [Paragraph(lead), Intervals("Many words", biases, unit="points", zero="no bias")]
+    by_language = [Intervals("Graded correctly, by language", languages)] if languages else []
+    answers = count(agreement.n + agreement.unscored)
+    return ResultDocument(
+        "check of a judge",
+        "How well a judge grades",
+        [Grid(("answers", "graded correctly", "n", "unscored"), rows, notes=notes), check.headline],
+        [
+            Section("agreement", "Agreement", overall),
+            Section("grades", "Grades", [graded] if grades else []),
+            Section("languages", "Languages", by_language),
+            Section("bias", "Bias", bias),
+        ],
+        facts={"Judge": check.judge, "Benchmark": run.manifest.name, "Answers": answers},
+        signatures=[(check.judge, check.signature)],
+    )

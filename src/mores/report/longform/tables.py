@@ -1,0 +1,420 @@
+"""The numbers of the page for long answers, in the forms of CaLMQA: Table 2, the heatmaps, resources and tells.
+
+Shares are shown in per cent without the sign, as the paper shows them. A cell with two numbers has that of the
+culturally agnostic questions before that of the specific ones. Everything is escaped where it is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeGuard
+
+from mores.formatting import NOTHING, between, count, left_out, number, percent, possible, shares
+from mores.longanswer.records import QuestionKind
+from mores.longanswer.stages import STAGES
+from mores.longanswer.summary import LEFT_OUT, LongformSummary, resource_level
+from mores.longanswer.tells import Tell
+from mores.report.base.blocks import Fold, Frame, Heading, PageBlock, Paragraph, Ramp, key
+from mores.report.base.charts import GroupedBars, spoken
+from mores.report.base.few import telling
+from mores.report.base.grid import Cell, Grid, Head, Heat, Row, make_grid
+from mores.report.base.names import group_name
+from mores.report.base.shapes import Shades
+from mores.types import Result
+
+BETWEEN = " / "
+LEVELS = {"high and mid": "High and mid resources", "low": "Low resources", None: "Other languages"}
+"""Languages stand in this order."""
+TABLE_2 = {
+    "wrong language": "Wrong language\N{NO-BREAK SPACE}↓",
+    "repetition": "Repetition\N{NO-BREAK SPACE}↓",
+    "without issues": "Without issues\N{NO-BREAK SPACE}↑",
+    "precision": "Factual precision\N{NO-BREAK SPACE}↑",
+    "relevance": "Relevance\N{NO-BREAK SPACE}↑",
+    "S": "S\N{NO-BREAK SPACE}↑",
+}
+MORE = {"claims": "Claims per answer", "recall": "Recall", "F1": "F1", "english": "In English, %"}
+"""Figures that Table 2 does not have."""
+TELLS = {
+    Tell.APOLOGY: "Apology or “I cannot”",
+    Tell.TRANSLATION: "Mentions a translation",
+    Tell.NAMES_LANGUAGE: "Names the language",
+    Tell.EMOJI: "Emoji",
+    Tell.ENGLISH: "In English instead",
+}
+
+
+class HeatFigure(NamedTuple):
+    """One figure of the paper that is a pair of heatmaps."""
+
+    number: int
+    key: str
+    """As in `Summary.figures`."""
+    title: str
+    good: bool = True
+    """Whether more is better: the colour says so."""
+    turned: bool = False
+    """Shown as what is missing to 1."""
+
+
+FIGURES = (
+    HeatFigure(2, "S", "Overall score S"),
+    HeatFigure(7, "without issues", "Answers without surface issues, %"),
+    HeatFigure(8, "precision", "Factual precision, %"),
+    HeatFigure(9, "relevance", "Relevant answers, %"),
+    HeatFigure(11, "claims", "Mean number of claims in an answer"),
+    HeatFigure(12, "wrong language", "Answers in the correct language, %", turned=True),
+    HeatFigure(13, "repetition", "Answers with repetitions, %", good=False),
+    HeatFigure(15, "english", "Answers in English to questions in other languages, %", good=False),
+)
+
+
+# ---- where a number is -----------------------------------------------------------------------------------------
+
+
+def ranked(summaries: Sequence[LongformSummary]) -> list[LongformSummary]:
+    """Return the best first: by S, or by the answers without issues where there is no S."""
+    figure = main_figure(summaries)
+
+    def score(summary: LongformSummary) -> float:
+        result = summary.figures.get(figure)
+        return result.value if result and result.value is not None else -1.0
+
+    return sorted(summaries, key=score, reverse=True)
+
+
+def main_figure(summaries: Sequence[LongformSummary]) -> str:
+    """S, where anybody has it."""
+    return "S" if any(is_known(summary.figures.get("S")) for summary in summaries) else "without issues"
+
+
+def is_known(result: Result | None) -> TypeGuard[Result]:
+    """Return whether there is a value."""
+    return result is not None and result.value is not None
+
+
+def kinds_of(summaries: Sequence[LongformSummary]) -> tuple[str, ...]:
+    """Return the kinds of questions that there are, agnostic before specific as in the paper."""
+    return tuple(
+        kind.value
+        for kind in (QuestionKind.AGNOSTIC, QuestionKind.SPECIFIC)
+        if any(_of_kind(summary, kind) for summary in summaries)
+    )
+
+
+def _of_kind(summary: LongformSummary, kind: str) -> dict[str, Result] | None:
+    return summary.by.get("kind", {}).get(kind)
+
+
+Place = Callable[[LongformSummary, str | None], dict[str, Result]]
+"""The figures of a part of a model's answers, of one kind or, with None, of all kinds."""
+
+
+def everywhere(summary: LongformSummary, kind: str | None) -> dict[str, Result]:
+    """Return all languages."""
+    return summary.figures if kind is None else _of_kind(summary, kind) or {}
+
+
+def in_paper(summary: LongformSummary, kind: str | None) -> dict[str, Result]:
+    """Without the languages that the paper leaves out."""
+    return summary.by.get("paper", {}).get(kind or "all", {})
+
+
+def within(grouping: str, group: str) -> Place:
+    """Return one language, or the languages of one level of resources."""
+
+    def find(summary: LongformSummary, kind: str | None) -> dict[str, Result]:
+        if kind is None:
+            return summary.by.get(grouping, {}).get(group, {})
+        return summary.by.get(f"{grouping}, kind", {}).get(f"{group}, {kind}", {})
+
+    return find
+
+
+# ---- single numbers --------------------------------------------------------------------------------------------
+
+
+def shown(figure: str, result: Result | None) -> str:
+    """Return a share in per cent without the sign, a count with one decimal."""
+    value = result.value if result else None
+    return number(value, 1) if figure == "claims" else percent(value).removesuffix("%")
+
+
+def interval(figure: str, result: Result | None) -> str:
+    """Return the 95% interval in the same unit; nothing where there is none."""
+    if figure != "claims":
+        return between(result).removesuffix("%")
+    if result is None or result.low is None or result.high is None:
+        return ""
+    return f"{number(result.low, 1)}–{number(result.high, 1)}"
+
+
+def bounds(result: Result | None) -> str:
+    """Return what a share could be in per cent, whatever the undecided are; nothing where all is decided."""
+    return shares(*result.bounds).removesuffix("%") if result and result.bounds else ""
+
+
+def in_words(name: str, figure: str, result: Result | None) -> str:
+    """Return a number in words, for those who point at it or have it read to them."""
+    if figure != "claims" or result is None or result.value is None:
+        only = f"; {possible(result)}" if result and result.value is None and result.bounds else ""
+        return spoken(name, result) + only
+    ends = interval(figure, result)
+    inside = f" (95% interval {ends})" if ends else ""
+    return f"{name}: {shown(figure, result)}{inside}, n {result.n:,}, {result.unscored:,} unscored"
+
+
+def _cell(name: str, figure: str, pairs: Sequence[tuple[str, Result | None]]) -> Cell:
+    """Return one number for each kind, with its interval, n and what could not be scored in small print."""
+    results = [result for _, result in pairs]
+    hint = "; ".join(in_words(f"{name}, {kind}" if kind else name, figure, result) for kind, result in pairs)
+    lines = []
+    if any(is_known(result) for result in results):
+        lines.append(BETWEEN.join(interval(figure, result) or NOTHING for result in results))
+        lines.append(f"n {BETWEEN.join(f'{result.n if result else 0:,}' for result in results)}")
+    if any(result and result.unscored for result in results):
+        lines.append(f"✕ {BETWEEN.join(f'{result.unscored if result else 0:,}' for result in results)}")
+    if any(bounds(result) for result in results):
+        lines.append(f"within {BETWEEN.join(bounds(result) or NOTHING for result in results)}")
+    scored = any(is_known(result) for result in results)
+    text = BETWEEN.join(shown(figure, result) for result in results) if scored else NOTHING
+    return Cell(text, small="\n".join(lines), hint=hint)
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------
+
+
+def table_2(summaries: Sequence[LongformSummary], place: Place, title: str) -> Grid | None:
+    """Models by figures; None where nobody has one of them."""
+    rows = [(summary, place, _counts(summary) if place is everywhere else "") for summary in summaries]
+    return _table(rows, TABLE_2, kinds_of(summaries), title)
+
+
+def level_table(summaries: Sequence[LongformSummary]) -> Grid | None:
+    """Return the same for languages with more and with fewer resources, one below the other."""
+    levels = _levels(summaries)
+    if len(levels) < 2:
+        return None
+    rows = [(summary, within("resources", level), LEVELS[level].lower()) for summary in summaries for level in levels]
+    return _table(rows, TABLE_2, kinds_of(summaries), "By level of resources")
+
+
+def more_table(summaries: Sequence[LongformSummary]) -> Grid | None:
+    """Claims, recall, F1 and English."""
+    ks = {summary.k for summary in summaries if summary.k is not None}
+    at = f" at K = {ks.pop()}" if len(ks) == 1 else ""
+    names = {key: f"{name}{at}, %" if key in ("recall", "F1") else name for key, name in MORE.items()}
+    return _table([(summary, everywhere, "") for summary in summaries], names, kinds_of(summaries), "Other figures")
+
+
+def tell_table(summaries: Sequence[LongformSummary]) -> Grid | None:
+    """Return the share of answers with each tell."""
+    names = {f"tell: {tell.value}": name for tell, name in TELLS.items()}
+    rows = [(summary, everywhere, "") for summary in summaries]
+    return _table(rows, names, kinds_of(summaries), "Answers with each tell, %")
+
+
+def _table(
+    lines: Sequence[tuple[LongformSummary, Place, str]], names: Mapping[str, str], kinds: Sequence[str], title: str
+) -> Grid | None:
+    """Return only the figures that are there."""
+    where = [
+        ({kind: place(summary, kind) for kind in kinds} or {"": place(summary, None)}) for summary, place, _ in lines
+    ]
+    there = [key for key in names if any(key in figures for by_kind in where for figures in by_kind.values())]
+    if not there:
+        return None
+    rows: list[Row] = []
+    for (summary, _, note), by_kind in zip(lines, where, strict=True):
+        cells = (
+            _cell(f"{summary.model}, {key}", key, [(kind, figures.get(key)) for kind, figures in by_kind.items()])
+            for key in there
+        )
+        rows.append((Head(summary.model or "no name", note), *cells))
+    return make_grid(title, ("model", *(names[key] for key in there)), rows)
+
+
+def _counts(summary: LongformSummary) -> str:
+    counts = [count(summary.answers, "answer")]
+    counts += [f"{summary.missing:,} not given"] if summary.missing else []
+    counts += [f"{summary.undecided:,} of {summary.claims:,} claims undecided"] if summary.undecided else []
+    return ", ".join(counts)
+
+
+# ---- heatmaps --------------------------------------------------------------------------------------------------
+
+
+def _heat(summaries: Sequence[LongformSummary], figure: HeatFigure, kind: str | None, top: float) -> Grid | None:
+    """Return languages by models; a line for all languages of a level is above them."""
+    rows: list[Row] = []
+    for head, place in _lines(summaries):
+        results = [_turn(place(summary, kind).get(figure.key), figure) for summary in summaries]
+        if any(is_known(result) for result in results):
+            names = [f"{summary.model}, {head.label}" for summary in summaries]
+            cells = (_heat_cell(name, figure, result, top) for name, result in zip(names, results, strict=True))
+            rows.append((head, *(cell._replace(outlined=head.label in LEVELS.values()) for cell in cells)))
+    title = f"{figure.title}: culturally {kind} questions" if kind else figure.title
+    columns = ("language", *(summary.model or "no name" for summary in summaries))
+    return make_grid(title, columns, rows, kind=Heat) if rows else None
+
+
+def _lines(summaries: Sequence[LongformSummary]) -> list[tuple[Head, Place]]:
+    """Languages by level of resources and name."""
+    languages = {language for summary in summaries for language in summary.by.get("language", {})}
+    lines: list[tuple[Head, Place]] = []
+    for level, title in LEVELS.items():
+        of_level = sorted((group_name("language", tag), tag) for tag in languages if resource_level(tag) == level)
+        if level and len(of_level) > 1:
+            lines.append((Head(title, f"{len(of_level)} languages"), within("resources", level)))
+        lines += [(Head(name, "left out in the paper" if tag in LEFT_OUT else ""), within("language", tag))
+                  for name, tag in of_level]  # fmt: skip
+    return lines
+
+
+def _levels(summaries: Sequence[LongformSummary]) -> list[str]:
+    return [
+        level for level in LEVELS if level and any(level in summary.by.get("resources", {}) for summary in summaries)
+    ]
+
+
+def _turn(result: Result | None, figure: HeatFigure) -> Result | None:
+    if result is None or not figure.turned:
+        return result
+    value, low, high = (None if v is None else 1 - v for v in (result.value, result.low, result.high))
+    bounds = result.bounds and (1 - result.bounds[1], 1 - result.bounds[0])
+    return result.model_copy(update={"value": value, "low": high, "high": low, "bounds": bounds})
+
+
+def _heat_cell(name: str, figure: HeatFigure, result: Result | None, top: float) -> Cell:
+    if result is None or result.value is None:
+        return Cell(NOTHING, hint=in_words(name, figure.key, result))
+    strength = Shades(0.0, top).at(result.value)
+    return Cell(
+        shown(figure.key, result),
+        strength if strength is None or figure.good else -strength,
+        small=left_out(result.unscored),
+        hint=in_words(name, figure.key, result),
+        n=result.n,
+    )
+
+
+def _top(summaries: Sequence[LongformSummary], figure: HeatFigure) -> float:
+    """Shares have one scale from 0 to 100%, so that figures can be compared; claims go up to the most there are."""
+    if figure.key != "claims":
+        return 1.0
+    groups = (figures for summary in summaries for figures in summary.by.get("language", {}).values())
+    return max(telling(figures.get(figure.key) for figures in groups), default=1.0) or 1.0
+
+
+def _ramp(figure: HeatFigure, top: float) -> Ramp:
+    return Ramp("0", number(top, 1) if figure.key == "claims" else "100", "up" if figure.good else "down")
+
+
+def heat_maps(summaries: Sequence[LongformSummary]) -> list[PageBlock]:
+    """Return the heatmaps of every figure that has a value, one for each kind of question; the first is open."""
+    kinds: Sequence[str | None] = kinds_of(summaries) or (None,)
+    folds: list[PageBlock] = []
+    for figure in FIGURES:
+        top = _top(summaries, figure)
+        tables = [table for kind in kinds if (table := _heat(summaries, figure, kind, top))]
+        if tables:
+            maps = [
+                Frame([Heading(t.title.partition(": ")[2].capitalize() or "All questions", level=4), t], "map")
+                for t in tables
+            ]
+            body = [Frame(maps, "heats"), key("", _ramp(figure, top))]
+            folds.append(Fold(figure.title, body, not folds, f"\N{NO-BREAK SPACE}Figure {figure.number}"))
+    lead = (
+        "Languages with many or some resources come first, then those with few; the outlined lines are all languages "
+        "of such a level together. The paper leaves out languages with fewer than 10 answers. "
+        "Point at a cell for its interval and n."
+    )
+    return [Paragraph(lead), *folds] if folds else []
+
+
+# ---- resources -------------------------------------------------------------------------------------------------
+
+
+def level_bars(summaries: Sequence[LongformSummary]) -> list[GroupedBars]:
+    """Return the main figure in languages with more and with fewer resources, one chart for each kind."""
+    levels, figure = _levels(summaries), main_figure(summaries)
+    if len(levels) < 2:
+        return []
+    name = "Overall score S" if figure == "S" else "Answers without surface issues"
+    kinds: Sequence[str | None] = kinds_of(summaries) or (None,)
+    titles = {kind: f"{name}: culturally {kind} questions" if kind else name for kind in kinds}
+    return [
+        GroupedBars(title, [LEVELS[level] for level in levels], _level_rows(summaries, levels, figure, kind))
+        for kind, title in titles.items()
+    ]
+
+
+def _level_rows(
+    summaries: Sequence[LongformSummary], levels: Sequence[str], key: str, kind: str | None
+) -> dict[str, list[Result | None]]:
+    return {
+        summary.model or "no name": [within("resources", level)(summary, kind).get(key) for level in levels]
+        for summary in summaries
+    }
+
+
+def failure_table(failures: Mapping[str, Mapping[str, int]]) -> Grid | None:
+    """Return how many answers have a failure, by model and stage."""
+    seen = dict.fromkeys(stage for counts in failures.values() for stage in counts)
+    stages = [*(stage for stage in STAGES if stage in seen), *(stage for stage in seen if stage not in STAGES)]
+    rows = [
+        (model or "no name", *(counts.get(stage) or None for stage in stages)) for model, counts in failures.items()
+    ]
+    columns = ("model", *(stage.capitalize() for stage in stages))
+    return make_grid("Answers with a failure, by stage", columns, rows) if stages else None
+
+
+# ---- the terminal ----------------------------------------------------------------------------------------------
+
+PRINTED = ("without issues", "wrong language", "repetition", "precision", "F1", "relevance", "S", "english")
+"""Figures of the terminal's tables; the page has all."""
+
+
+def tables(summaries: Sequence[LongformSummary]) -> list[Grid | str]:
+    """Return a table of all answers and one of each kind, what could not be decided, and a headline for each model."""
+    shown: list[Grid | str] = [_main_table("all answers", [(each.model, each.figures) for each in summaries])]
+    for kind in ("agnostic", "specific"):
+        models = [(each.model, each.by["paper"][kind]) for each in summaries if kind in each.by.get("paper", {})]
+        if models:
+            shown.append(_main_table(f"culturally {kind}, without Balochi, Hiligaynon, Kirundi and Papiamento", models))
+    figures = [each.figures["without issues"] for each in summaries if "without issues" in each.figures]
+    if unscored := sum(figure.unscored for figure in figures):
+        shown.append(f"in no figure: {count(unscored, 'answer')} without a decision on the surface")
+    for summary in summaries:
+        shown += [*_undecided(summary), summary.headline]
+    return shown
+
+
+def _main_table(title: str, models: Sequence[tuple[str, dict[str, Result]]]) -> Grid:
+    names = [name for name in PRINTED if any(name in figures for _, figures in models)]
+    rows: list[Row] = []
+    for model, figures in models:
+        n = figures["without issues"].n if "without issues" in figures else 0
+        cells = (_share(figures[name].value if name in figures else None) for name in names)
+        rows.append((model or NOTHING, *cells, n))
+    return make_grid(title, ("model", *names, "n"), rows)
+
+
+def _undecided(summary: LongformSummary) -> Iterator[str]:
+    """Yield what failed for a model's answers, and the bounds of the figures, whatever the undecided are."""
+    name = summary.model or "answers"
+    judged = {stage: n for stage, n in summary.failures.items() if stage != "answer"}
+    if not judged:
+        return
+    stages = ", ".join(f"{stage} for {n:,}" for stage, n in judged.items())
+    undecided = f"{summary.undecided:,} of {summary.claims:,} claims undecided"
+    yield f"{name}: failures: {stages} of {summary.answers:,} answers; {undecided}"
+    figures = [summary.figures[each] for each in ("precision", "F1", "relevance", "S") if each in summary.figures]
+    ends = [
+        f"{figure.name} {_share(figure.bounds[0])}–{_share(figure.bounds[1])}" for figure in figures if figure.bounds
+    ]
+    yield f"{name}: bounds, whatever the undecided are: {', '.join(ends)}"
+
+
+def _share(value: float | None) -> str:
+    return percent(value).removesuffix("%")

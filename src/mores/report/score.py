@@ -1,0 +1,333 @@
+"""Judgements of texts (`mores score`, `mores show`): every text with its errors marked, and counts by group."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from mores.culture import language_name, region_name
+from mores.formatting import count, number, show_failures, show_score
+from mores.metric.folder import ScoreRun
+from mores.metric.summary import ScoreSummary, ScoreTally, State, errors, lacks_certainty, state, weak_because
+from mores.report.base.blocks import Caution, Fold, PageBlock
+from mores.report.base.cells import share_cell
+from mores.report.base.charts import Amounts, IntervalRow, Intervals
+from mores.report.base.document import ResultDocument
+from mores.report.base.grid import Cell, Grid, ListGrid, Row, make_grid, plain
+from mores.report.base.marks import MarkedSample, mark
+from mores.report.base.names import group_name, is_web_address, look_up
+from mores.report.base.page import draw, writable
+from mores.search.ground import cut, shorten
+from mores.stats.intervals import share_interval
+from mores.types import Error, Evidence, Judgement, Result, Sample, Severity
+
+Pair = tuple[Sample, Judgement]
+LIMIT = 2000
+"""How many texts one page can hold and still open at once on a phone."""
+ROWS = 40
+"""A table in the terminal that would be longer shows only the worst."""
+TAIL = 11
+"""Scores of -11 and below share one bar."""
+PASSAGE = 2000
+"""Code points of a piece of evidence that are shown."""
+SEVERITIES = (Severity.MAJOR, Severity.MINOR)
+STYLES: dict[State, str] = {"errors": "bold red", "clean": "blue", "failed": "dim"}
+
+
+def describe(run: ScoreRun) -> ResultDocument:
+    """Return the document of a run."""
+    settings = {name: str(run.manifest.settings.get(name) or "") for name in ("evidence", "warning")}
+    facts = {"Texts": run.manifest.name, "Model": run.manifest.model, "Evidence": settings["evidence"]}
+    return describe_judgements(run.pairs(), "Cultural errors", facts, warning=settings["warning"] or None)
+
+
+def describe_judgements(
+    pairs: Iterable[Pair],
+    title: str,
+    facts: Mapping[str, str] | None = None,
+    *,
+    warning: str | None = None,
+    limit: int = LIMIT,
+) -> ResultDocument:
+    """Return the worst texts, the distribution of scores, and errors by severity, type, language and region.
+
+    With more than `limit` texts, the page says how many it leaves out. `facts` are those of the header in their
+    order; the judge and the signature are added from the judgements unless they are given.
+    """
+    counted = _Counted()
+    rows = heapq.nsmallest(limit, counted.watch(pairs), key=lambda row: (*rank(row[2]), row[0]))
+    summary, groups = counted.tally.summary(), _groups(counted)
+    distribution = [ScoreDistribution(_zones(summary, counted.bars))] if summary.judged else []
+    return ResultDocument(
+        "cultural error report",
+        title,
+        [_list(rows, summary.n), *show_summary(summary)],
+        details=lambda: [JudgedTexts(summary.n, [_card(*row) for row in rows])],
+        opening=[Tiles(summary), *distribution, *_folds(counted, groups)],
+        facts=counted.facts(facts or {}),
+        warning=warning,
+        cautions=[Caution("Weak", f"{sentence}.") for sentence in _weak(summary)],
+        look="score",
+        script=True,
+        name=title,
+    )
+
+
+def rank(judgement: Judgement) -> tuple[int, float]:
+    """Return what texts are sorted by: those with errors, then those that were not judged, then the others."""
+    order: dict[State, int] = {"errors": 0, "failed": 1, "clean": 2}
+    return order[state(judgement)], judgement.score or 0.0
+
+
+# ---- counts ----------------------------------------------------------------------------------------------------
+
+
+class _Counted:
+    """Counts judgements one by one, in all and by group."""
+
+    def __init__(self) -> None:
+        self.tally = ScoreTally()
+        self.bars: Counter[str] = Counter()
+        self.types: Counter[tuple[str, Severity]] = Counter()
+        self.by: dict[str, dict[str, ScoreTally]] = {name: defaultdict(ScoreTally) for name in ("language", "region")}
+        self._shared: dict[str, set[str]] = {"Judge": set(), "Signature": set()}
+
+    def watch(self, pairs: Iterable[Pair]) -> Iterator[tuple[int, Sample, Judgement]]:
+        """Yield each pair with its place in the input, and count it."""
+        for place, (sample, judgement) in enumerate(pairs):
+            self.tally.add(judgement)
+            self.bars[_bar(judgement)] += 1
+            self.types.update((error.type, error.severity) for error in errors(judgement))
+            self.by["language"][sample.language or ""].add(judgement)
+            self.by["region"][sample.region or ""].add(judgement)
+            self._shared["Judge"].add(judgement.judge)
+            self._shared["Signature"].add(str(judgement.signature))
+            yield place, sample, judgement
+
+    def facts(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Return the facts that are given, then the judge and the signature that all judgements share."""
+        names = {name.casefold() for name in given}
+        shared = {
+            name: f"{len(values)} different ones, see each text" if len(values) > 1 else "".join(values)
+            for name, values in self._shared.items()
+            if name.casefold() not in names and (name != "Judge" or "model" not in names)
+        }
+        return {name: value for name, value in {**given, **shared}.items() if value}
+
+    def groups(self, grouping: str) -> dict[str, ScoreSummary]:
+        """Return the counts of every group, the largest first; none where all texts are in one."""
+        counts = {group: tally.summary() for group, tally in self.by[grouping].items()}
+        ordered = sorted(counts.items(), key=lambda pair: (-pair[1].n, pair[0]))
+        return dict(ordered) if len(ordered) > 1 else {}
+
+
+def _groups(counted: _Counted) -> list[Grid]:
+    """Return the errors by type and severity, and the texts by language and region."""
+    names = Counter[str]()
+    for (name, _), n in counted.types.items():
+        names[name] += n
+    types = [(name, *(counted.types[name, s] for s in SEVERITIES), n) for name, n in names.most_common()]
+    tables = [make_grid("Errors by type", ("type", *(s.value for s in SEVERITIES), "errors"), types)] if types else []
+    for grouping in counted.by:
+        rows: list[Row] = [
+            (
+                group_name(grouping, group),
+                each.n,
+                each.judged,
+                share_cell(_share(each)),
+                *(each.errors[severity] for severity in SEVERITIES),
+                number(each.mean_score, 3),
+            )
+            for group, each in counted.groups(grouping).items()
+        ]
+        columns = (grouping, "texts", "judged", "with errors", *(s.value for s in SEVERITIES), "mean score")
+        tables += [make_grid(f"Texts by {grouping}", columns, rows)] if rows else []
+    return tables
+
+
+def _share(counts: ScoreSummary) -> Result:
+    """Return the share of judged texts that have errors."""
+    if not counts.judged:
+        return Result(name="with errors", value=None, n=0, unscored=counts.n)
+    low, high = share_interval(counts.with_errors, counts.judged)
+    value, unscored = counts.with_errors / counts.judged, counts.n - counts.judged
+    return Result(name="with errors", value=value, low=low, high=high, n=counts.judged, unscored=unscored)
+
+
+def _folds(counted: _Counted, tables: Sequence[Grid]) -> Iterator[PageBlock]:
+    """Yield the charts and tables of the groups."""
+    severities = {severity.value: counted.tally.summary().errors[severity] for severity in SEVERITIES}
+    for table in tables:
+        grouping = table.title.rpartition(" ")[2]
+        charts: list[PageBlock] = [Amounts("Errors by severity", severities)]
+        if grouping in counted.by:
+            groups = counted.groups(grouping)
+            lines = [IntervalRow(group_name(grouping, group), _share(each)) for group, each in groups.items()]
+            charts = [Intervals(f"Texts with errors, by {grouping}", lines)]
+        yield Fold(table.title, [*charts, table])
+
+
+# ---- the terminal ----------------------------------------------------------------------------------------------
+
+
+def _list(rows: Sequence[tuple[int, Sample, Judgement]], n: int) -> Grid:
+    """Return a row for each text in the order of the input, or the worst when there are more."""
+    shown = rows[:ROWS] if n > ROWS else sorted(rows, key=lambda row: row[0])
+    lines: list[Row] = []
+    for _, sample, judgement in shown:
+        score = Cell("" if judgement.score is None else show_score(judgement.score), style=STYLES[state(judgement)])
+        names = (sample.id, sample.language or "", sample.region or "")
+        lines.append((*names, score, count_errors(judgement), _first(judgement)))
+    columns = ("id", "language", "region", "score", "errors", "first error")
+    note = f"the {ROWS:,} worst of {n:,} texts" if n > ROWS else ""
+    limits = {"words": frozenset({0, 1, 2, 4, 5}), "limits": (18, 10, 8, 99, 99)}
+    return make_grid("", columns, lines, note, kind=ListGrid, **limits)
+
+
+def _first(judgement: Judgement) -> Cell:
+    if judgement.failure is not None:
+        return Cell(f"not judged: {judgement.failure.reason}", style="dim")
+    if of_text := errors(judgement):
+        # What it rests on stands first: a narrow terminal cuts the end.
+        rests = f"{cite(of_text[0])} " if of_text[0].evidence else ""
+        return Cell(f"{rests}“{plain(of_text[0].quote)}” {plain(of_text[0].type)}")
+    return Cell("no certainty p(R)" if lacks_certainty(judgement) else "", style="dim")
+
+
+def count_errors(judgement: Judgement) -> str:
+    """Return for example `1 major, 2 minor`."""
+    counts = Counter(error.severity for error in errors(judgement))
+    return ", ".join(f"{counts[s]} {s}" for s in SEVERITIES if counts[s])
+
+
+def cite(error: Error) -> str:
+    """Return the evidence that an error rests on, for example `[1][3]`."""
+    return "".join(f"[{number}]" for number in dict.fromkeys(error.evidence))
+
+
+def _weak(counts: ScoreSummary) -> list[str]:
+    """Return one sentence for each reason for which verdicts say little."""
+    return [f"{count(n, 'weak verdict')}: {plain(reason)}" for reason, n in counts.weak.items()]
+
+
+def show_summary(counts: ScoreSummary) -> list[str]:
+    """Return the lines under the table; the headline is the last."""
+    lines = [f"not judged: {show_failures(counts.failed)}"] if counts.failed else []
+    if counts.without_certainty:
+        lines.append(f"{counts.without_certainty:,} without errors have no certainty p(R)")
+    severities = ", ".join(f"{n:,} {severity}" for severity, n in counts.errors.items())
+    found = f"{counts.with_errors:,} with errors ({severities}; {counts.unlocated:,} not found in the text)"
+    return [*lines, *_weak(counts), found, counts.headline]
+
+
+# ---- the page --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tiles(PageBlock):
+    """The counts at the top of the page."""
+
+    template: ClassVar[str] = "cards/score.html.j2"
+    counts: ScoreSummary
+
+
+@dataclass(frozen=True)
+class ScoreDistribution(PageBlock):
+    """The two halves of the distribution of scores; a press on a bar shows only its texts."""
+
+    template: ClassVar[str] = "cards/score.html.j2"
+    zones: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class JudgedTexts(PageBlock):
+    """The texts with their errors marked, and what they are searched and filtered by."""
+
+    template: ClassVar[str] = "cards/score.html.j2"
+    n: int
+    """How many there are in all."""
+    cards: Sequence[Mapping[str, Any]]
+
+
+def _bar(judgement: Judgement) -> str:
+    """Return the bar of the distribution in which a judgement is counted: e1 … e11, p0 … p9, or unknown."""
+    score = judgement.score
+    if score is None:
+        return ""
+    if score < 0:
+        return f"e{min(TAIL, math.ceil(-score))}"
+    return "unknown" if lacks_certainty(judgement) else f"p{min(9, int(score * 10))}"
+
+
+def _zones(counts: ScoreSummary, bars: Counter[str]) -> list[dict[str, Any]]:
+    """Return the two halves of the distribution, on one scale of heights: sums of severities, and certainties."""
+    wrong = [(f"e{TAIL}", f"score −{TAIL} or less", f"≤−{TAIL}")]
+    wrong += [(f"e{n}", f"score −{n}", f"−{n}") for n in range(TAIL - 1, 0, -1)]
+    right = [(f"p{n}", f"p(R) {number(n / 10, 1)} to {number((n + 1) / 10, 1)}", "") for n in range(10)]
+    if counts.without_certainty:
+        right.append(("unknown", "no errors, p(R) unknown", "no p(R)"))
+    top = max((count for key, count in bars.items() if key), default=1)
+
+    def drawn(keys: list[tuple[str, str, str]]) -> list[dict[str, Any]]:
+        step = 100 / (len(keys) + (keys[-1][0] == "unknown"))  # that bar stands apart, at the right end
+        return [
+            {"key": key, "label": label, "tick": tick, "count": bars[key], "share": bars[key] / top}
+            | {"left": 100 - step if key == "unknown" else place * step, "width": step}
+            for place, (key, label, tick) in enumerate(keys)
+        ]
+
+    return [
+        {"name": "errors", "n": counts.with_errors, "bars": drawn(wrong)},
+        {"name": "clean", "n": counts.judged - counts.with_errors, "bars": drawn(right)},
+    ]
+
+
+def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
+    """Return one text as the template shows it; an explanation that only repeats those of its errors is left out."""
+    explanation = judgement.report.explanation if judgement.report else ""
+    evidence = [_passage(piece) for piece in judgement.evidence or sample.evidence]
+    marked = mark(place, sample, errors(judgement), evidence)
+    cited = {
+        number: [error["number"] for error in marked.errors if number in error["error"].evidence]
+        for number in range(1, len(evidence) + 1)
+    }
+    return {
+        "marked": marked,
+        "judgement": judgement,
+        "language": look_up(language_name, sample.language) or sample.language,
+        "region": look_up(region_name, sample.region) or sample.region,
+        "state": state(judgement),
+        "bar": _bar(judgement),
+        "counts": count_errors(judgement),
+        "weak": bool(weak_because(judgement)),
+        "summary": "" if explanation == " ".join(error.explanation for error in errors(judgement)) else explanation,
+        "evidence": evidence,
+        "cited": cited,
+    }
+
+
+def _passage(piece: Evidence) -> dict[str, Any]:
+    """Return one piece of evidence; `link` says whether its source is an address that a page may link to."""
+    shown = shorten(piece, PASSAGE).model_dump(mode="json") | {"title": cut(piece.title, PASSAGE)}
+    return shown | {"link": is_web_address(piece.source)}
+
+
+@dataclass(frozen=True)
+class JudgementView(PageBlock):
+    """A judgement in a notebook."""
+
+    template: ClassVar[str] = "cards/judgement.html.j2"
+    judgement: Judgement
+    marked: MarkedSample
+    counts: str
+
+
+def judgement_html(judgement: Judgement) -> str:
+    """Return the judgement with its text, where it repeats that, for notebooks."""
+    sample = judgement.sample or Sample(id=judgement.sample_id, text="")
+    marked = mark(0, sample, errors(judgement))
+    return writable(draw(JudgementView(judgement, marked, count_errors(judgement))))

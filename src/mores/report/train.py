@@ -1,0 +1,80 @@
+"""A training (`mores train`): how well the tuned model decides, and what it was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mores.formatting import count, duration, number, percent
+from mores.report.base.blocks import Section
+from mores.report.base.charts import Amounts, IntervalRow, Intervals
+from mores.report.base.document import ResultDocument
+from mores.report.base.grid import Grid, Row, make_grid
+from mores.training.folder import TrainRun
+from mores.training.ground import Grounded
+from mores.training.records import Trained
+from mores.types import Result
+
+
+def describe(run: TrainRun) -> ResultDocument:
+    """Return the document of a run."""
+    return describe_training(run.result)
+
+
+def describe_training(trained: Trained) -> ResultDocument:
+    """Return scaled accuracy by split and source, the sources, and the signature."""
+    facts = {
+        "Base": trained.base,
+        "Trained on": f"{count(trained.samples, 'sample')}, {trained.tokens:,} tokens in an epoch",
+        "Without": trained.without or "",
+        "Time": f"{duration(trained.seconds)} on {trained.device}",
+    }
+    charts = [
+        Intervals(
+            f"Scaled accuracy on {split}",
+            [IntervalRow(source, result) for source, result in results.items()],
+            unit="number",
+            zero="chance",
+        )
+        for split, results in trained.decisions.items()
+    ]
+    samples = [Amounts("Samples", trained.sources)] if trained.sources else []
+    return ResultDocument(
+        "training",
+        "A tuned metric",
+        tables({trained.without or "all": trained}),
+        [Section("decisions", "Decisions", charts), Section("sources", "Samples of each source", samples)],
+        facts={name: value for name, value in facts.items() if value},
+        signatures=[(trained.base, trained.signature)],
+    )
+
+
+def tables(trained: Mapping[str, Trained]) -> list[Grid | str]:
+    """Return the models, by the source that was left out (`all` for none), by split and source of the samples."""
+
+    def cell(results: Mapping[str, Result], source: str) -> str:
+        return number(results[source].value if source in results else None, 3)
+
+    rows = {
+        ("all" if name == "all" else f"all but {name}", split): results
+        for name, each in trained.items()
+        for split, results in each.decisions.items()
+    }
+    sources = list(dict.fromkeys(source for results in rows.values() for source in results))
+    shown = [(*head, *(cell(results, source) for source in sources)) for head, results in rows.items()]
+    columns = ("trained on", "split", *sources)
+    lines = [
+        f"trained on {name}: scaled accuracy {cell(results, 'all')} on {split}"
+        for (name, split), results in rows.items()
+    ]
+    return [make_grid("scaled accuracy of decisions", columns, shown, words=frozenset({0, 1})), *lines]
+
+
+def grounded_table(grounded: Grounded) -> Grid:
+    """Return how often the fact of a sample's own item is among its evidence, in files where it can be."""
+    files = {name: counts for name, counts in grounded.found.items() if counts and not name.endswith("-uncovered")}
+    sources = sorted({source for counts in files.values() for source in counts if source != "all"})
+    rows: list[Row] = []
+    for source in [*sources, "all"]:
+        parts = [counts.get(source) for counts in files.values()]
+        rows.append((source, *("" if part is None else percent(part.own / part.samples) for part in parts)))
+    return make_grid("", ("own fact found", *files), rows)

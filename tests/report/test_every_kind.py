@@ -1,0 +1,102 @@
+"""One contract for every kind of run: it is described once, and every renderer shows that."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from mores.report.base import figures
+from mores.report.base.blocks import walk
+from mores.report.base.charts import Chart
+from mores.report.base.document import ResultDocument
+from mores.report.base.grid import Grid, make_grid, tables_html
+from mores.report.base.page import render_page
+from mores.report.bench import describe_board, describe_runs
+from mores.report.card import describe_card
+from mores.report.collect import describe_collection
+from mores.report.diagnose import describe_diagnoses
+from mores.report.longform import describe_summaries
+from mores.report.meta import describe_meta
+from mores.report.runs import describe
+from mores.report.score import describe_judgements
+from mores.report.train import describe_training
+from mores.run import KINDS
+from tests.cli.test_tables import printed
+from tests.report import (
+    diagnose_samples,
+    judging_samples,
+    test_bench_page,
+    test_card_page,
+    test_collect_page,
+    test_longform_page,
+    test_rate_page,
+    test_train_page,
+)
+from tests.report.markup import read_markup
+from tests.report.meta_samples import made_up
+from tests.report.samples import PAIRS
+
+DOCUMENTS: dict[str, Callable[[], ResultDocument]] = {
+    "bench": lambda: describe_runs([test_bench_page.run(40)]),
+    "board": lambda: describe_board(*test_bench_page.ranked(*test_bench_page.several())),
+    "judge-check": lambda: judging_samples.judge_check(describe),
+    "topics": lambda: judging_samples.topics(describe),
+    "diagnose": lambda: describe_diagnoses(diagnose_samples.everything()),
+    "score": lambda: describe_judgements(PAIRS, "Made-up texts"),
+    "audit": lambda: judging_samples.audited(describe),
+    "meta": lambda: describe_meta(made_up()),
+    "juice": lambda: judging_samples.juice(describe),
+    "people": lambda: judging_samples.people(describe),
+    "longform": lambda: describe_summaries(*test_longform_page.described(test_longform_page.pairs(30))),
+    "build": lambda: describe_card(test_card_page.about(missing=["mango"]), "12 samples"),
+    "collect": lambda: describe_collection(*test_collect_page.described(test_collect_page.questions(40))),
+    "train": lambda: describe_training(test_train_page.trained()),
+    "rate": lambda: test_rate_page.shown(describe),
+}
+
+
+def test_every_kind_of_run_is_here() -> None:
+    assert set(DOCUMENTS) == {*KINDS, "board"}
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_a_document_is_shown_by_every_renderer(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = DOCUMENTS[kind]()
+    tables = [block for block in walk((*document.opening, *document.sections)) if isinstance(block, Grid)]
+    tables += [*(table for table in document.printed if isinstance(table, Grid)), *document.tables.values()]
+    assert tables
+    assert re.search(r"\w", "".join(part for part in document.printed if isinstance(part, str))), "no headline"
+    for table in tables:
+        assert all(cell_len(line) <= 80 for line in printed(table, 80).splitlines())
+        lines = list(csv.reader(table.csv().splitlines()))
+        assert len(lines) == 1 + len(table.rows)
+        assert len({len(line) for line in lines}) == 1
+        assert table.latex().count(r"\end{tabular}") == 1
+        assert len(read_markup(table.html()).all("tr")) > len(table.rows)
+        assert "| --- |" in table.markdown()
+    page = read_markup(render_page(document))
+    assert page.words
+    assert not any(page.all(tag) for tag in ("link", "img", "iframe"))
+    assert not any("src" in script.attributes for script in page.all("script"))
+    assert tables_html(document.printed).startswith("<")
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(figures, "_draw", lambda _block, path: [path.with_suffix(".svg")])  # test_figures draws them
+    charts = [block for block in walk((*document.opening, *document.sections)) if isinstance(block, Chart)]
+    written = figures.write_figures(document, tmp_path)
+    assert len({path for path in written if path.suffix == ".csv"}) >= len(charts)
+    assert any(path.suffix == ".tex" for path in written)
+
+
+@pytest.mark.parametrize("word", ["=1+1", "+cmd", "-x", "@SUM(A1)", "\t=1", "\r=1"])
+def test_no_cell_of_a_file_is_a_formula(word: str) -> None:
+    table = make_grid("t", ("name", word), [(word, "-1.5"), ("a", "+3%")])
+    (_, head), (name, number), (_, share) = csv.reader(io.StringIO(table.csv(), newline=""))
+    assert head == f"'{word.strip()}"
+    assert name == f"'{word}".replace("\r", " ")
+    assert (number, share) == ("-1.5", "+3%")
