@@ -125,7 +125,7 @@ def test_a_folder_may_have_modules_and_is_read_anew(tmp_path: Path) -> None:
          f"__init__.py:{LINE}: '(' was never closed; correct the syntax"),
         ("import Benchmark\n", "import Benchmarc\n", "__init__.py:3: ImportError: cannot import name 'Benchmarc'"),
         ("from mores.culture", "import nowhere.at_all\nfrom mores.culture",
-         "__init__.py:6: No module named 'nowhere'; pip install nowhere"),
+         "__init__.py:5: No module named 'nowhere'; pip install nowhere"),
         ("    title=", "    titel=", f"__init__.py:{LINE}: TypeError: Benchmark.__init__() got an unexpected keyword"),
         ('    version="1",\n', "", f"__init__.py:{LINE}: TypeError: Benchmark.__init__() missing 1 required"),
         ('version="1"', "version=1", f"__init__.py:{LINE}: Benchmark 'proverbs': version is 1; expected a text"),

@@ -222,5 +222,5 @@ def count_majorities(ballots: Iterable[Sequence[str]], positive: PositiveClass) 
 
 
 def percent(part: int, total: int) -> str:
-    """`61.2`: rounded once, from the counts, as the paper's figures are."""
+    """Return `61.2`, rounded once, from the counts, as the paper's figures are."""
     return number(100 * part / total, 1) if total else NOTHING

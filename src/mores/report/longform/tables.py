@@ -60,7 +60,7 @@ class HeatFigure(NamedTuple):
 
     number: int
     key: str
-    """As in `LongformSummary.figures`."""
+    """As in `Summary.figures`."""
     title: str
     good: bool = True
     """Whether more is better: the colour says so."""
