@@ -22,7 +22,7 @@ from mores.search import search_cost
 
 
 def show_info(benchmarks: Sequence[Benchmark], as_json: bool) -> None:
-    """All about some benchmarks: their data, prompts, figures, paper and licence."""
+    """Describe some benchmarks: their data, prompts, figures, paper and licence."""
     known = [_info(benchmark) for benchmark in benchmarks]
     if as_json:
         click.echo(json.dumps(known, indent=2, ensure_ascii=False))
@@ -64,7 +64,7 @@ def _info(benchmark: Benchmark) -> dict[str, Any]:
 
 
 def dry_run(session: Session, chosen: Sequence[Benchmark], as_json: bool) -> None:
-    """What the model, the judges and the search would be asked, and the cost."""
+    """Print what the model, the judges and the search would be asked, and the cost."""
     estimates: dict[str, Estimate] = {}
     asking = session.asking
     for each in chosen:
@@ -85,7 +85,7 @@ def dry_run(session: Session, chosen: Sequence[Benchmark], as_json: bool) -> Non
 
 
 def show_checks(names: Sequence[str], as_json: bool) -> None:
-    """Every check of some benchmarks with its result; exit code 1 where something is missing."""
+    """Print every check of some benchmarks with its result; exit with 1 where something is missing."""
     if not names:
         raise ConfigError("name a benchmark or its folder: mores bench check BENCHMARK")
     checked = {name: checks for given in names for name, checks in check(given).items()}

@@ -12,7 +12,7 @@ from mores.formatting import money
 
 
 def print_estimate(estimate: Estimate) -> None:
-    """The calls, the tokens and the cost of one model."""
+    """Print the calls, the tokens and the cost of one model."""
     click.echo(f"{estimate.calls:,} calls would be sent; {estimate.known:,} answers are in the store already")
     if estimate.unsendable:
         click.echo(f"{estimate.unsendable:,} samples are too long to be sent (see --max-characters)")
@@ -24,7 +24,7 @@ def print_estimate(estimate: Estimate) -> None:
 
 
 def print_estimates(estimates: Mapping[str, Estimate], as_json: bool) -> None:
-    """The same for several models."""
+    """Print the same for several models."""
     if as_json:
         click.echo(json.dumps({name: estimate.model_dump() for name, estimate in estimates.items()}, indent=2))
         return

@@ -35,12 +35,12 @@ class Terminal:
         self.console = plain_console(stderr=True, quiet=not shown)
 
     def note(self, text: str) -> None:
-        """A line on standard error."""
+        """Print a line on standard error."""
         if not self.console.quiet:
             click.echo(text, err=True)
 
     def bars(self, *more: ProgressColumn, transient: bool = False) -> Progress:
-        """Bars for a terminal; they show nothing elsewhere."""
+        """Return bars for a terminal; they show nothing elsewhere."""
         return Progress(
             TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), *more, TimeLeftColumn(),
             TextColumn("{task.fields[text]}", markup=False), console=self.console, transient=transient,
@@ -51,7 +51,7 @@ class Terminal:
     async def stage(
         self, name: str, total: int, price: Price | None = None, counts: Counts | None = None
     ) -> AsyncIterator[Counts]:
-        """A bar while a model or a search is asked; time passes on it also while no answer comes."""
+        """Show a bar while a model or a search is asked; time passes on it also while no answer comes."""
         counts = counts or Counts()
 
         def print_line() -> None:

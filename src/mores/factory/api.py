@@ -134,7 +134,7 @@ async def _soften(golds: list[Gold], asker: Asker) -> Softened:
 
 
 def headline(built: Built) -> str:
-    """How many samples, how well a classifier does that sees the text alone, and the worst source above the bound."""
+    """Return the number of samples, a classifier's accuracy on the text alone, and the worst source above the bound."""
     samples = f"{len(built.golds):,} samples"
     audits = [parts["all"] for parts in built.audits.values()]
     if not audits:

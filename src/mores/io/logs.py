@@ -86,7 +86,7 @@ def _inspect_zip(source: TableSource, log: ZipFile) -> Rows:
 
 
 def _why(error: ValueError | RecursionError) -> str:
-    """Why JSON cannot be read."""
+    """Return why JSON cannot be read."""
     if isinstance(error, json.JSONDecodeError):
         return f"{error.msg} at line {error.lineno}, column {error.colno}"
     return "nested too deeply" if isinstance(error, RecursionError) else str(error)

@@ -72,7 +72,7 @@ def json_line(record: Record) -> bytes:
 
 
 def _utf8(text: str) -> bytes:
-    """UTF-8, with U+FFFD for lone surrogates: they cannot be encoded, and one for one keeps every span true."""
+    """Encode as UTF-8, with U+FFFD for each lone surrogate, which cannot be encoded: every span stays true."""
     return _SURROGATES.sub("\ufffd", text).encode()
 
 

@@ -20,7 +20,7 @@ __all__ = ["app"]
 
 
 def __getattr__(name: str) -> Any:
-    """`app`, imported when it is first used."""
+    """Import `app` when it is first used."""
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     require("pip install 'mores[studio]'", "fastapi", "sqlalchemy", "alembic", "argon2", "babel", "segno")

@@ -21,7 +21,7 @@ MOST_WORDS = 3000
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
-class ChangedText(NamedTuple):
+class TimelineChange(NamedTuple):
     """A piece of a text that changed."""
 
     how: Literal["same", "added", "removed"]
@@ -39,7 +39,7 @@ class FieldChange(NamedTuple):
     """How a field differs from the version before."""
 
     label: str
-    parts: Sequence[ChangedText]
+    parts: Sequence[TimelineChange]
 
 
 @dataclass(frozen=True)
@@ -228,18 +228,18 @@ def list_earlier(form: StudioForm, events: Iterable[Event]) -> list[Earlier]:
     return [Earlier(version.number, version.at, changed) for version, changed in differing if changed]
 
 
-def compare_texts(old: str, new: str) -> list[ChangedText]:
+def compare_texts(old: str, new: str) -> list[TimelineChange]:
     """Return two texts as one, with the words that were removed and added."""
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     if len(before) + len(after) > MOST_WORDS:
-        return [ChangedText("removed", old), ChangedText("added", new)]
-    parts: list[ChangedText] = []
+        return [TimelineChange("removed", old), TimelineChange("added", new)]
+    parts: list[TimelineChange] = []
     for how, start, end, other_start, other_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if how == "equal":
-            parts.append(ChangedText("same", "".join(before[start:end])))
+            parts.append(TimelineChange("same", "".join(before[start:end])))
             continue
         if end > start:
-            parts.append(ChangedText("removed", "".join(before[start:end])))
+            parts.append(TimelineChange("removed", "".join(before[start:end])))
         if other_end > other_start:
-            parts.append(ChangedText("added", "".join(after[other_start:other_end])))
+            parts.append(TimelineChange("added", "".join(after[other_start:other_end])))
     return parts

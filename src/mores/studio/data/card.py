@@ -213,7 +213,7 @@ def _sentence(found: StageAgreement, snapshot: Snapshot) -> str:
 
 
 def figure(value: AgreementFigure) -> str:
-    """`0.71 [0.65, 0.77]`."""
+    """Return a figure with its interval: `0.71 [0.65, 0.77]`."""
     return " ".join(filter(None, (form.number(value.value), form.span(value.low, value.high))))
 
 

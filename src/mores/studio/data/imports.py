@@ -87,7 +87,7 @@ def _row(values: Mapping[str, Any], place: str) -> Incoming:
 
 
 def _cell(value: Any) -> Any:
-    """A cell of our own CSV: lists and records are JSON; an apostrophe keeps what is no formula from being one."""
+    """Read a cell of our own CSV: lists and records are JSON; an apostrophe keeps a text from being a formula."""
     if isinstance(value, str) and value[:1] == "'" and value[1:].startswith(FORMULA):
         return value[1:]
     if isinstance(value, str) and value[:1] in ("[", "{"):
@@ -99,7 +99,7 @@ def _cell(value: Any) -> Any:
 
 
 def _numbered(content: Content) -> Content:
-    """Columns such as `options_1`, `options_2` as one list."""
+    """Join columns such as `options_1`, `options_2` into one list."""
     gathered: Content = {}
     for key, value in content.items():
         stem, _, number = key.rpartition("_")
@@ -246,7 +246,7 @@ def _content(campaign: Campaign, stage: CampaignStage, row: Incoming, where: str
 
 
 def _read(form: StudioForm, values: Content, place: str, *, draft: bool = False) -> Content:
-    """Values as the form would read them; fields that it does not have are an error."""
+    """Read values as the form would; fields that it does not have are an error."""
     known = {field.name for field in form.fields}
     if not known:
         return values
@@ -304,7 +304,7 @@ def _cast(
     answer: ImportedAnswer,
     key: str,
 ) -> CampaignItem:
-    """Somebody's answer from elsewhere, as if they had given it here."""
+    """Add somebody's answer from elsewhere, as if they had given it here."""
     assert stage.role is not None
     identifier = _annotator(connection, campaign, answer.person, stage)
     matching = {"regions": frozenset({item.region}), "languages": frozenset({item.language})}

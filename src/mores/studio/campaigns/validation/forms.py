@@ -19,7 +19,7 @@ EXPLANATION = (
     ("not", "Not valid: it does not explain the error"),
 )
 SEVERITIES = {"minor": "Minor", "major": "Major"}
-SEVERITY = (*SEVERITIES.items(), ("none", "It is no error"))
+SEVERITY = (*SEVERITIES.items(), ("none", "It is not an error"))
 LIKENESS = (("1", "1"), ("2", "2"), ("3", "3"), ("4", "4"), ("5", "5"))
 WORDS = {
     "votes": "Answers",
