@@ -27,7 +27,7 @@ SOURCES = {
     "document": "A document or web page",
 }
 REQUIREMENTS = {
-    "sample": "It needs cultural knowledge: local words, norms, common sense, rules, a special field. It is not trivia.",
+    "sample": "It needs cultural knowledge: local words, norms, common sense, rules, a special field. Not trivia.",
     "scenario": "The scenario is a real situation. It has no hint that gives the answer without that knowledge.",
     "question": "The question comes from the scenario. Without the knowledge nobody can answer it.",
     "answer": "The answer is objective and as short as possible. If that cannot be: four options, A to D, one letter.",
