@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+import mores as package
 from mores.cli import COMMANDS, mores
 from mores.cli.command import describe
 from mores.settings import Settings, declared, default_of, settings_of
@@ -88,7 +89,8 @@ def settings_page() -> str:
         "# Settings",
         "Written by `make docs` from the records themselves. [The guide](../settings.md) explains them.",
     ]
-    records = [load_record(table) for table in RECORDS]
+    public = (getattr(package, name) for name in package.RECORDS if name.endswith("Settings"))
+    records = [*map(load_record, RECORDS), *public]
     kinds = (kind for each in records for kind in reversed(each.__mro__) if issubclass(kind, Settings))
     for record in dict.fromkeys(kind for kind in kinds if kind is not Settings):
         own = [entry for entry in settings_of(record) if entry.name in inspect.get_annotations(record)]
@@ -107,9 +109,9 @@ def _setting_row(record: type[Settings], entry: Field[Any]) -> str:
     about, default = declared(entry), default_of(entry)
     annotation = str(inspect.get_annotations(record)[entry.name])
     given = GIVEN.get(annotation, annotation).replace("|", "\\|")
-    shown = about.default_text or (
-        "required" if default is MISSING else "–" if callable(default) else f"`{describe(default)}`"
-    )
+    shown = about.default_text or ("required" if default is MISSING else f"`{describe(default)}`")
+    if entry.name == "progress":
+        shown = "shows nothing"
     if default is None and not about.default_text:
         shown = "`None`"
     meaning = _options_as_code(about.help.replace("|", "\\|"))

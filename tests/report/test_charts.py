@@ -16,7 +16,7 @@ from mores.report.base.charts import Amounts, GroupedBars, IntervalRow, Interval
 from mores.report.base.few import telling
 from mores.report.base.grid import Cell, Grid, Head, Heat, make_grid
 from mores.report.base.page import REPORT, draw
-from mores.report.base.plots import Axis, BinCount, CurveLine, Curves, HistogramChart
+from mores.report.base.plots import Axis, BinCount, CurveLine, Curves, ScoreHistogram
 from mores.report.base.shapes import Radar, RadarProfile, Ranks, Shades, World, shades
 from mores.types import Result
 
@@ -58,7 +58,7 @@ def every_chart(name: str) -> list[PageBlock]:
         Amounts(name, {name: 3}),
         Stacks(name, [Stack(name, [3])], [StackPart(name, 0)]),
         Curves(name, [CurveLine(name, [0, 1], [0, 1], hints=[name] * 2, n=[1, 2])], Axis(name), name, name),
-        HistogramChart(name, [0, 1], {name: [3]}, name),
+        ScoreHistogram(name, [0, 1], {name: [3]}, name),
         Radar(name, [name] * 3, [RadarProfile(name, [0.1, 0.2, 0.3], [1, 2, 3])], faint=RadarProfile(name, [0.1] * 3)),
         World(name, {name: known}, Shades(0.0, 1.0)),
         Ranks(name, [name], {name: [1]}),
@@ -160,14 +160,14 @@ def test_the_style_sheet_has_every_class() -> None:
 
 def test_histogram_heights_are_shares_of_each_kind() -> None:
     # correct: 100% in the second bar; hard: 50% in each, half as high.
-    root = tree(HistogramChart("m", [-1, 0, 1], {"correct": [0, 8], "hard": [2, 2]}))
+    root = tree(ScoreHistogram("m", [-1, 0, 1], {"correct": [0, 8], "hard": [2, 2]}))
     bars = {
         group.get("class"): [(bar.get("x"), bar.get("height")) for bar in group.findall("rect")]
         for group in root.findall(".//g")
     }
     assert bars == {"kind correct": [("53.00%", "38.0")], "kind hard": [("3.00%", "19.0"), ("53.00%", "19.0")]}
     assert "8 correct, most between 0.00 and 1.00; 4 hard, most between −1.00 and 0.00." in words(
-        HistogramChart("m", [-1, 0, 1], {"correct": [0, 8], "hard": [2, 2]})
+        ScoreHistogram("m", [-1, 0, 1], {"correct": [0, 8], "hard": [2, 2]})
     )
     assert [text.text for text in root.findall("./svg/text")] == ["−1", "0", "1"]
 
@@ -177,7 +177,7 @@ def test_histogram_heights_are_shares_of_each_kind() -> None:
     [([], {}), ([0, 1], {"correct": [0]}), ([], {"hard": []}), ([float("-inf"), 0, 1], {"soft": [1, 0]})],
 )
 def test_histogram_of_nothing(edges: list[float], counts: dict[str, list[int]]) -> None:
-    assert len(tree(HistogramChart("m", edges, counts)).findall(".//g")) == len(counts)
+    assert len(tree(ScoreHistogram("m", edges, counts)).findall(".//g")) == len(counts)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def with_few(results: dict[str, Result]) -> dict[str, PageBlock]:
             [Stack(name, [result.n, 0]) for name, result in results.items()],
             [StackPart("a", 0), StackPart("b", 1)],
         ),
-        "histogram": HistogramChart("t", [0, 1], {name: [result.n] for name, result in results.items()}),
+        "histogram": ScoreHistogram("t", [0, 1], {name: [result.n] for name, result in results.items()}),
         "curves": Curves("t", [line], Axis("x"), "y", "as sure", [BinCount(0, 1, n) for n in sizes]),
     }
 

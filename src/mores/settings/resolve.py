@@ -73,6 +73,9 @@ def resolve(record: type[S], /, *args: Any, **given: Any) -> S:
     names = [entry.name for entry in fields(record)]  # type: ignore[arg-type]  # subclasses are dataclasses
     if unknown := next((name for name in given if name not in names), None):
         raise TypeError(f"unexpected option {unknown!r}; {suggest(unknown, names)}there are {', '.join(names)}")
+    positional = [entry.name for entry in fields(record) if not entry.kw_only]  # type: ignore[arg-type]
+    if len(args) > len(positional) and form_of(record, positional[-1]).several:  # one after the other, as in a list
+        args = (*args[: len(positional) - 1], args[len(positional) - 1 :])
     bound = inspect.signature(record).bind_partial(*args, **given).arguments
     values = {entry.name: entry.value for entry in resolve_values(record, bound) if entry.origin != "default"}
     return record(**values)

@@ -19,7 +19,7 @@ from mores.report.base.charts import COLOURS, FORMS, Amounts, Chart, GroupedBars
 from mores.report.base.document import ResultDocument
 from mores.report.base.few import is_few
 from mores.report.base.grid import Grid, Heat
-from mores.report.base.plots import Curves, HistogramChart
+from mores.report.base.plots import Curves, ScoreHistogram
 from mores.report.base.shapes import TILE, Radar, Ranks, World, tiles
 from mores.report.base.text import to_csv
 from mores.types import Result
@@ -213,7 +213,7 @@ def _curves(figure: Any, chart: Curves) -> None:
     _legend(figure)
 
 
-def _histogram(figure: Any, chart: HistogramChart) -> None:
+def _histogram(figure: Any, chart: ScoreHistogram) -> None:
     axes = figure.add_subplot()
     axes.set_ylabel("share of the kind’s samples")
     axes.yaxis.set_major_formatter("{x:.0%}")
@@ -307,7 +307,7 @@ DRAWN: dict[type, Callable[[Any, Any], None]] = {
     Amounts: _amounts,
     Stacks: _stacks,
     Curves: _curves,
-    HistogramChart: _histogram,
+    ScoreHistogram: _histogram,
     Radar: _radar,
     World: _world,
     Ranks: _ranks,

@@ -139,7 +139,7 @@ BAND, ROOM = 64, 38
 
 
 @dataclass(frozen=True)
-class HistogramChart(Chart):
+class ScoreHistogram(Chart):
     """One band of bars for each kind, all on one scale: the share of that kind's samples between two edges."""
 
     edges: Sequence[float]

@@ -16,7 +16,7 @@ from mores.report.base.document import ResultDocument
 from mores.report.base.grid import Grid, plain
 from mores.report.base.marks import MarkedSample, mark
 from mores.report.base.names import group_name
-from mores.report.base.plots import Axis, CurveLine, Curves, HistogramChart
+from mores.report.base.plots import Axis, CurveLine, Curves, ScoreHistogram
 from mores.report.meta.tables import (
     MAIN,
     QUALITY,
@@ -245,7 +245,7 @@ def _line(evaluation: MetricEvaluation, curve: Curve, statistic: str = "") -> Cu
 
 def _distributions(meta: Meta) -> list[PageBlock]:
     charts = [
-        HistogramChart(e.metric, bars.edges, bars.counts, f"{e.unscored:,} unscored" if e.unscored else "")
+        ScoreHistogram(e.metric, bars.edges, bars.counts, f"{e.unscored:,} unscored" if e.unscored else "")
         for e in meta.evaluations
         if (bars := e.distribution)
     ]
