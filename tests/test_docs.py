@@ -159,7 +159,7 @@ def test_every_public_function_and_record_is_in_the_docs() -> None:
     page = (ROOT / "docs" / "python.md").read_text("utf-8")
     reference = (ROOT / "docs" / "api" / "functions.md").read_text("utf-8")
     others = {"open_run": "mores.run:open_run", "find_runs": "mores.run:find_runs"}
-    others["serve_app"] = "mores.serve.app:serve_app"
+    others |= {"serve_app": "mores.serve.app:serve_app", "pull": "mores.models.pull:pull"}
     for name, place in (FUNCTIONS | others).items():
         assert f"`mores.{name}(" in page, name
         assert f"::: {place.replace(':', '.')}\n" in reference, name
