@@ -145,6 +145,10 @@ class Sample(Record):
     metadata: dict[str, JsonValue] = Field(default_factory=dict, exclude_if=_is_empty)
     """What else the row says that it comes from, by column."""
 
+    def __hash__(self) -> int:
+        """Hash what is judged; a dictionary of metadata cannot be."""
+        return hash((self.id, self.instruction, self.text))
+
     def side(self, side: Side) -> str:
         """Return the instruction or the text."""
         return self.instruction if side == "instruction" else self.text

@@ -110,7 +110,7 @@ def test_a_column_gives_the_tier_and_the_region(tmp_path: Path) -> None:
         (ROW | {"region": "Atlantis"}, "unknown region"),
         ('{"id": "X-1", "language": "th", "category": "c", "question": "\\ud800", "answer": "a"}', "half a character"),
         ("{", "not valid JSON"),
-        ("[]", "not an object"),
+        ("[]", "not a JSON object"),
         (ROW | {"id": "X-0"}, "duplicate id 'X-0', also at"),
     ],
 )

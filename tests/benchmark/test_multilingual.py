@@ -148,7 +148,7 @@ def test_arabculture_names_the_place_or_not(tmp_path: Path) -> None:
     ("change", "words"),
     [
         ({"answer_key": {"english_answer_key": "D"}}, "the answer 'D' is not one of the keys of 3 options"),
-        ({"answer_key": "A"}, "'answer_key' is no object"),
+        ({"answer_key": "A"}, "'answer_key' is not an object"),
         ({"country": "Atlantis"}, "unknown region 'Atlantis'"),
         ({"options": ARAB["options"] | {"text": ["x", "x", "y"]}}, "two options are the same"),
         ({"options": ARAB["options"] | {"text": ["x"]}}, "the keys of 1 options"),

@@ -114,4 +114,4 @@ def test_a_baseline_of_another_benchmark_is_refused(mores: Run, home: Path) -> N
     bench(mores, home, 80, "old", "--variant", "rule")
     code, message = bench(mores, home, 80, "new", "--baseline", "old")
     assert code == 2
-    assert "contains no comparable run of normad" in message
+    assert "contains no run that asks normad in the same way" in message

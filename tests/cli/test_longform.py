@@ -367,7 +367,7 @@ def test_bad_rows_are_told_of_with_their_place(mores: Run, home: Path) -> None:
         "  a.jsonl:3: unknown language 'Foo'; use a BCP 47 tag such as 'pt-BR' or an English name",
         "  a.jsonl:4: the kind is 'cultural'; expected specific or agnostic",
         "  a.jsonl:5: no 'question'; every row needs 'question', 'answer' and 'language'",
-        "  a.jsonl:6: not valid JSON (Expecting value: line 1 column 1 (char 0)); write one JSON object per line",
+        "  a.jsonl:6: not valid JSON (Expecting value); write one JSON object per line",
         "  and 1 more",
     ]
 

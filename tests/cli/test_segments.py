@@ -91,7 +91,7 @@ def test_all_systems_are_checked_before_the_first_is_judged(mores: Run) -> None:
     put("src.txt", "How is sushi eaten?")
     done = mores("score", "-s", "src.txt", "-t", "a.txt", "two.txt", "--model", "fake:clean", "--out", "runs")
     assert done.returncode == 1
-    assert "src.txt has 1 lines, two.txt has 2" in done.stderr
+    assert "src.txt has 1 line, two.txt has 2" in done.stderr
     assert not Path("runs").exists()
 
 

@@ -132,7 +132,7 @@ def test_a_diagnosis_that_could_not_begin_leaves_the_folder_free(home: Path, run
 
 
 def test_what_is_wrong_is_said(run: BenchRun) -> None:
-    with pytest.raises(ConfigError, match="guess: no such diagnosis; there are calibration, "):
+    with pytest.raises(ConfigError, match="kind is 'guess'; expected calibration, "):
         mores.diagnose("guess", run)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="there is nothing to diagnose"):
         mores.diagnose("stability")

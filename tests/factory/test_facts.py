@@ -155,7 +155,7 @@ def test_verify_finds_changed_facts_and_the_card_counts_them(
     recipe, built = dataset
     write(replace(built, facts=list(built.facts)[:7]), recipe, tmp_path)
     assert verify(tmp_path) == []
-    assert "the 7 items that facts decide" in (tmp_path / "card.md").read_text()
+    assert "the facts about 7 items" in (tmp_path / "card.md").read_text()
     path = tmp_path / FACTS
     path.write_text(path.read_text().replace("eaten", "drunk"))
     assert verify(tmp_path) == ["facts.jsonl: has been changed (sha256 differs)"]

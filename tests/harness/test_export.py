@@ -79,7 +79,7 @@ def test_unknown_harnesses_variants_and_data_are_refused(tmp_path: Path) -> None
         mores.export_task("calmqa", "inspect", tmp_path / "task", data=tmp_path)
     with pytest.raises(ConfigError, match="calmqa: no variant 'english'; it has none"):
         mores.export_task("calmqa", "inspect", tmp_path / "task", variant="english")
-    with pytest.raises(ConfigError, match="helm: no such harness; there are lm-eval, inspect"):
+    with pytest.raises(ConfigError, match="to is 'helm'; expected lm-eval or inspect"):
         mores.export_task("normad", "helm", tmp_path / "task")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="normad: no variant 'english'; it has rule"):
         mores.export_task("normad", "inspect", tmp_path / "task", variant="english")
@@ -151,7 +151,7 @@ def studio_folder(folder: Path) -> Path:
     assert rows
     data = {path.name: path.read_bytes() for path in (rows / "sample").glob("*.csv")}
     runnables = [Runnable("culturalbench:EASY", "easy"), Runnable("culturalbench:HARD", "hard")]
-    settings = kind.Settings(title="Our campaign", licence="CC0")
+    settings = kind.CampaignSettings(title="Our campaign", licence="CC0")
     for name, content in bench_folder(settings, runnables, data, data, "About it."):
         path = folder / "campaign" / name
         path.parent.mkdir(parents=True, exist_ok=True)

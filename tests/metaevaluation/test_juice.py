@@ -195,7 +195,7 @@ def test_a_limit_chooses_answers(tmp_path: Path) -> None:
         ((), {"votes": "votes.jsonl"}, "votes means nothing for JuICE"),
         ((), {"leave_one_out": True}, "leave one out means nothing for JuICE"),
         ((), {"baselines": "words"}, "JuICE has one baseline"),
-        ((), {"iou": 1.5}, "1.5 is not from 0 to 1"),
+        ((), {"iou": 1.5}, "iou is 1.5; expected at most 1"),
     ],
 )
 def test_what_means_nothing_here(metric: str, options: dict[str, Any], message: str) -> None:

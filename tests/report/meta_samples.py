@@ -17,7 +17,7 @@ from mores.metaevaluation.records import (
     Meta,
     MetricComparison,
     MetricEvaluation,
-    ScoreDistribution,
+    ScoreBins,
 )
 from mores.types import ErrorReport, Result, Sample, Severity, Signature
 from tests.report.samples import EID, SEDER, SHRINE, lost, mistake
@@ -108,14 +108,14 @@ def _noisy(skill: float, n: int, rng: random.Random) -> float:
     return max(-1.0, min(1.0, skill + rng.gauss(0, 1.2) * spread - (0.1 if n == 250 else 0)))
 
 
-def _bars(skill: float, rng: random.Random) -> ScoreDistribution:
+def _bars(skill: float, rng: random.Random) -> ScoreBins:
     edges = tuple(float(edge) for edge in range(-12, 2))
     means = {"correct": 0.0, "hard": -8 * skill, "soft": -5 * skill}
     counts = {kind: [0] * 13 for kind in means}
     for kind, mean in means.items():
         for _ in range(900):
             counts[kind][min(12, max(0, int(rng.gauss(mean, 2) + 12)))] += 1
-    return ScoreDistribution(edges=edges, counts={kind: tuple(row) for kind, row in counts.items()})
+    return ScoreBins(edges=edges, counts={kind: tuple(row) for kind, row in counts.items()})
 
 
 def gold(sample: Sample, *errors: Any, why: str = "") -> Gold:

@@ -25,7 +25,7 @@ from mores.metaevaluation.records import (
     Meta,
     MetricComparison,
     MetricEvaluation,
-    ScoreDistribution,
+    ScoreBins,
 )
 from mores.report.base.grid import Grid
 from mores.report.base.names import group_name
@@ -436,7 +436,7 @@ def hostile() -> Meta:
         by={g: {HOSTILE: {"scaled_accuracy": number}} for g in GROUPINGS},
         roc=Curve(x=(0, 1), y=(0, 1)),
         pr=Curve(x=(0, 1), y=(1, 0)),
-        distribution=ScoreDistribution(edges=(0, 1), counts={HOSTILE: (1,)}),
+        distribution=ScoreBins(edges=(0, 1), counts={HOSTILE: (1,)}),
     )
     return Meta(
         data=HOSTILE,

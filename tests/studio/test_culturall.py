@@ -14,6 +14,7 @@ from mores.benchmark.culturall import CULTURALL
 from mores.benchmark.folder import find_bench_runs
 from mores.cli import main
 from mores.errors import InputError
+from mores.studio.campaigns import open_kind
 from mores.studio.campaigns.culturall.forms import CRITERIA, REQUIREMENTS, create_form
 from mores.studio.campaigns.culturall.results import challenging, review_rates, summarise
 from mores.studio.demo import fill
@@ -249,7 +250,7 @@ def test_an_organiser_sets_topics_and_the_rule_on_a_page(database: Database) -> 
 def test_the_demo_has_items_of_many_languages_in_all_states(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mores.studio.demo.KINDS", ["culturall"])
+    monkeypatch.setattr("mores.studio.demo.all_kinds", lambda: [open_kind("culturall")])
     [campaign] = fill(database, find_owner(database))
     items = list(read_items(database, campaign))
     assert {item.language for item in items} >= {"ar", "de", "en", "es", "hi", "ja", "sw"}

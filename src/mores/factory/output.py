@@ -32,7 +32,7 @@ from mores.io import JsonlWriter, read_records, write_text
 from mores.io.private import make_folder, make_part
 from mores.types import Sample
 
-_OF_SAMPLE = tuple(name for name in Sample.model_fields if name != "evidence")
+_OF_SAMPLE = tuple(name for name in Sample.model_fields if name not in ("evidence", "metadata"))
 """A built sample has no evidence yet."""
 COLUMNS = (*_OF_SAMPLE, "task", "kind", "maker", "answer", "item", "group", "report")
 ROWS = 10_000

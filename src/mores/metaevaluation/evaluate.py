@@ -18,7 +18,7 @@ import numpy.typing as npt
 from mores.culture import roll_up
 from mores.factory.gold import Gold
 from mores.metaevaluation.quality import measure_reports
-from mores.metaevaluation.records import Curve, MetricEvaluation, ScoreDistribution
+from mores.metaevaluation.records import Curve, MetricEvaluation, ScoreBins
 from mores.stats import classification, correlation, influence, ties
 from mores.stats.classification import Bools, Floats, ratios
 from mores.stats.intervals import Ratio, drawn_interval
@@ -292,7 +292,7 @@ def _thinned(x: Floats, y: Floats) -> Curve:
     return Curve(x=tuple(x[at].tolist()), y=tuple(y[at].tolist()))
 
 
-def _distribution(scored: Scored) -> ScoreDistribution | None:
+def _distribution(scored: Scored) -> ScoreBins | None:
     """Return a histogram of the scores; those beyond the middle 98% are in the outermost bars."""
     if not scored.scores.size:
         return None
@@ -301,4 +301,4 @@ def _distribution(scored: Scored) -> ScoreDistribution | None:
     kinds = np.array([gold.kind for gold in scored.golds])
     inside = np.clip(scored.scores, edges[0], edges[-1])
     counts = {str(kind): tuple(np.histogram(inside[kinds == kind], edges)[0].tolist()) for kind in np.unique(kinds)}
-    return ScoreDistribution(edges=tuple(edges.tolist()), counts=counts)
+    return ScoreBins(edges=tuple(edges.tolist()), counts=counts)

@@ -42,7 +42,7 @@ class Curve(Record):
     y: tuple[float, ...]
 
 
-class ScoreDistribution(Record):
+class ScoreBins(Record):
     """A histogram: counts between neighbouring edges, one list for each kind of sample."""
 
     edges: tuple[float, ...]
@@ -69,7 +69,7 @@ class MetricEvaluation(Record):
     """False positive rate and true positive rate; None if one class is missing."""
     pr: Curve | None = None
     """Recall and precision."""
-    distribution: ScoreDistribution | None = None
+    distribution: ScoreBins | None = None
     tie_epsilon: float | None = None
     """Scores that differ by at most this are tied in `tie_accuracy`."""
     baseline: bool = False

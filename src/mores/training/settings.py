@@ -69,7 +69,7 @@ class GroundingSettings(Settings):
     """What evidence samples get."""
 
     passages: int = setting(default=3, at_least=1, help="Maximum facts that a sample gets.", result=True)
-    characters: int = setting(default=300, at_least=50, help="Maximum length of a fact, in characters.", result=True)
+    characters: int = setting(default=300, at_least=1, help="Maximum length of a fact, in characters.", result=True)
     seed: int = setting(
         default=0, help="Seed that draws the items that may see their own fact, and what is reworded.", result=True
     )

@@ -6,6 +6,7 @@ key that is made from the file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -126,7 +127,7 @@ def guess_format(name: str, text: str) -> str:
         return str(form)
     start = text.lstrip()[:2000]
     if start.startswith("["):
-        return "label-studio" if '"data"' in text[:200_000] else "json"
+        return "label-studio" if re.search(r'"(?:data|annotations)"\s*:', text[:200_000]) else "json"
     if '"annotation"' in start and '"user_id"' in text[:200_000]:
         return "pearmut"
     if '"campaign_id"' in text and '"data"' in text and not name.lower().endswith(".jsonl"):
