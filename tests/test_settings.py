@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 from collections.abc import Iterator
@@ -203,7 +204,7 @@ def test_sampling_of_a_named_model_is_sent_unless_the_command_says_otherwise(
 
 
 async def sent(model: Model) -> Request:
-    """What a model gets."""
+    """The request that the model itself gets."""
     got: list[Request] = []
 
     async def complete(request: Request) -> Completion:
@@ -213,6 +214,12 @@ async def sent(model: Model) -> Request:
     vars(model)["_model"].complete = complete
     await model.complete(Request((Message("user", "hi"),)))
     return got[0]
+
+
+def test_every_request_to_a_named_model_has_its_sampling(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAREFUL_KEY", "k-1")
+    request = asyncio.run(sent(open_asker("careful", config=study, store=None).model))
+    assert (request.temperature, request.top_p, request.seed) == (0.2, 0.9, 0)
 
 
 def test_renaming_a_configuration_changes_no_identity(study: Path, tmp_path: Path) -> None:
@@ -225,6 +232,7 @@ def test_renaming_a_configuration_changes_no_identity(study: Path, tmp_path: Pat
     ]
     assert len({model.identity for model in models}) == 1
     assert [model.name for model in models] == ["stand_in", "other", "fake:clean"]
+    assert open_asker("stand_in", config=study, store=None).price == Price(0.0, 0.0)  # as the model itself
 
 
 def test_a_key_goes_to_its_own_server_alone(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:

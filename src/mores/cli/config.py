@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import MISSING
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from mores.cli.command import command
 from mores.report.base.grid import plain_console
 from mores.report.lists import settings_table
 from mores.report.settings import JsonSettings
-from mores.settings import Settings, resolve_values, setting
+from mores.settings import Settings, declared, resolve_values, setting, settings_of
 from mores.settings.files import redact, settings_files, user_file
 from mores.settings.records import RECORDS, load_record
 from mores.settings.values import OptionalPath
@@ -41,7 +42,8 @@ def show(settings: ConfigSettings, output: JsonSettings) -> None:
     """
     given = {name: value for name in ("config", "model") if (value := getattr(settings, name)) is not None}
     record = load_record(settings.of)
-    values = [value for value in resolve_values(record, given) if value.name != "progress"]
+    offered = {entry.name for entry in settings_of(record) if declared(entry).command}
+    values = [each for each in resolve_values(record, given) if each.name in offered and each.value is not MISSING]
     files = settings_files(settings.config)
     models = {name: redact(table) for file in reversed(files) for name, table in file.models().items()}
     if output.json:

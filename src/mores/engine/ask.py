@@ -192,7 +192,8 @@ def open_named(name: str, options: ModelSettings, known: Collection[str] = ()) -
     model = open_model(configuration.model, configured_settings(name, configuration, options))
     changes = {field: getattr(configuration, field) for field in SENT if field not in known}
     changes = {field: value for field, value in changes.items() if value is not None}
-    return ConfiguredModel(name, model, changes, configuration), read_price(configuration.price)
+    price = read_price(configuration.price) or price_of(configuration.model)
+    return ConfiguredModel(name, model, changes, configuration), price
 
 
 def _jobs(tasks: Iterable[tuple[T, Sequence[Request]]], constrained: bool) -> Iterator[Job]:
