@@ -1,8 +1,7 @@
 """The cells of the first sheet of an Excel file (.xlsx), row by row, as text.
 
 The parts of the file are parsed as they are unpacked, so that neither a long sheet nor one whose cells share a long
-text fills the memory. openpyxl takes several times as long; calamine is faster, but builds the whole rectangle of cells
-first, which a single cell in the last corner makes larger than any memory.
+text fills the memory.
 """
 
 from __future__ import annotations
