@@ -9,11 +9,12 @@ import signal
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from tempfile import gettempdir
 
 # Tests run side by side: threads of one that wait by spinning would take the cores from the others.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
-os.environ["XDG_CONFIG_HOME"] = os.devnull  # no settings of the developer's own
+os.environ["XDG_CONFIG_HOME"] = str(Path(gettempdir()) / "mores-tests")  # no settings of the developer's own
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported
 
 # Started in the background or by nohup: tests of Ctrl-C would hang, and those of a lost terminal fail.
