@@ -22,6 +22,7 @@ import time
 import zlib
 from base64 import b64decode
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -236,7 +237,8 @@ class Page:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"still not true: {condition}") from failure
             time.sleep(0.005)
-            self.evaluate("0")  # events are heard while a command runs; a timer would never end where scripts are off
+            with suppress(RuntimeError):  # the page before may just be going
+                self.evaluate("0")  # events are heard while a command runs; a timer would never end without scripts
 
     def resize(self, width: int, height: int, *, touch: bool = False) -> None:
         """Set the size of the window; with `touch`, behave as a phone."""
