@@ -259,6 +259,8 @@ def test_a_key_goes_to_its_own_server_alone(study: Path, monkeypatch: pytest.Mon
         ('[models.x]\nmodel = "openai:x"\nextra_body = { token = "sk-1" }', "token holds a key"),
         ('[models.x]\ntemperature = 1', "no model; write model ="),
         ('[models.x]\nmodel = "fake:clean"\nheat = 1', "unknown setting heat"),
+        ('[models.x]\nmodel = "fake:clean"\nfacts = { provder = "X" }', r"facts: unknown setting provder; did"),
+        ('[models.x]\nmodel = "fake:clean"\nfacts = { open = "yes" }', r"facts open: 'yes'; expected true or false"),
         ('[models.x]\nmodel = "fake:clean"\ntop_k = 3', "a model of kind 'fake' takes no top_k"),
     ],
 )  # fmt: skip

@@ -96,7 +96,7 @@ def make_record(context: click.Context, record: type[S], options: Mapping[str, A
         if is_given(context, f"off_{name}"):
             chosen[name] = None
         elif is_given(context, name):
-            chosen[name] = read_given(record, entry, options[name])
+            chosen[name] = options[name]
         elif name in options and default_of(entry) is MISSING:
             chosen[name] = options[name]  # an argument that is left out
     if "progress" in known:
@@ -109,12 +109,6 @@ def make_record(context: click.Context, record: type[S], options: Mapping[str, A
 def is_given(context: click.Context, name: str) -> bool:
     """Return whether a person gave an option, on the command line or in the environment."""
     return context.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
-
-
-def read_given(record: type[Settings], entry: Field[Any], value: Any) -> Any:
-    """Return the value of an option, or of several of its name, as the record takes it."""
-    about, form = declared(entry), form_of(record, entry.name)
-    return about.parse(value) if about.parse and (form.several or form.table) else value
 
 
 def name_code(file: SettingsFile, record: type[Settings]) -> None:

@@ -45,7 +45,7 @@ def show(settings: ConfigSettings, output: JsonSettings) -> None:
     offered = {entry.name for entry in settings_of(record) if declared(entry).command}
     values = [each for each in resolve_values(record, given) if each.name in offered and each.value is not MISSING]
     files = settings_files(settings.config)
-    models = {name: redact(table) for file in reversed(files) for name, table in file.models().items()}
+    models = {name: redact(table) for file in reversed(files) for name, table in file.table("models").items()}
     if output.json:
         shown: dict[str, Any] = {value.name: {"value": str(value.value), "from": value.origin} for value in values}
         click.echo(json.dumps({"settings": shown, "models": models}, indent=2, default=str))

@@ -10,7 +10,7 @@ from typing import Any, Self
 from mores.errors import ConfigError
 from mores.models.base import Completion, Model, Request
 from mores.models.settings import ModelSettings
-from mores.settings.files import ModelConfiguration, ModelFacts
+from mores.settings.files import ModelConfiguration
 
 SENT = ("temperature", "top_p", "seed", "max_tokens")
 """What a configuration changes in each request."""
@@ -22,7 +22,6 @@ class ConfiguredModel:
     def __init__(self, name: str, model: Model, changes: Mapping[str, Any], configuration: ModelConfiguration) -> None:
         self.name, self._model, self._changes = name, model, dict(changes)
         self.configuration = configuration
-        self.facts = ModelFacts(**configuration.facts)  # type: ignore[arg-type]  # checked there
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._model, name)
@@ -68,4 +67,4 @@ def configuration_of(model: Model) -> dict[str, Any]:
     if not isinstance(model, ConfiguredModel):
         return {}
     price = model.configuration.price
-    return {"name": model.name, "price": list(price) if price else None, "facts": model.facts.shown()}
+    return {"name": model.name, "price": list(price) if price else None, "facts": dict(model.configuration.facts)}

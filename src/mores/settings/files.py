@@ -97,10 +97,6 @@ class SettingsFile:
         """Return a table; empty if the file has none of this name."""
         return self.tables.get(name, {})
 
-    def models(self) -> Mapping[str, Any]:
-        """Return the named configurations, as they are written."""
-        return self.table("models")
-
 
 def user_file() -> Path:
     """Return the path of the user's own settings file, which need not exist."""

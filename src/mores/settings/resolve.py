@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
 from mores.errors import ConfigError, suggest
 from mores.settings.declare import Declared, Settings, declared, default_of, settings_of
-from mores.settings.files import ModelConfiguration, SettingsFile, settings_files
+from mores.settings.files import ModelConfiguration, ModelFacts, SettingsFile, settings_files
 from mores.settings.forms import Form, form_of
 from mores.settings.values import GIVEN
 
@@ -137,18 +137,21 @@ def read_value(value: Any, about: Declared, form: Form, place: str) -> Any:
 def find_configuration(name: str, config: Any) -> tuple[SettingsFile, ModelConfiguration] | None:
     """Return the named configuration of a model and its file; None where no settings file has one of this name."""
     for file in settings_files(config):
-        if (table := file.models().get(name)) is None:
+        if (table := file.table("models").get(name)) is None:
             continue
         place = f"{file.path}: [models.{name}]"
-        known = {entry.name: declared(entry) for entry in settings_of(ModelConfiguration)}
-        if unknown := next((key for key in table if key not in known), None):
-            hint = f"{suggest(unknown, known)}there are {', '.join(known)}"
-            raise ConfigError(f"{place}: unknown setting {unknown}; {hint}", setting="config")
-        if "model" not in table:
+        values = read_values(ModelConfiguration, table, place)
+        if "model" not in values:
             raise ConfigError(f'{place}: no model; write model = "openai:NAME"', setting="config")
-        values = {
-            key: read_value(value, known[key], form_of(ModelConfiguration, key), f"{place} {key}")
-            for key, value in table.items()
-        }
-        return file, ModelConfiguration(**values)
+        facts = ModelFacts(**read_values(ModelFacts, values.get("facts", {}), f"{place} facts"))
+        return file, ModelConfiguration(**values | {"facts": facts.shown()})
     return None
+
+
+def read_values(record: type[Settings], table: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """Return the values of a table that may have no other settings than a record's; ConfigError where one is wrong."""
+    known = {entry.name: declared(entry) for entry in settings_of(record)}
+    if unknown := next((key for key in table if key not in known), None):
+        hint = f"{suggest(unknown, known)}there are {', '.join(known)}"
+        raise ConfigError(f"{place}: unknown setting {unknown}; {hint}", setting="config")
+    return {key: read_value(value, known[key], form_of(record, key), f"{place} {key}") for key, value in table.items()}
