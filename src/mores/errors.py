@@ -5,7 +5,7 @@ MoresError
 ├── ConfigError     an option, a model name or an installation is wrong
 ├── GateError       a result is worse than a gate allows
 ├── StoreError      answers cannot be kept (full disk, locked or damaged file)
-└── ModelError      the model or its server cannot continue: the run stops
+└── ModelError      the model or its server cannot continue: the run stops, if nothing else works either
     ├── Transient   it may work later: the engine tries again
     └── Rejected    this one request can never work: it becomes a Failure, the run continues
 """
@@ -44,22 +44,37 @@ class StoreError(MoresError):
 
 
 class ModelError(MoresError):
-    """The model or its server cannot continue."""
+    """The model or its server cannot continue.
+
+    `account` says that an account without credit is the reason, which is never a text's fault.
+    """
+
+    def __init__(self, message: str, *, setting: str = "", account: bool = False) -> None:
+        super().__init__(message, setting=setting)
+        self.account = account
 
 
 class Transient(ModelError):  # noqa: N818 - reads as what it is: `except Transient`
     """A call that may work later.
 
     `overload` tells a server that asks for fewer calls (429, 503) from one that merely failed, `down` one that cannot
-    be reached; `retry_after` is the wait in seconds that it asked for.
+    be reached; `of_text` says that the text may be the reason (a connection that is reset, an unreadable answer), if
+    other texts work; `retry_after` is the wait in seconds that it asked for.
     """
 
     def __init__(
-        self, message: str, *, overload: bool = False, down: bool = False, retry_after: float | None = None
+        self,
+        message: str,
+        *,
+        overload: bool = False,
+        down: bool = False,
+        of_text: bool = False,
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
         self.overload = overload
         self.down = down
+        self.of_text = of_text
         self.retry_after = retry_after
 
 

@@ -20,6 +20,8 @@ FAILED: dict[str, tuple[str, str]] = {
     FailureKind.MODEL: ("request was refused or not answered", "requests were refused or not answered"),
     FailureKind.FILTERED: ("answer was withheld by a content filter", "answers were withheld by a content filter"),
     FailureKind.TRUNCATED: ("answer was cut off", "answers were cut off"),
+    FailureKind.REFUSED: ("answer was declined by the model", "answers were declined by the model"),
+    FailureKind.EMPTY: ("answer was empty", "answers were empty"),
     FailureKind.PARSE: ("answer could not be parsed", "answers could not be parsed"),
     FailureKind.SCHEMA: ("answer had another form than asked for", "answers had another form than asked for"),
     "missing": ("text has no judgement", "texts have no judgement"),

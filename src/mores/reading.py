@@ -34,6 +34,11 @@ def without_thoughts(text: str) -> str:
     return _THOUGHT.sub("", text).strip()
 
 
+def split_thoughts(text: str) -> tuple[str, str]:
+    """Return the text after the model's thoughts, and the thoughts."""
+    return without_thoughts(text), "".join(_THOUGHT.findall(text))
+
+
 def chosen_letter(text: str, count: int) -> str | None:
     """Return the one letter that an answer chooses of the first `count`."""
     letter = _letter(without_thoughts(text))

@@ -67,10 +67,25 @@ class FailureKind(StrEnum):
     """The provider's content filter withheld the answer."""
     TRUNCATED = "truncated"
     """The answer was cut off before its end."""
+    REFUSED = "refused"
+    """The model declined to answer, as its server reports."""
+    EMPTY = "empty"
+    """The model wrote nothing, or only its thoughts, or called a tool."""
     PARSE = "parse"
     """The answer is not JSON."""
     SCHEMA = "schema"
     """The answer is JSON, but not the report that was asked for."""
+
+
+class Blame(StrEnum):
+    """Whose fault a failure is."""
+
+    TEXT = "text"
+    """This text's: the others are not affected, and it fails again when it is asked again."""
+    MOMENT = "moment"
+    """The moment's: it may work later."""
+    SETUP = "set-up"
+    """The set-up's: a key, an address, a model or an account must be put right first."""
 
 
 class Failure(Record):
@@ -78,6 +93,7 @@ class Failure(Record):
 
     kind: FailureKind
     reason: str
+    blame: Blame = Blame.TEXT
 
 
 class Usage(Record):

@@ -227,7 +227,7 @@ def test_a_judge_is_opened_alike_but_for_its_address_and_the_adapter(monkeypatch
     [
         (Completion("half a sen", stop="length"), FailureKind.TRUNCATED, "cut off; it ends with 'half a sen'"),
         (Completion("", stop="content_filter"), FailureKind.FILTERED, "content filter"),
-        (Completion("<think>Hm.</think> "), FailureKind.PARSE, "empty"),
+        (Completion("<think>Hm.</think> "), FailureKind.EMPTY, "only thoughts"),
         (None, FailureKind.MODEL, "did not answer"),
     ],
 )

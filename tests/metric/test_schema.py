@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.metric.schema import WrittenReport, parse, parse_text, report_schema, schema_hash
-from mores.models.base import Completion
+from mores.models.base import Completion, Stop, Written
 from mores.types import Failure, FailureKind
 
 ERROR = {
@@ -92,20 +92,40 @@ def test_anything_else_is_a_failure_with_its_reason(text: str, kind: FailureKind
 
 
 def test_a_cut_off_answer_says_so() -> None:
-    failure = parse(Completion(report(ERROR)[:30], stop="length", completion_tokens=1024))
+    cut = Completion(report(ERROR)[:30], stop="length", completion_tokens=1024).complete(Stop.LENGTH)
+    assert isinstance(cut, Written)
+    failure = parse(cut)
     assert isinstance(failure, Failure)
     assert failure.kind is FailureKind.TRUNCATED
     assert "1024 tokens; raise max_tokens" in failure.reason
 
 
 def test_a_whole_report_at_the_very_limit_counts() -> None:
-    assert isinstance(parse(Completion(report(), stop="length")), WrittenReport)
+    whole = Completion(report(), stop="length").complete(Stop.LENGTH)
+    assert isinstance(whole, Written)
+    assert isinstance(parse(whole), WrittenReport)
 
 
-def test_a_filtered_answer_is_not_parsed() -> None:
-    failure = parse(Completion(report(), stop="content_filter"))
+@pytest.mark.parametrize(
+    ("completion", "kind"),
+    [
+        (Completion(report(), stop="content_filter"), FailureKind.FILTERED),
+        (Completion(report(), stop="error"), FailureKind.MODEL),
+        (Completion("I cannot help.", stop="refusal"), FailureKind.REFUSED),
+        (Completion("", stop="tool_calls"), FailureKind.EMPTY),
+        (Completion("<think>It is fine.</think>\n"), FailureKind.EMPTY),
+    ],
+)
+def test_what_is_not_a_complete_answer_cannot_be_graded(completion: Completion, kind: FailureKind) -> None:
+    failure = completion.complete(Stop.LENGTH)
     assert isinstance(failure, Failure)
-    assert failure.kind is FailureKind.FILTERED
+    assert failure.kind is kind
+
+
+def test_a_report_after_thoughts_is_read() -> None:
+    answer = Completion(f"<think>Fine.</think>\n{report()}").complete()
+    assert isinstance(answer, Written)
+    assert (answer.thoughts, answer.text) == ("<think>Fine.</think>", report())
 
 
 @given(st.text())

@@ -26,7 +26,7 @@ def texts(tmp_path: Path) -> Path:
 
 
 def judge(answer: str = CLEAN) -> FakeModel:
-    return FakeModel("judge", lambda _: Completion(answer, (-0.5,)))
+    return FakeModel("judge", lambda _: Completion(answer, (-0.5,) * 9))
 
 
 def test_a_run_is_made_and_opened(texts: Path, tmp_path: Path) -> None:

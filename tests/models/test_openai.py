@@ -175,7 +175,7 @@ def test_a_good_answer_is_not_lost_over_bad_log_probabilities() -> None:
     body = completion("x")
     body["choices"][0]["message"] = {"content": None, "refusal": "I cannot."}
     body["choices"][0]["logprobs"] = {"content": [{"logprob": None}]}
-    assert read_completion(orjson.dumps(body)) == Completion("I cannot.", None, "stop", 10, 1)
+    assert read_completion(orjson.dumps(body)) == Completion("I cannot.", None, "refusal", 10, 1)
 
 
 def test_an_empty_answer_is_an_answer() -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Self
 
 import pytest
+from aiohttp import web
 
 from mores.errors import ModelError, Rejected, Transient
 from mores.metric import open_metric
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel, fake
 from mores.serve import Bounds
-from mores.serve.service import Service
-from mores.types import Sample
+from mores.serve.service import UNAVAILABLE, Service
+from mores.types import Blame, Sample
 from tests.engine.server import Server
 from tests.serve.conftest import Serve
 from tests.serve.judge import LINES, TEXTS, Held, ask, send, until
@@ -38,37 +40,73 @@ class Moody(FakeModel):
         return await fake("clean").complete(request)
 
 
-@pytest.mark.parametrize(
-    ("mood", "reason"),
-    [
-        (ModelError("moody: wrong key; check OPENAI_API_KEY"), "moody: wrong key; check OPENAI_API_KEY"),
-        (ZeroDivisionError("secret"), "unexpected ZeroDivisionError"),
-        (Transient("the server is on fire"), "the server is on fire (tried 1 times)"),
-        (Rejected("the prompt is too long"), "the prompt is too long"),
-    ],
-)
-def test_a_judge_that_fails_yields_failures_and_is_asked_again(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch, mood: Exception, reason: str
+MOODS = [
+    (ModelError("moody: wrong key for http://10.0.0.7/v1"), "set-up"),
+    (ZeroDivisionError("secret"), "set-up"),
+    (Transient("http://10.0.0.7/v1 is on fire"), "moment"),
+    (Rejected("the prompt is too long"), "text"),
+]
+
+
+@pytest.mark.parametrize(("mood", "blame"), MOODS)
+def test_a_judge_that_never_worked_yields_failures_and_accepts_texts(
+    serve: Serve, caplog: pytest.LogCaptureFixture, mood: Exception, blame: str
 ) -> None:
-    monkeypatch.setattr("mores.serve.service.PAUSES", (1.0,))
     judge = Moody()
     address = serve(judge, store=None, attempts=1)
     judge.mood = mood
     got = ask(address, [{"text": f"Text {number}"} for number in range(25)])
     assert got.status == 200
-    assert [judgement["failure"] for judgement in got.json] == [{"kind": "model", "reason": reason}] * 25
+    reason = UNAVAILABLE[Blame(blame)]
+    assert [judgement["failure"] for judgement in got.json] == [
+        {"kind": "model", "reason": reason, "blame": blame}
+    ] * 25
     assert [judgement["score"] for judgement in got.json] == [None] * 25
-    if isinstance(mood, Transient | Rejected):  # only these texts fail, however many they are
-        assert ask(address, path="/ready").status == 200
-        assert judge.entered == 1
-    else:  # the judge as a whole: for a moment nothing is accepted
-        again = ask(address, {"text": "a"})
-        assert (again.status, again.json["detail"], again.headers["Retry-After"]) == (503, reason, "1")
-        assert ask(address, path="/ready").json["status"] == reason
-        assert ask(address, path="/health").status == 200
+    assert b"10.0.0.7" not in got.body
+    assert str(mood) in caplog.text  # the operator sees it
+    assert ask(address, path="/ready").status == 200
+    assert judge.entered == 1
+    judge.mood = None
+    assert ask(address, {"text": "b"}).json["score"] == pytest.approx(0.905, abs=0.001)
+
+
+def test_a_judge_that_stops_working_is_opened_again(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Something that worked is asked once more: only then is nothing accepted for a moment."""
+    monkeypatch.setattr("mores.serve.service.PAUSES", (1.0,))
+    judge = Moody()
+    address = serve(judge, store=None, attempts=1)
+    assert ask(address, {"text": "a"}).json["failure"] is None
+    judge.mood = ModelError("moody: wrong key for http://10.0.0.7/v1")
+    got = ask(address, [{"text": f"Text {number}"} for number in range(25)])
+    assert {judgement["failure"]["blame"] for judgement in got.json} == {"set-up"}
+    again, ready = ask(address, {"text": "a"}), ask(address, path="/ready")
+    assert (again.status, again.headers["Retry-After"], ready.status) == (503, "1", 503)
+    assert b"10.0.0.7" not in got.body + again.body + ready.body
+    assert ask(address, path="/health").json == {"status": "ok"}
     judge.mood = None
     until(lambda: ask(address, path="/ready").status == 200)
-    assert ask(address, {"text": "b"}).json["score"] == pytest.approx(0.905, abs=0.001)
+    assert ask(address, {"text": "b"}).json["failure"] is None
+
+
+@pytest.mark.parametrize("status", [301, 307, 401, 402, 403, 404, 500])
+def test_bad_texts_of_one_client_do_not_touch_another(serve: Serve, status: int) -> None:
+    async def picky(server: Server, request: web.Request) -> web.StreamResponse:
+        prompt = (await request.json())["messages"][-1]["content"]
+        if "bad" in prompt:
+            return web.json_response({"error": {"message": "no"}}, status=status, headers={"Location": "http://x/"})
+        return server.proper(prompt)
+
+    keys = ["first-key-0123456789", "second-key-0123456789"]
+    bad, good = ({"Authorization": f"Bearer {key}"} for key in keys)
+    with Server({picky: 1.0}) as upstream:
+        address = serve("openai:x", base_url=upstream.url, store=None, keys=keys, concurrency=4, attempts=2)
+        with ThreadPoolExecutor(2) as pool:
+            attack = pool.submit(
+                lambda: [ask(address, [{"text": f"bad {n} {m}"} for m in range(8)], **bad) for n in range(4)]
+            )
+            got = [ask(address, {"text": f"text {number}"}, **good) for number in range(20)]
+        assert all(answer.status == 200 and answer.json["failure"] is None for answer in got)
+        assert {judgement["failure"]["kind"] for answer in attack.result() for judgement in answer.json} == {"model"}
 
 
 def test_a_server_that_stops_makes_it_unready_until_it_is_back(serve: Serve) -> None:
@@ -79,7 +117,7 @@ def test_a_server_that_stops_makes_it_unready_until_it_is_back(serve: Serve) -> 
     first.stop()
     failure = ask(address, {"text": "b"}).json["failure"]
     assert failure["kind"] == "model"
-    assert failure["reason"].startswith("not judged within 3 s; the last problem was: ")
+    assert (failure["reason"], failure["blame"]) == ("not judged within 3 s; try again later", "moment")
     assert ask(address, path="/ready").status == 503
     with Server(port=first.port):
         until(lambda: ask(address, path="/ready").status == 200, 40)
@@ -90,7 +128,7 @@ def test_what_is_late_is_a_failure_and_what_was_in_time_is_not(serve: Serve, hel
     address = serve(held, bounds=Bounds(deadline=2.0))
     got = ask(address, [TEXTS[0], {"id": "s", "text": "A slow text."}]).json
     assert got[0]["score"] == -1
-    assert got[1]["failure"] == {"kind": "model", "reason": "not judged within 2 s"}
+    assert got[1]["failure"] == {"kind": "model", "reason": "not judged within 2 s; try again later", "blame": "moment"}
     assert b"mores_texts_waiting 0" in ask(address, path="/metrics").body
 
 
@@ -138,7 +176,7 @@ def test_one_key_cannot_take_the_whole_queue(serve: Serve, held: Held) -> None:
         assert (full.status, full.json["detail"]) == (429, "2 of your texts wait already; at most 4 may")
         assert int(full.headers["Retry-After"]) >= 1
         with send(address, TEXTS[:3], **second):
-            until(lambda: b"mores_texts_waiting 5" in ask(address, path="/metrics", **second).body)
+            until(lambda: b"mores_texts_waiting 4" in ask(address, path="/metrics", **second).body)
 
 
 def test_a_service_that_has_ended_can_be_started_again(held: Held) -> None:

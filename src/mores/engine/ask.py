@@ -29,7 +29,6 @@ from mores.formatting import money
 from mores.io import JsonlWriter
 from mores.models import Model, ModelSettings, Request, on_ray, open_model, takes_address, takes_precision
 from mores.models.configured import SENT, ConfiguredModel, configured_settings
-from mores.models.written import without_thoughts
 from mores.settings import find_configuration, takes
 from mores.types import Failure, FailureKind, Record
 
@@ -50,6 +49,7 @@ class Asker:
     store: Store | Path | str | None = field(default_factory=store_path)
     limits: Limits = field(default_factory=Limits)
     fresh: bool = False
+    retry_failed: bool = False
     given_price: Price | None = None
     progress: Progress = SILENT
     options: ModelSettings = field(default_factory=ModelSettings)
@@ -81,16 +81,25 @@ class Asker:
         counts: Counts | None = None,
         in_order: bool = True,
         on_open: Callable[[], object] | None = None,
+        lasting: bool = False,
+        worked: Request | None = None,
+        read: Callable[[Answer], object] | None = None,
     ) -> AsyncGenerator[Answer, None]:
         """Yield the answer to every job, in order or as they come; `follow` may ask one more question after an answer.
 
-        With `on_open` the model is opened at once, and it is called then.
+        With `on_open` the model is opened at once, and it is called then. A `lasting` run does not end while nothing
+        has worked; `worked` is a request that did so earlier. Where failures are asked for again, what `read` makes of
+        a stored answer tells whether it is one.
         """
         with opened(self.store) as store:
             options = RunOptions(
                 store=store,
                 limits=self.limits,
                 fresh=self.fresh,
+                retry_failed=self.retry_failed,
+                read=read,
+                lasting=lasting,
+                worked=worked,
                 follow=follow,
                 counts=counts or Counts(),
                 in_order=in_order,
@@ -135,7 +144,7 @@ class Asker:
         """Write the record that `read` makes of every answer to a file, in order, with progress."""
         async with self.progress.stage(stage, total, self.price) as counts:
             with JsonlWriter(path) as writer:
-                async with aclosing(self.ask(jobs, follow=follow, counts=counts)) as answers:
+                async with aclosing(self.ask(jobs, follow=follow, counts=counts, read=read)) as answers:
                     async for answer in answers:
                         writer.write(read(answer))
 
@@ -173,6 +182,7 @@ def make_asker(model: str | Model, settings: AskSettings) -> Asker:
         store=settings.store,
         limits=settings.part(Limits),
         fresh=settings.fresh,
+        retry_failed=settings.retry_failed,
         given_price=settings.price or price,
         progress=settings.progress,
         options=options,
@@ -207,16 +217,8 @@ def _jobs(tasks: Iterable[tuple[T, Sequence[Request]]], constrained: bool) -> It
 
 def read_reply(answer: Answer) -> Reply:
     """Return what a model wrote after thinking aloud; a failure where it wrote nothing, was cut off or was filtered."""
-    completion = answer.completion
-    if completion is None:
-        return answer.failure or Failure(kind=FailureKind.MODEL, reason="the model did not answer")
-    if completion.stop == "content_filter":
-        return Failure(kind=FailureKind.FILTERED, reason="the provider's content filter withheld the answer")
-    if completion.stop == "length":
-        reason = f"the answer was cut off; it ends with {completion.text[-SHOWN:]!r}"
-        return Failure(kind=FailureKind.TRUNCATED, reason=reason)
-    text = without_thoughts(completion.text)
-    return text or Failure(kind=FailureKind.PARSE, reason="the answer is empty")
+    written = answer.read()
+    return written if isinstance(written, Failure) else written.text
 
 
 def unread(text: str, expected: str) -> Failure:

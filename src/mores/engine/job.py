@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from mores.models.base import Completion, Request
-from mores.types import Failure
+from mores.models.base import Completion, Request, Stop, Written
+from mores.types import Failure, FailureKind
 
 
 class Job(NamedTuple):
@@ -30,6 +30,12 @@ class Answer(NamedTuple):
     """Whether it came from the store (or from the same request earlier in the run)."""
     followed: bool = False
     """Whether it answers the second question that `follow` asked."""
+
+    def read(self, *graded: Stop) -> Written | Failure:
+        """Return what the model wrote, where that can be graded; see `Completion.complete`."""
+        if self.completion is None:
+            return self.failure or Failure(kind=FailureKind.MODEL, reason="the model did not answer")
+        return self.completion.complete(*graded)
 
 
 Follow = Callable[[Job, Completion], Request | None]

@@ -41,7 +41,12 @@ class Limits(Settings):
     give_up: int = setting(
         default=10,
         command=False,
-        help="Stop after this many requests in a row, and a twentieth of those that worked, used up their attempts.",
+        help="Stop after this many requests in a row failed while nothing works.",
+    )
+    confirm_every: float = setting(
+        default=60.0,
+        command=False,
+        help="Minimum seconds between two requests that only find out whether the server still works.",
     )
 
 

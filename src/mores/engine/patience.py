@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from mores.engine.counts import Counts
@@ -33,18 +34,22 @@ class Patience:
         self._limits, self._counts = limits, counts
         self._down_since: float | None = None
         self._failed_in_a_row = 0
-        self.worked = 0
-        """Answers so far, from the model or the store."""
+        self._worked = 0
 
     def succeeded(self) -> None:
         """Remember that the server has answered."""
-        self.worked += 1
+        self._worked += 1
         self._failed_in_a_row = 0
         self._down_since = self._counts.gives_up_at = None
         self._counts.problem = ""
 
-    async def another(self, tries: Tries, problem: Transient) -> bool:
-        """Return whether to try again, after the wait for it. A try that began during an outage does not count."""
+    async def another(
+        self, tries: Tries, problem: Transient, works: Callable[[], Awaitable[bool | None]] | None = None
+    ) -> bool:
+        """Return whether to try again, after the wait for it. A try that began during an outage does not count.
+
+        `works` finds out whether there is one: a single request that the server drops must not wait for its end.
+        """
         now = time.monotonic()
         tries.failed += 1
         self._counts.problem = str(problem)
@@ -58,6 +63,9 @@ class Patience:
         tries.counted += left is None
         if tries.counted >= self._limits.attempts or (left is not None and left <= 0):
             return False
+        if left is not None and works is not None and tries.failed >= self._limits.attempts and await works():
+            self.succeeded()
+            return False
         self._counts.retries += 1
         longest = min(self._limits.longest_wait, self._limits.backoff * 2 ** min(tries.failed - 1, 30))
         wait = (problem.retry_after or 0.0) + random.uniform(0, longest)
@@ -68,7 +76,7 @@ class Patience:
         """Return why a request is not tried again; raise if only failures come."""
         self._failed_in_a_row += 1
         reason = f"{problem} (tried {tries.failed} times)"
-        if self._failed_in_a_row >= max(self._limits.give_up, self.worked // _SHARE):
+        if self._failed_in_a_row >= max(self._limits.give_up, self._worked // _SHARE):
             count = self._failed_in_a_row
             raise ModelError(f"{model}: {count} requests in a row failed, the last with: {reason}")
         return reason

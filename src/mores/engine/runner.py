@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from mores.engine.blame import Doubts, Probe, Surprise, Trouble
 from mores.engine.cost import guess_tokens
 from mores.engine.counts import Counts
 from mores.engine.job import Answer, Follow, Job
 from mores.engine.limits import Limits, Throttle
 from mores.engine.patience import Patience, Tries
 from mores.engine.store import AnswerKey, Outcome, Store, request_key
-from mores.errors import ModelError, Rejected, Transient
+from mores.errors import ModelError, MoresError, Transient
 from mores.models.base import Completion, Model, Request
-from mores.types import Failure, FailureKind
+from mores.types import Failure
 
 _CHUNK = 256
 """Jobs that are looked up in the store together."""
 _MOMENT = 0.005
 """Seconds in which they are gathered."""
+_SPARE = 4
+"""Workers of a lasting run for each call at once: one client's texts that wait for another try must not hold up all."""
 _ELSEWHERE = 0.2
 """Seconds until we look again for an answer that another process is asking for."""
 
@@ -37,6 +39,14 @@ class RunOptions:
     limits: Limits = field(default_factory=Limits)
     fresh: bool = False
     """Ask again what the store already knows."""
+    retry_failed: bool = False
+    """Ask again what the store knows to have failed, or to be unusable by `read`."""
+    read: Callable[[Answer], object] | None = None
+    """Returns a Failure, or a record with one, for an answer that cannot be used."""
+    lasting: bool = False
+    """Go on while nothing has worked yet, as a service does: the requests of others may work."""
+    worked: Request | None = None
+    """A request that worked earlier, to be asked again where everything fails."""
     follow: Follow | None = None
     counts: Counts = field(default_factory=Counts)
     """Filled as the run goes."""
@@ -102,9 +112,10 @@ class _Runner:
         self.opened = False
         self.workers = 0
         self.asking = 0
-        self.returned = asyncio.Event()
-        self.refused: Counter[str] = Counter()
-        self.unkept: list[tuple[AnswerKey, Failure]] = []
+        self.full = False
+        self.probe = Probe(model, self.limits, self.counts, self.timeout, options.worked)
+        self.doubts = Doubts[_Ticket](self.probe, self.limits, self._idle, lambda: self.asking, self._failed)
+        self.doubts.lasting = options.lasting
 
     async def answers(self) -> AsyncGenerator[Answer, None]:
         if self.options.on_open is not None:
@@ -162,12 +173,16 @@ class _Runner:
                 await self._take(chunk)
         self.exhausted = True
         self.news.set()
+        await self.doubts.decide()
 
     async def _take(self, chunk: list[Job]) -> None:
         """Let jobs in as soon as there is room."""
         while self.taken + len(chunk) - self.next_out > self.window:
             self.room.clear()
+            self.full = True
+            await self.doubts.decide()
             await self.room.wait()
+        self.full = False
         numbered = list(enumerate(chunk, self.taken))
         self.taken += len(chunk)
         self._admit(list(self._tickets(numbered)))
@@ -201,21 +216,30 @@ class _Runner:
         known: dict[bytes, Outcome] = {}
         if self.store is not None and not self.options.fresh:
             known = self.store.get_many([t.key.key for t in tickets])
-            self.patience.worked += len(known)
         for ticket in tickets:
             key = ticket.key.key
-            if (outcome := known.get(key)) is not None:
+            if isinstance(outcome := known.get(key), Completion):
+                self.probe.add(ticket.request, outcome)
+            if outcome is not None and not (self.options.retry_failed and self._unusable(ticket, outcome)):
                 self._settle(ticket, outcome, cached=True)
             elif key in self.open_keys:
                 self.open_keys[key].append(ticket)
             else:
                 self.open_keys[key] = [ticket]
                 self.queue.put_nowait(ticket)
-                if self.workers < self.concurrency:
+                if self.workers < self.concurrency * (_SPARE if self.options.lasting else 1):
                     self.workers += 1
                     self._start(self._work())
 
     # -- calls --------------------------------------------------------------------------------------------
+
+    def _unusable(self, ticket: _Ticket, outcome: Outcome) -> bool:
+        """Return whether a stored outcome is a failure, or an answer of which nothing can be made."""
+        if isinstance(outcome, Failure):
+            return True
+        record = self.options.read and self.options.read(Answer(ticket.job, outcome, followed=ticket.followed))
+        failure = getattr(record, "failure", record)
+        return isinstance(failure, Failure) or isinstance(outcome.complete(), Failure)
 
     async def _work(self) -> None:
         while True:
@@ -223,7 +247,7 @@ class _Runner:
             if not self._claim(ticket):
                 continue
             await self._open()
-            await self._doubt()
+            await self.doubts.settled()
             if self.store is not None:
                 await self.store.room(self.concurrency)
             self.asking += 1
@@ -231,20 +255,20 @@ class _Runner:
                 outcome = await self._ask(ticket.request)
             finally:
                 self.asking -= 1
-                self.returned.set()
-            if isinstance(outcome, Rejected):
-                self._refused(ticket, outcome)
-            elif isinstance(outcome, Failure) or self.store is None:
+            if isinstance(outcome, Trouble):
+                self.doubts.add(ticket, outcome)
+            elif self.store is None:
                 self._resolve(ticket, outcome)
             else:
                 self._keep(ticket, outcome)
+            await self.doubts.decide()
 
     def _claim(self, ticket: _Ticket) -> bool:
         """Return whether to ask.
 
         Another process may have the answer meanwhile, or be asking: then we come back to it.
         """
-        if self.store is None or self.options.fresh:
+        if self.store is None or self.options.fresh or self.options.retry_failed:
             return True
         key = ticket.key.key
         claimed = self.store.claims.take(key)  # before we look, or the other could answer in between
@@ -259,33 +283,20 @@ class _Runner:
         asyncio.get_running_loop().call_later(_ELSEWHERE, self.queue.put_nowait, ticket)
         return False
 
-    async def _doubt(self) -> None:
-        """Wait for the calls in flight if every request is refused for the same reason, and then give up."""
-        while not self.patience.worked and (worst := self.refused.most_common(1)):
-            reason, count = worst[0]
-            if count < self.limits.give_up:
-                return
-            if not self.asking:
-                raise ModelError(f"{self.model.name}: every request so far was refused: {reason}")
-            self.returned.clear()
-            await self.returned.wait()
+    def _idle(self) -> bool:
+        """Return whether no call is under way, and none comes before those that failed are decided."""
+        waiting = self.exhausted or self.full or isinstance(self.jobs, AsyncIterable)
+        return waiting and not self.asking and self.queue.empty()
 
-    def _refused(self, ticket: _Ticket, problem: Rejected) -> None:
-        """Keep a final refusal; but while nothing has worked, the run rather than the request may be wrong."""
-        failure = Failure(kind=FailureKind.MODEL, reason=str(problem))
-        self.refused[failure.reason] += 1
-        if problem.final and self.store is not None:
-            if self.patience.worked:
-                self._keep(ticket, failure)
-                return
-            self.unkept.append((ticket.key, failure))
-        self._resolve(ticket, failure)
+    def _failed(self, ticket: _Ticket, failure: Failure, keep: bool) -> None:
+        if keep and self.store is not None:
+            self._keep(ticket, failure)
+        else:
+            self._resolve(ticket, failure)
 
     def _keep(self, ticket: _Ticket, outcome: Outcome) -> None:
         """Pass the answer on after it is committed; the worker does not wait for that, unless many are not."""
         assert self.store is not None
-        while self.unkept:  # if it cannot be written, neither can the outcome, which says so
-            self.store.put(*self.unkept.pop()).add_done_callback(asyncio.Future.exception)
 
         def committed(done: asyncio.Future[None]) -> None:
             if done.cancelled():
@@ -314,8 +325,8 @@ class _Runner:
         if self.options.on_open is not None:
             self.options.on_open()
 
-    async def _ask(self, request: Request) -> Completion | Failure | Rejected:
-        """Return one answer, with retries; raises only what stops the run."""
+    async def _ask(self, request: Request) -> Completion | Trouble:
+        """Return one answer, with retries."""
         guess, counts = 0, self.counts
         if self.limits.tokens_per_minute:  # the server's own count corrects the guess afterwards
             answer = counts.completion_tokens // counts.calls if counts.calls else request.max_tokens
@@ -324,34 +335,45 @@ class _Runner:
         while True:
             tries.started = await self.throttle.acquire(guess)
             try:
-                async with asyncio.timeout(self.timeout):
-                    completion = await self.model.complete(request)
-            except TimeoutError:
-                problem = Transient(f"no answer within {self.timeout:g} s")
-            except Rejected as exc:
-                return exc
-            except Transient as exc:
-                problem = exc
-                if exc.overload:
-                    self.throttle.overloaded(exc, tries.started)
-            else:
-                used = completion.prompt_tokens + completion.completion_tokens
-                self.throttle.succeeded(used - guess if guess and used else 0)
-                self.patience.succeeded()
-                counts.calls += 1
-                counts.prompt_tokens += completion.prompt_tokens
-                counts.completion_tokens += completion.completion_tokens
-                if asked_again or completion.text.strip() or completion.stop != "stop":
-                    return completion
-                asked_again = True  # an empty answer is seldom meant; a second one is
-                counts.retries += 1
-                continue
+                outcome = await self._attempt(request)
+                if isinstance(outcome, Transient) and outcome.overload:
+                    self.throttle.overloaded(outcome, tries.started)
+                elif isinstance(outcome, Completion):
+                    used = outcome.prompt_tokens + outcome.completion_tokens
+                    self.throttle.succeeded(used - guess if guess and used else 0)
             finally:
                 self.throttle.release()
                 counts.concurrency = int(self.throttle.limit)
-            if not await self.patience.another(tries, problem):
-                reason = self.patience.gave_up(self.model.name, tries, problem)
-                return Failure(kind=FailureKind.MODEL, reason=reason)
+            if isinstance(outcome, Completion):
+                self.patience.succeeded()
+                self.probe.succeeded(tries.started)
+                self.probe.add(request, outcome)
+                counts.calls += 1
+                counts.prompt_tokens += outcome.prompt_tokens
+                counts.completion_tokens += outcome.completion_tokens
+                if asked_again or outcome.text.strip() or outcome.stop != "stop":
+                    return outcome
+                asked_again = True  # an empty answer is seldom meant; a second one is
+                counts.retries += 1
+            elif not isinstance(outcome, Transient):
+                return Trouble(outcome)
+            elif not await self.patience.another(tries, outcome, self.probe.works):
+                return Trouble(outcome, tries.failed)
+
+    async def _attempt(self, request: Request) -> Completion | ModelError:
+        try:
+            async with asyncio.timeout(self.timeout):
+                return await self.model.complete(request)
+        except TimeoutError:
+            return Transient(f"no answer within {self.timeout:g} s")
+        except ModelError as exc:
+            return exc
+        except MoresError:
+            raise
+        except Exception as exc:  # a model of the user's own: one text must not end the run for the others
+            surprise = Surprise(f"{self.model.name}: unexpected {type(exc).__name__}: {exc}")
+            surprise.__cause__ = exc
+            return surprise
 
     # -- answers out --------------------------------------------------------------------------------------
 

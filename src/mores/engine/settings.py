@@ -30,6 +30,9 @@ class AskSettings(ModelSettings, Limits, table="asking"):
         default_text="in the user's cache folder",
     )
     fresh: bool = setting(default=False, help="Ask again for answers that the store has.")
+    retry_failed: bool = setting(
+        default=False, help="Ask again for stored failures and for stored answers that could not be used."
+    )
     price: Price | None = setting(
         default=None,
         metavar="IN,OUT",

@@ -25,7 +25,7 @@ from mores.metric.settings import JudgeSettings, ReportSettings, SampleLike
 from mores.metric.spans import align
 from mores.metric.summary import WEAK
 from mores.models import Completion, Model, Request, Style, follows_grammars, metric_adapter, weakness
-from mores.models.base import taught_explanations, weakness_uncovered
+from mores.models.base import Stop, Written, taught_explanations, weakness_uncovered
 from mores.search.ground import covered
 from mores.settings import takes
 from mores.signature import sign
@@ -91,10 +91,21 @@ class Metric:
         *,
         in_order: bool = True,
         on_open: Callable[[], object] | None = None,
+        lasting: bool = False,
+        worked: Request | None = None,
     ) -> AsyncGenerator[Answer, None]:
         """Return what the model answers to calls of `jobs`, for `read`; a service makes them as texts come."""
         follow = self._repair if self.settings.repair else None
-        return self.asker.ask(jobs, follow=follow, counts=counts, in_order=in_order, on_open=on_open)
+        return self.asker.ask(
+            jobs,
+            follow=follow,
+            counts=counts,
+            in_order=in_order,
+            on_open=on_open,
+            lasting=lasting,
+            worked=worked,
+            read=self.read,
+        )
 
     def jobs(self, samples: Iterable[SampleLike]) -> Iterator[Job]:
         """Yield the calls to make."""
@@ -115,17 +126,15 @@ class Metric:
     def read(self, answer: Answer) -> Judgement:
         """Return the judgement in an answer."""
         sample: Sample = answer.job.data
-        if answer.completion is None:
-            return self.failed(sample, answer.failure)
-        written = parse(answer.completion)
-        if isinstance(written, Failure):
+        reply = answer.read(Stop.LENGTH)
+        if isinstance(reply, Failure):
+            return self.failed(sample, reply)
+        if isinstance(written := parse(reply), Failure):
             return self.failed(sample, written)
         errors = align(written.errors, sample, share=self._quoting)
         if explanations := taught_explanations(self.model):
             errors = tuple(checked(error, sample, explanations) for error in errors)
-        report = ErrorReport(
-            errors=errors, explanation=written.explanation, certainty=certainty(answer.completion.logprobs)
-        )
+        report = ErrorReport(errors=errors, explanation=written.explanation, certainty=certainty(reply.logprobs))
         return Judgement.of(
             sample,
             judge=self.model.name,
@@ -202,7 +211,8 @@ class Metric:
         return Failure(kind=FailureKind.INPUT, reason=reason)
 
     def _repair(self, job: Job, completion: Completion) -> Request | None:
-        if self._constrain or isinstance(parse(completion), WrittenReport):
+        reply = completion.complete(Stop.LENGTH)
+        if self._constrain or (isinstance(reply, Written) and isinstance(parse(reply), WrittenReport)):
             return None
         return self._constrained(self.request(job.data), job.data)
 
@@ -238,7 +248,8 @@ class Metric:
 
 def no_evidence(failure: Failure) -> Failure:
     """Return why a sample is not judged for which a search failed."""
-    return Failure(kind=failure.kind, reason=f"no evidence could be looked up: {failure.reason}")
+    reason = f"no evidence could be looked up: {failure.reason}"
+    return failure.model_copy(update={"reason": reason})
 
 
 def as_sample(value: SampleLike, number: int) -> Sample:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mores.models.base import Completion
+from mores.models.base import Stop, Written
 from mores.models.written import read_written
 from mores.types import Failure, FailureKind, Severity, Side
 
@@ -88,20 +88,15 @@ def schema_hash(schema: dict[str, Any] | None) -> str:
     return blake2b(json.dumps(schema).encode(), digest_size=4).hexdigest() if schema else "none"
 
 
-def parse(completion: Completion) -> WrittenReport | Failure:
-    """Return the report in an answer, or why there is none.
-
-    A code fence around the whole answer is allowed, no more.
-    """
-    if completion.stop == "content_filter":
-        return Failure(kind=FailureKind.FILTERED, reason="the provider's content filter withheld the report")
-    failure = parse_text(completion.text)
-    if isinstance(failure, Failure) and completion.stop == "length":
-        tokens = f" after {completion.completion_tokens} tokens" if completion.completion_tokens else ""
+def parse(reply: Written) -> WrittenReport | Failure:
+    """Return the report in an answer, or why there is none. What was cut off after a whole report is no loss."""
+    report = parse_text(reply.text)
+    if isinstance(report, Failure) and reply.stop is Stop.LENGTH:
+        tokens = f" after {reply.usage.completion_tokens} tokens" if reply.usage.completion_tokens else ""
         return Failure(kind=FailureKind.TRUNCATED, reason=f"the report was cut off{tokens}; raise max_tokens")
-    return failure
+    return report
 
 
 def parse_text(text: str) -> WrittenReport | Failure:
-    """Return the report in a text."""
+    """Return the report in a text, or why there is none. A code fence around the whole is allowed, no more."""
     return read_written(text, WrittenReport, "an error report")

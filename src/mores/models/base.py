@@ -6,9 +6,12 @@ has defaults for all but `complete`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Generator, Mapping
+from enum import StrEnum
 from typing import Any, Literal, NamedTuple, Protocol, Self, get_args
+
+from mores.reading import split_thoughts
+from mores.types import Failure, FailureKind, Usage
 
 Style = Literal["paper", "fenced", "guided", "brief"]
 """The metric's prompts, see `mores.metric.prompt`."""
@@ -19,11 +22,15 @@ PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 
 _ROUNDING = 1e-6
+_LOWEST = -1e6
+"""Below any log-probability of a computer's numbers; servers write -9999 for minus infinity."""
+_LONGEST_TOKEN = 32
+"""Characters: an answer of more for each log-probability is not covered by them."""
 
 
 def is_logprob(value: float) -> bool:
     """Return whether a number can be a log-probability: not above 0, except for rounding."""
-    return -math.inf < value <= _ROUNDING
+    return _LOWEST < value <= _ROUNDING
 
 
 class Message(NamedTuple):
@@ -96,18 +103,86 @@ def greedy(text: str, max_tokens: int, schema: Mapping[str, Any] | None = None) 
     return Request((Message("user", text),), max_tokens=max_tokens, logprobs=False, schema=schema)
 
 
+class Stop(StrEnum):
+    """Why an answer ended; what servers say is sorted into these by `stop_of`."""
+
+    COMPLETE = "stop"
+    LENGTH = "length"
+    FILTERED = "content_filter"
+    REFUSAL = "refusal"
+    TOOLS = "tool_calls"
+    OTHER = "other"
+    """An error, or something that we do not know: nobody can say whether the answer is complete."""
+
+
+_STOPS: dict[Stop, str] = {
+    Stop.COMPLETE: "stop eos eos_token end end_turn stop_sequence complete completed finish finished done",
+    Stop.LENGTH: "length max_tokens max_output_tokens max_length model_length token_limit",
+    Stop.FILTERED: "content_filter safety recitation blocklist prohibited_content guardrail_intervened",
+    Stop.REFUSAL: "refusal refused",
+    Stop.TOOLS: "tool_calls tool_call tool_use function_call",
+}
+_STOP_OF = {word: stop for stop, words in _STOPS.items() for word in words.split()}
+
+
+def stop_of(reason: str) -> Stop:
+    """Return what a server's finish reason means."""
+    return _STOP_OF.get(reason.casefold(), Stop.OTHER)
+
+
+class Written(NamedTuple):
+    """What a model wrote, once it is known that it can be graded: see `Completion.complete`."""
+
+    text: str
+    """The answer, without thoughts."""
+    thoughts: str
+    whole: str
+    """Both, as the model wrote them."""
+    stop: Stop
+    logprobs: tuple[float, ...] | None
+    """Of the tokens of the answer; None where there are none, or where they do not cover it."""
+    alternatives: tuple[tuple[str, float], ...] | None
+    usage: Usage
+
+
 class Completion(NamedTuple):
-    """The answer of a model."""
+    """What a model returns. Graders do not read it, but what `complete` makes of it."""
 
     text: str
     logprobs: tuple[float, ...] | None = None
     """Log-probability of each token of the answer; None where the server gives none."""
     stop: str = "stop"
-    """`stop`, `length` or `content_filter`."""
+    """The server's finish reason, for example `stop`, `length` or `content_filter`."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     alternatives: tuple[tuple[str, float], ...] | None = None
     """The likeliest first tokens and their log-probabilities, where they were asked for and the server gives them."""
+
+    def complete(self, *graded: Stop) -> Written | Failure:
+        """Return what can be graded; or why nothing can.
+
+        A protocol names the incomplete answers that it grades nevertheless, such as a letter that is cut off after it.
+        """
+        stop = stop_of(self.stop)
+        text, thoughts = split_thoughts(self.text)
+        if stop is Stop.FILTERED and stop not in graded:
+            kind, reason = FailureKind.FILTERED, "the provider's content filter withheld the answer"
+        elif stop is Stop.REFUSAL and stop not in graded:
+            kind, reason = FailureKind.REFUSED, f"the model declined to answer: {text[:60]!r}"
+        elif stop is Stop.LENGTH and (stop not in graded or not text):
+            tokens = f" after {self.completion_tokens} tokens" if self.completion_tokens else ""
+            kind, reason = FailureKind.TRUNCATED, f"the answer was cut off{tokens}; it ends with {text[-60:]!r}"
+        elif stop is Stop.OTHER:
+            kind, reason = FailureKind.MODEL, f"the server ended the answer with {self.stop[:60]!r}"
+        elif not text:
+            tools = "the model called a tool instead of answering" if stop is Stop.TOOLS else "the answer is empty"
+            kind, reason = FailureKind.EMPTY, "the answer has only thoughts" if thoughts else tools
+        else:
+            covered = self.logprobs and len(self.text) <= _LONGEST_TOKEN * len(self.logprobs)
+            logprobs = self.logprobs if covered else None
+            usage = Usage(prompt_tokens=self.prompt_tokens, completion_tokens=self.completion_tokens)
+            return Written(text, thoughts, self.text, stop, logprobs, self.alternatives, usage)
+        return Failure(kind=kind, reason=reason)
 
 
 class Model(Protocol):

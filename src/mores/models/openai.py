@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+from bisect import bisect_right
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -12,8 +14,9 @@ import aiohttp
 import orjson
 
 from mores.errors import ConfigError, ModelError, Rejected, Transient, suggest
-from mores.models.base import Completion, Request, Style, is_logprob
+from mores.models.base import Completion, Request, Stop, Style, is_logprob, stop_of
 from mores.models.http import ApiKey, read_body, read_json, read_wait
+from mores.reading import split_thoughts
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _DOWN = {502, 503, 504, 529}
@@ -27,6 +30,8 @@ LONGEST_WAIT = 600.0
 """Seconds: we do not wait for a server that asks for more."""
 MOST_BYTES = 16 << 20
 """Of an answer: 32,000 tokens with their log-probabilities take about 10 MB."""
+_COVERED = 0.5
+"""The share of an answer that tokens with log-probabilities must spell, or they say nothing about it."""
 
 
 class OpenAIModel:
@@ -161,7 +166,7 @@ class OpenAIModel:
                 body = await read_body(response, MOST_BYTES)
                 return response.status, response.headers, self._mask.masked_body(body)
         except aiohttp.ClientError as exc:
-            raise Transient(f"{self.base_url}: {self._describe(exc)}", down=True) from exc
+            raise Transient(f"{self.base_url}: {self._describe(exc)}", down=True, of_text=_of_text(exc)) from exc
 
     async def _greet(self) -> None:
         """Check that the server can be reached and the key is valid, before a long run starts."""
@@ -202,12 +207,16 @@ class OpenAIModel:
         if 300 <= status < 400:  # following it would send texts and key where the user did not mean them to go
             target = self._mask.masked(headers.get("Location", "somewhere else"))
             return ModelError(f"{self.base_url} redirects to {target}; give the correct address", setting="base_url")
-        if status in (401, 403):
+        if status == 403:
+            return ModelError(f"{message}; check what OPENAI_API_KEY may use, and what the server allows")
+        if status == 401:
             reason = "refused the key" if self._key else "requires a key, and none is set"
             return ModelError(f"{message}; the server {reason}: set OPENAI_API_KEY to a valid one")
-        if status in (402, 404) or problem.get("code") in ("insufficient_quota", "model_not_found"):
+        if status == 402 or problem.get("code") == "insufficient_quota":
+            return ModelError(f"{message}; the account has too little credit left", account=True)
+        if status == 404 or problem.get("code") == "model_not_found":
             hint = "" if self.model in self._served else suggest(self.model, self._served, before="openai:")
-            return ModelError(f"{message}; {hint}check the model's name, the base URL and the account")
+            return ModelError(f"{message}; {hint}check the model's name and the base URL")
         if status == 400 and problem.get("code") in ("unsupported_parameter", "unsupported_value"):
             return ModelError(f"{message}; change the temperature or the seed, which this model does not accept")
         if status in _LATER:
@@ -223,24 +232,35 @@ class OpenAIModel:
         return self._mask.masked(str(exc) or type(exc).__name__)
 
 
+def _of_text(exc: aiohttp.ClientError) -> bool:
+    """Return whether a connection broke that had been made: the text may be the reason."""
+    return not isinstance(exc, aiohttp.ClientConnectorError)
+
+
 def read_completion(body: bytes) -> Completion:
     """Return the answer in a 200 body; anything else in it is an error that may pass."""
     try:
         data = read_json(body)
-        if data.get("error"):
-            problem = read_error(body)
+        choice = data["choices"][0] if data.get("choices") else {}
+        if error := data.get("error") or choice.get("error"):
+            problem = read_error(orjson.dumps({"error": error}))
             busy = problem.get("code") in _OVERLOADED
-            raise Transient(f"an error in a 200 answer: {problem['message']}", overload=busy)
-        choice = data["choices"][0]
-        message = choice["message"]
+            raise Transient(f"an error in a 200 answer: {problem['message']}", overload=busy, of_text=True)
+        message = data["choices"][0]["message"]
         usage = data.get("usage") or {}
-        text, stop = message.get("content") or message.get("refusal") or "", choice.get("finish_reason") or "stop"
-        if not isinstance(text, str) or not isinstance(stop, str):
+        stop = choice.get("finish_reason") or "stop"
+        text, refusal = message.get("content") or "", message.get("refusal") or ""
+        if not isinstance(text, str) or not isinstance(refusal, str) or not isinstance(stop, str):
             raise TypeError("text and finish reason are strings")
-        thought = bool(message.get("reasoning_content") or message.get("reasoning"))
+        if stop_of(stop) is Stop.OTHER:
+            raise Transient(f"the server ended its answer with {stop[:60]!r}", of_text=True)
+        if refusal and not text:
+            text, stop = refusal, Stop.REFUSAL
+        answer, thoughts = split_thoughts(text)
+        thought = bool(thoughts or message.get("reasoning_content") or message.get("reasoning"))
         return Completion(
             text=text,
-            logprobs=_logprobs(choice.get("logprobs"), text if thought else None),
+            logprobs=_logprobs(choice.get("logprobs"), answer if thoughts else text, thought),
             stop=stop,
             prompt_tokens=_count(usage.get("prompt_tokens")),
             completion_tokens=_count(usage.get("completion_tokens")),
@@ -248,19 +268,23 @@ def read_completion(body: bytes) -> Completion:
         )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as exc:
         start = body[:80].decode("utf-8", "replace")
-        raise Transient(f"the server's answer is not a chat completion: {start!r}") from exc
+        raise Transient(f"the server's answer is not a chat completion: {start!r}", of_text=True) from exc
 
 
-def _logprobs(block: Any, text: str | None) -> tuple[float, ...] | None:
-    """Return the tokens' log-probabilities; with `text`, only from where it begins: thoughts may precede it."""
+def _logprobs(block: Any, text: str, thought: bool) -> tuple[float, ...] | None:
+    """Return the log-probabilities of the tokens of a text; None where they do not cover it.
+
+    After thoughts, they are those from where the text begins.
+    """
     try:
         tokens = block["content"]
-        if text is not None:
-            tokens = tokens[_start(tokens, text) :]
-        values = tuple(float(token["logprob"]) for token in tokens)
-    except (KeyError, TypeError, ValueError):
+        parts = [bytes(token["bytes"]) if token.get("bytes") else token["token"].encode() for token in tokens]
+        start = _start(parts, text) if thought else 0
+        values = tuple(float(token["logprob"]) for token in tokens[start:])
+    except (AttributeError, KeyError, TypeError, ValueError):
         return None
-    return values if values and all(map(is_logprob, values)) else None
+    covers = sum(map(len, parts[start:])) >= _COVERED * len(text.encode())
+    return values if values and covers and all(map(is_logprob, values)) else None
 
 
 def _alternatives(block: Any) -> tuple[tuple[str, float], ...] | None:
@@ -273,14 +297,18 @@ def _alternatives(block: Any) -> tuple[tuple[str, float], ...] | None:
     return pairs if len(pairs) > 1 and all(is_logprob(logprob) for _, logprob in pairs) else None
 
 
-def _start(tokens: list[dict[str, Any]], text: str) -> int:
-    """Return the last token from which the tokens spell the text; ValueError when there is none."""
-    parts = [bytes(token["bytes"]) if token.get("bytes") else token["token"].encode() for token in tokens]
-    wanted = text.encode()
-    for start in range(len(parts) - 1, -1, -1):
-        if b"".join(parts[start:]).lstrip().startswith(wanted):
-            return start
-    raise ValueError("the tokens do not spell the text")
+def _start(parts: list[bytes], text: str) -> int:
+    """Return the last token from which the tokens spell the text; ValueError when there is none.
+
+    It is found from the end, in reversed bytes: searching takes linear time only forwards.
+    """
+    spelt, wanted = b"".join(parts), text.strip().encode()
+    begins = len(spelt) - spelt[::-1].index(wanted[::-1]) - len(wanted)
+    starts = list(accumulate(map(len, parts), initial=0))
+    start = bisect_right(starts, begins, hi=len(parts)) - 1
+    if spelt[starts[start] : begins].strip():
+        raise ValueError("the text begins within a token")
+    return start
 
 
 def _count(value: Any) -> int:
@@ -313,7 +341,7 @@ def read_error(body: bytes) -> dict[str, Any]:
 def _checked_url(url: str) -> str:
     try:
         parts = urlsplit(url)
-        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname)
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_valid = False
     if not is_valid:

@@ -88,7 +88,7 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
     @app.get("/health", response_model=ServiceStatus)
     async def health() -> ServiceStatus:
         """Tell whether the service runs; also while it cannot judge texts."""
-        return ServiceStatus(status="ok", model=service.metric.model.name)
+        return ServiceStatus(status="ok")
 
     @app.head("/ready", include_in_schema=False)
     @app.get(
@@ -96,7 +96,7 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
     )
     async def ready() -> Response:
         """Tell whether texts can be judged now."""
-        status = ServiceStatus(status=service.unready or "ok", model=service.metric.model.name)
+        status = ServiceStatus(status=service.unready or "ok")
         return Response(status.model_dump_json(), 503 if service.unready else 200, media_type=JSON)
 
     @guarded.get("/metrics", response_class=PlainTextResponse)

@@ -19,7 +19,6 @@ class ServiceStatus(Record):
 
     status: str
     """`ok`, or why texts cannot be judged now."""
-    model: str
 
 
 def _text() -> dict[str, Any]:

@@ -13,12 +13,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-import sys
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import replace
 from itertools import count
 from typing import Self
 
@@ -28,14 +26,21 @@ from mores.metric import Metric
 from mores.metric.metric import no_evidence
 from mores.metric.prompt import NO_PLACE
 from mores.metric.texts import Lookup, OpenLookup
+from mores.models import Request
 from mores.search import ground
 from mores.serve.settings import Bounds
-from mores.types import Failure, FailureKind, Judgement, Sample
+from mores.types import Blame, Failure, FailureKind, Judgement, Sample
 
 LONGEST_WAIT = 60
 """Most seconds after which a client that is refused may come again."""
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Seconds before a model that failed is opened again."""
+UNAVAILABLE = {
+    Blame.TEXT: "the judge gives no answer for this text",
+    Blame.MOMENT: "the judge is not available at the moment; try again later",
+    Blame.SETUP: "the judge cannot be asked; the log of the service says why",
+}
+"""What a client is told of a failure of the model."""
 _log = logging.getLogger(__name__)
 
 
@@ -100,8 +105,6 @@ class Service:
         if lookup and metric.style == "paper":
             raise ConfigError(NO_PLACE, setting="style")
         self.metric, self.lookup, self.bounds = metric, lookup, bounds or Bounds()
-        # A run gives up where one text after the other fails. Here they may all be those of one client.
-        metric.asker = replace(metric.asker, limits=replace(metric.asker.limits, give_up=sys.maxsize))
         self.on_failed_start = on_failed_start
         """Gets the reason where the model cannot be opened at the start."""
         self.counts = Counts()
@@ -115,10 +118,13 @@ class Service:
         self._started = self._closing = False
         self._again_at = 0.0
         self._failures = 0
+        self._worked: Request | None = None
         self._pace, self._last = 0.0, time.monotonic()
         self._numbers = count()
-        self._turns: deque[Batch] = deque()
+        self._turns: dict[str, deque[Batch]] = {}
+        """The requests with waiting texts, by client: each client has its turn, and then each of its requests."""
         self._asked: dict[str, tuple[Batch, int]] = {}
+        self._with_model: Counter[str] = Counter()
         self._open: dict[Batch, list[asyncio.TimerHandle | asyncio.Task[None]]] = {}
         self._news, self._idle = asyncio.Event(), asyncio.Event()
         self._grounding: OpenLookup | None = None
@@ -127,7 +133,7 @@ class Service:
     async def __aenter__(self) -> Self:
         """Open the model, in the background."""
         self._news, self._idle = asyncio.Event(), asyncio.Event()  # of this loop
-        self.problem = f"{self.metric.model.name} is being opened"
+        self.problem = "the model is being opened"
         self._task = asyncio.create_task(self._work())
         return self
 
@@ -147,7 +153,7 @@ class Service:
         """Why texts cannot be judged now; empty where they can."""
         if self._closing:
             return "the service is ending"
-        return self.problem or (self.counts.problem if self.counts.gives_up_at else "")
+        return self.problem or (UNAVAILABLE[Blame.MOMENT] if self.counts.gives_up_at else "")
 
     @property
     def asked(self) -> int:
@@ -173,8 +179,9 @@ class Service:
         self.waiting[client] += len(samples)
 
         def expire() -> None:
-            problem = f"; the last problem was: {self.counts.problem}" if self.counts.problem else ""
-            self._fail(batch, f"not judged within {self.bounds.deadline:g} s{problem}")
+            if self.counts.problem:
+                _log.warning("not judged in time; the last problem was: %s", self.counts.problem)
+            self._fail(batch, f"not judged within {self.bounds.deadline:g} s; try again later", Blame.MOMENT)
 
         expiry = asyncio.get_running_loop().call_later(self.bounds.deadline, expire)
         self._open[batch] = [expiry]
@@ -198,7 +205,7 @@ class Service:
 
     def _enqueue(self, batch: Batch, *places: int) -> None:
         if not batch.waiting:
-            self._turns.append(batch)
+            self._turns.setdefault(batch.client, deque()).append(batch)
         batch.waiting.extend(places)
         self._news.set()
 
@@ -207,7 +214,7 @@ class Service:
         asked = {place for other, place in self._asked.values() if other is batch}
         self._waits_no_more(batch, sum(place not in asked for place in batch.left))
         if batch.waiting:
-            self._turns.remove(batch)
+            self._turns[batch.client].remove(batch)
             batch.waiting.clear()
 
     def _waits_no_more(self, batch: Batch, texts: int) -> None:
@@ -225,15 +232,22 @@ class Service:
                     batch.samples[place] = sample
                     if failure:
                         self._waits_no_more(batch, 1)
-                        self._deliver(batch, place, self.metric.failed(sample, no_evidence(failure)))
+                        self._deliver(batch, place, self._unsearched(sample, failure.reason, failure.blame))
                     else:
                         self._enqueue(batch, place)
                     place += 1
         except Exception as error:
-            failure = no_evidence(Failure(kind=FailureKind.MODEL, reason=_explain(error)))
+            if not isinstance(error, MoresError):
+                _log.error("unexpected failure", exc_info=error)
             for unsearched in range(place, len(batch.samples)):
                 self._waits_no_more(batch, 1)
-                self._deliver(batch, unsearched, self.metric.failed(batch.samples[unsearched], failure))
+                judgement = self._unsearched(batch.samples[unsearched], str(error), Blame.MOMENT)
+                self._deliver(batch, unsearched, judgement)
+
+    def _unsearched(self, sample: Sample, reason: str, blame: Blame) -> Judgement:
+        _log.warning("no evidence could be looked up (%s): %s", blame, reason)
+        public = Failure(kind=FailureKind.MODEL, reason="the search gives no answer", blame=blame)
+        return self.metric.failed(sample, no_evidence(public))
 
     # -- judgements out -----------------------------------------------------------------------------------
 
@@ -244,18 +258,27 @@ class Service:
                 async with AsyncExitStack() as stack:
                     if self.lookup:
                         self._grounding = await stack.enter_async_context(self.lookup.open(self.metric))
-                    answers = self.metric.answers(self._jobs(), self.counts, in_order=False, on_open=self._opened)
+                    answers = self.metric.answers(
+                        self._jobs(),
+                        self.counts,
+                        in_order=False,
+                        on_open=self._opened,
+                        lasting=True,
+                        worked=self._worked,
+                    )
                     async for answer in await stack.enter_async_context(aclosing(answers)):
                         self._answered(answer)
             except Exception as error:
-                self.problem = _explain(error)
+                _log.error("the judge cannot be asked: %s", error, exc_info=not isinstance(error, MoresError))
+                self.problem = UNAVAILABLE[Blame.SETUP]
                 self._again_at = time.monotonic() + PAUSES[min(self._failures, len(PAUSES) - 1)]
                 self._failures += 1
                 if not self._started:
-                    self.on_failed_start(error if isinstance(error, MoresError) else MoresError(self.problem))
+                    self.on_failed_start(error if isinstance(error, MoresError) else MoresError(repr(error)))
                 for batch in list(self._open):
-                    self._fail(batch, self.problem)
+                    self._fail(batch, self.problem, Blame.SETUP)
                 self._asked.clear()
+                self._with_model.clear()
             await asyncio.sleep(max(0.0, self._again_at - time.monotonic()))
 
     def _opened(self) -> None:
@@ -264,34 +287,61 @@ class Service:
         self.counts.problem, self.counts.gives_up_at = "", None
 
     async def _jobs(self) -> AsyncIterator[Job]:
-        """Yield the next text whenever the model can take one, of each request in turn."""
-        most = self.metric.asker.limits.concurrency or self.metric.model.concurrency
+        """Yield the next text whenever the model can take one."""
         while True:
-            while not self._turns or len(self._asked) >= most:
+            while (batch := self._next()) is None:
                 self._news.clear()
                 await self._news.wait()
-            batch = self._turns.popleft()
             place = batch.waiting.popleft()
             if batch.waiting:
-                self._turns.append(batch)
+                self._turns[batch.client].append(batch)
             self._waits_no_more(batch, 1)
             if not self._asked:
                 self._last = time.monotonic()
             number = str(next(self._numbers))
             self._asked[number] = batch, place
+            self._with_model[batch.client] += 1
             for job in self.metric.jobs([batch.samples[place]]):
                 yield job._replace(id=number)
+
+    def _next(self) -> Batch | None:
+        """Return the request whose text is next, of each client in turn; None while the model takes no more.
+
+        Beyond what the model takes at once, each client has a few places that nobody else can fill: texts that are
+        tried again and again hold up those of their own client alone.
+        """
+        most = self.metric.asker.limits.concurrency or self.metric.model.concurrency
+        for client, batches in list(self._turns.items()):
+            if not batches:
+                del self._turns[client]
+            elif len(self._asked) < most or self._with_model[client] < max(1, most // 4):
+                self._turns[client] = self._turns.pop(client)  # it is now the last
+                return batches.popleft()
+        return None
 
     def _answered(self, answer: Answer) -> None:
         now = time.monotonic()
         self._pace += 0.1 * (now - self._last - self._pace)
         self._last = now
-        if answer.completion:
+        request = answer.job.request
+        if answer.completion and isinstance(request, Request):
             self._failures = 0
+            self._worked = min(self._worked or request, request, key=lambda it: len(it.messages[-1].content))
         batch, place = self._asked.pop(answer.job.id)
+        self._with_model -= Counter([batch.client])  # which forgets clients without any
         self._news.set()
         if place in batch.left:
-            self._deliver(batch, place, self.metric.read(answer))
+            self._deliver(batch, place, self._disclosed(self.metric.read(answer)))
+
+    def _disclosed(self, judgement: Judgement) -> Judgement:
+        """Return a judgement whose failure says what a client may know: addresses and errors of servers are logged."""
+        failure = judgement.failure
+        if failure is None or failure.kind is not FailureKind.MODEL:
+            return judgement
+        _log.warning("a text could not be judged (%s): %s", failure.blame, failure.reason)
+        return judgement.model_copy(
+            update={"failure": failure.model_copy(update={"reason": UNAVAILABLE[failure.blame]})}
+        )
 
     def _deliver(self, batch: Batch, place: int, judgement: Judgement) -> None:
         if batch.put(place, judgement):
@@ -299,10 +349,10 @@ class Service:
         if not batch.left:
             self._leave(batch)
 
-    def _fail(self, batch: Batch, reason: str) -> None:
+    def _fail(self, batch: Batch, reason: str, blame: Blame) -> None:
         """Let every text that is left be a failure."""
         self._unqueue(batch)
-        failure = Failure(kind=FailureKind.MODEL, reason=reason)
+        failure = Failure(kind=FailureKind.MODEL, reason=reason, blame=blame)
         for place in list(batch.left):
             self._deliver(batch, place, self.metric.failed(batch.samples[place], failure))
 
@@ -311,11 +361,3 @@ class Service:
             work.cancel()
         if not self._open:
             self._idle.set()
-
-
-def _explain(error: Exception) -> str:
-    """Return what went wrong, in our own words, or the kind of a surprise, which is logged."""
-    if isinstance(error, MoresError):
-        return str(error)
-    _log.error("unexpected failure", exc_info=error)
-    return f"unexpected {type(error).__name__}"
