@@ -160,6 +160,10 @@ def check(
             )
             for row in rows
         ]
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        counts[row.probe.value][row.actual.value if row.actual else UNSCORED] += 1
+    order = [*(label.value for label in LABELS), UNSCORED]
     pairs = [(LABELS.index(row.expected), LABELS.index(row.actual)) for row in rows if row.actual]
     return JudgeCheck(
         judge=judge,
@@ -167,18 +171,10 @@ def check(
         agreement=_share("agreement", rows),
         kappa=cohen_kappa([expected for expected, _ in pairs], [actual for _, actual in pairs]) if pairs else None,
         probes=_group(rows, lambda row: row.probe.value),
-        grades=_grades(rows),
+        grades={name: {grade: n[grade] for grade in order if n[grade]} for name, n in counts.items()},
         languages=_group(rows, lambda row: row.item.language or "unknown"),
         biases=_biases(rows),
     )
-
-
-def _grades(rows: Iterable[CheckedAnswer]) -> dict[str, dict[str, int]]:
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for row in rows:
-        counts[row.probe.value][row.actual.value if row.actual else UNSCORED] += 1
-    order = [*(label.value for label in LABELS), UNSCORED]
-    return {name: {grade: grades[grade] for grade in order if grades[grade]} for name, grades in counts.items()}
 
 
 def _answers(item: Item, other: str | None) -> Iterator[tuple[Probe, str]]:

@@ -35,22 +35,19 @@ class QuestionLabels(Record):
 def read_labels(paths: Iterable[Path]) -> dict[str, dict[str, str]]:
     """Return the labels of each question in these files, or in these runs of `mores topics`."""
     labels: dict[str, dict[str, str]] = {}
-    for path in map(_labels_file, paths):
+    for path in paths:
+        if path.is_dir():
+            run = open_run(path)
+            if run.kind != "topics":
+                fix = "give one of mores topics, or a file of labels"
+                raise InputError(f"{path}: it is a run of mores {run.kind}; {fix}")
+            path = run.file(TOPICS)
         for row in read_records(path, QuestionLabels):
             labels_of_question = labels.setdefault(row.id, {})
             if twice := labels_of_question.keys() & row.labels.keys():
                 raise InputError(f"{path}: {row.id} has the label {min(twice)!r} twice; remove one")
             labels_of_question.update(row.labels)
     return labels
-
-
-def _labels_file(path: Path) -> Path:
-    if not path.is_dir():
-        return path
-    run = open_run(path)
-    if run.kind != "topics":
-        raise InputError(f"{path}: it is a run of mores {run.kind}; give one of mores topics, or a file of labels")
-    return run.file(TOPICS)
 
 
 def label(

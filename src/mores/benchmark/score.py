@@ -132,7 +132,14 @@ class VerdictScores:
         first = {self.benchmark.unit(item): item for item in reversed(self.items)}
         sampled = self._compare(first)
         several = max(self._parts.values(), default=1) > 1
-        by = {name: self._break_down(name, first) for name in self.benchmark.breakdowns}
+        by: dict[str, dict[str, dict[str, Result]]] = {}
+        for name in self.benchmark.breakdowns:
+            units: dict[str, list[str]] = defaultdict(list)
+            for unit, item in first.items():
+                if (group := self.benchmark.group(item, name)) is not None:
+                    units[group].append(unit)
+            if units:
+                by[name] = {group: self._figures(members) for group, members in sorted(units.items())}
         return BenchResult(
             benchmark=self.benchmark.name,
             title=self.benchmark.title,
@@ -142,7 +149,7 @@ class VerdictScores:
             questions=len(self._parts),
             samples=self._samples,
             figures=self._figures(list(self._parts)),
-            by={name: groups for name, groups in by.items() if groups},
+            by=by,
             measured=not self.benchmark.figures,
             rows=self._row_accuracy() if several else None,
             references=dict(self.benchmark.references(self.items)) | sampled,
@@ -162,13 +169,6 @@ class VerdictScores:
         if self._probable:
             return {}
         return references_of_samples(list(theirs.values()), [int(sum(self._chosen[unit].values())) for unit in theirs])
-
-    def _break_down(self, grouping: str, first: dict[str, Item]) -> dict[str, dict[str, Result]]:
-        units: dict[str, list[str]] = defaultdict(list)
-        for unit, item in first.items():
-            if (group := self.benchmark.group(item, grouping)) is not None:
-                units[group].append(unit)
-        return {group: self._figures(members) for group, members in sorted(units.items())}
 
     def _figures(self, units: list[str]) -> dict[str, Result]:
         counts = np.array([self._counts[unit] for unit in units], dtype=np.float64).reshape(len(units), len(LABELS))

@@ -10,8 +10,8 @@ from typing import Any
 
 from mores.benchmark.api import open_session
 from mores.benchmark.benchmark import Benchmark
-from mores.benchmark.run import data_hash
-from mores.benchmark.session import Asking, read_items
+from mores.benchmark.run import Asking, data_hash
+from mores.benchmark.session import read_items
 from mores.benchmark.settings import QuestionSettings
 from mores.diagnosis import kinds
 from mores.diagnosis.calibrating import FROM

@@ -138,7 +138,7 @@ async def calibrate_stated(job: BenchJob, folder: Path) -> CalibrationResult:
 async def calibrate_likelihood(job: BenchJob, folder: Path) -> CalibrationResult:
     """Return the confidence from the probabilities of its answers."""
     answers, verdicts = folder / "likelihood.answers.jsonl", folder / "likelihood.verdicts.jsonl"
-    job = replace(job, by_logprob=job.benchmark.candidates is not None)
+    job = replace(job, asking=replace(job.asking, by_logprob=job.benchmark.candidates is not None))
     await ask_likelihood(job, answers)
     await job.grade(answers, verdicts)
     subject = subject_of_run(job, confidence=LIKELIHOOD)

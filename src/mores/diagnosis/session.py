@@ -10,7 +10,8 @@ from typing import Any
 from mores.benchmark import benchmark, is_folder, names
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.folder import BenchRun, find_bench_runs
-from mores.benchmark.session import Asking, Session
+from mores.benchmark.run import Asking
+from mores.benchmark.session import Session
 from mores.diagnosis.locality import LANGUAGE
 from mores.diagnosis.paired import Opened, open_run
 from mores.engine import Asker
