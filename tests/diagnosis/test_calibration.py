@@ -41,7 +41,7 @@ from mores.diagnosis.confidence import (
     read_reply,
     read_stated,
 )
-from mores.diagnosis.subject import Subject, subject_of_run
+from mores.diagnosis.paired import Subject, subject_of_run
 from mores.engine import Asker, Limits, Store
 from mores.errors import ConfigError, InputError, Rejected
 from mores.io import JsonlWriter, read_records
@@ -339,7 +339,7 @@ def test_likelihood_of_choices_is_the_probability_of_the_chosen(tmp_path: Path) 
     ]
     model = Scripted(lambda i: Completion("A", alternatives=(("A", math.log(0.6)), ("B", math.log(0.2 + 0.6 * i)))))
     path, graded = tmp_path / "said.jsonl", tmp_path / "verdicts.jsonl"
-    run = BenchJob(CHOICE, own, asker(model))
+    run = BenchJob(CHOICE, own, asker(model), asking=Asking(by_logprob=True))
 
     async def work() -> None:
         await ask_likelihood(run, path)

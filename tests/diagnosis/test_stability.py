@@ -14,8 +14,8 @@ import pytest
 from mores.benchmark.benchmark import Benchmark, Graded, Label, Verdict
 from mores.benchmark.choice import grade_letter, letters
 from mores.benchmark.run import Asking, BenchJob
+from mores.diagnosis.paired import Subject, subject_of_run
 from mores.diagnosis.stability import CLUSTERS, LISTED, CurvePoint, Stability, measure_stability, paragraph
-from mores.diagnosis.subject import Subject, subject_of_run
 from mores.engine import Asker
 from mores.errors import InputError
 from mores.io import read_records

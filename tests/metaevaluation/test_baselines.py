@@ -15,11 +15,9 @@ from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
 from mores.metaevaluation.api import _scorers
 from mores.metaevaluation.baselines import ALL, BASELINES, SHORTCUT, Baseline, fit, judge, similarity
-from mores.metaevaluation.baselines.constant import Majority
-from mores.metaevaluation.baselines.cut import best_cut
+from mores.metaevaluation.baselines.constant import Majority, Words
 from mores.metaevaluation.baselines.retrieval import RetrievalBaseline
-from mores.metaevaluation.baselines.similarity import Similarity
-from mores.metaevaluation.baselines.words import Words
+from mores.metaevaluation.baselines.similarity import Similarity, best_cut
 from mores.search.encoders import open_encoder
 from mores.types import ErrorReport, FailureKind
 from tests.metaevaluation.golds import dishes, error, labelled

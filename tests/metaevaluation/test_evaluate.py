@@ -13,8 +13,16 @@ from sklearn import metrics
 
 from mores.factory.gold import Gold
 from mores.factory.items import Task
-from mores.metaevaluation.evaluate import COUNTED, count, evaluate, gold_score, influences, join, label_groups
-from mores.metaevaluation.quality import measure_reports
+from mores.metaevaluation.evaluate import (
+    COUNTED,
+    count,
+    evaluate,
+    gold_score,
+    influences,
+    join,
+    label_groups,
+    measure_reports,
+)
 from mores.metaevaluation.records import STATISTICS, MetricEvaluation
 from mores.stats import classification, correlation, ties
 from mores.types import Error, ErrorReport, FailureKind, Judgement, Result, Severity, Signature

@@ -14,7 +14,7 @@ from mores.benchmark.benchmark import Verdict
 from mores.benchmark.board import Board, make_board, read_runs
 from mores.benchmark.folder import RESPONSES, VERDICTS, BenchRun
 from mores.benchmark.judge_check import JudgeCheckRun, LabelledAnswer, make_probes, probes_hash
-from mores.benchmark.labels import read_labels
+from mores.benchmark.labels import Tiers, label_tiers, read_labels
 from mores.benchmark.run import Asking, BenchJob
 from mores.benchmark.session import Session, read_items, spread
 from mores.benchmark.settings import (
@@ -25,7 +25,6 @@ from mores.benchmark.settings import (
     TiersSettings,
     TopicsSettings,
 )
-from mores.benchmark.tiers import Tiers, label_tiers
 from mores.benchmark.topics import TopicsRun, label_topics
 from mores.engine import Asker, make_asker
 from mores.errors import ConfigError, InputError

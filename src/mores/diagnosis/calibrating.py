@@ -21,9 +21,8 @@ from mores.diagnosis.confidence import (
     read_stated,
 )
 from mores.diagnosis.folder import Findings
-from mores.diagnosis.paired import Opened
+from mores.diagnosis.paired import Opened, Subject, subject_of_folder, subject_of_run
 from mores.diagnosis.session import Diagnosis, Target
-from mores.diagnosis.subject import Subject, subject_of_folder, subject_of_run
 from mores.errors import ConfigError, ModelError
 from mores.io import read_records
 from mores.signature import sign

@@ -21,7 +21,7 @@ from pydantic import Field
 
 from mores.benchmark.benchmark import Label, Verdict
 from mores.diagnosis.confidence import Confidences
-from mores.diagnosis.subject import Subject, shorten
+from mores.diagnosis.paired import Subject, shorten
 from mores.errors import InputError
 from mores.formatting import number, percent, points, to
 from mores.stats.calibration import (

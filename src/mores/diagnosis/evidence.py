@@ -21,8 +21,16 @@ from typing import NamedTuple
 from mores.benchmark.benchmark import Benchmark, Label
 from mores.benchmark.evidence import SearchedItem
 from mores.benchmark.folder import EVIDENCE
-from mores.diagnosis.paired import AskedQuestion, Opened, QuestionPair, check_alike, open_run, pair_up, read_asked
-from mores.diagnosis.subject import shorten
+from mores.diagnosis.paired import (
+    AskedQuestion,
+    Opened,
+    QuestionPair,
+    check_alike,
+    open_run,
+    pair_up,
+    read_asked,
+    shorten,
+)
 from mores.diagnosis.verdict import ask_judge, read_lines
 from mores.engine import Asker, Job, Reply, read_reply
 from mores.errors import ConfigError

@@ -25,11 +25,10 @@ from mores.diagnosis.errors import (
 from mores.diagnosis.evidence import JUDGED, EvidenceJudge, open_runs, read_verdicts
 from mores.diagnosis.folder import KINDS, Findings
 from mores.diagnosis.locality import LANGUAGE, measure_locality, read_ran
-from mores.diagnosis.paired import Opened, open_run
+from mores.diagnosis.paired import Opened, open_run, subject_of_folder
 from mores.diagnosis.retrieval import RetrievalResult, diagnose_retrieval
 from mores.diagnosis.session import Diagnosis, Target
 from mores.diagnosis.stability import Stability, measure_stability
-from mores.diagnosis.subject import subject_of_folder
 from mores.diagnosis.translation import TranslationResult, diagnose_translation, open_versions
 from mores.errors import ConfigError, InputError
 from mores.formatting import count

@@ -41,8 +41,7 @@ from mores.diagnosis.change import (
     uncertain_words,
 )
 from mores.diagnosis.evidence import NAMES, EvidenceMatch, EvidenceRuns, EvidenceVerdict
-from mores.diagnosis.paired import QuestionPair, map_groups
-from mores.diagnosis.subject import LONGEST, shorten
+from mores.diagnosis.paired import LONGEST, QuestionPair, map_groups, shorten
 from mores.errors import InputError
 from mores.formatting import full_points, full_share
 from mores.stats.results import share_result

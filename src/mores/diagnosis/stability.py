@@ -19,7 +19,7 @@ from pydantic import Field
 from mores.benchmark.benchmark import Benchmark, Label, Verdict
 from mores.benchmark.score import together
 from mores.diagnosis.confidence import cluster_of
-from mores.diagnosis.subject import Subject, shorten
+from mores.diagnosis.paired import Subject, shorten
 from mores.errors import InputError
 from mores.formatting import between, count, percent
 from mores.stats.classification import Bools, Floats, Ints

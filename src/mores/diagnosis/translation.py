@@ -25,6 +25,7 @@ from mores.diagnosis.change import (
     uncertain_words,
 )
 from mores.diagnosis.paired import (
+    LONGEST,
     AskedQuestion,
     Names,
     Opened,
@@ -33,8 +34,8 @@ from mores.diagnosis.paired import (
     open_run,
     pair_up,
     read_asked,
+    shorten,
 )
-from mores.diagnosis.subject import LONGEST, shorten
 from mores.errors import ConfigError
 from mores.formatting import full_points, full_share, p_equals
 from mores.signature import sign
