@@ -15,6 +15,7 @@ import pytest
 
 from mores.benchmark import benchmark, culturalbench
 from mores.benchmark.folder import RESPONSES, VERDICTS, open_bench_run, write_items
+from mores.benchmark.run import Asking
 from mores.benchmark.run import BenchJob as BenchRun
 from mores.cli import main
 from mores.diagnosis.confidence import form_of
@@ -187,7 +188,7 @@ def likely(folder: Path) -> Path:
     chosen = benchmark("culturalbench-easy")
     items = list(chosen.read(SAMPLES / "culturalbench" / "sample", lambda _: None))
     model = FakeModel("likely", lambda _: Completion("A", alternatives=(("A", math.log(0.8)), ("B", math.log(0.2)))))
-    job = BenchRun(chosen, items, Asker(model, None), by_logprob=True)
+    job = BenchRun(chosen, items, Asker(model, None), asking=Asking(by_logprob=True))
     folder.mkdir()
     write_items(items, folder)
 

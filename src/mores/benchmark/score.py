@@ -141,7 +141,11 @@ class VerdictScores:
             if label := label_of(verdict, self.unjudged):
                 verdict = verdict.model_copy(update={"label": label})
         self._rows[verdict.unit][LABELS.index(verdict.label) if verdict.label else -1] += 1
-        self._choose(verdict)
+        if self.benchmark.people is not None:  # the distribution over choices: probabilities, or all for the one choice
+            self._probable |= bool(verdict.probabilities)
+            chosen = self._chosen[verdict.unit]
+            for choice, share in (verdict.probabilities or ({verdict.read: 1.0} if verdict.read else {})).items():
+                chosen[choice] = chosen.get(choice, 0.0) + share
         for name, value in verdict.values.items():
             cells = self._measures.setdefault(name, {}).setdefault(verdict.unit, [0.0, 0, 0])
             cells[0] += value or 0.0
@@ -155,20 +159,16 @@ class VerdictScores:
                 self._counts[verdict.unit][LABELS.index(whole)] += 1
             self._open.clear()
 
-    def _choose(self, verdict: Verdict) -> None:
-        """Add its part to the distribution over choices: the probabilities, or all of it for the one choice."""
-        if self.benchmark.people is None:
-            return
-        self._probable |= bool(verdict.probabilities)
-        chosen = self._chosen[verdict.unit]
-        for choice, share in (verdict.probabilities or ({verdict.read: 1.0} if verdict.read else {})).items():
-            chosen[choice] = chosen.get(choice, 0.0) + share
-
     def result(self, model: str, judge: str | None, signature: Signature) -> BenchResult:
         """Return all figures."""
         first = {self.benchmark.unit(item): item for item in reversed(self.items)}
         sampled = self._compare(first)
-        several = max(self._parts.values(), default=1) > 1
+        rows = None
+        if max(self._parts.values(), default=1) > 1:
+            parts, figure = np.array(list(self._rows.values()), dtype=np.float64), ACCURACY["accuracy"]
+            counts, unscored = parts[:, :-1], int(parts[:, -1].sum())
+            bounds = _bounds(figure, counts.sum(axis=0), unscored)
+            rows = _result("rows", figure, counts, int(counts.sum()), unscored).model_copy(update={"bounds": bounds})
         by: dict[str, dict[str, dict[str, Result]]] = {}
         for name in self.benchmark.breakdowns:
             units: dict[str, list[str]] = defaultdict(list)
@@ -188,7 +188,7 @@ class VerdictScores:
             figures=self._figures(list(self._parts)),
             by=by,
             measured=not self.benchmark.figures,
-            rows=self._row_accuracy() if several else None,
+            rows=rows,
             references=dict(self.benchmark.references(self.items)) | sampled,
             failures=dict(self._failures),
         )
@@ -218,12 +218,6 @@ class VerdictScores:
             for name, figure in self.benchmark.figures.items()
         }
         return labelled | {name: _mean(name, measures, units) for name, measures in self._measures.items()}
-
-    def _row_accuracy(self) -> Result:
-        parts = np.array(list(self._rows.values()), dtype=np.float64)
-        counts, unscored, figure = parts[:, :-1], int(parts[:, -1].sum()), ACCURACY["accuracy"]
-        bounds = _bounds(figure, counts.sum(axis=0), unscored)
-        return _result("rows", figure, counts, int(counts.sum()), unscored).model_copy(update={"bounds": bounds})
 
 
 def label_of(verdict: Verdict, unjudged: Label | None) -> Label | None:

@@ -35,7 +35,7 @@ from mores.models.configured import configuration_of
 from mores.registry import identity_of, name_of
 from mores.run import Plan, start_run
 from mores.search import Options as SearchOptions
-from mores.search import Search, open_search, search_cost
+from mores.search import open_search, search_cost
 from mores.signature import sign
 from mores.types import Item
 
@@ -89,7 +89,16 @@ class Session:
         folder = out / asking.folder(benchmark) / file_name(job.model.name)
         with start_run(folder, self._plan(job), progress=self.progress) as run:
             if search:
-                job.retrieval = await self._search(job, search, counts, run.path)
+                number = len(job.items)
+                if cost := search_cost(asking.search or "", number, asking.results):
+                    self.progress.note(f"{benchmark.name}: {count(number)} searches, at most {money(cost)}")
+                try:
+                    async with self.progress.stage(f"{benchmark.name}: searching", number, None, counts):
+                        path = run.path / EVIDENCE
+                        await retrieve(job.benchmark, job.items, search, asking.results, path, counts)
+                finally:
+                    await search.close()
+                job.retrieval = read_retrieval(path, search, asking.results)
             write_items(job.items, run.path)
             await job.ask(run.path / RESPONSES)
             if benchmark.long_answer:
@@ -135,17 +144,6 @@ class Session:
         name, model = job.benchmark.name, job.model.name
         known = configuration_of(job.model)
         return Plan(kind="bench", name=name, model=model, signature=signature, settings=settings, configuration=known)
-
-    async def _search(self, job: BenchJob, search: Search, counts: Counts, folder: Path) -> RetrievedEvidence:
-        name, results, number = job.benchmark.name, self.asking.results, len(job.items)
-        if cost := search_cost(self.asking.search or "", number, results):
-            self.progress.note(f"{name}: {count(number)} searches, at most {money(cost)}")
-        try:
-            async with self.progress.stage(f"{name}: searching", number, None, counts):
-                await retrieve(job.benchmark, job.items, search, results, folder / EVIDENCE, counts)
-        finally:
-            await search.close()
-        return read_retrieval(folder / EVIDENCE, search, results)
 
 
 def read_items(benchmark: Benchmark, data: Path | None, limit: int | None, progress: Progress) -> list[Item]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -158,7 +158,19 @@ async def compare(settings: CompareSettings) -> JudgementComparison:
     if kind == "juice":
         raise ConfigError("JuICE compares judges in `mores.meta`; give what people rated or marked", setting="data")
     if kind:
-        return _compare_with_people(kind, file, (first, second), settings.columns, settings.aliases)
+        rated = read_people(kind, file, columns=settings.columns, aliases=settings.aliases).rated
+        read = []
+        for judge in (first, second):
+            if not isinstance(judge, Path | str | Run):
+                raise ConfigError("give files or runs to compare with people, not judgements in memory")
+            opened = open_judge(str(judge.path if isinstance(judge, Run) else judge))
+            if isinstance(opened, TableJudge):
+                read.append(read_table_judge(opened, rated, settings.aliases))
+            elif opened.file:
+                read.append(read_judgement_file(opened, rated))
+            else:
+                raise ConfigError(f"{opened.name} is a model; compare what it said, a file or a run", setting="metric")
+        return compare_two(rated, *read)
     names = (_name(first, "first"), _name(second, "second"))
     pair = (_judgements(first, names[0]), _judgements(second, names[1]))
     if data is None:
@@ -168,28 +180,6 @@ async def compare(settings: CompareSettings) -> JudgementComparison:
         for name, judgements in zip(names, pair, strict=True):
             check_data(name, judgements, dataset, can_force=True)
     return compare_judges(names, *pair, dataset.golds, force=force)
-
-
-def _compare_with_people(
-    kind: str,
-    file: Path,
-    judges: Sequence[Path | str | Run | Iterable[Judgement]],
-    columns: Mapping[str, str] | None,
-    aliases: Mapping[str, Mapping[str, str]] | None,
-) -> JudgementComparison:
-    rated = read_people(kind, file, columns=columns, aliases=aliases).rated
-    read = []
-    for judge in judges:
-        if not isinstance(judge, Path | str | Run):
-            raise ConfigError("give files or runs to compare with people, not judgements in memory")
-        opened = open_judge(str(judge.path if isinstance(judge, Run) else judge))
-        if isinstance(opened, TableJudge):
-            read.append(read_table_judge(opened, rated, aliases))
-        elif opened.file:
-            read.append(read_judgement_file(opened, rated))
-        else:
-            raise ConfigError(f"{opened.name} is a model; compare what it said, a file or a run", setting="metric")
-    return compare_two(rated, *read)
 
 
 def _name(judgements: Path | str | Run | Iterable[Judgement], otherwise: str) -> str:

@@ -47,7 +47,8 @@ class Scored:
     @cached_property
     def gold(self) -> Floats:
         """Sum of the severities, 0 without errors."""
-        return np.array([gold_score(gold) for gold in self.golds], dtype=np.float64)
+        weights = [sum(error.severity.weight for error in gold.report.errors) for gold in self.golds]
+        return np.array(weights, dtype=np.float64)
 
     @cached_property
     def scores(self) -> Floats:
@@ -83,11 +84,6 @@ class Scored:
         return Scored([self.golds[r] for r in rows], [self.judgements[r] for r in rows], unscored)
 
 
-def gold_score(gold: Gold) -> float:
-    """Return the gold report's score: the sum of its severities."""
-    return float(sum(error.severity.weight for error in gold.report.errors))
-
-
 def join(golds: Sequence[Gold], judgements: Mapping[str, Judgement]) -> Scored:
     """Return the samples with a score, and the number of the others by reason."""
     pairs: list[tuple[Gold, Judgement]] = []
@@ -120,6 +116,8 @@ def evaluate(
         _paired(scored, moved or influences(scored)),
         measure_reports(scored.golds, scored.judgements),
     )
+    roc = classification.roc_curve(scored.wrong, -scored.scores)
+    pr = classification.pr_curve(scored.wrong, -scored.scores)
     return MetricEvaluation(
         metric=metric,
         signature=_common(dict.fromkeys(judgement.signature for judgement in scored.judgements)),
@@ -128,8 +126,9 @@ def evaluate(
         failures=dict(scored.failures),
         scores={result.name: result for result in results},
         by=_by_group(golds, scored),
-        roc=_roc(scored),
-        pr=_pr(scored),
+        roc=_thinned(roc.false_positive_rate, roc.true_positive_rate) if roc else None,
+        # Precision is undefined if nothing is predicted; the usual 1 would draw a slope that was not measured.
+        pr=_thinned(pr.recall, np.append(pr.precision[1], pr.precision[1:])) if pr else None,
         distribution=_distribution(scored),
         tie_epsilon=scored.epsilon,
         baseline=baseline,
@@ -245,12 +244,8 @@ def _groups(gold: Gold, kinds: set[str]) -> list[tuple[str, str]]:
     return groups + [("kind", kind) for kind in sorted(kinds if gold.kind == "correct" else {gold.kind})]
 
 
-def count(golds: Sequence[Gold]) -> dict[str, dict[str, int]]:
-    """Count samples by grouping and group, the largest first."""
-    return _count(label_groups(golds))
-
-
-def _count(labelled: Iterable[Iterable[tuple[str, str]]]) -> dict[str, dict[str, int]]:
+def count(labelled: Iterable[Iterable[tuple[str, str]]]) -> dict[str, dict[str, int]]:
+    """Count labelled samples by grouping and group, the largest first."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for groups_of_sample in labelled:
         for grouping, group in groups_of_sample:
@@ -265,7 +260,7 @@ def _by_group(golds: Sequence[Gold], scored: Scored) -> dict[str, dict[str, dict
         for label in labels_by_id[gold.sample.id]:
             rows[label].append(row)
     by: dict[str, dict[str, dict[str, Result]]] = {}
-    for grouping, groups in _count(labels_by_id.values()).items():
+    for grouping, groups in count(labels_by_id.values()).items():
         for group, total in groups.items():
             part = scored.take(rows[grouping, group], total - len(rows[grouping, group]))
             tau = correlation.kendall_tau_b(part.gold, part.scores)
@@ -275,19 +270,6 @@ def _by_group(golds: Sequence[Gold], scored: Scored) -> dict[str, dict[str, dict
 
 
 # -- drawings ----------------------------------------------------------------------------------------------
-
-
-def _roc(scored: Scored) -> Curve | None:
-    curve = classification.roc_curve(scored.wrong, -scored.scores)
-    return _thinned(curve.false_positive_rate, curve.true_positive_rate) if curve else None
-
-
-def _pr(scored: Scored) -> Curve | None:
-    curve = classification.pr_curve(scored.wrong, -scored.scores)
-    if curve is None:
-        return None
-    # Precision is undefined if nothing is predicted; the usual 1 would draw a slope that was not measured.
-    return _thinned(curve.recall, np.append(curve.precision[1], curve.precision[1:]))
 
 
 def _thinned(x: Floats, y: Floats) -> Curve:

@@ -14,11 +14,13 @@ from mores.metaevaluation.advice import advise
 from mores.metaevaluation.baselines import BASELINES, SHORTCUT, fit, judge
 from mores.metaevaluation.compare import compare_all, compare_groups
 from mores.metaevaluation.dataset import Dataset, source_of, without
-from mores.metaevaluation.evaluate import Scored, count, evaluate, influences, join, scaled_accuracy
+from mores.metaevaluation.evaluate import Scored, count, evaluate, influences, join, label_groups, scaled_accuracy
 from mores.metaevaluation.records import AnnotationTable, Disagreement, LeaveOneOut, Meta
 from mores.types import Judgement, Result
 
 MOST_DISAGREEMENTS = 30
+NONE = "none"
+"""No source is left out."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def evaluate_metrics(
         revision=data.revision,
         split=data.split,
         n=len(golds),
-        counts=count(golds),
+        counts=count(label_groups(golds)),
         evaluations=tuple(evaluations),
         advice=tuple(advise(evaluations, comparisons)),
         comparisons=tuple(comparisons),
@@ -73,23 +75,14 @@ def _disagreements(
     for name in chosen:
         for gold, judgement in zip(scored[name].golds, scored[name].judgements, strict=True):
             scores.setdefault(gold.sample.id, {})[name] = float(judgement.score or 0.0)
-    divisions = {name: _division(verdicts) for name, verdicts in scores.items()}
+    wrong = {name: sum(score < 0 for score in by_metric.values()) for name, by_metric in scores.items()}
+    divisions = {name: min(n, len(scores[name]) - n) for name, n in wrong.items()}  # the size of the minority
     divided = [gold for gold in golds if divisions.get(gold.sample.id)]
     divided.sort(key=lambda gold: (-divisions[gold.sample.id], draw(0, gold.sample.id)))
     return [
         Disagreement(gold=gold, scores={name: scores[gold.sample.id].get(name) for name in chosen})
         for gold in divided[:MOST_DISAGREEMENTS]
     ]
-
-
-def _division(scores: Mapping[str, float]) -> int:
-    """Return the size of the minority."""
-    wrong = sum(score < 0 for score in scores.values())
-    return min(wrong, len(scores) - wrong)
-
-
-NONE = "none"
-"""Nothing left out."""
 
 
 def leave_one_out(

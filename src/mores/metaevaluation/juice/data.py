@@ -293,20 +293,16 @@ def _errors(key: str, raw: _RawAnswer, blocks: Sequence[tuple[int, int]]) -> Ite
         annotations = []
         for annotation_id, error in group.errors.items():
             here = f"{place} > errors > {annotation_id}"
-            if _is_valid(here, error.raw_annotation.validation_type):
+            validation = error.raw_annotation.validation_type
+            word = (validation or "valid").casefold()  # `valid` or `valid_…`, as all annotations of the release are
+            if not word.startswith(("valid", "invalid")):
+                raise InputError(f"{here}: unknown validation_type {validation!r}; expected valid, valid_… or invalid")
+            if word.startswith("valid"):
                 annotations.append(_annotation(here, error, raw.response_text, blocks))
         named = group.thick_categories or [a.category for a in annotations if a.category]
         categories = tuple(dict.fromkeys(_known(place, "category", name, CATEGORIES) for name in named))
         if annotations:
             yield MarkedError(id=group_id, annotations=tuple(annotations), categories=categories)
-
-
-def _is_valid(place: str, validation: str | None) -> bool:
-    """Return whether it is `valid` or `valid_…`, as all annotations of the release are."""
-    word = (validation or "valid").casefold()
-    if not word.startswith(("valid", "invalid")):
-        raise InputError(f"{place}: unknown validation_type {validation!r}; expected valid, valid_… or invalid")
-    return word.startswith("valid")
 
 
 def _annotation(place: str, error: _RawError, text: str, blocks: Sequence[tuple[int, int]]) -> JuiceAnnotation:
