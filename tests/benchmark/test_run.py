@@ -155,18 +155,18 @@ def test_a_refused_item_is_unscored_and_the_run_goes_on(tmp_path: Path) -> None:
 
 
 def test_memory_holds_items_and_not_answers(tmp_path: Path) -> None:
-    """5,000 answers of 8 kB are 40 MB; what is held at once is what the engine lets run ahead, 1,024 of them."""
+    """3,000 answers of 8 kB are 25 MB; what is held at once is what the engine lets run ahead, 1,024 of them."""
     model = Counting.__new__(Counting)
     FakeModel.__init__(model, "long", lambda _: Completion("True " + "x" * 8192))
     content = replace(BENCH, grade=lambda *_: Graded(label=Label.CORRECT))
-    run = BenchJob(content, items(20), ask(model), asking=Asking(samples=250))
+    run = BenchJob(content, items(20), ask(model), asking=Asking(samples=150))
     tracemalloc.start()
     try:
         result = whole(run, tmp_path)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert result.figures["accuracy"].n == 5_000
+    assert result.figures["accuracy"].n == 3_000
     assert peak < 20e6
 
 

