@@ -11,7 +11,7 @@ import pytest
 
 from mores import culture
 from mores.benchmark.blend import grade_short
-from mores.benchmark.choice import read_letter, read_truth
+from mores.benchmark.choice import grade_letter, grade_truth
 from mores.benchmark.culturall import Judge
 from mores.benchmark.msqa.judge import FIRST, JUDGE, read_verdict
 from mores.benchmark.normad import grade as grade_normad
@@ -46,6 +46,7 @@ LIMIT = 1.5
 SAMPLE = Sample(id="1", text="tea")
 GOLD = Gold(sample=SAMPLE, report=ErrorReport(), task=Task.QA, kind="correct", maker="source", item="s/1")
 ITEM = Item(id="1", prompt="Which?", choices=("tea", "milk"), target=("tea", "yes"), metadata={"versions": {"": {}}})
+LETTERED = ITEM.model_copy(update={"choices": ("a", "b", "c", "d")})
 
 
 def _try(read: Callable[[str], object], text: str) -> object:
@@ -63,8 +64,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "thoughts": without_thoughts,
     "report": parse_text,
     "defuse": defuse,
-    "letter": lambda text: read_letter(text, 4),
-    "truth": read_truth,
+    "letter": lambda text: grade_letter(LETTERED, text),
+    "truth": lambda text: grade_truth(ITEM, text),
     "normad": lambda text: grade_normad(ITEM, text),
     "blend": lambda text: grade_short(ITEM, text),
     "msqa verdict": lambda text: read_verdict(text, FIRST),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from string import ascii_uppercase
+from string import ascii_lowercase, ascii_uppercase
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.benchmark.benchmark import Graded, Label
-from mores.benchmark.choice import grade_letter, grade_truth, guess_letter, lettered, read_letter, read_truth, shuffle
+from mores.benchmark.choice import grade_letter, grade_truth, guess_letter, lettered, shuffle
 from mores.errors import InputError
 from mores.models.written import without_thoughts
 from mores.types import Failure, FailureKind, Item
@@ -104,6 +104,17 @@ UNCLEAR = [
 ]
 
 
+def read_letter(reply: str, count: int) -> str | Failure:
+    item = Item(id="1", prompt="?", choices=tuple(ascii_lowercase[:count]), target=("a",))
+    graded = grade_letter(item, reply)
+    return graded if isinstance(graded, Failure) else graded.read or ""
+
+
+def read_truth(reply: str) -> str | Failure:
+    graded = grade_truth(Item(id="1", prompt="?", target=("True",)), reply)
+    return graded if isinstance(graded, Failure) else graded.read or ""
+
+
 @pytest.mark.parametrize(("reply", "letter"), CLEAR.items())
 def test_a_clear_letter_is_read(reply: str, letter: str) -> None:
     assert read_letter(reply, 4) == letter
@@ -165,7 +176,7 @@ NO_TRUTHS = [
 
 @pytest.mark.parametrize(("reply", "truth"), TRUTHS.items())
 def test_a_clear_truth_is_read(reply: str, truth: bool) -> None:
-    assert read_truth(reply) is truth
+    assert read_truth(reply) == str(truth)
 
 
 @pytest.mark.parametrize("reply", NO_TRUTHS)

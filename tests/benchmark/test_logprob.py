@@ -9,7 +9,7 @@ import pytest
 
 from mores.benchmark.benchmark import Label, Verdict
 from mores.benchmark.culturalbench import EASY
-from mores.benchmark.run import ALTERNATIVES, BenchJob, Said, likeliest
+from mores.benchmark.run import ALTERNATIVES, Asking, BenchJob, Said, likeliest
 from mores.engine import Asker, Store
 from mores.engine.loop import run
 from mores.io import read_records
@@ -55,7 +55,7 @@ def test_the_likeliest_letter_is_the_answer_whatever_is_written(tmp_path: Path) 
     responses, verdicts = tmp_path / "said.jsonl", tmp_path / "verdicts.jsonl"
     for _ in range(2):  # the second time from the store
         with Store(tmp_path / "s.db") as store:
-            job = BenchJob(EASY, [ITEM], Asker(FakeModel("x", answer), store), by_logprob=True)
+            job = BenchJob(EASY, [ITEM], Asker(FakeModel("x", answer), store), asking=Asking(by_logprob=True))
             run(job.ask(responses))
         [row] = read_records(responses, Said)
         assert row.response.text == "B"
@@ -73,7 +73,7 @@ def test_the_likeliest_letter_is_the_answer_whatever_is_written(tmp_path: Path) 
 def test_a_server_without_alternatives_leaves_it_unscored(tmp_path: Path) -> None:
     responses, verdicts = tmp_path / "said.jsonl", tmp_path / "verdicts.jsonl"
     model = FakeModel("x", lambda _: Completion("B", (-0.1,)))
-    job = BenchJob(EASY, [ITEM], Asker(model, None), by_logprob=True)
+    job = BenchJob(EASY, [ITEM], Asker(model, None), asking=Asking(by_logprob=True))
     run(job.ask(responses))
     run(job.grade(responses, verdicts))
     result = job.score(verdicts)
@@ -85,7 +85,7 @@ def test_equally_likely_letters_are_drawn_by_lot(tmp_path: Path) -> None:
     items = [Item(id=str(n), prompt=f"Which? {n}", choices=tuple("wxyz"), target=("w",)) for n in range(400)]
     alike = tuple((letter, math.log(0.25)) for letter in "ABCD")
     model = FakeModel("x", lambda _: Completion("A", (-0.1,), alternatives=alike))
-    job = BenchJob(EASY, items, Asker(model, None), by_logprob=True)
+    job = BenchJob(EASY, items, Asker(model, None), asking=Asking(by_logprob=True))
     for path in (tmp_path / "one.jsonl", tmp_path / "two.jsonl"):
         run(job.ask(path))
     texts = [row.response.text for row in read_records(tmp_path / "one.jsonl", Said)]

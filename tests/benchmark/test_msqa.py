@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from mores.benchmark import msqa
 from mores.benchmark.benchmark import Graded, Label, Verdict
-from mores.benchmark.msqa import MSQA
-from mores.benchmark.msqa.figures import FIGURES
+from mores.benchmark.msqa import FIGURES, MSQA
 from mores.benchmark.msqa.judge import FIRST, JUDGE, SECOND, read_verdict
 from mores.errors import InputError
 from mores.io import read_records

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mores.benchmark.benchmark import Label, Verdict
-from mores.benchmark.panel import combine
+from mores.benchmark.run import combine
 from mores.io import JsonlWriter, read_records
 from mores.types import Failure, FailureKind
 

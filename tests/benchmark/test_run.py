@@ -13,7 +13,7 @@ import pytest
 
 from mores.benchmark.benchmark import Benchmark, Graded, Label, Verdict
 from mores.benchmark.choice import grade_letter, grade_truth
-from mores.benchmark.run import BenchJob, Said, data_hash
+from mores.benchmark.run import Asking, BenchJob, Said, data_hash
 from mores.benchmark.score import BenchResult
 from mores.engine import Asker, Limits, Store
 from mores.errors import InputError, ModelError, Rejected
@@ -85,7 +85,7 @@ def test_a_run_writes_what_was_said_and_how_it_was_graded(tmp_path: Path) -> Non
 def test_what_is_asked(tmp_path: Path) -> None:
     model = Counting()
     bench = replace(BENCH, system="Be brief.")
-    whole(BenchJob(bench, items(1), ask(model), temperature=0.7, seed=5), tmp_path)
+    whole(BenchJob(bench, items(1), ask(model), asking=Asking(temperature=0.7, seed=5)), tmp_path)
     [request] = model.asked
     assert request.messages == (Message("system", "Be brief."), Message("user", "question 0 part 0"))
     assert (request.max_tokens, request.temperature, request.seed, request.logprobs) == (16, 0.7, 5, False)
@@ -93,7 +93,7 @@ def test_what_is_asked(tmp_path: Path) -> None:
 
 def test_samples_come_question_by_question_each_with_its_own_seed(tmp_path: Path) -> None:
     model = Counting()
-    run = BenchJob(BENCH, items(2, 2), ask(model), samples=3)
+    run = BenchJob(BENCH, items(2, 2), ask(model), asking=Asking(samples=3))
     assert [(job.id, job.sample) for job in run.jobs()] == [
         (f"{question}.{part}", sample) for question in range(2) for sample in range(3) for part in range(2)
     ]
@@ -106,8 +106,8 @@ def test_samples_come_question_by_question_each_with_its_own_seed(tmp_path: Path
 def test_a_second_run_asks_nothing(tmp_path: Path) -> None:
     first, second = Counting(), Counting()
     with Store(tmp_path / "store") as store:
-        before = whole(BenchJob(BENCH, items(5), ask(first, store), samples=2), tmp_path)
-        after = whole(BenchJob(BENCH, items(5), ask(second, store), samples=2), tmp_path)
+        before = whole(BenchJob(BENCH, items(5), ask(first, store), asking=Asking(samples=2)), tmp_path)
+        after = whole(BenchJob(BENCH, items(5), ask(second, store), asking=Asking(samples=2)), tmp_path)
     assert (len(first.asked), len(second.asked)) == (10, 0)
     assert before == after
 
@@ -134,7 +134,7 @@ def test_another_way_to_decode_is_another_question(tmp_path: Path) -> None:
     model = Counting()
     with Store(tmp_path / "store") as store:
         whole(BenchJob(BENCH, items(1), ask(model, store)), tmp_path)
-        whole(BenchJob(BENCH, items(1), ask(model, store), max_tokens=17), tmp_path)
+        whole(BenchJob(BENCH, items(1), ask(model, store), asking=Asking(max_tokens=17)), tmp_path)
         whole(BenchJob(BENCH, items(1), ask(model, store, fresh=True)), tmp_path)
     assert [request.max_tokens for request in model.asked] == [16, 17, 16]
 
@@ -155,18 +155,18 @@ def test_a_refused_item_is_unscored_and_the_run_goes_on(tmp_path: Path) -> None:
 
 
 def test_memory_holds_items_and_not_answers(tmp_path: Path) -> None:
-    """5,000 answers of 8 kB are 40 MB; what is held at once is what the engine lets run ahead, 1,024 of them."""
+    """3,000 answers of 8 kB are 25 MB; what is held at once is what the engine lets run ahead, 1,024 of them."""
     model = Counting.__new__(Counting)
     FakeModel.__init__(model, "long", lambda _: Completion("True " + "x" * 8192))
     content = replace(BENCH, grade=lambda *_: Graded(label=Label.CORRECT))
-    run = BenchJob(content, items(20), ask(model), samples=250)
+    run = BenchJob(content, items(20), ask(model), asking=Asking(samples=150))
     tracemalloc.start()
     try:
         result = whole(run, tmp_path)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert result.figures["accuracy"].n == 5_000
+    assert result.figures["accuracy"].n == 3_000
     assert peak < 20e6
 
 
@@ -206,12 +206,16 @@ def test_a_judge_grades_and_may_be_asked_again(tmp_path: Path) -> None:
     assert (overall.n, overall.unscored) == (3, 1)
     assert result.judge == "fake:judge"
     assert result.signature["judge"] == "fake:judge.12345678"
-    counted = whole(BenchJob(bench, items(4), ask(model), (ask(judge),), unjudged=Label.INCORRECT), tmp_path)
+    counted = whole(
+        BenchJob(bench, items(4), ask(model), (ask(judge),), asking=Asking(judge_failures="incorrect")), tmp_path
+    )
     assert (counted.unjudged, counted.signature["judge"]) == (Label.INCORRECT, "fake:judge.12345678.failed=incorrect")
 
 
 def test_a_judge_that_is_not_needed_counts_nothing(tmp_path: Path) -> None:
-    run = BenchJob(BENCH, items(1), ask(Counting()), (ask(Counting(name="judge")),), unjudged=Label.INCORRECT)
+    run = BenchJob(
+        BENCH, items(1), ask(Counting()), (ask(Counting(name="judge")),), asking=Asking(judge_failures="incorrect")
+    )
     result = whole(run, tmp_path)
     assert (result.unjudged, result.signature["judge"]) == (None, "rule")
 
@@ -221,7 +225,7 @@ def test_a_variant_is_asked_and_the_judge_knows_of_it(tmp_path: Path) -> None:
     judge = Counting(lambda _: "yes", "judge")
     model = Counting(lambda _: "x")
     bench = replace(BENCH, grade=None, judging=Yes())
-    run = BenchJob(bench, [question], ask(model), (ask(judge),), variant="english")
+    run = BenchJob(bench, [question], ask(model), (ask(judge),), asking=Asking(variant="english"))
     result = whole(run, tmp_path)
     assert (result.signature["task"], result.variant, result.name) == ("x.1.english", "english", "x.english")
     assert [request.messages[-1].content for request in (*model.asked, *judge.asked)] == ["What?", "english: x?"]
@@ -229,7 +233,7 @@ def test_a_variant_is_asked_and_the_judge_knows_of_it(tmp_path: Path) -> None:
 
 def test_a_variant_that_an_item_lacks_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"0.0: the data have no english version"):
-        whole(BenchJob(BENCH, items(1), ask(Counting()), variant="english"), tmp_path)
+        whole(BenchJob(BENCH, items(1), ask(Counting()), asking=Asking(variant="english")), tmp_path)
 
 
 def test_the_hash_of_the_items_changes_with_them() -> None:

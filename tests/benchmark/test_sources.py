@@ -18,8 +18,7 @@ from mores.benchmark.benchmark import Graded, Label, Verdict
 from mores.benchmark.blend import grade_short
 from mores.benchmark.globalopinionqa import people
 from mores.benchmark.normad import grade
-from mores.benchmark.score import BenchResult, VerdictScores
-from mores.benchmark.similarity import ALIKE, PERFECT, similarity
+from mores.benchmark.score import ALIKE, PERFECT, BenchResult, VerdictScores, similarity
 from mores.errors import InputError
 from mores.types import Failure, Item, Result, Signature
 

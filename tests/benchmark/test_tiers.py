@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from mores.benchmark import benchmark
 from mores.benchmark.benchmark import Label, Verdict, thirds
-from mores.benchmark.labels import label, read_labels
+from mores.benchmark.labels import label, read_labels, sort_questions
 from mores.benchmark.msqa import fifths
 from mores.benchmark.run import data_hash
-from mores.benchmark.tiers import sort_questions
 from mores.errors import InputError
 from mores.types import Item
 

@@ -15,6 +15,7 @@ import pytest
 
 from mores.benchmark import benchmark, culturalbench
 from mores.benchmark.folder import RESPONSES, VERDICTS, open_bench_run, write_items
+from mores.benchmark.run import Asking
 from mores.benchmark.run import BenchJob as BenchRun
 from mores.cli import main
 from mores.diagnosis.confidence import form_of
@@ -187,7 +188,7 @@ def likely(folder: Path) -> Path:
     chosen = benchmark("culturalbench-easy")
     items = list(chosen.read(SAMPLES / "culturalbench" / "sample", lambda _: None))
     model = FakeModel("likely", lambda _: Completion("A", alternatives=(("A", math.log(0.8)), ("B", math.log(0.2)))))
-    job = BenchRun(chosen, items, Asker(model, None), by_logprob=True)
+    job = BenchRun(chosen, items, Asker(model, None), asking=Asking(by_logprob=True))
     folder.mkdir()
     write_items(items, folder)
 
@@ -592,3 +593,34 @@ def test_every_kind_says_how_it_is_used(kind: str, capsys: pytest.CaptureFixture
     assert stopped.value.code == 0
     assert f"diagnose {kind} [OPTIONS] RUN" in printed
     assert "--out DIRECTORY" in printed
+
+
+def test_facts_of_named_models_are_shown_where_models_are_compared(stories: Path, mores: Run) -> None:
+    facts = {"north": 'provider = "Nordic", open = true', "south": 'provider = "Austral", country = "PE"'}
+    tables = [
+        f'[models.{name}]\nmodel = "{play(stories, lambda n, right=right: yes_or_no(n < right), name=name)}"\n'
+        f"facts = {{ {known} }}\n"
+        for right, (name, known) in zip((80, 40), facts.items(), strict=True)
+    ]
+    Path("study.toml").write_text("".join(tables))
+    for name in facts:
+        done = mores("bench", "normad", "--data", "data", "--config", "study.toml", "--model", name)
+        assert done.returncode == 0, done.stderr
+    page = Path("bench/bench.html").read_text()  # of the last run
+    assert "<dt>Provider</dt><dd><bdi>Austral</bdi></dd>" in page
+    assert "<dt>Country</dt><dd><bdi>PE</bdi></dd>" in page
+    ranked = mores("board", "bench", "--by", "provider", "--html", "board.html")
+    assert "provider: Nordic" in ranked.stdout
+    board = Path("board.html").read_text()
+    assert board.index("provider: Nordic") < board.index("provider: Austral")
+    assert "<dt>Provider</dt><dd><bdi>Nordic, Austral</bdi></dd>" in board
+    done = mores("diagnose", "locality", "bench", "--by", "region", "--out", "why")
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert ["model", "provider", "open", "country"] in rows
+    assert ["north", "Nordic", "yes", "–"] in rows
+    assert "<dt>Provider</dt><dd><bdi>Nordic, Austral</bdi></dd>" in Path("why/diagnose.html").read_text()
+
+
+def yes_or_no(right: bool) -> str:
+    return "yes" if right else "no"

@@ -10,7 +10,7 @@ from pathlib import Path
 from mores.benchmark.benchmark import Benchmark, Graded, Label
 from mores.benchmark.evidence import read_retrieval, retrieve
 from mores.benchmark.folder import EVIDENCE, RESPONSES, RESULT, VERDICTS, write_items
-from mores.benchmark.run import BenchJob
+from mores.benchmark.run import Asking, BenchJob
 from mores.benchmark.score import BenchResult
 from mores.engine import Asker, Counts
 from mores.io import write_text
@@ -78,7 +78,7 @@ def make_run(
 ) -> Path:
     """A folder with one run."""
     folder.mkdir(parents=True)
-    run = BenchJob(benchmark, items, Asker(Scripted(say, name), None), variant=variant, samples=samples)
+    run = BenchJob(benchmark, items, Asker(Scripted(say, name), None), asking=Asking(variant=variant, samples=samples))
     write_items(items, folder)
 
     async def work() -> None:

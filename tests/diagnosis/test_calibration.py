@@ -18,7 +18,7 @@ from mores.benchmark.benchmark import Benchmark, Graded, Label, Verdict
 from mores.benchmark.calmqa import CALMQA
 from mores.benchmark.choice import grade_letter, letters
 from mores.benchmark.msqa import MSQA
-from mores.benchmark.run import BenchJob, Said
+from mores.benchmark.run import Asking, BenchJob, Said
 from mores.diagnosis.calibration import (
     AGREEMENT,
     CASES,
@@ -41,7 +41,7 @@ from mores.diagnosis.confidence import (
     read_reply,
     read_stated,
 )
-from mores.diagnosis.subject import Subject, subject_of_run
+from mores.diagnosis.paired import Subject, subject_of_run
 from mores.engine import Asker, Limits, Store
 from mores.errors import ConfigError, InputError, Rejected
 from mores.io import JsonlWriter, read_records
@@ -204,7 +204,7 @@ def test_no_reply_breaks_the_reader(text: str) -> None:
 
 def test_the_question_is_asked_in_its_language_and_the_answer_alone_is_graded(tmp_path: Path) -> None:
     model = Scripted(lambda i: f"答案：yes\n置信度：{90 + i}")
-    result = whole(BenchJob(BENCH, items(2, "zh"), asker(model), seed=5), tmp_path)
+    result = whole(BenchJob(BENCH, items(2, "zh"), asker(model), asking=Asking(seed=5)), tmp_path)
     [first, _] = model.asked
     assert first.messages[-1].content.startswith("question 0?\n\n请回答")
     assert (first.max_tokens, first.seed, first.schema) == (16 + ROOM, 5, None)
@@ -226,7 +226,7 @@ def test_english_stands_in_and_the_result_says_so(tmp_path: Path) -> None:
 def test_the_english_variant_is_asked_in_english(tmp_path: Path) -> None:
     own = [item.model_copy(update={"metadata": {"variants": {"english": item.prompt}}}) for item in items(1, "th")]
     model = Scripted(lambda _: "Answer: yes\nConfidence: 50")
-    result = whole(BenchJob(BENCH, own, asker(model), variant="english"), tmp_path)
+    result = whole(BenchJob(BENCH, own, asker(model), asking=Asking(variant="english")), tmp_path)
     assert "Answer the question above" in model.asked[0].messages[-1].content
     assert not any("English" in note for note in result.notes)
 
@@ -339,7 +339,7 @@ def test_likelihood_of_choices_is_the_probability_of_the_chosen(tmp_path: Path) 
     ]
     model = Scripted(lambda i: Completion("A", alternatives=(("A", math.log(0.6)), ("B", math.log(0.2 + 0.6 * i)))))
     path, graded = tmp_path / "said.jsonl", tmp_path / "verdicts.jsonl"
-    run = BenchJob(CHOICE, own, asker(model))
+    run = BenchJob(CHOICE, own, asker(model), asking=Asking(by_logprob=True))
 
     async def work() -> None:
         await ask_likelihood(run, path)

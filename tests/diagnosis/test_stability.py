@@ -13,9 +13,9 @@ import pytest
 
 from mores.benchmark.benchmark import Benchmark, Graded, Label, Verdict
 from mores.benchmark.choice import grade_letter, letters
-from mores.benchmark.run import BenchJob
+from mores.benchmark.run import Asking, BenchJob
+from mores.diagnosis.paired import Subject, subject_of_run
 from mores.diagnosis.stability import CLUSTERS, LISTED, CurvePoint, Stability, measure_stability, paragraph
-from mores.diagnosis.subject import Subject, subject_of_run
 from mores.engine import Asker
 from mores.errors import InputError
 from mores.io import read_records
@@ -87,7 +87,7 @@ def test_questions_with_chances_of_0_and_03_and_1(tmp_path: Path) -> None:
     """The truth is known: of n answers at least one is right with 1 - (1-p)ⁿ, all with pⁿ; N = 12, 60 of each p."""
     chances = [0.0] * 60 + [0.3] * 60 + [1.0] * 60
     own = [item.model_copy(update={"topic": f"p={chances[i]}"}) for i, item in enumerate(items(180))]
-    run = BenchJob(BENCH, own, Asker(Luck(chances), None), samples=12, temperature=0.7)
+    run = BenchJob(BENCH, own, Asker(Luck(chances), None), asking=Asking(samples=12, temperature=0.7))
     said, graded = tmp_path / "said.jsonl", tmp_path / "verdicts.jsonl"
 
     async def work() -> None:

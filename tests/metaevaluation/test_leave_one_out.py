@@ -14,8 +14,14 @@ from mores.io import JsonlWriter
 from mores.metaevaluation.baselines import BASELINES
 from mores.metaevaluation.dataset import Dataset, without
 from mores.metaevaluation.evaluate import join, scaled_accuracy
-from mores.metaevaluation.leave_one_out import NONE, collect, leave_one_out
-from mores.metaevaluation.study import MOST_DISAGREEMENTS, MetricJudgements, evaluate_metrics
+from mores.metaevaluation.study import (
+    MOST_DISAGREEMENTS,
+    NONE,
+    MetricJudgements,
+    collect,
+    evaluate_metrics,
+    leave_one_out,
+)
 from tests.metaevaluation.golds import labelled, scores
 
 SOURCES = ("a", "b", "c", None)

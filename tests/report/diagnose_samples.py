@@ -26,10 +26,9 @@ from mores.diagnosis.errors import (
 )
 from mores.diagnosis.evidence import open_runs
 from mores.diagnosis.locality import Locality, Ran, measure_locality
-from mores.diagnosis.paired import open_run
+from mores.diagnosis.paired import Subject, open_run
 from mores.diagnosis.retrieval import RetrievalResult, diagnose_retrieval
 from mores.diagnosis.stability import Stability, measure_stability
-from mores.diagnosis.subject import Subject
 from mores.diagnosis.translation import TranslationResult, diagnose_translation, open_versions
 from mores.search.base import Evidence, Found, Query
 from mores.types import Failure, FailureKind, Item, Record, Result, Signature

@@ -18,9 +18,9 @@ from mores.diagnosis.change import Uncertain, change_of
 from mores.diagnosis.errors import ErrorsResult, compare_models, type_names
 from mores.diagnosis.evidence import NAMES
 from mores.diagnosis.locality import Locality, measure_locality
+from mores.diagnosis.paired import Subject
 from mores.diagnosis.retrieval import RetrievalResult
 from mores.diagnosis.stability import Stability, measure_stability
-from mores.diagnosis.subject import Subject
 from mores.diagnosis.translation import TranslationResult
 from mores.errors import InputError
 from mores.report import diagnose as pages

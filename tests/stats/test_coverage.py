@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from mores.benchmark.msqa.figures import FIGURES
+from mores.benchmark.msqa import FIGURES
 from mores.longanswer.figures import NOT_DUE, UNDECIDED, FigurePart, decided, figure
 from mores.metaevaluation.evaluate import COUNTED, counted_interval
 from mores.stats.agreement import cohen_kappa_interval

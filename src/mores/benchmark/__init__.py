@@ -60,7 +60,14 @@ def benchmark(name: str | Path | Benchmark) -> Benchmark:
     if not isinstance(name, Path) and text in REGISTRY.names():
         return _registered(text)
     if place := split_path(text):
-        return _choose(load_folder(place[0]), *place)
+        folder, chosen = place
+        defined = load_folder(folder)
+        matching = [definition for definition in defined if definition.name == chosen or not chosen]
+        if len(matching) == 1:
+            return matching[0]
+        what = f"has no benchmark {chosen!r}" if chosen else "has several benchmarks"
+        written = " or ".join(f"{folder}:{definition.name}" for definition in defined)
+        raise ConfigError(f"{folder}: {what}; write {written}")
     if len(Path(text).parts) > 1:
         raise ConfigError(f"{text}: no such folder; give a folder with a benchmark, or one of {', '.join(names())}")
     raise REGISTRY.unknown(text)
@@ -91,7 +98,10 @@ def load_folder(folder: Path) -> list[Benchmark]:
         raise ConfigError(f"{folder}: no such benchmark, and the folder has no __init__.py; {fix}")
     read_prompt.cache_clear()
     values = {id(value): value for value in vars(import_code(folder)).values()}.values()
-    defined = [value for value in values if isinstance(value, Benchmark) and not _is_ours(value)]
+    found = [value for value in values if isinstance(value, Benchmark)]
+    # One of ours is only imported, to be built on.
+    ours = {value.name: replace(_registered(value.name), folder=None) for value in found if value.name in BENCHMARKS}
+    defined = [value for value in found if replace(value, folder=None) != ours.get(value.name)]
     if not defined:
         raise ConfigError(f"{code}: defines no Benchmark; write NAME = Benchmark(…) outside of any function")
     for definition in defined:
@@ -130,16 +140,3 @@ def _registered(name: str) -> Benchmark:
         raise ConfigError(f"{name}: {what}; give the entry point the same name")
     file = import_module(point.module if point else split_name(BENCHMARKS[name])[0]).__file__
     return replace(definition, folder=Path(file).parent if file else None)
-
-
-def _is_ours(value: Benchmark) -> bool:
-    """Return whether it is only imported, to be built on."""
-    return value.name in BENCHMARKS and replace(value, folder=None) == replace(_registered(value.name), folder=None)
-
-
-def _choose(defined: list[Benchmark], folder: Path, name: str) -> Benchmark:
-    chosen = [definition for definition in defined if definition.name == name or not name]
-    if len(chosen) == 1:
-        return chosen[0]
-    what = f"has no benchmark {name!r}" if name else "has several benchmarks"
-    raise ConfigError(f"{folder}: {what}; write {' or '.join(f'{folder}:{definition.name}' for definition in defined)}")

@@ -10,13 +10,13 @@ from pathlib import Path
 from mores.benchmark import benchmark as find_benchmark
 from mores.benchmark import judge_check as checking
 from mores.benchmark import reference
-from mores.benchmark import run as judging
-from mores.benchmark.benchmark import Benchmark, Verdict
+from mores.benchmark.benchmark import Verdict
 from mores.benchmark.board import Board, make_board, read_runs
 from mores.benchmark.folder import RESPONSES, VERDICTS, BenchRun
 from mores.benchmark.judge_check import JudgeCheckRun, LabelledAnswer, make_probes, probes_hash
-from mores.benchmark.labels import read_labels, read_topics
-from mores.benchmark.session import Asking, Session, read_items, spread
+from mores.benchmark.labels import Tiers, label_tiers, read_labels
+from mores.benchmark.run import Asking, BenchJob
+from mores.benchmark.session import Session, read_items, spread
 from mores.benchmark.settings import (
     BenchSettings,
     BoardSettings,
@@ -25,7 +25,6 @@ from mores.benchmark.settings import (
     TiersSettings,
     TopicsSettings,
 )
-from mores.benchmark.tiers import Tiers, label_tiers
 from mores.benchmark.topics import TopicsRun, label_topics
 from mores.engine import Asker, make_asker
 from mores.errors import ConfigError, InputError
@@ -60,26 +59,13 @@ def open_session(model: str | Model, settings: QuestionSettings) -> Session:
 @takes(JudgeCheckSettings)
 async def judge_check(settings: JudgeCheckSettings) -> JudgeCheckRun:
     """Test a judge on answers whose grades are known: correct and wrong ones, short and long, and refusals."""
-    return await run_judge_check(settings, make_asker(settings.model, settings))
-
-
-async def run_judge_check(settings: JudgeCheckSettings, asker: Asker) -> JudgeCheckRun:
-    """Test a judge that is open already."""
-    data, pairs, limit, out = settings.data, settings.pairs, settings.limit, settings.out
-    return await check_judge(find_benchmark(settings.benchmark), asker, data=data, pairs=pairs, limit=limit, out=out)
+    return await check_judge(settings, make_asker(settings.model, settings))
 
 
 @takes(TopicsSettings)
 async def topics(settings: TopicsSettings) -> TopicsRun:
     """Let a model sort the questions of a benchmark into topics, so that results can be broken down by them."""
-    return await run_topics(settings, make_asker(settings.model, settings))
-
-
-async def run_topics(settings: TopicsSettings, asker: Asker) -> TopicsRun:
-    """Let a model that is open already sort the questions."""
-    known = read_topics(settings.topics) if settings.topics else None
-    chosen, data, limit = find_benchmark(settings.benchmark), settings.data, settings.limit
-    return await label_topics(chosen, asker, settings.out, topics=known, data=data, limit=limit)
+    return await label_topics(settings, make_asker(settings.model, settings))
 
 
 @takes(TiersSettings)
@@ -88,30 +74,19 @@ async def tiers(settings: TiersSettings) -> Tiers:
     return label_tiers(folders_of(settings.runs), settings.out, settings.rule)
 
 
-async def check_judge(
-    benchmark: Benchmark,
-    asker: Asker,
-    *,
-    data: Path | None = None,
-    pairs: Path | None = None,
-    limit: int = 100,
-    out: Path | None = None,
-) -> JudgeCheckRun:
-    """Give a judge answers whose grade is known, to at most `limit` questions.
-
-    `pairs` is a file of answers that people graded, `Labelled` records. The run is in the folder `out`, by default
-    `judge-check`, and continues where it stopped.
-    """
+async def check_judge(settings: JudgeCheckSettings, asker: Asker) -> JudgeCheckRun:
+    """Give a judge that is open already answers whose grade is known; the run continues where it stopped."""
+    benchmark, pairs, limit, out = find_benchmark(settings.benchmark), settings.pairs, settings.limit, settings.out
     if benchmark.judging is None:
         raise ConfigError(f"{benchmark.name} is graded by rule; give a benchmark that has a judge")
-    known = read_items(benchmark, data, None, asker.progress)
+    known = read_items(benchmark, settings.data, None, asker.progress)
     labelled = list(read_records(pairs, LabelledAnswer)) if pairs else []
     if pairs and not labelled:
         raise InputError(f"{pairs}: contains no answers; expected rows with item_id, answer and label")
     items, graded = spread(benchmark, known, limit), {row.item_id for row in labelled}
     asked = [*items, *(item for item in known if item.id in graded - {item.id for item in items})]
     probes = make_probes(items, labelled, known)
-    job = judging.BenchJob(benchmark, asked, asker, (asker,))
+    job = BenchJob(benchmark, asked, asker, (asker,), Asking(temperature=0.0))
     signature = sign({**job.signature(), "probes": f"{probes_hash(probes, labelled)}.{len(probes)}"})
     plan = Plan(
         kind="judge-check", name=benchmark.name, model=asker.model.name, signature=signature,

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from mores.benchmark.benchmark import Benchmark, Verdict
+from mores.benchmark.benchmark import Verdict
+from mores.benchmark.folder import LONGFORM, RESPONSES, VERDICTS
 from mores.benchmark.run import BenchJob, Said
+from mores.benchmark.score import BenchResult
 from mores.engine import Asker, Progress
 from mores.io import JsonlWriter, read_records
 from mores.io.private import make_folder
-from mores.longanswer.appraise import Appraising, announce, counting_of
+from mores.longanswer.appraise import Appraising, announce, counting_of, write_summaries
 from mores.longanswer.evaluate import ANSWERS, LongformEvaluation
 from mores.longanswer.records import Appraisal, LongAnswer
-from mores.longanswer.summary import Counting, Parts, figures, measure_answer, parts_of
+from mores.longanswer.summary import Counting, Parts, figures, measure_answer, parts_of, summarise
 from mores.signature import sign
-from mores.types import Item, Signature
 
 MEASURES = ("S", "without issues", "wrong language", "repetition", "precision", "relevance", "english")
 """The shares among the figures; the first of them that is measured is the headline."""
@@ -26,44 +25,25 @@ AGAIN = "#"
 
 
 async def appraise(
-    job: BenchJob,
-    responses: Path,
-    verdicts: Path,
-    folder: Path,
-    how: Appraising,
-    judge: Asker | None,
-    progress: Progress,
+    job: BenchJob, folder: Path, how: Appraising, judge: Asker | None, progress: Progress
 ) -> tuple[LongformEvaluation, Counting]:
-    """Judge the responses of a run and write the verdicts; the folder gets all that is known about each answer."""
-    make_folder(folder)
-    _write_answers(job.benchmark, job.items, responses, folder / ANSWERS)
-    evaluation = how.evaluation(folder / ANSWERS, folder, judge)
+    """Judge the responses in a run's folder and write the verdicts; `longform` in it gets all that is known of each."""
+    long_answer, by_id, responses = job.benchmark.long_answer, {item.id: item for item in job.items}, folder / RESPONSES
+    assert long_answer is not None
+    make_folder(inner := folder / LONGFORM)
+    with JsonlWriter(inner / ANSWERS) as writer:
+        for row in read_records(responses, Said):
+            answer = long_answer(by_id[row.response.item_id], row.response)
+            writer.write(answer.model_copy(update={"id": f"{answer.id}{AGAIN}{row.sample}"}) if row.sample else answer)
+    evaluation = how.evaluation(inner / ANSWERS, inner, judge)
     if judge:
         announce(evaluation, how, progress)
     await evaluation.run(job.benchmark.name, job.answers, progress)
     counting = counting_of(evaluation, Counting())
-    _write_verdicts(responses, evaluation.appraised(), counting, verdicts)
-    return evaluation, counting
-
-
-def _write_answers(benchmark: Benchmark, items: Iterable[Item], responses: Path, path: Path) -> None:
-    """Write the answers of a model to a file that `mores longform` reads."""
-    assert benchmark.long_answer is not None
-    by_id = {item.id: item for item in items}
-    with JsonlWriter(path) as writer:
-        for row in read_records(responses, Said):
-            answer = benchmark.long_answer(by_id[row.response.item_id], row.response)
-            writer.write(answer.model_copy(update={"id": f"{answer.id}{AGAIN}{row.sample}"}) if row.sample else answer)
-
-
-def _write_verdicts(
-    responses: Path, appraised: Iterable[tuple[LongAnswer, Appraisal]], counting: Counting, path: Path
-) -> None:
-    """Write the measures of every answer to a file."""
-    rows = zip(read_records(responses, Said), appraised, strict=True)
-    with JsonlWriter(path) as writer:
-        for row, (answer, appraisal) in rows:
+    with JsonlWriter(folder / VERDICTS) as writer:
+        for row, (answer, appraisal) in zip(read_records(responses, Said), evaluation.appraised(), strict=True):
             writer.write(_verdict(row, answer, appraisal, counting))
+    return evaluation, counting
 
 
 def _verdict(row: Said, answer: LongAnswer, appraisal: Appraisal, counting: Counting) -> Verdict:
@@ -78,13 +58,13 @@ def _verdict(row: Said, answer: LongAnswer, appraisal: Appraisal, counting: Coun
 
 
 def measure(
-    benchmark: Benchmark, items: Iterable[Item], appraised: Iterable[tuple[LongAnswer, Appraisal]], counting: Counting
-) -> dict[str, Any]:
-    """Return the figures, overall and by group: those of `mores.longform`, which a failing judge does not move."""
-    by_id = {item.id: item for item in items}
+    job: BenchJob, folder: Path, evaluation: LongformEvaluation, counting: Counting, judge: Asker | None
+) -> BenchResult:
+    """Return the result with the figures of `mores.longform`, which a failing judge does not move, and write these."""
+    benchmark, by_id = job.benchmark, {item.id: item for item in job.items}
     every: list[tuple[str, Parts]] = []
     groups: dict[str, dict[str, list[tuple[str, Parts]]]] = {name: defaultdict(list) for name in benchmark.breakdowns}
-    for answer, appraisal in appraised:
+    for answer, appraisal in evaluation.appraised():
         item = by_id[answer.id.rpartition(AGAIN)[0] if answer.id not in by_id else answer.id]
         parts = parts_of(answer, appraisal, counting)
         row = item.id, {name: parts[name] for name in MEASURES if name in parts}
@@ -97,10 +77,10 @@ def measure(
         for name, rows_of in groups.items()
         if rows_of
     }
-    return {"figures": figures(every), "by": by}
-
-
-def join_signatures(run: Signature, evaluation: Signature) -> Signature:
-    """Return that of the run, with how its answers were appraised in place of the judge."""
-    fields = {name: value for name, value in run.items() if name != "judge"}
-    return sign(fields | {name: value for name, value in evaluation.items() if name not in ("task", "data")})
+    appraised = evaluation.signature()
+    write_summaries(summarise(evaluation.appraised(), counting, appraised), folder / LONGFORM)
+    # How the answers were appraised stands in place of the judge.
+    kept = {name: value for name, value in job.signature().items() if name != "judge"}
+    signature = sign(kept | {name: value for name, value in appraised.items() if name not in ("task", "data")})
+    more = {"judge": judge.model.name if judge else None, "signature": signature}
+    return job.score(folder / VERDICTS).model_copy(update={"figures": figures(every), "by": by} | more)

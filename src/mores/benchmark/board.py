@@ -123,17 +123,10 @@ def read_runs(folders: Iterable[Path]) -> list[BoardEntry]:
     for folder in folders:
         for run in find_bench_runs(folder):
             verdicts, result = run.verdicts(), run.result
-            credit = (
-                measure_of(verdicts, _headline(result)) if result.measured else credit_of(verdicts, result.unjudged)
-            )
-            facts = run.manifest.configuration.get("facts")
-            known = {str(name): str(fact) for name, fact in facts.items()} if isinstance(facts, dict) else {}
-            entries.setdefault(run.path.resolve(), BoardEntry(str(run.path), result, credit, known))
+            name = next(iter(result.figures), "")
+            credit = measure_of(verdicts, name) if result.measured else credit_of(verdicts, result.unjudged)
+            entries.setdefault(run.path.resolve(), BoardEntry(str(run.path), result, credit, run.facts))
     return list(entries.values())
-
-
-def _headline(result: BenchResult) -> str:
-    return next(iter(result.figures), "")
 
 
 def credit_of(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> dict[str, float]:
@@ -177,14 +170,33 @@ def _leaderboard(name: str, entries: list[BoardEntry], force: bool) -> Leaderboa
     ranked = sorted(entries, key=lambda e: (e.headline.value is None, -(e.headline.value or 0.0), e.result.model))
     first, times = ranked[0].result, Counter(entry.result.model for entry in ranked)
     names = [e.result.model if times[e.result.model] == 1 else f"{e.result.model} ({e.folder})" for e in ranked]
-    if _headline(first) not in ("", "accuracy") and not first.measured:
-        notes.append(f"ranks are by {_headline(first)}, p compares the shares of correct answers")
+    figure = next(iter(first.figures), "")
+    if figure not in ("", "accuracy") and not first.measured:
+        notes.append(f"ranks are by {figure}, p compares the shares of correct answers")
+    # Each against the first and against the one below; a pair that is both is tested once.
+    pairs = sorted({(0, i) for i in range(1, len(ranked))} | {(i, i + 1) for i in range(len(ranked) - 1)})
+    tests = {pair: test for pair in pairs if (test := _compare(ranked[pair[0]], ranked[pair[1]]))}
+    adjusted = adjust_p_values([p for _, p, _ in tests.values()]) if tests else np.empty(0)
+    gaps: dict[tuple[int, int], Gap] = {}
+    for ((upper, lower), (difference, p, n)), q in zip(tests.items(), adjusted, strict=True):
+        gaps[upper, lower] = Gap(against=names[lower], difference=difference, p=p, adjusted=float(q), n=n)
+        gaps[lower, upper] = gaps[upper, lower].model_copy(update={"against": names[upper], "difference": -difference})
+    values = [entry.headline.value for entry in ranked]
+    standings = [
+        Standing(
+            rank=None if entry.headline.value is None else values.index(entry.headline.value) + 1,
+            model=names[i], folder=entry.folder, result=entry.headline, failures=entry.result.failures,
+            signature=entry.result.signature, best=gaps.get((i, 0)), next=gaps.get((i, i + 1)),
+            facts=dict(entry.facts),
+        )
+        for i, entry in enumerate(ranked)
+    ]  # fmt: skip
     return Leaderboard(
         benchmark=name,
         title=f"{first.title} ({first.variation})" if first.variation else first.title,
-        figure=_headline(first),
+        figure=figure,
         references=first.references,
-        standings=tuple(_standings(ranked, names)),
+        standings=tuple(standings),
         notes=tuple(notes),
     )
 
@@ -197,32 +209,6 @@ def _differing(name: str, field: str, entries: Sequence[BoardEntry]) -> str:
         return ""
     (value, here), (other_value, there), *_ = folders.items()
     return f"{name}: {field} is {value} in {here} and {other_value} in {there}, so the numbers are not comparable"
-
-
-def _standings(ranked: Sequence[BoardEntry], names: Sequence[str]) -> list[Standing]:
-    gaps = _gaps(ranked, names)
-    values = [entry.headline.value for entry in ranked]
-    return [
-        Standing(
-            rank=None if entry.headline.value is None else values.index(entry.headline.value) + 1,
-            model=names[i], folder=entry.folder, result=entry.headline, failures=entry.result.failures,
-            signature=entry.result.signature, best=gaps.get((i, 0)), next=gaps.get((i, i + 1)),
-            facts=dict(entry.facts),
-        )
-        for i, entry in enumerate(ranked)
-    ]  # fmt: skip
-
-
-def _gaps(ranked: Sequence[BoardEntry], names: Sequence[str]) -> dict[tuple[int, int], Gap]:
-    """Return each against the first and against the one below; a pair that is both is tested once."""
-    pairs = sorted({(0, i) for i in range(1, len(ranked))} | {(i, i + 1) for i in range(len(ranked) - 1)})
-    tests = {pair: test for pair in pairs if (test := _compare(ranked[pair[0]], ranked[pair[1]]))}
-    adjusted = adjust_p_values([p for _, p, _ in tests.values()]) if tests else np.empty(0)
-    gaps: dict[tuple[int, int], Gap] = {}
-    for ((upper, lower), (difference, p, n)), q in zip(tests.items(), adjusted, strict=True):
-        gaps[upper, lower] = Gap(against=names[lower], difference=difference, p=p, adjusted=float(q), n=n)
-        gaps[lower, upper] = gaps[upper, lower].model_copy(update={"against": names[upper], "difference": -difference})
-    return gaps
 
 
 def _compare(entry: BoardEntry, other: BoardEntry) -> tuple[float, float, int] | None:
@@ -251,10 +237,12 @@ def _shift(leaderboards: Sequence[Leaderboard]) -> RankShift | None:
         for leaderboard in leaderboards
     }
     included = sorted(values, key=lambda name: -len(values[name]))
-    while len(included) > 1 and len(_shared(values, included)) < 2:
+    while len(included) > 1:
+        models = [model for model in values[included[0]] if all(model in values[name] for name in included)]
+        if len(models) > 1:
+            break
         included.pop()
-    models = _shared(values, included)
-    if len(included) < 2:
+    else:
         return None
     names = [name for name in values if name in included]
     columns = [[values[name][model] for model in models] for name in names]
@@ -262,7 +250,3 @@ def _shift(leaderboards: Sequence[Leaderboard]) -> RankShift | None:
     every = {model for values_of in values.values() for model in values_of}
     out = (*(name for name in values if name not in included), *sorted(every - set(models)))
     return RankShift(benchmarks=tuple(names), ranks=ranks, left_out=out)
-
-
-def _shared(values: Mapping[str, Mapping[str, float]], names: Sequence[str]) -> list[str]:
-    return [model for model in values[names[0]] if all(model in values[name] for name in names)] if names else []

@@ -38,17 +38,6 @@ def distinct(choices: Sequence[str]) -> tuple[str, ...]:
     return tuple(choices)
 
 
-def read_letter(text: str, count: int) -> str | Failure:
-    """Return the one letter that an answer chooses of the first `count`; a failure if it chooses none, or several."""
-    return chosen_letter(text, count) or _unread_letter(text, count)
-
-
-def read_truth(text: str) -> bool | Failure:
-    """Return whether an answer says True or False; a failure where it says neither, both, or "not true"."""
-    truth = chosen_truth(text)
-    return _unread(text, "True or False") if truth is None else truth == "True"
-
-
 def letters(item: Item) -> tuple[str, ...]:
     """Return the letters of an item's choices."""
     return tuple(ascii_uppercase[: len(item.choices)])
@@ -104,21 +93,17 @@ def grade_last_letter(item: Item, text: str) -> Graded | Failure:
 def _grade(item: Item, text: str, choose: Callable[[str, int], str | None]) -> Graded | Failure:
     letter = choose(text, len(item.choices))
     if letter is None:
-        return _unread_letter(text, len(item.choices))
+        return _unread(text, f"a letter from A to {ascii_uppercase[len(item.choices) - 1]}")
     correct = item.choices[ascii_uppercase.index(letter)] in item.target
     return Graded(label=Label.CORRECT if correct else Label.INCORRECT, read=letter)
 
 
 def grade_truth(item: Item, text: str) -> Graded | Failure:
     """Accept the target, `True` or `False`."""
-    truth = read_truth(text)
-    if isinstance(truth, Failure):
-        return truth
-    return Graded(label=Label.CORRECT if str(truth) in item.target else Label.INCORRECT, read=str(truth))
-
-
-def _unread_letter(text: str, count: int) -> Failure:
-    return _unread(text, f"a letter from A to {ascii_uppercase[count - 1]}")
+    truth = chosen_truth(text)
+    if truth is None:
+        return _unread(text, "True or False")
+    return Graded(label=Label.CORRECT if truth in item.target else Label.INCORRECT, read=truth)
 
 
 def _unread(text: str, expected: str) -> Failure:

@@ -9,10 +9,10 @@ Each check works on the sample rows and says what is missing and how to fix it. 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from string import ascii_uppercase
 from tempfile import TemporaryDirectory
@@ -113,12 +113,6 @@ def _readme(benchmark: Benchmark) -> Iterator[str]:
             yield f"README.md does not name {prompt.name}; say whose prompt it is: yours, or which table of a paper"
 
 
-def _prompt_files(benchmark: Benchmark) -> Iterator[str]:
-    for path in sorted(_folder(benchmark).glob("*.txt")):
-        if not read_text(path).strip():
-            yield f"{path.name} is empty; write the prompt, or remove the file"
-
-
 def _folder(benchmark: Benchmark) -> Path:
     if benchmark.folder is None:
         raise InputError(f"{benchmark.name}: its folder is not known; load it with mores.benchmark.benchmark")
@@ -146,9 +140,9 @@ def _read_sample(benchmark: Benchmark, items: list[Item]) -> Iterator[str]:
 
 
 def _ids(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:
-    for name, same in _grouped(items, lambda item: item.id):
-        if len(same) > 1:
-            yield f"{len(same)} items have the id {name!r}; make it unique, for example with digest(question)"
+    for name, times in Counter(item.id for item in items).items():
+        if times > 1:
+            yield f"{times} items have the id {name!r}; make it unique, for example with digest(question)"
     units = [unit for unit, _ in groupby(items, benchmark.unit)]
     for unit in sorted({unit for unit in units if units.count(unit) > 1}):
         yield f"the parts of question {unit!r} are not together; yield them one after the other"
@@ -156,8 +150,9 @@ def _ids(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:
 
 def _codes(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:  # noqa: ARG001 - as all of these
     for field, normalize in (("language", language), ("region", region)):
-        for code, same in _grouped(items, attrgetter(field)):
-            place = f"item {same[0].id!r}: {field} {code!r}"
+        first = {getattr(item, field): item.id for item in reversed(items)}
+        for code in dict.fromkeys(getattr(item, field) for item in items):
+            place = f"item {first[code]!r}: {field} {code!r}"
             try:
                 if code is not None and (proper := normalize(code)) != code:
                     yield f"{place} is written {proper!r}; use mores.culture.{field}"
@@ -279,17 +274,14 @@ def _full_run(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:
             yield f"no sample row has the grouping {name!r}; give it in the item's field or metadata, or leave it out"
 
 
-def _grouped(items: Sequence[Item], key: Callable[[Item], str | None]) -> Iterator[tuple[str | None, list[Item]]]:
-    groups: dict[str | None, list[Item]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    yield from groups.items()
-
-
 _OF_FILES: dict[str, Callable[[Benchmark], Iterator[str]]] = {
     "description": _description,
     "README.md": _readme,
-    "prompt files": _prompt_files,
+    "prompt files": lambda benchmark: (
+        f"{path.name} is empty; write the prompt, or remove the file"
+        for path in sorted(_folder(benchmark).glob("*.txt"))
+        if not read_text(path).strip()
+    ),
 }
 _OF_ITEMS: dict[str, Callable[[Benchmark, Sequence[Item]], Iterator[str]]] = {
     "ids and parts": _ids,

@@ -40,6 +40,14 @@ class BenchRun(Run):
         """All figures."""
         return self.record(RESULT, BenchResult)
 
+    @property
+    def facts(self) -> dict[str, str]:
+        """Facts of the model's configuration, such as its provider; empty without a named one."""
+        facts = self.manifest.configuration.get("facts")
+        words = {True: "yes", False: "no"}
+        known = facts.items() if isinstance(facts, dict) else ()
+        return {str(name): words[fact] if isinstance(fact, bool) else str(fact) for name, fact in known}
+
     def benchmark(self) -> Benchmark:
         """Return the benchmark that was run: the one of its name, or in the user's folder that `run.json` names."""
         return benchmark(str(self.manifest.settings.get("benchmark") or self.result.benchmark))

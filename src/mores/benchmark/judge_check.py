@@ -9,7 +9,7 @@ next two incorrect and the last not attempted, if it distinguishes these. Answer
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from hashlib import blake2b
@@ -109,14 +109,23 @@ def make_probes(items: Sequence[Item], labelled: Iterable[LabelledAnswer], known
     They are made of `items`; people may have graded answers to any of the `known` ones.
     """
     others, ids = _others(items), {item.id for item in known}
-    probes = [
-        _response(item.id, probe, answer) for item in items for probe, answer in _answers(item, others.get(item.id))
-    ]
+    answers: list[tuple[str, Probe, str]] = []
+    for item in items:
+        for plain, wordy, answer in (
+            (Probe.CORRECT, Probe.WORDY_CORRECT, next(iter(item.target), None)),
+            (Probe.WRONG, Probe.WORDY_WRONG, others.get(item.id)),
+        ):
+            if answer is not None:
+                answers += [(item.id, plain, answer), (item.id, wordy, WORDS.replace("{answer}", answer))]
+        answers.append((item.id, Probe.REFUSAL, REFUSE))
     for row in labelled:
         if row.item_id not in ids:
             raise InputError(f"a graded answer is to {row.item_id!r}, which is not in the benchmark; check its id")
-        probes.append(_response(row.item_id, Probe.LABELLED, row.answer))
-    return probes
+        answers.append((row.item_id, Probe.LABELLED, row.answer))
+    return [
+        Said(sample=PROBES.index(probe), response=Response(item_id=item_id, model="probe", text=text))
+        for item_id, probe, text in answers
+    ]
 
 
 def probes_hash(probes: Iterable[Said], labelled: Iterable[LabelledAnswer]) -> str:
@@ -160,6 +169,10 @@ def check(
             )
             for row in rows
         ]
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        counts[row.probe.value][row.actual.value if row.actual else UNSCORED] += 1
+    order = [*(label.value for label in LABELS), UNSCORED]
     pairs = [(LABELS.index(row.expected), LABELS.index(row.actual)) for row in rows if row.actual]
     return JudgeCheck(
         judge=judge,
@@ -167,28 +180,10 @@ def check(
         agreement=_share("agreement", rows),
         kappa=cohen_kappa([expected for expected, _ in pairs], [actual for _, actual in pairs]) if pairs else None,
         probes=_group(rows, lambda row: row.probe.value),
-        grades=_grades(rows),
+        grades={name: {grade: n[grade] for grade in order if n[grade]} for name, n in counts.items()},
         languages=_group(rows, lambda row: row.item.language or "unknown"),
         biases=_biases(rows),
     )
-
-
-def _grades(rows: Iterable[CheckedAnswer]) -> dict[str, dict[str, int]]:
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for row in rows:
-        counts[row.probe.value][row.actual.value if row.actual else UNSCORED] += 1
-    order = [*(label.value for label in LABELS), UNSCORED]
-    return {name: {grade: grades[grade] for grade in order if grades[grade]} for name, grades in counts.items()}
-
-
-def _answers(item: Item, other: str | None) -> Iterator[tuple[Probe, str]]:
-    if item.target:
-        yield Probe.CORRECT, item.target[0]
-        yield Probe.WORDY_CORRECT, WORDS.replace("{answer}", item.target[0])
-    if other is not None:
-        yield Probe.WRONG, other
-        yield Probe.WORDY_WRONG, WORDS.replace("{answer}", other)
-    yield Probe.REFUSAL, REFUSE
 
 
 def _others(items: Sequence[Item]) -> dict[str, str]:
@@ -206,10 +201,6 @@ def _others(items: Sequence[Item]) -> dict[str, str]:
             if wrong is not None:
                 answers[item.id] = wrong
     return answers
-
-
-def _response(item: str, probe: Probe, answer: str) -> Said:
-    return Said(sample=PROBES.index(probe), response=Response(item_id=item, model="probe", text=answer))
 
 
 def _share(name: str, rows: Sequence[CheckedAnswer]) -> Result:

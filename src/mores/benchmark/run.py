@@ -6,25 +6,30 @@ Memory does not grow with the number of samples: items are held, answers are not
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
 
+import numpy as np
 from pydantic import Field
 
 from mores.benchmark.benchmark import LABELS, RELEASE, Benchmark, Graded, Judging, Label, Verdict
-from mores.benchmark.choice import SHUFFLED
+from mores.benchmark.choice import SHUFFLED, grade_letter
 from mores.benchmark.evidence import RetrievedEvidence, with_evidence
-from mores.benchmark.panel import combine
 from mores.benchmark.score import BenchResult, VerdictScores
+from mores.benchmark.settings import QuestionSettings
 from mores.engine import Answer, Asker, Job
+from mores.errors import ConfigError
 from mores.factory.drafts import draw
 from mores.io import JsonlWriter, file_name, read_records
+from mores.longanswer.appraise import Appraising
 from mores.models import Completion, Message, Model, Request
 from mores.models.base import is_logprob
 from mores.signature import sign
+from mores.stats.agreement import krippendorff_alpha
 from mores.types import Failure, FailureKind, Item, Record, Response, Signature, Usage
 
 Alternatives = tuple[tuple[str, float], ...]
@@ -43,6 +48,55 @@ class Said(Record):
     """Of the candidates, where the answer is the likeliest of them rather than what was written."""
 
 
+class Asking(QuestionSettings):
+    """How the questions of a benchmark are asked and graded, ready for work."""
+
+    def check(self, benchmark: Benchmark, judges: Sequence[object]) -> None:
+        """Raise ConfigError where a benchmark cannot be asked or graded with these settings."""
+        name = benchmark.name
+        if benchmark.judging and not judges:
+            raise ConfigError(f"{name} is graded by a model: name a judge, for example openai:NAME", setting="judge")
+        if benchmark.long_answer and len(judges) > 1:
+            raise ConfigError(f"{name} takes one judge", setting="judge")
+        if benchmark.long_answer:
+            self.long.check(judges[0] if judges else None)
+        if self.by_logprob and benchmark.candidates is None:
+            reason = "is not multiple choice, so its options cannot be chosen by log-probability"
+            raise ConfigError(f"{name} {reason}", setting="by_logprob")
+        if self.shuffle is not None and benchmark.grade is not grade_letter:
+            raise ConfigError(f"{name} has no lettered options to shuffle", setting="shuffle_options")
+        check_variant(benchmark, self.variant)
+
+    def temperature_of(self, benchmark: Benchmark) -> float | None:
+        """Return the temperature for a benchmark."""
+        return benchmark.temperature if self.temperature == "default" else self.temperature
+
+    @property
+    def long(self) -> Appraising:
+        """How long answers are judged."""
+        return Appraising(lid=self.lid, facts=self.facts)
+
+    @property
+    def unjudged(self) -> Label | None:
+        """What an answer counts as that the judge could not grade; None counts it apart."""
+        return Label.INCORRECT if self.judge_failures == "incorrect" else None
+
+    def folder(self, benchmark: Benchmark) -> str:
+        """Return the name of a benchmark's folder, which also says how it is asked."""
+        parts = [
+            benchmark.name, self.variant, None if self.shuffle is None else f"shuffled{self.shuffle}",
+            "logprob" if self.by_logprob else None, "search" if self.search else None,
+        ]  # fmt: skip
+        return file_name(".".join(filter(None, parts)))
+
+
+def check_variant(benchmark: Benchmark, variant: str | None) -> None:
+    """Raise ConfigError where a benchmark does not have a variant."""
+    if variant and variant not in benchmark.variants:
+        variants = f"it has {', '.join(benchmark.variants)}" if benchmark.variants else "it has none"
+        raise ConfigError(f"{benchmark.name}: no variant {variant!r}; {variants}", setting="variant")
+
+
 @dataclass
 class BenchJob:
     """A benchmark, a model, and how it is asked."""
@@ -53,18 +107,9 @@ class BenchJob:
     """The model that is measured."""
     judges: tuple[Asker, ...] = ()
     """Who grades, where a model does; the majority counts where there are several."""
-    samples: int = 1
-    variant: str | None = None
-    temperature: float | None = 0.0
-    max_tokens: int | None = None
-    """None for the benchmark's."""
-    unjudged: Label | None = None
-    """What an answer counts as that the judge fails to grade; None for nothing, and it is counted apart."""
+    asking: Asking = field(default_factory=Asking)
     retrieval: RetrievedEvidence | None = None
     """The results of a search, if they are shown to the model."""
-    by_logprob: bool = False
-    """Take the candidate that is the likeliest first word, instead of what the model writes."""
-    seed: int | None = 0
 
     @property
     def model(self) -> Model:
@@ -80,13 +125,13 @@ class BenchJob:
     @property
     def answers(self) -> int:
         """How many answers there will be."""
-        return len(self.items) * self.samples
+        return len(self.items) * self.asking.samples
 
     def jobs(self) -> Iterator[Job]:
         """Yield the calls to make: question by question, and each as often as asked, with its parts together."""
         for _, parts in groupby(self.items, self.benchmark.unit):
             items = list(parts)
-            for sample in range(self.samples):
+            for sample in range(self.asking.samples):
                 for item in items:
                     yield Job(item.id, self._request(item), sample, item)
 
@@ -104,27 +149,27 @@ class BenchJob:
 
     def score(self, verdicts: Path) -> BenchResult:
         """Add up the grades in a file."""
-        scores = VerdictScores(self.benchmark, self.items, self.unjudged)
+        scores = VerdictScores(self.benchmark, self.items, self.asking.unjudged)
         for verdict in read_records(verdicts, Verdict):
             scores.add(verdict)
         judges = ", ".join(judge.model.name for judge in self._judges) or None
-        settings = {"variant": self.variant, "options": self._options, "unjudged": self._unjudged}
+        settings = {"variant": self.asking.variant, "by_logprob": self.asking.by_logprob}
         result = scores.result(self.model.name, judges, self.signature())
-        return result.model_copy(update=settings | {"by_logprob": self.by_logprob})
+        return result.model_copy(update=settings | {"options": self._options, "unjudged": self._unjudged})
 
     def signature(self) -> Signature:
         """Return what must be the same for two results to be comparable."""
-        b, options = self.benchmark, self._options
+        b, asking, options = self.benchmark, self.asking, self._options
         releases = sorted({str(item.metadata[RELEASE]) for item in self.items if RELEASE in item.metadata})
         judges = [f"{judge.model.identity}.{b.judging.prompt}" for judge in self._judges if b.judging]
         fields = {
-            "task": f"{b.name}.{b.version}" + (f".{self.variant}" if self.variant else ""),
+            "task": f"{b.name}.{b.version}" + (f".{asking.variant}" if asking.variant else ""),
             "data": f"{data_hash(self.items)}.{len(self.items)}",
             **({"release": "+".join(releases)} if releases else {}),
             **({"options": options} if options else {}),
             "model": self.model.identity,
-            "decoding": f"t{self.temperature},max{self._max_tokens},seed{self.seed},n{self.samples}"
-            + (",logprob" if self.by_logprob else ""),
+            "decoding": f"t{asking.temperature_of(b)},max{self.max_tokens},seed{asking.seed},n{asking.samples}"
+            + (",logprob" if asking.by_logprob else ""),
             **({"search": self.retrieval.signature} if self.retrieval else {}),
             "judge": (" + ".join(judges) or "rule") + (f".failed={self._unjudged}" if self._unjudged else ""),
         }
@@ -138,30 +183,33 @@ class BenchJob:
 
     @property
     def _unjudged(self) -> Label | None:
-        return self.unjudged if self._judges and self.benchmark.judging else None
+        return self.asking.unjudged if self._judges else None
 
     @property
     def _judges(self) -> tuple[Asker, ...]:
         return self.judges if self.benchmark.judging else ()
 
     @property
-    def _max_tokens(self) -> int:
-        return self.max_tokens or self.benchmark.max_tokens
+    def max_tokens(self) -> int:
+        """Longest answer of the model."""
+        return self.asking.max_tokens or self.benchmark.max_tokens
 
     def _request(self, item: Item) -> Request | Failure:
-        messages = self.benchmark.messages(item, self.variant)
+        asking = self.asking
+        messages = self.benchmark.messages(item, asking.variant)
         if self.retrieval:
             results = self.retrieval.found[item.id]
             if results.failure:
                 return results.failure
             messages = with_evidence(messages, results.evidence)
-        if self.by_logprob:
-            return Request(messages, 1, 0.0, seed=self.seed, alternatives=ALTERNATIVES)
-        return Request(messages, self._max_tokens, self.temperature, seed=self.seed, logprobs=False)
+        if asking.by_logprob:
+            return Request(messages, 1, 0.0, seed=asking.seed, alternatives=ALTERNATIVES)
+        temperature = asking.temperature_of(self.benchmark)
+        return Request(messages, self.max_tokens, temperature, seed=asking.seed, logprobs=False)
 
     def _answered(self, answer: Answer) -> Said:
-        response, choose = self._response(answer), self.benchmark.candidates
-        if not self.by_logprob or answer.completion is None or choose is None:
+        response, choose = self.response(answer), self.benchmark.candidates
+        if not self.asking.by_logprob or answer.completion is None or choose is None:
             return Said(sample=answer.job.sample, response=response)
         probabilities = likeliest(choose(answer.job.data), answer.completion.alternatives)
         if isinstance(probabilities, Failure):
@@ -172,17 +220,23 @@ class BenchJob:
         chosen = response.model_copy(update={"text": best})
         return Said(sample=answer.job.sample, response=chosen, probabilities=probabilities)
 
-    def _response(self, answer: Answer) -> Response:
+    def response(self, answer: Answer, *, logprobs: bool = False) -> Response:
+        """Return what the model answered, and if asked for, the log-probabilities of its tokens."""
         completion = answer.completion
         if completion is None:
             return Response(item_id=answer.job.id, model=self.model.name, failure=answer.failure)
         usage = Usage(prompt_tokens=completion.prompt_tokens, completion_tokens=completion.completion_tokens)
         return Response(
-            item_id=answer.job.id, model=self.model.name, text=completion.text, usage=usage, stop=completion.stop
+            item_id=answer.job.id,
+            model=self.model.name,
+            text=completion.text,
+            logprobs=completion.logprobs if logprobs else None,
+            usage=usage,
+            stop=completion.stop,
         )
 
     async def _grade(self, responses: Path, path: Path, judge: Asker | None, what: str) -> None:
-        by_id = {item.id: self.benchmark.asked(item, self.variant) for item in self.items}
+        by_id = {item.id: self.benchmark.asked(item, self.asking.variant) for item in self.items}
         answered = ((by_id[row.response.item_id], row) for row in read_records(responses, Said))
         stage, total = f"{self.benchmark.name}: {what}", sum(1 for _ in read_records(responses, Said))
         judging, grade = self.benchmark.judging, self.benchmark.grade
@@ -269,3 +323,30 @@ def data_hash(items: Iterable[Item]) -> str:
     for item in items:
         total.update(item.model_dump_json(exclude={"metadata": {LABELS}}).encode("utf-8", "surrogatepass"))
     return total.hexdigest()
+
+
+def combine(judged: dict[str, Path], path: Path) -> float | None:
+    """Write the majority's verdict on every answer to a file; return Krippendorff's α, None where it is undefined."""
+    votes = bytearray()
+    with JsonlWriter(path) as writer:
+        for verdicts in zip(*(read_records(file, Verdict) for file in judged.values()), strict=True):
+            votes += bytes(list(Label).index(verdict.label) if verdict.label else 255 for verdict in verdicts)
+            writer.write(_majority(list(judged), verdicts))
+    ratings = np.frombuffer(bytes(votes), dtype=np.uint8).reshape(-1, len(judged)).T.astype(np.float64)
+    ratings[ratings == 255] = np.nan
+    return krippendorff_alpha(ratings.tolist(), "nominal") if ratings.size else None
+
+
+def _majority(judges: Sequence[str], verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the label that more than half of the judges who gave one agree on; their words stand in the reason."""
+    labels = Counter(verdict.label for verdict in verdicts if verdict.label)
+    words = [v.label.value if v.label else f"unscored ({v.failure.reason if v.failure else ''})" for v in verdicts]
+    judgements = "; ".join(f"{judge}: {said}" for judge, said in zip(judges, words, strict=True))
+    first = verdicts[0]
+    if labels:
+        label, count = labels.most_common(1)[0]
+        if 2 * count > labels.total():
+            return first.model_copy(update={"label": label, "reason": judgements, "failure": None, "read": None})
+    reason = f"there is no majority: {judgements}" if labels else f"no judge gave a grade: {judgements}"
+    failure = Failure(kind=FailureKind.MODEL, reason=reason)
+    return first.model_copy(update={"label": None, "reason": "", "failure": failure, "read": None})

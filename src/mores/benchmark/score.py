@@ -3,19 +3,56 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from statistics import fmean
 
 import numpy as np
 from pydantic import Field
 
 from mores.benchmark.benchmark import ACCURACY, Benchmark, Figure, Label, Verdict
-from mores.benchmark.similarity import SIMILARITY, references_of_samples, similarity
 from mores.formatting import between, count, percent
 from mores.stats.classification import Floats
+from mores.stats.distributions import jensen_shannon, jensen_shannon_of_draws
 from mores.stats.intervals import Ratio
 from mores.types import Item, Record, Result, Signature
 from mores.views import NotebookView
+
+SIMILARITY = "similarity"
+PERFECT, ALIKE = f"a perfect model, {SIMILARITY}", f"all options alike, {SIMILARITY}"
+DRAWS = 20_000
+"""Draws over all questions together, and at least 20 of each: enough for three digits."""
+
+
+def similarity(people: Mapping[str, float], chosen: Mapping[str, float]) -> float | None:
+    """Return 1 less the Jensen-Shannon distance of a model's choices to people's; None without a choice.
+
+    From a few answers to each question it comes out too low, even for a model that answers exactly as people do: three
+    answers cannot have the shares of a thousand. No correction of the single question holds for few answers, so it is
+    not corrected, and what others reach with as many answers stands beside it (`references_of_samples`).
+    """
+    distance = jensen_shannon(list(people.values()), [chosen.get(choice, 0.0) for choice in people])
+    return None if distance is None else 1 - distance
+
+
+def references_of_people(people: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return what a model reaches that gives every option the same probability."""
+    alike = [similarity(shares, dict.fromkeys(shares, 1.0)) for shares in people]
+    values = [value for value in alike if value is not None]
+    return {ALIKE: fmean(values)} if values else {}
+
+
+def references_of_samples(people: Sequence[Mapping[str, float]], answers: Sequence[int]) -> dict[str, float]:
+    """Return what two models reach on average from so many answers: one like people, one that draws lots."""
+    generator, draws = np.random.default_rng(0), max(20, DRAWS // max(1, len(people)))
+    similarities: dict[str, list[float]] = {PERFECT: [], ALIKE: []}
+    for opinions, n in zip(people, answers, strict=True):
+        shares = list(opinions.values())
+        for name, model in ((PERFECT, shares), (ALIKE, [1.0] * len(shares))):
+            if n and (distance := jensen_shannon_of_draws(shares, model, n, draws, generator)) is not None:
+                similarities[name].append(1 - distance)
+    return {name: fmean(values) for name, values in similarities.items() if values}
+
 
 LABELS = tuple(Label)
 
@@ -104,7 +141,11 @@ class VerdictScores:
             if label := label_of(verdict, self.unjudged):
                 verdict = verdict.model_copy(update={"label": label})
         self._rows[verdict.unit][LABELS.index(verdict.label) if verdict.label else -1] += 1
-        self._choose(verdict)
+        if self.benchmark.people is not None:  # the distribution over choices: probabilities, or all for the one choice
+            self._probable |= bool(verdict.probabilities)
+            chosen = self._chosen[verdict.unit]
+            for choice, share in (verdict.probabilities or ({verdict.read: 1.0} if verdict.read else {})).items():
+                chosen[choice] = chosen.get(choice, 0.0) + share
         for name, value in verdict.values.items():
             cells = self._measures.setdefault(name, {}).setdefault(verdict.unit, [0.0, 0, 0])
             cells[0] += value or 0.0
@@ -118,21 +159,24 @@ class VerdictScores:
                 self._counts[verdict.unit][LABELS.index(whole)] += 1
             self._open.clear()
 
-    def _choose(self, verdict: Verdict) -> None:
-        """Add its part to the distribution over choices: the probabilities, or all of it for the one choice."""
-        if self.benchmark.people is None:
-            return
-        self._probable |= bool(verdict.probabilities)
-        chosen = self._chosen[verdict.unit]
-        for choice, share in (verdict.probabilities or ({verdict.read: 1.0} if verdict.read else {})).items():
-            chosen[choice] = chosen.get(choice, 0.0) + share
-
     def result(self, model: str, judge: str | None, signature: Signature) -> BenchResult:
         """Return all figures."""
         first = {self.benchmark.unit(item): item for item in reversed(self.items)}
         sampled = self._compare(first)
-        several = max(self._parts.values(), default=1) > 1
-        by = {name: self._break_down(name, first) for name in self.benchmark.breakdowns}
+        rows = None
+        if max(self._parts.values(), default=1) > 1:
+            parts, figure = np.array(list(self._rows.values()), dtype=np.float64), ACCURACY["accuracy"]
+            counts, unscored = parts[:, :-1], int(parts[:, -1].sum())
+            bounds = _bounds(figure, counts.sum(axis=0), unscored)
+            rows = _result("rows", figure, counts, int(counts.sum()), unscored).model_copy(update={"bounds": bounds})
+        by: dict[str, dict[str, dict[str, Result]]] = {}
+        for name in self.benchmark.breakdowns:
+            units: dict[str, list[str]] = defaultdict(list)
+            for unit, item in first.items():
+                if (group := self.benchmark.group(item, name)) is not None:
+                    units[group].append(unit)
+            if units:
+                by[name] = {group: self._figures(members) for group, members in sorted(units.items())}
         return BenchResult(
             benchmark=self.benchmark.name,
             title=self.benchmark.title,
@@ -142,9 +186,9 @@ class VerdictScores:
             questions=len(self._parts),
             samples=self._samples,
             figures=self._figures(list(self._parts)),
-            by={name: groups for name, groups in by.items() if groups},
+            by=by,
             measured=not self.benchmark.figures,
-            rows=self._row_accuracy() if several else None,
+            rows=rows,
             references=dict(self.benchmark.references(self.items)) | sampled,
             failures=dict(self._failures),
         )
@@ -163,13 +207,6 @@ class VerdictScores:
             return {}
         return references_of_samples(list(theirs.values()), [int(sum(self._chosen[unit].values())) for unit in theirs])
 
-    def _break_down(self, grouping: str, first: dict[str, Item]) -> dict[str, dict[str, Result]]:
-        units: dict[str, list[str]] = defaultdict(list)
-        for unit, item in first.items():
-            if (group := self.benchmark.group(item, grouping)) is not None:
-                units[group].append(unit)
-        return {group: self._figures(members) for group, members in sorted(units.items())}
-
     def _figures(self, units: list[str]) -> dict[str, Result]:
         counts = np.array([self._counts[unit] for unit in units], dtype=np.float64).reshape(len(units), len(LABELS))
         unscored = sum(self._unscored[unit] for unit in units)
@@ -181,12 +218,6 @@ class VerdictScores:
             for name, figure in self.benchmark.figures.items()
         }
         return labelled | {name: _mean(name, measures, units) for name, measures in self._measures.items()}
-
-    def _row_accuracy(self) -> Result:
-        parts = np.array(list(self._rows.values()), dtype=np.float64)
-        counts, unscored, figure = parts[:, :-1], int(parts[:, -1].sum()), ACCURACY["accuracy"]
-        bounds = _bounds(figure, counts.sum(axis=0), unscored)
-        return _result("rows", figure, counts, int(counts.sum()), unscored).model_copy(update={"bounds": bounds})
 
 
 def label_of(verdict: Verdict, unjudged: Label | None) -> Label | None:

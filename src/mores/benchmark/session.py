@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from mores.benchmark import reference
-from mores.benchmark.appraise import appraise, join_signatures, measure
-from mores.benchmark.benchmark import Benchmark, Graded, Label
-from mores.benchmark.choice import SHUFFLED, grade_letter, shuffle
+from mores.benchmark.appraise import appraise, measure
+from mores.benchmark.benchmark import Benchmark, Graded
+from mores.benchmark.choice import SHUFFLED, shuffle
 from mores.benchmark.evidence import RetrievedEvidence, read_retrieval, retrieve
 from mores.benchmark.folder import (
     EVIDENCE,
     FILES,
-    LONGFORM,
     RESPONSES,
     RESULT,
     VERDICTS,
@@ -25,65 +24,23 @@ from mores.benchmark.folder import (
     write_items,
 )
 from mores.benchmark.labels import label
-from mores.benchmark.run import JUDGE_TOKENS, BenchJob, judge_request
-from mores.benchmark.score import BenchResult
-from mores.benchmark.settings import QuestionSettings
+from mores.benchmark.run import JUDGE_TOKENS, Asking, BenchJob, judge_request
 from mores.engine import Asker, Counts, Job, Progress
 from mores.engine.estimate import Estimate, estimate
-from mores.errors import ConfigError, InputError
+from mores.errors import InputError
 from mores.factory.sources import download
 from mores.formatting import count, first_problems, money
 from mores.io import file_name, write_text
-from mores.longanswer.appraise import Appraising, write_summaries
-from mores.longanswer.summary import summarise
 from mores.models.configured import configuration_of
 from mores.registry import identity_of, name_of
 from mores.run import Plan, start_run
 from mores.search import Options as SearchOptions
-from mores.search import Search, open_search, search_cost
+from mores.search import open_search, search_cost
 from mores.signature import sign
 from mores.types import Item
 
 USUAL_ANSWER = "word " * 100
 """An answer of the usual length, to count what a judge would read."""
-
-
-class Asking(QuestionSettings):
-    """How the questions of a benchmark are asked and graded, ready for work."""
-
-    def check(self, benchmark: Benchmark, judges: Sequence[object]) -> None:
-        """Raise ConfigError where a benchmark cannot be asked or graded with these settings."""
-        name = benchmark.name
-        if benchmark.judging and not judges:
-            raise ConfigError(f"{name} is graded by a model: name a judge, for example openai:NAME", setting="judge")
-        if benchmark.long_answer and len(judges) > 1:
-            raise ConfigError(f"{name} takes one judge", setting="judge")
-        if benchmark.long_answer:
-            self.long.check(judges[0] if judges else None)
-        if self.by_logprob and benchmark.candidates is None:
-            reason = "is not multiple choice, so its options cannot be chosen by log-probability"
-            raise ConfigError(f"{name} {reason}", setting="by_logprob")
-        if self.shuffle is not None and benchmark.grade is not grade_letter:
-            raise ConfigError(f"{name} has no lettered options to shuffle", setting="shuffle_options")
-        check_variant(benchmark, self.variant)
-
-    @property
-    def long(self) -> Appraising:
-        """How long answers are judged."""
-        return Appraising(lid=self.lid, facts=self.facts)
-
-    @property
-    def unjudged(self) -> Label | None:
-        """What an answer counts as that the judge could not grade; None counts it apart."""
-        return Label.INCORRECT if self.judge_failures == "incorrect" else None
-
-    def folder(self, benchmark: Benchmark) -> str:
-        """Return the name of a benchmark's folder, which also says how it is asked."""
-        parts = [
-            benchmark.name, self.variant, None if self.shuffle is None else f"shuffled{self.shuffle}",
-            "logprob" if self.by_logprob else None, "search" if self.search else None,
-        ]  # fmt: skip
-        return file_name(".".join(filter(None, parts)))
 
 
 @dataclass(frozen=True)
@@ -115,13 +72,7 @@ class Session:
 
     def job(self, benchmark: Benchmark, items: Sequence[Item]) -> BenchJob:
         """Return what will be asked, and how."""
-        asking = self.asking
-        return BenchJob(
-            benchmark=benchmark, items=items, asker=self.asker, judges=self.judges if benchmark.judging else (),
-            samples=asking.samples, variant=asking.variant, max_tokens=asking.max_tokens, seed=asking.seed,
-            temperature=benchmark.temperature if asking.temperature == "default" else asking.temperature,
-            by_logprob=asking.by_logprob, unjudged=asking.unjudged,
-        )  # fmt: skip
+        return BenchJob(benchmark, items, self.asker, self.judges if benchmark.judging else (), self.asking)
 
     async def run(self, benchmark: Benchmark, out: Path) -> BenchRun:
         """Ask and grade a benchmark; its questions, answers and grades are in a folder below `out`."""
@@ -138,11 +89,22 @@ class Session:
         folder = out / asking.folder(benchmark) / file_name(job.model.name)
         with start_run(folder, self._plan(job), progress=self.progress) as run:
             if search:
-                job.retrieval = await self._search(job, search, counts, run.path)
+                number = len(job.items)
+                if cost := search_cost(asking.search or "", number, asking.results):
+                    self.progress.note(f"{benchmark.name}: {count(number)} searches, at most {money(cost)}")
+                try:
+                    async with self.progress.stage(f"{benchmark.name}: searching", number, None, counts):
+                        path = run.path / EVIDENCE
+                        await retrieve(job.benchmark, job.items, search, asking.results, path, counts)
+                finally:
+                    await search.close()
+                job.retrieval = read_retrieval(path, search, asking.results)
             write_items(job.items, run.path)
             await job.ask(run.path / RESPONSES)
             if benchmark.long_answer:
-                result = await self._appraise(job, run.path)
+                judge = self.judges[0] if self.judges else None
+                appraised = await appraise(job, run.path, asking.long, judge, self.progress)
+                result = measure(job, run.path, *appraised, judge)
             else:
                 agreement = await job.grade(run.path / RESPONSES, run.path / VERDICTS)
                 result = job.score(run.path / VERDICTS).model_copy(update={"agreement": agreement})
@@ -152,11 +114,18 @@ class Session:
 
     def estimates(self, job: BenchJob) -> dict[str, Estimate]:
         """Return what the model and its judges would be asked, and the cost."""
-        longest = job.max_tokens or job.benchmark.max_tokens
-        estimates = {job.model.name: estimate(self.asker, job.jobs(), longest)}
+        estimates = {job.model.name: estimate(self.asker, job.jobs(), job.max_tokens)}
+        judging = job.benchmark.judging
         for judge in job.judges:
-            name = f"{judge.model.name} as the judge, at least"
-            estimates[name] = estimate(judge, _judge_jobs(job), JUDGE_TOKENS)
+            assert judging is not None
+            asked = [(item.id, judging.ask(item, USUAL_ANSWER)) for item in job.items]
+            calls = (
+                Job(name, judge_request(question), sample)
+                for name, question in asked
+                if not isinstance(question, Graded)
+                for sample in range(job.asking.samples)
+            )
+            estimates[f"{judge.model.name} as the judge, at least"] = estimate(judge, calls, JUDGE_TOKENS)
         return estimates
 
     def _plan(self, job: BenchJob) -> Plan:
@@ -175,46 +144,6 @@ class Session:
         name, model = job.benchmark.name, job.model.name
         known = configuration_of(job.model)
         return Plan(kind="bench", name=name, model=model, signature=signature, settings=settings, configuration=known)
-
-    async def _search(self, job: BenchJob, search: Search, counts: Counts, folder: Path) -> RetrievedEvidence:
-        name, results, number = job.benchmark.name, self.asking.results, len(job.items)
-        if cost := search_cost(self.asking.search or "", number, results):
-            self.progress.note(f"{name}: {count(number)} searches, at most {money(cost)}")
-        try:
-            async with self.progress.stage(f"{name}: searching", number, None, counts):
-                await retrieve(job.benchmark, job.items, search, results, folder / EVIDENCE, counts)
-        finally:
-            await search.close()
-        return read_retrieval(folder / EVIDENCE, search, results)
-
-    async def _appraise(self, job: BenchJob, folder: Path) -> BenchResult:
-        """Judge long answers; the folder `longform` in the run's has all that is known about each."""
-        long, judge = self.asking.long, self.judges[0] if self.judges else None
-        verdicts, inner = folder / VERDICTS, folder / LONGFORM
-        evaluation, counting = await appraise(job, folder / RESPONSES, verdicts, inner, long, judge, self.progress)
-        write_summaries(summarise(evaluation.appraised(), counting, evaluation.signature()), inner)
-        measured = measure(job.benchmark, job.items, evaluation.appraised(), counting)
-        signature = join_signatures(job.signature(), evaluation.signature())
-        more = {"judge": judge.model.name if judge else None, "signature": signature}
-        return job.score(verdicts).model_copy(update=measured | more)
-
-
-def _judge_jobs(job: BenchJob) -> Iterator[Job]:
-    """Yield what a judge would be asked about answers of the usual length."""
-    judging = job.benchmark.judging
-    assert judging is not None
-    for item in job.items:
-        question = judging.ask(item, USUAL_ANSWER)
-        if not isinstance(question, Graded):
-            for sample in range(job.samples):
-                yield Job(item.id, judge_request(question), sample)
-
-
-def check_variant(benchmark: Benchmark, variant: str | None) -> None:
-    """Raise ConfigError where a benchmark does not have a variant."""
-    if variant and variant not in benchmark.variants:
-        variants = f"it has {', '.join(benchmark.variants)}" if benchmark.variants else "it has none"
-        raise ConfigError(f"{benchmark.name}: no variant {variant!r}; {variants}", setting="variant")
 
 
 def read_items(benchmark: Benchmark, data: Path | None, limit: int | None, progress: Progress) -> list[Item]:

@@ -32,7 +32,7 @@ else:
 
 def known_rules() -> Sequence[str]:
     """Return the names of the rules that make tiers."""
-    from mores.benchmark.tiers import RULES
+    from mores.benchmark.labels import RULES
 
     return list(RULES)
 

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from mores.benchmark import benchmark as find_benchmark
 from mores.benchmark import reference
 from mores.benchmark.benchmark import Benchmark
-from mores.benchmark.labels import TOPICS, QuestionLabels
+from mores.benchmark.labels import TOPICS, QuestionLabels, read_topics
 from mores.benchmark.run import data_hash
 from mores.benchmark.session import read_items
+from mores.benchmark.settings import TopicsSettings
 from mores.engine import Answer, Asker, Job
 from mores.errors import ConfigError
 from mores.formatting import count
@@ -26,7 +28,7 @@ from mores.models.written import without_thoughts
 from mores.prompts import fill, hash_prompts, read_prompt
 from mores.run import Plan, Run, start_run
 from mores.signature import sign
-from mores.types import Failure, FailureKind, Item, Sample, Signature
+from mores.types import Failure, FailureKind, Item, Sample
 
 MOST_TOKENS = 512
 """A model may think aloud first."""
@@ -81,26 +83,29 @@ def read_topic(answer: Answer, topics: Mapping[str, str]) -> QuestionLabels:
     return QuestionLabels(id=answer.job.id, failure=Failure(kind=FailureKind.PARSE, reason=reason))
 
 
-async def label_topics(
-    benchmark: Benchmark,
-    asker: Asker,
-    out: Path | None = None,
-    *,
-    topics: Mapping[str, str] | None = None,
-    data: Path | None = None,
-    limit: int | None = None,
-) -> TopicsRun:
-    """Let a model sort the questions into topics.
+async def label_topics(settings: TopicsSettings, asker: Asker) -> TopicsRun:
+    """Let a model that is open already sort the questions into topics; the run continues where it stopped.
 
-    The topics, with their descriptions, are the benchmark's unless others are given. The run is in the folder `out`, by
-    default `topics`, and continues where it stopped.
+    The topics, with their descriptions, are the benchmark's unless a file has others.
     """
-    topics = topics or benchmark.topics
+    benchmark, limit, out = find_benchmark(settings.benchmark), settings.limit, settings.out
+    topics = read_topics(settings.topics) if settings.topics else benchmark.topics
     if not topics:
         raise ConfigError(f"{benchmark.name} has no list of topics; give one in a TOML file", setting="topics")
-    items = read_items(benchmark, data, limit, asker.progress)
+    items = read_items(benchmark, settings.data, limit, asker.progress)
+    listed = "\n".join(f"{name}: {text}" for name, text in topics.items())
+    signature = sign(
+        {
+            "task": f"topics.{benchmark.name}.{benchmark.version}",
+            "data": f"{data_hash(items)}.{len(items)}",
+            "topics": f"{hash_prompts(listed)}.{len(topics)}",
+            "model": asker.model.identity,
+            "prompt": hash_prompts(read_prompt(__file__, "topics")),
+            "decoding": f"max{MOST_TOKENS}",
+        }
+    )
     plan = Plan(
-        kind="topics", name=benchmark.name, model=asker.model.name, signature=_sign(benchmark, asker, items, topics),
+        kind="topics", name=benchmark.name, model=asker.model.name, signature=signature,
         configuration=configuration_of(asker.model),
         settings={"benchmark": reference(benchmark), "topics": list(topics), "limit": limit},
     )  # fmt: skip
@@ -114,19 +119,3 @@ async def label_topics(
         headline = show_counts(benchmark.name, done.counts)
         run.finish(files={TOPICS: "QuestionLabels"}, failures=failures, headline=headline)
     return TopicsRun(run.path, run.manifest)
-
-
-def _sign(benchmark: Benchmark, asker: Asker, items: list[Item], topics: Mapping[str, str]) -> Signature:
-    """Return what must be the same for two runs to be comparable."""
-    listed = "\n".join(f"{name}: {text}" for name, text in topics.items())
-    hashes = [hash_prompts(text) for text in (listed, read_prompt(__file__, "topics"))]
-    return sign(
-        {
-            "task": f"topics.{benchmark.name}.{benchmark.version}",
-            "data": f"{data_hash(items)}.{len(items)}",
-            "topics": f"{hashes[0]}.{len(topics)}",
-            "model": asker.model.identity,
-            "prompt": hashes[1],
-            "decoding": f"max{MOST_TOKENS}",
-        }
-    )

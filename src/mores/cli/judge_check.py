@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mores.benchmark.api import run_judge_check
+from mores.benchmark.api import check_judge
 from mores.benchmark.settings import JudgeCheckSettings
 from mores.cli.command import command
 from mores.cli.result import asking, check_output, show_run
@@ -20,7 +20,7 @@ def judge_check(settings: JudgeCheckSettings, output: OutputSettings) -> None:
     check_output(output)
     asker = make_asker(settings.model, settings)
     with asking(asker):
-        done = run(run_judge_check(settings, asker))
+        done = run(check_judge(settings, asker))
     show_run(done, output, done.result.model_dump(mode="json"))
     if not done.result.agreement.n:
         raise ModelError(f"{done.result.judge} gave no grade at all")

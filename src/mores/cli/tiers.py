@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from mores.benchmark.api import folders_of
+from mores.benchmark.labels import label_tiers
 from mores.benchmark.settings import TiersSettings
-from mores.benchmark.tiers import label_tiers
 from mores.cli.command import command
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mores.benchmark.api import run_topics
 from mores.benchmark.labels import TOPICS
 from mores.benchmark.settings import TopicsSettings
+from mores.benchmark.topics import label_topics
 from mores.cli.command import command
 from mores.cli.result import asking, check_output, show_run
 from mores.engine import make_asker
@@ -21,7 +21,7 @@ def topics(settings: TopicsSettings, output: OutputSettings) -> None:
     check_output(output)
     asker = make_asker(settings.model, settings)
     with asking(asker):
-        done = run(run_topics(settings, asker))
+        done = run(label_topics(settings, asker))
     show_run(done, output)
     if done.counts[""] == done.counts.total():
         raise ModelError(f"no question was sorted; the reasons are in {done.path / TOPICS}")

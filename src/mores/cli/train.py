@@ -15,7 +15,7 @@ from mores.cli.push import check_push, push
 from mores.engine.loop import run
 from mores.errors import ConfigError
 from mores.formatting import number
-from mores.metaevaluation.leave_one_out import NONE
+from mores.metaevaluation.study import NONE
 from mores.report.base.grid import print_tables
 from mores.report.settings import JsonSettings, PushSettings
 from mores.report.train import tables

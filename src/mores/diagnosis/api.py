@@ -10,12 +10,12 @@ from typing import Any
 
 from mores.benchmark.api import open_session
 from mores.benchmark.benchmark import Benchmark
-from mores.benchmark.run import data_hash
-from mores.benchmark.session import Asking, read_items
+from mores.benchmark.run import Asking, data_hash
+from mores.benchmark.session import read_items
 from mores.benchmark.settings import QuestionSettings
 from mores.diagnosis import kinds
 from mores.diagnosis.calibrating import FROM
-from mores.diagnosis.folder import DiagnoseRun, failures_of, headline_of, open_diagnose_run
+from mores.diagnosis.folder import KINDS, DiagnoseRun, failures_of, headline_of, open_diagnose_run
 from mores.diagnosis.session import Diagnosis, read_targets
 from mores.diagnosis.settings import DiagnoseSettings
 from mores.engine import SILENT, AskSettings
@@ -84,9 +84,10 @@ def open_diagnosis(settings: DiagnoseSettings) -> Diagnosis:
 async def run_diagnosis(diagnosis: Diagnosis) -> DiagnoseRun:
     """Make the runs that are missing, ask the judge, and write the findings into the run's folder."""
     kind, session = diagnosis.kind, diagnosis.session
+    names = [run.result.name for run in diagnosis.runs] + [benchmark.name for benchmark in diagnosis.benchmarks]
     plan = Plan(
         kind="diagnose",
-        name=f"{kind} of {', '.join(dict.fromkeys(_names(diagnosis)))}",
+        name=f"{kind} of {', '.join(dict.fromkeys(names))}",
         model=session.asker.model.name if diagnosis.may_ask else "",
         configuration=configuration_of(session.asker.model) if diagnosis.may_ask else {},
         signature=_sign(diagnosis),
@@ -94,7 +95,7 @@ async def run_diagnosis(diagnosis: Diagnosis) -> DiagnoseRun:
     )
     with start_run(diagnosis.out, plan, numbered=diagnosis.numbered, progress=session.progress) as run:
         work = replace(diagnosis, out=run.path)
-        findings = await kinds.diagnose_all(work) if kind == kinds.ALL else [await kinds.WORK[kind](work)]
+        findings = await kinds.diagnose_all(work) if kind == kinds.ALL else [await kinds.diagnose_kind(work)]
         for part in findings:
             part.write(run.path)
         run.finish(
@@ -106,15 +107,11 @@ async def run_diagnosis(diagnosis: Diagnosis) -> DiagnoseRun:
     return open_diagnose_run(run.path)
 
 
-def _names(diagnosis: Diagnosis) -> Iterable[str]:
-    return [run.result.name for run in diagnosis.runs] + [benchmark.name for benchmark in diagnosis.benchmarks]
-
-
 def _sign(diagnosis: Diagnosis) -> Signature:
     """Return the kinds, the signatures of the given runs, and the settings of what is asked."""
     session, asking = diagnosis.session, diagnosis.asking
     parts: dict[str, Any] = {
-        "kinds": "+".join(kinds.WORK) if diagnosis.kind == kinds.ALL else diagnosis.kind,
+        "kinds": "+".join(KINDS) if diagnosis.kind == kinds.ALL else diagnosis.kind,
         "runs": _hash(str(run.folder.signature) for run in diagnosis.runs) if diagnosis.runs else None,
         "benchmarks": "+".join(f"{benchmark.name}.{benchmark.version}" for benchmark in diagnosis.benchmarks) or None,
         "data": "+".join(_data(benchmark, asking) for benchmark in diagnosis.benchmarks) or None,

@@ -21,9 +21,8 @@ from mores.diagnosis.confidence import (
     read_stated,
 )
 from mores.diagnosis.folder import Findings
-from mores.diagnosis.paired import Opened
+from mores.diagnosis.paired import Opened, Subject, subject_of_folder, subject_of_run
 from mores.diagnosis.session import Diagnosis, Target
-from mores.diagnosis.subject import Subject, subject_of_folder, subject_of_run
 from mores.errors import ConfigError, ModelError
 from mores.io import read_records
 from mores.signature import sign
@@ -50,25 +49,22 @@ async def measure_calibration(diagnosis: Diagnosis, target: Target) -> Findings:
         raise ConfigError(f"{name}: no confidence: {reasons}", setting="model" if asks else "")
     findings = Findings("calibration")
     for source in requested or methods:
-        outcome = await _measure(source, methods[source], source in requested)
-        if isinstance(outcome, str):
-            findings.left_out[f"calibration of {name}, {source}"] = outcome
+        method = methods[source]
+        reason = method if isinstance(method, str) else ""
+        if not isinstance(method, str):
+            try:
+                result = await method()
+                if source == LIKELY and source not in requested and not result.figures[ACCURACY].n:
+                    reason = "the server returns no log-probabilities of the options"
+            except ModelError as error:  # whether a server returns probabilities shows only when it is asked
+                if source in requested or source != LIKELY:
+                    raise
+                reason = str(error)
+        if reason:
+            findings.left_out[f"calibration of {name}, {source}"] = reason
         else:
-            findings.results.append(outcome)
+            findings.results.append(result)
     return findings
-
-
-async def _measure(source: str, method: Method, requested: bool) -> CalibrationResult | str:
-    """Return a result, or why there is none. Whether a server returns probabilities shows only when it is asked."""
-    if isinstance(method, str):
-        return method
-    if requested or source != LIKELY:
-        return await method()
-    try:
-        outcome = await method()
-    except ModelError as error:
-        return str(error)
-    return outcome if outcome.figures[ACCURACY].n else "the server returns no log-probabilities of the options"
 
 
 # ---- methods ---------------------------------------------------------------------------------------------------
@@ -78,8 +74,8 @@ def _methods(diagnosis: Diagnosis, benchmark: Benchmark, requested: Sequence[str
     """Return the methods for a benchmark, whose questions are all asked."""
     too_few = "one answer per question has nothing to agree with; ask for several samples"
     return {
-        STATED: partial(_ask_benchmark, diagnosis, benchmark, calibrate_stated),
-        LIKELY: partial(_ask_benchmark, diagnosis, benchmark, calibrate_likelihood)
+        STATED: partial(_ask, diagnosis, benchmark, calibrate_stated),
+        LIKELY: partial(_ask, diagnosis, benchmark, calibrate_likelihood)
         if benchmark.candidates or LIKELY in requested
         else FREE,
         AGREED: partial(_by_agreement, diagnosis, benchmark) if diagnosis.asking.samples > 1 else too_few,
@@ -94,9 +90,9 @@ def _methods_of_run(diagnosis: Diagnosis, run: Opened, requested: Sequence[str])
     if "search" in run.fields:
         again = likely = f"{path} was asked with evidence; give a run without a search"
     elif diagnosis.may_ask:
-        again = partial(_ask_again, diagnosis, run, calibrate_stated)
+        again = partial(_ask, diagnosis, run, calibrate_stated)
         by_options = run.benchmark.candidates or LIKELY in requested
-        likely = partial(_ask_again, diagnosis, run, calibrate_likelihood) if by_options else FREE
+        likely = partial(_ask, diagnosis, run, calibrate_likelihood) if by_options else FREE
     if run.result.by_logprob:
         likely = partial(_by_probabilities, run)
     too_few = f"{path} has one answer per question; give a run with several samples"
@@ -107,22 +103,17 @@ def _methods_of_run(diagnosis: Diagnosis, run: Opened, requested: Sequence[str])
 Ask = Callable[[BenchJob, Path], Awaitable[CalibrationResult]]
 
 
-async def _ask_benchmark(diagnosis: Diagnosis, benchmark: Benchmark, ask: Ask) -> CalibrationResult:
-    session = diagnosis.plain
+async def _ask(diagnosis: Diagnosis, target: Target, ask: Ask) -> CalibrationResult:
+    """Ask the questions of a benchmark, or those of a run again."""
+    run = target if isinstance(target, Opened) else None
+    session = diagnosis.with_asking(samples=1, search=None, variant=run.variant) if run else diagnosis.plain
+    benchmark = target.benchmark if isinstance(target, Opened) else target
     session.asking.check(benchmark, session.judges)
-    job = session.job(*session.items(benchmark))
-    return await ask(job, diagnosis.folder("calibration", session.asking.folder(benchmark), job.model.name))
-
-
-async def _ask_again(diagnosis: Diagnosis, run: Opened, ask: Ask) -> CalibrationResult:
-    """Ask the questions of a run again."""
-    session = diagnosis.with_asking(samples=1, search=None, variant=run.variant)
-    session.asking.check(run.benchmark, session.judges)
-    job = session.job(run.benchmark, run.folder.items())
-    if job.model.name != run.result.model:
+    job = session.job(*((benchmark, run.folder.items()) if run else session.items(benchmark)))
+    if run and job.model.name != run.result.model:
         fix = "give the same model, or the name of the benchmark"
         raise ConfigError(f"{run.folder.path}: it is a run of {run.result.model}, not of {job.model.name}; {fix}")
-    return await ask(job, diagnosis.folder("calibration", session.asking.folder(run.benchmark), job.model.name))
+    return await ask(job, diagnosis.folder("calibration", session.asking.folder(benchmark), job.model.name))
 
 
 async def calibrate_stated(job: BenchJob, folder: Path) -> CalibrationResult:
@@ -138,7 +129,7 @@ async def calibrate_stated(job: BenchJob, folder: Path) -> CalibrationResult:
 async def calibrate_likelihood(job: BenchJob, folder: Path) -> CalibrationResult:
     """Return the confidence from the probabilities of its answers."""
     answers, verdicts = folder / "likelihood.answers.jsonl", folder / "likelihood.verdicts.jsonl"
-    job = replace(job, by_logprob=job.benchmark.candidates is not None)
+    job = replace(job, asking=replace(job.asking, by_logprob=job.benchmark.candidates is not None))
     await ask_likelihood(job, answers)
     await job.grade(answers, verdicts)
     subject = subject_of_run(job, confidence=LIKELIHOOD)

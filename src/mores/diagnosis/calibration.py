@@ -21,7 +21,7 @@ from pydantic import Field
 
 from mores.benchmark.benchmark import Label, Verdict
 from mores.diagnosis.confidence import Confidences
-from mores.diagnosis.subject import Subject, shorten
+from mores.diagnosis.paired import Subject, shorten
 from mores.errors import InputError
 from mores.formatting import number, percent, points, to
 from mores.stats.calibration import (
@@ -137,13 +137,19 @@ def calibrate(
     cells = sheet.cells()
     coverages = COVERAGES[COVERAGES * cells.n.sum() >= 1]  # the curve starts at the coverage of one answer
     points = selective_curve(cells, coverages) if coverages.size else ()
-    curve = tuple(Point(**point._asdict()) for point in points)
+    same = len(set(sheet.confidences)) == 1
+    found = {
+        f"{sheet.not_attempted} answers are not attempts; they count as not correct": sheet.not_attempted,
+        "questions have several answers; the intervals resample whole questions": len(sheet.correct) > cells.units,
+        "the confidence is always the same, so it cannot separate correct from incorrect answers": same,
+    }
     return CalibrationResult(
         model=subject.model, benchmark=subject.benchmark.name, signature=subject.signature, source=source,
         figures=confidence_results(cells, sheet.missing.total()), by=sheet.groups(), bins=sheet.bins(),
-        curve=curve, most_confident_mistakes=sheet.mistakes.cases(), least_confident_hits=sheet.hits.cases(),
+        curve=tuple(Point(**point._asdict()) for point in points),
+        most_confident_mistakes=sheet.mistakes.cases(), least_confident_hits=sheet.hits.cases(),
         answers=len(sheet.confidences) + sheet.missing.total(), missing=dict(sheet.missing),
-        not_attempted=sheet.not_attempted, notes=(*notes, *_notes(sheet, cells)),
+        not_attempted=sheet.not_attempted, notes=(*notes, *(note for note, holds in found.items() if holds)),
     )  # fmt: skip
 
 
@@ -187,8 +193,15 @@ class _Sheet:
             raise InputError(
                 f"{name}: a verdict on {verdict.item_id!r}, which is not an item of the run; give the run's items"
             )
-        if (why := _why_unused(verdict, confidence)) is not None or not isinstance(confidence, float):
-            self.missing[why or "it has no confidence"] += 1
+        if verdict.answer is None or verdict.label is None or not isinstance(confidence, float):
+            why = "it has no confidence"
+            if verdict.answer is None:
+                why = "the model gave no answer"
+            elif verdict.label is None:
+                why = "the answer could not be graded"
+            elif isinstance(confidence, Failure):
+                why = _WHY.get(confidence.kind, "the model gave no answer")
+            self.missing[why] += 1
             self.missing_by_item[verdict.item_id] += 1
             return
         correct = verdict.label is Label.CORRECT
@@ -256,28 +269,6 @@ class _Sheet:
         )  # fmt: skip
 
 
-def _why_unused(verdict: Verdict, confidence: float | Failure | None) -> str | None:
-    """Return why an answer cannot be used; None if it can."""
-    if verdict.answer is None:
-        return "the model gave no answer"
-    if verdict.label is None:
-        return "the answer could not be graded"
-    if isinstance(confidence, Failure):
-        return _WHY.get(confidence.kind, "the model gave no answer")
-    return None
-
-
-def _notes(sheet: _Sheet, cells: ConfidenceCells) -> list[str]:
-    notes = []
-    if sheet.not_attempted:
-        notes.append(f"{sheet.not_attempted} answers are not attempts; they count as not correct")
-    if len(sheet.confidences) > cells.units:
-        notes.append("questions have several answers; the intervals resample whole questions")
-    if len(set(sheet.confidences)) == 1:
-        notes.append("the confidence is always the same, so it cannot separate correct from incorrect answers")
-    return notes
-
-
 # ---- in words --------------------------------------------------------------------------------------------------
 
 
@@ -294,19 +285,16 @@ def paragraph(result: CalibrationResult) -> str:
     if surely.value is not None:
         share = f"{_percent(surely.value)} ({_interval(surely)})"
         certainty = f"Where its confidence is at least 90% ({surely.n:,} answers), {share} are correct."
-    parts = [opening, _honesty(result), certainty, _ordering(result), _abstaining(result)]
-    return " ".join(filter(None, parts)) + _left_out(result)
-
-
-def _honesty(result: CalibrationResult) -> str:
     figures = result.figures
     confidence, accuracy, error, chance = (figures[name] for name in (CONFIDENCE, ACCURACY, ECE, CHANCE))
-    return (
+    honesty = (
         f"its average confidence is {_percent(confidence.value)}, and {_percent(accuracy.value)} of its {accuracy.n:,} "
         f"answers are correct ({_interval(accuracy)}). Its confidence is off by {_points_of(error)} percentage points "
         f"(expected calibration error, 95% interval {_points_of(error, 'low')} to {_points_of(error, 'high')}; "
-        f"a perfectly calibrated model would show up to {_points_of(chance, 'high')} by chance). "
-    ) + _leaning(result)
+        f"a perfectly calibrated model would show up to {_points_of(chance, 'high')} by chance). {_leaning(result)}"
+    )
+    parts = [opening, honesty, certainty, _ordering(result), _abstaining(result)]
+    return " ".join(filter(None, parts)) + _left_out(result)
 
 
 def _leaning(result: CalibrationResult) -> str:

@@ -23,7 +23,7 @@ from mores.metric.score import certainty
 from mores.models import Request
 from mores.models.written import object_schema, read_object, without_thoughts
 from mores.prompts import fill, hash_prompts, read_prompt
-from mores.types import Failure, FailureKind, Record, Response, Usage
+from mores.types import Failure, FailureKind, Record
 
 Key = tuple[str, int]
 """The item, and the number of the answer to it."""
@@ -102,18 +102,19 @@ async def ask_confidence(job: BenchJob, answers: Path, confidences: Path) -> Non
 
     `job.grade` reads `answers`. Both files appear when all questions were asked; every paid answer is in the store.
     """
-    asking = replace(job, by_logprob=False)
+    job = replace(job, asking=replace(job.asking, by_logprob=False))
     schema = SCHEMA if job.model.constrained else None
     stage = f"{job.benchmark.name}: asking with confidence"
-    job.asker.announce(stage, asking.jobs())
+    job.asker.announce(stage, job.jobs())
     with JsonlWriter(answers) as writer:
 
         def read(answer: Answer) -> Stated:
             text, record = _stated(answer)
-            writer.write(Said(sample=answer.job.sample, response=_response(job, answer, text)))
+            response = job.response(answer, logprobs=True).model_copy(update={"text": text})
+            writer.write(Said(sample=answer.job.sample, response=response))
             return record
 
-        jobs = (_with_confidence(call, asking.variant, schema) for call in asking.jobs())
+        jobs = (_with_confidence(call, job.asking.variant, schema) for call in job.jobs())
         await job.asker.write(confidences, jobs, read, stage=stage, total=job.answers)
 
 
@@ -219,35 +220,19 @@ def _stated(answer: Answer) -> tuple[str | None, Stated]:
     return text, record.model_copy(update={"text": completion.text, **outcome})
 
 
-def _response(job: BenchJob, answer: Answer, text: str | None) -> Response:
-    completion = answer.completion
-    if completion is None:
-        return Response(item_id=answer.job.id, model=job.model.name, failure=answer.failure)
-    usage = Usage(prompt_tokens=completion.prompt_tokens, completion_tokens=completion.completion_tokens)
-    return Response(
-        item_id=answer.job.id,
-        model=job.model.name,
-        text=text,
-        logprobs=completion.logprobs,
-        usage=usage,
-        stop=completion.stop,
-    )
-
-
 # ---- probabilities ---------------------------------------------------------------------------------------------
 
 
 async def ask_likelihood(job: BenchJob, path: Path) -> None:
     """Ask the questions with log-probabilities: of the options in multiple choice, otherwise of every token."""
     if job.benchmark.candidates is not None:
-        await replace(job, by_logprob=True).ask(path)
+        await job.ask(path)
         return
     stage = f"{job.benchmark.name}: asking with log-probabilities"
     job.asker.announce(stage, job.jobs())
 
     def read(answer: Answer) -> Said:
-        text = answer.completion.text if answer.completion else None
-        return Said(sample=answer.job.sample, response=_response(job, answer, text))
+        return Said(sample=answer.job.sample, response=job.response(answer, logprobs=True))
 
     jobs = (
         call._replace(request=call.request._replace(logprobs=True)) if isinstance(call.request, Request) else call

@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from mores.benchmark.benchmark import Label
 from mores.diagnosis.change import FEW
-from mores.diagnosis.paired import Opened, map_groups
-from mores.diagnosis.subject import LONGEST, shorten
+from mores.diagnosis.paired import LONGEST, Opened, map_groups, shorten
 from mores.diagnosis.verdict import ask_judge, read_lines
 from mores.engine import Answer, Asker, Job, Reply, read_reply
 from mores.errors import InputError

@@ -21,8 +21,7 @@ from typing import NamedTuple
 from mores.benchmark.benchmark import Benchmark, Label
 from mores.benchmark.evidence import SearchedItem
 from mores.benchmark.folder import EVIDENCE
-from mores.diagnosis.paired import AskedQuestion, Opened, QuestionPair, check_alike, open_run, pair_up, read_asked
-from mores.diagnosis.subject import shorten
+from mores.diagnosis.paired import AskedQuestion, PairedRuns, open_run, shorten
 from mores.diagnosis.verdict import ask_judge, read_lines
 from mores.engine import Asker, Job, Reply, read_reply
 from mores.errors import ConfigError
@@ -31,11 +30,9 @@ from mores.models import Request
 from mores.prompts import hash_prompts, read_prompt
 from mores.search import Evidence
 from mores.search.words import words
-from mores.signature import sign
 from mores.stats.explanations import match_answer
-from mores.types import Failure, Item, Record, Signature
+from mores.types import Failure, Item, Record
 
-VERSION = 1
 NAMES = ("without evidence", "with evidence")
 JUDGED = "retrieval.jsonl"
 """File with the judge's verdicts."""
@@ -67,8 +64,14 @@ def has_answer(text: str, references: Sequence[str]) -> bool | None:
     """Return whether a text contains one of the answers; None where the rule cannot decide."""
     decidable = [reference for reference in references if _decidable(reference)]
     plain = plain_numbers(text)
-    if any(_occurs(plain, form) for reference in decidable for form in _forms(reference)):
-        return True
+    stripped = [reference.strip() for reference in decidable]
+    # With and without the article before it.
+    bare = [_ARTICLE.sub("", answer, count=1) for answer in stripped if _ARTICLE.match(answer)]
+    for answer in (*stripped, *(answer for answer in bare if len(answer) > 2)):
+        target = plain_numbers(answer.rstrip(".。"))
+        # Most texts do not even contain its letters in a row, which is a hundred times faster to check.
+        if letters(target) in letters(plain) and match_answer(plain, target).normalised:
+            return True
     all_short = all(len(words(reference)) <= LONGEST for reference in decidable)
     return False if decidable and len(decidable) == len(references) and all_short else None
 
@@ -76,21 +79,6 @@ def has_answer(text: str, references: Sequence[str]) -> bool | None:
 def _decidable(answer: str) -> bool:
     bare = answer.strip().strip(".").casefold()
     return bool(words(answer)) and bare not in _TRUTHS and not _NUMBERING.fullmatch(bare)
-
-
-def _forms(answer: str) -> Iterator[str]:
-    """Yield an answer, with and without the article before it."""
-    stripped = answer.strip()
-    yield stripped
-    if len(bare := _ARTICLE.sub("", stripped, count=1) if _ARTICLE.match(stripped) else "") > 2:
-        yield bare
-
-
-def _occurs(plain: str, answer: str) -> bool:
-    """Return whether an answer occurs as whole words."""
-    target = plain_numbers(answer.rstrip(".。"))
-    # Most texts do not even contain its letters in a row, which is a hundred times faster to check.
-    return letters(target) in letters(plain) and match_answer(plain, target).normalised
 
 
 @lru_cache(maxsize=256)
@@ -207,7 +195,7 @@ class EvidenceJudge:
 
     async def ask(self, path: Path) -> None:
         """Write the judge's verdicts to a file."""
-        stage = f"{self.runs.with_.result.benchmark}: judging evidence"
+        stage = f"{self.runs.second.result.benchmark}: judging evidence"
         self.judge.announce(stage, self.jobs())
         total = sum(1 for _ in self.jobs())
         await self.judge.write(
@@ -250,21 +238,14 @@ def read_verdicts(path: Path) -> dict[str, EvidenceVerdict]:
 # ---- the runs --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class EvidenceRuns:
+class EvidenceRuns(PairedRuns):
     """Two runs of a model, without and with evidence."""
-
-    without: Opened
-    with_: Opened
-    pairs: Sequence[QuestionPair]
-    left_out: Mapping[str, int]
-    notes: tuple[str, ...] = ()
 
     def gathered(self) -> Iterator[Gathered]:
         """Return the results for each question, one at a time."""
-        items: Sequence[Item] = self.with_.folder.items()
-        units = {item.id: self.with_.benchmark.unit(item) for item in items}
-        return gather(read_records(self.with_.folder.file(EVIDENCE), SearchedItem), units)
+        items: Sequence[Item] = self.second.folder.items()
+        units = {item.id: self.second.benchmark.unit(item) for item in items}
+        return gather(read_records(self.second.folder.file(EVIDENCE), SearchedItem), units)
 
     def seen(self) -> dict[str, EvidenceMatch]:
         """Return how the results relate to each question that is compared."""
@@ -274,10 +255,6 @@ class EvidenceRuns:
             for gathered in self.gathered()
             if gathered.unit in asked
         }
-
-    def signature(self, contained: str) -> Signature:
-        """Return what must be the same for two results to be comparable."""
-        return sign({"diagnosis": f"retrieval.{VERSION}", **self.with_.fields, "contained": contained})
 
 
 def open_runs(path: Path, other_path: Path, *, benchmark: Benchmark | None = None, force: bool = False) -> EvidenceRuns:
@@ -289,6 +266,5 @@ def open_runs(path: Path, other_path: Path, *, benchmark: Benchmark | None = Non
         which = "both were" if "search" in plain.fields else "neither was"
         fix = "give one run of `mores bench` without a search and one with it"
         raise ConfigError(f"{path} and {other_path}: {which} asked with evidence; {fix}")
-    notes = check_alike(plain, searched, ("benchmark", "data", "model", "task"), ("decoding", "judge"), force)
-    pairs, left_out = pair_up(read_asked(plain), read_asked(searched), NAMES)
-    return EvidenceRuns(plain, searched, pairs, left_out, tuple(notes))
+    same, alike = ("benchmark", "data", "model", "task"), ("decoding", "judge")
+    return EvidenceRuns.make(plain, searched, NAMES, same, alike, force)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark, Label
-from mores.benchmark.session import Session
 from mores.diagnosis.calibrating import measure_calibration
 from mores.diagnosis.errors import (
     TYPED,
     ErrorJudge,
-    ErrorsResult,
-    LabelledError,
-    TypeCheck,
     Typed,
     check_types,
     compare_models,
@@ -25,38 +21,67 @@ from mores.diagnosis.errors import (
 from mores.diagnosis.evidence import JUDGED, EvidenceJudge, open_runs, read_verdicts
 from mores.diagnosis.folder import KINDS, Findings
 from mores.diagnosis.locality import LANGUAGE, measure_locality, read_ran
-from mores.diagnosis.paired import Opened, open_run
-from mores.diagnosis.retrieval import RetrievalResult, diagnose_retrieval
+from mores.diagnosis.paired import Opened, open_run, subject_of_folder
+from mores.diagnosis.retrieval import diagnose_retrieval
 from mores.diagnosis.session import Diagnosis, Target
-from mores.diagnosis.stability import Stability, measure_stability
-from mores.diagnosis.subject import subject_of_folder
-from mores.diagnosis.translation import TranslationResult, diagnose_translation, open_versions
+from mores.diagnosis.stability import measure_stability
+from mores.diagnosis.translation import diagnose_translation, open_versions
 from mores.errors import ConfigError, InputError
 from mores.formatting import count
 from mores.io import read_records
+from mores.types import Record
 
 ENGLISH = "english"
 CALIBRATION, STABILITY, RETRIEVAL, TRANSLATION, ERRORS, LOCALITY = KINDS
 ALL = "all"
 
 
-async def diagnose_calibration(diagnosis: Diagnosis) -> Findings:
-    """Return the calibration of every run and benchmark."""
-    findings = Findings(CALIBRATION)
-    for target in diagnosis.targets:
-        findings.add(await measure_calibration(diagnosis, target))
+async def diagnose_kind(diagnosis: Diagnosis) -> Findings:
+    """Return the findings of one kind, on all targets."""
+    kind, targets, findings = diagnosis.kind, diagnosis.targets, Findings(diagnosis.kind)
+    if kind == LOCALITY:
+        ran = read_ran([run.folder.path for run in diagnosis.runs], diagnosis.by)
+        return Findings(LOCALITY, [measure_locality(ran, diagnosis.by, force=diagnosis.force)])
+    if kind == ERRORS:
+        return await classify_errors(diagnosis, targets)
+    if kind in _TWO and diagnosis.runs:
+        which, compare = _TWO[kind]
+        if (number := len(diagnosis.runs)) != 2:
+            given = "1 run is" if number == 1 else f"{number} runs are"
+            raise ConfigError(f"{given} given, but two are compared; give two runs of `mores bench`, {which}")
+        findings.results.append(await compare(diagnosis, *(run.folder.path for run in diagnosis.runs)))
+        targets = diagnosis.benchmarks
+    for target in targets:
+        findings.add(await _PARTS[kind](diagnosis, target))
     return findings
 
 
-# ---- stability -------------------------------------------------------------------------------------------------
+async def diagnose_all(diagnosis: Diagnosis) -> list[Findings]:
+    """Return every kind that the options allow, and for the others, the reason."""
+    findings = {kind: Findings(kind) for kind in KINDS}
+    asking = {RETRIEVAL: diagnosis.with_asking(samples=1), TRANSLATION: diagnosis.plain}
+    plain: list[Path] = []
+    for benchmark in diagnosis.benchmarks:
+        run = await diagnosis.make(benchmark, diagnosis.plain)
+        plain.append(run.path)
+        for kind, part in _PARTS.items():
+            target = open_run(run.path, benchmark) if kind == ERRORS else benchmark
+            try:
+                findings[kind].add(await part(replace(diagnosis, session=asking.get(kind, diagnosis.session)), target))
+            except (ConfigError, InputError) as error:
+                findings[kind].left_out[f"{kind} of {benchmark.name}"] = str(error)
+    try:
+        result = measure_locality(read_ran(plain, LANGUAGE), LANGUAGE)
+        if not result.shifts and not any(profile.groups for profile in result.profiles):
+            raise InputError("all questions are in one language; locality by region may show differences")
+        findings[LOCALITY].results.append(result)
+    except (ConfigError, InputError) as error:
+        findings[LOCALITY].left_out[LOCALITY] = str(error)
+    return list(findings.values())
 
 
-async def diagnose_stability(diagnosis: Diagnosis) -> Findings:
-    """Return the stability of every run and benchmark."""
-    return Findings(STABILITY, [await _stability(diagnosis, target) for target in diagnosis.targets])
-
-
-async def _stability(diagnosis: Diagnosis, target: Target) -> Stability:
+async def find_stability(diagnosis: Diagnosis, target: Target) -> Findings:
+    """Return the stability of a run or a benchmark."""
     if isinstance(target, Opened):
         name, samples, fix, setting = str(target.folder.path), target.result.samples, "give a run with several", ""
     else:
@@ -65,182 +90,93 @@ async def _stability(diagnosis: Diagnosis, target: Target) -> Stability:
         reason = f"one answer per question cannot show whether answers change; {fix}"
         raise ConfigError(f"{name}: {reason}", setting=setting)
     run = target.folder if isinstance(target, Opened) else await diagnosis.make_samples(target)
-    return measure_stability(subject_of_folder(run), run.verdicts())
+    return Findings(STABILITY, [measure_stability(subject_of_folder(run), run.verdicts())])
 
 
-# ---- two runs --------------------------------------------------------------------------------------------------
-
-
-async def diagnose_searches(diagnosis: Diagnosis) -> Findings:
-    """Return the gain from evidence, of two runs or of benchmarks with a search."""
-    findings = Findings(RETRIEVAL)
-    if diagnosis.runs:
-        two = _two(diagnosis.runs, "one with a search and one without it; or a benchmark and a search")
-        findings.results.append(await _retrieval(diagnosis, *two))
-    for benchmark in diagnosis.benchmarks:
-        findings.results.append(await _with_search(diagnosis, benchmark, diagnosis.session))
-    return findings
-
-
-def _two(runs: Sequence[Opened], which: str) -> tuple[Path, Path]:
-    if len(runs) != 2:
-        number = "1 run is" if len(runs) == 1 else f"{len(runs)} runs are"
-        raise ConfigError(f"{number} given, but two are compared; give two runs of `mores bench`, {which}")
-    return runs[0].folder.path, runs[1].folder.path
-
-
-async def _with_search(diagnosis: Diagnosis, benchmark: Benchmark, session: Session) -> RetrievalResult:
-    if not session.asking.search:
+async def find_retrieval(diagnosis: Diagnosis, benchmark: Target) -> Findings:
+    """Return the gain from evidence, of a benchmark with a search."""
+    assert isinstance(benchmark, Benchmark)
+    if not diagnosis.asking.search:
         fix = "name one, such as corpus:PATH"
         raise ConfigError(f"{benchmark.name}: evidence comes from a search; {fix}", setting="search")
-    without = replace(session, asking=replace(session.asking, search=None))
-    plain, searched = await diagnosis.make(benchmark, without), await diagnosis.make(benchmark, session)
-    return await _retrieval(diagnosis, plain.path, searched.path)
+    plain = await diagnosis.make(benchmark, diagnosis.with_asking(search=None))
+    searched = await diagnosis.make(benchmark, diagnosis.session)
+    return Findings(RETRIEVAL, [await compare_searches(diagnosis, plain.path, searched.path)])
 
 
-async def _retrieval(diagnosis: Diagnosis, first: Path, second: Path) -> RetrievalResult:
+async def compare_searches(diagnosis: Diagnosis, first: Path, second: Path) -> Record:
     """Compare two runs, by rule and, if there is one, by a judge."""
     runs = open_runs(first, second, force=diagnosis.force)
     if not diagnosis.session.judges:
         return diagnose_retrieval(runs, runs.seen())
     judge = EvidenceJudge(runs, diagnosis.judge)
-    path = diagnosis.folder(RETRIEVAL, runs.with_.result.name, runs.with_.result.model) / JUDGED
+    path = diagnosis.folder(RETRIEVAL, runs.second.result.name, runs.second.result.model) / JUDGED
     await judge.ask(path)
     return diagnose_retrieval(runs, runs.seen(), read_verdicts(path), judge.identity)
 
 
-async def diagnose_versions(diagnosis: Diagnosis) -> Findings:
-    """Return the difference between two runs, or between two variants of benchmarks."""
-    findings = Findings(TRANSLATION)
-    if diagnosis.runs:
-        two = _two(diagnosis.runs, "one with a variant and one without it; or the name of a benchmark")
-        findings.results.append(diagnose_translation(open_versions(*two, force=diagnosis.force)))
-    for benchmark in diagnosis.benchmarks:
-        findings.results.append(await _versions(diagnosis, benchmark, diagnosis.session))
-    return findings
-
-
-async def _versions(diagnosis: Diagnosis, benchmark: Benchmark, session: Session) -> TranslationResult:
+async def find_translation(diagnosis: Diagnosis, benchmark: Target) -> Findings:
+    """Return the difference between a benchmark and its variant."""
+    assert isinstance(benchmark, Benchmark)
     variant = diagnosis.variant or ENGLISH
     if variant not in benchmark.variants:
         variants = ", ".join(benchmark.variants)
         fix, setting = (f"name another: {variants}", "variant") if variants else ("it has none", "")
         raise ConfigError(f"{benchmark.name}: its questions have no variant {variant!r}; {fix}", setting=setting)
-    native = await diagnosis.make(benchmark, session)
-    varied = await diagnosis.make(benchmark, replace(session, asking=replace(session.asking, variant=variant)))
-    return diagnose_translation(open_versions(native.path, varied.path, benchmark=benchmark, force=diagnosis.force))
+    native = await diagnosis.make(benchmark, diagnosis.session)
+    varied = await diagnosis.make(benchmark, diagnosis.with_asking(variant=variant))
+    runs = open_versions(native.path, varied.path, benchmark=benchmark, force=diagnosis.force)
+    return Findings(TRANSLATION, [diagnose_translation(runs)])
 
 
-# ---- errors ----------------------------------------------------------------------------------------------------
+async def compare_versions(diagnosis: Diagnosis, first: Path, second: Path) -> Record:
+    """Compare two runs."""
+    return diagnose_translation(open_versions(first, second, force=diagnosis.force))
 
 
-async def classify_errors(diagnosis: Diagnosis, only: Sequence[Target] = ()) -> Findings:
-    """Return the types of errors of every target, or `only` of some; compare several models, and judge and people."""
-    targets = only or diagnosis.targets
+async def classify_errors(diagnosis: Diagnosis, targets: Sequence[Target]) -> Findings:
+    """Return the types of errors of every target; compare several models, and judge and people."""
     if not diagnosis.session.judges:
         raise ConfigError("a judge decides the type of an error; name one, for example openai:NAME", setting="judge")
-    labelled = diagnosis.labelled
+    labelled, model = diagnosis.labelled, diagnosis.judge.model.name
     answers = read_labelled(labelled) if labelled else []
     if labelled and len(targets) > 1:
         reason = "its answers are to the questions of one run; give that run alone"
         raise ConfigError(f"{labelled}: {reason}", setting="check")
     runs = [
-        target if isinstance(target, Opened) else await _make(diagnosis, target, diagnosis.session)
+        target
+        if isinstance(target, Opened)
+        else open_run((await diagnosis.make(target, diagnosis.session)).path, target)
         for target in targets
     ]
-    by_model = [await _errors(diagnosis, run) for run in runs]
-    beside = [compare_models(by_model)] if len(by_model) > 1 else []
-    checked = [await _check(diagnosis, runs[0], answers)] if labelled else []
-    return Findings(ERRORS, [*by_model, *beside, *checked])
+    by_model = []
+    for run in runs:
+        labels = Counter(verdict.label for verdict in run.folder.verdicts())
+        if not labels[Label.INCORRECT]:
+            none = f"none of its {count(labels.total())} answers is wrong"
+            raise InputError(f"{run.folder.path}: {none}; there are no errors to classify")
+        judge = ErrorJudge(run, diagnosis.judge)
+        folder = diagnosis.folder(ERRORS, run.result.name, run.result.model)
+        await judge.ask(folder / TYPED)
+        by_model.append(diagnose_errors(run, read_records(folder / TYPED, Typed), model, judge.signature()))
+    findings = Findings(ERRORS, [*by_model, *([compare_models(by_model)] if len(by_model) > 1 else [])])
+    if labelled:
+        await judge.ask_labelled(answers, folder / "check.jsonl")
+        typed = list(read_records(folder / "check.jsonl", Typed))
+        findings.results.append(check_types(answers, typed, model, judge.signature()))
+    return findings
 
 
-async def _make(diagnosis: Diagnosis, benchmark: Benchmark, session: Session) -> Opened:
-    run = await diagnosis.make(benchmark, session)
-    return open_run(run.path, benchmark)
-
-
-async def _errors(diagnosis: Diagnosis, run: Opened) -> ErrorsResult:
-    labels = Counter(verdict.label for verdict in run.folder.verdicts())
-    if not labels[Label.INCORRECT]:
-        raise InputError(
-            f"{run.folder.path}: none of its {count(labels.total())} answers is wrong; there are no errors to classify"
-        )
-    judge = ErrorJudge(run, diagnosis.judge)
-    path = diagnosis.folder(ERRORS, run.result.name, run.result.model) / TYPED
-    await judge.ask(path)
-    return diagnose_errors(run, read_records(path, Typed), diagnosis.judge.model.name, judge.signature())
-
-
-async def _check(diagnosis: Diagnosis, run: Opened, labelled: Sequence[LabelledError]) -> TypeCheck:
-    judge = ErrorJudge(run, diagnosis.judge)
-    path = diagnosis.folder(ERRORS, run.result.name, run.result.model) / "check.jsonl"
-    await judge.ask_labelled(labelled, path)
-    return check_types(labelled, list(read_records(path, Typed)), diagnosis.judge.model.name, judge.signature())
-
-
-async def diagnose_locality(diagnosis: Diagnosis) -> Findings:
-    """Return the strengths and weaknesses of all runs together."""
-    ran = read_ran([run.folder.path for run in diagnosis.runs], diagnosis.by)
-    return Findings(LOCALITY, [measure_locality(ran, diagnosis.by, force=diagnosis.force)])
-
-
-WORK: dict[str, Callable[[Diagnosis], Awaitable[Findings]]] = {
-    CALIBRATION: diagnose_calibration,
-    STABILITY: diagnose_stability,
-    RETRIEVAL: diagnose_searches,
-    TRANSLATION: diagnose_versions,
-    ERRORS: classify_errors,
-    LOCALITY: diagnose_locality,
+_PARTS: dict[str, Callable[[Diagnosis, Target], Awaitable[Findings]]] = {
+    CALIBRATION: measure_calibration,
+    STABILITY: find_stability,
+    RETRIEVAL: find_retrieval,
+    TRANSLATION: find_translation,
+    ERRORS: lambda diagnosis, target: classify_errors(diagnosis, [target]),
 }
-"""The function that makes the findings of each kind."""
-
-
-# ---- all of them -----------------------------------------------------------------------------------------------
-
-
-async def diagnose_all(diagnosis: Diagnosis) -> list[Findings]:
-    """Return every kind that the options allow, and for the others, the reason."""
-    findings = {kind: Findings(kind) for kind in KINDS}
-    plain: list[Path] = []
-    for benchmark in diagnosis.benchmarks:
-        run = await _make(diagnosis, benchmark, diagnosis.plain)
-        plain.append(run.folder.path)
-        for kind, part in _parts(diagnosis, benchmark, run):
-            await _add(findings[kind], f"{kind} of {benchmark.name}", part)
-
-    async def profiles() -> Findings:
-        result = measure_locality(read_ran(plain, LANGUAGE), LANGUAGE)
-        if not result.shifts and not any(profile.groups for profile in result.profiles):
-            raise InputError("all questions are in one language; locality by region may show differences")
-        return Findings(LOCALITY, [result])
-
-    await _add(findings[LOCALITY], LOCALITY, profiles)
-    return list(findings.values())
-
-
-Part = Callable[[], Awaitable[Findings]]
-
-
-def _parts(diagnosis: Diagnosis, benchmark: Benchmark, run: Opened) -> Iterator[tuple[str, Part]]:
-    async def stable() -> Findings:
-        return Findings(STABILITY, [await _stability(diagnosis, benchmark)])
-
-    async def searched() -> Findings:
-        return Findings(RETRIEVAL, [await _with_search(diagnosis, benchmark, diagnosis.with_asking(samples=1))])
-
-    async def translated() -> Findings:
-        return Findings(TRANSLATION, [await _versions(diagnosis, benchmark, diagnosis.plain)])
-
-    yield CALIBRATION, lambda: measure_calibration(diagnosis, benchmark)
-    yield STABILITY, stable
-    yield RETRIEVAL, searched
-    yield TRANSLATION, translated
-    yield ERRORS, lambda: classify_errors(diagnosis, [run])
-
-
-async def _add(findings: Findings, name: str, part: Part) -> None:
-    """Add the findings of a part, or the reason why the options or the data do not allow it."""
-    try:
-        findings.add(await part())
-    except (ConfigError, InputError) as error:
-        findings.left_out[name] = str(error)
+"""The findings of each kind on one target."""
+_TWO: dict[str, tuple[str, Callable[[Diagnosis, Path, Path], Awaitable[Record]]]] = {
+    RETRIEVAL: ("one with a search and one without it; or a benchmark and a search", compare_searches),
+    TRANSLATION: ("one with a variant and one without it; or the name of a benchmark", compare_versions),
+}
+"""The kinds that compare two runs: which ones, and how."""

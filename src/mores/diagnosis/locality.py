@@ -9,7 +9,7 @@ even if a benchmark has another headline. MSQA, Sections 4.1.1 and 4.1.2.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from pathlib import Path
@@ -213,19 +213,15 @@ def make_profiles(name: str, runs: Mapping[str, Ran]) -> list[LocalityProfile]:
     profiles = [_profile(name, model, run) for model, run in runs.items()]
     tested = [local.p for profile in profiles for local in profile.groups if local.p is not None]
     adjusted = iter(adjust_p_values(tested).tolist() if tested else ())
-    return [
-        profile.model_copy(update={"groups": tuple(_decide(local, adjusted) for local in profile.groups)})
-        for profile in profiles
-    ]
 
+    def decide(local: Local) -> Local:
+        if local.p is None:
+            return local
+        q, above = next(adjusted), (local.difference.value or 0.0) > 0
+        verdict: Verdict = "not significant" if q > SIGNIFICANT else "above" if above else "below"
+        return local.model_copy(update={"adjusted": q, "verdict": verdict})
 
-def _decide(local: Local, adjusted: Iterator[float]) -> Local:
-    """Return a tested group with its verdict by the next adjusted p."""
-    if local.p is None:
-        return local
-    q, above = next(adjusted), (local.difference.value or 0.0) > 0
-    verdict: Verdict = "not significant" if q > SIGNIFICANT else "above" if above else "below"
-    return local.model_copy(update={"adjusted": q, "verdict": verdict})
+    return [profile.model_copy(update={"groups": tuple(map(decide, profile.groups))}) for profile in profiles]
 
 
 def _profile(name: str, model: str, run: Ran) -> LocalityProfile:
@@ -277,22 +273,23 @@ def _shift(names: tuple[str, str], by_benchmark: Mapping[str, Mapping[str, Ran]]
     models = [model for model in first if model in second and first[model].entry.credit and second[model].entry.credit]
     if len(models) < 2:
         return None
-    tables = [_credits([runs[model] for model in models]) for runs in (first, second)]
-    rows = [
-        Moved(model=model, first=first_rank, second=second_rank, shift=_moved(first_rank, second_rank, len(models)))
-        for model, first_rank, second_rank in zip(models, *map(_ranks, tables), strict=True)
-    ]
+    tables = []
+    for runs in (first, second):  # questions × models; nan where a model has no grade
+        credit = [runs[model].entry.credit for model in models]
+        units = sorted({unit for of_model in credit for unit in of_model})
+        tables.append(np.array([[of_model.get(unit, np.nan) for of_model in credit] for unit in units]))
+    n, rows = len(models), []
+    for model, before, after in zip(models, *map(_ranks, tables), strict=True):
+        value = (after.rank + after.last - before.rank - before.last) / 2
+        shift = Result(name="shift", value=value, low=after.low - before.high, high=after.high - before.low, n=n)
+        rows.append(Moved(model=model, first=before, second=after, shift=shift))
+    tau = Result(name="tau", n=n, value=kendall_tau_b([row.first.rank for row in rows], [r.second.rank for r in rows]))
+    if tau.value is not None:
+        low, high = tau_range(*(significant_order(table, n * (n - 1) // 2) for table in tables))
+        tau = tau.model_copy(update={"low": low, "high": high})
     out = sorted({*first, *second} - set(models))
     ranked = sorted(rows, key=lambda row: (row.first.rank, row.model))
-    return LocalityShift(
-        first=names[0], second=names[1], models=tuple(ranked), tau=_tau(rows, tables), left_out=tuple(out)
-    )
-
-
-def _credits(runs: Sequence[Ran]) -> Floats:
-    """Return questions × models; nan where a model has no grade."""
-    units = sorted({unit for run in runs for unit in run.entry.credit})
-    return np.array([[run.entry.credit.get(unit, np.nan) for run in runs] for unit in units])
+    return LocalityShift(first=names[0], second=names[1], models=tuple(ranked), tau=tau, left_out=tuple(out))
 
 
 def _ranks(table: Floats) -> list[Rank]:
@@ -305,19 +302,6 @@ def _ranks(table: Floats) -> list[Rank]:
             *(column.tolist() for column in (first, last, low, high, means)), strict=True
         )
     ]
-
-
-def _moved(first: Rank, second: Rank, models: int) -> Result:
-    value = (second.rank + second.last - first.rank - first.last) / 2
-    return Result(name="shift", value=value, low=second.low - first.high, high=second.high - first.low, n=models)
-
-
-def _tau(rows: Sequence[Moved], tables: Sequence[Floats]) -> Result:
-    n, value = len(rows), kendall_tau_b([row.first.rank for row in rows], [row.second.rank for row in rows])
-    if value is None:
-        return Result(name="tau", value=None, n=n)
-    low, high = tau_range(*(significant_order(table, n * (n - 1) // 2) for table in tables))
-    return Result(name="tau", value=value, low=low, high=high, n=n)
 
 
 # ---- in words --------------------------------------------------------------------------------------------------

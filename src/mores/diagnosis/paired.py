@@ -9,19 +9,76 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from string import ascii_uppercase
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from pydantic import Field
 
 from mores.benchmark.benchmark import LABELS, Benchmark, Label, Verdict
 from mores.benchmark.folder import BenchRun, open_bench_run
+from mores.benchmark.labels import with_labels
+from mores.benchmark.run import BenchJob
 from mores.benchmark.score import BenchResult, label_of, together
 from mores.errors import ConfigError
 from mores.models.written import without_thoughts
+from mores.signature import sign
 from mores.types import Failure, Item, Record, Signature
+
+LONGEST = 600
+"""At most this many characters of a text in a list of cases."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model on a benchmark."""
+
+    benchmark: Benchmark
+    items: Sequence[Item]
+    model: str
+    signature: Signature
+
+    def __post_init__(self) -> None:
+        if self.benchmark.grade is None and self.benchmark.judging is None:
+            raise ConfigError(
+                f"{self.benchmark.name}: its answers are measured, not correct or incorrect; "
+                "give a benchmark of short answers, such as msqa"
+            )
+
+    @cached_property
+    def by_id(self) -> dict[str, Item]:
+        """Every item by its id."""
+        return {item.id: item for item in self.items}
+
+    @property
+    def groupings(self) -> tuple[str, ...]:
+        """Language, topic, and the breakdowns of the benchmark."""
+        return tuple(dict.fromkeys(("language", "topic", *self.benchmark.breakdowns)))
+
+    @cached_property
+    def units(self) -> dict[str, Item]:
+        """Every question, with its first part."""
+        return {self.benchmark.unit(item): item for item in reversed(self.items)}
+
+
+def subject_of_run(run: BenchJob, **extra: str) -> Subject:
+    """Return the subject of a run; `extra` adds fields to its signature, such as the source of confidence."""
+    return Subject(run.benchmark, run.items, run.model.name, sign(run.signature() | extra))
+
+
+def subject_of_folder(folder: BenchRun) -> Subject:
+    """Return the subject of a run that `mores bench` wrote."""
+    result, items = folder.result, folder.items()
+    return Subject(with_labels(folder.benchmark(), items), items, result.model, result.signature)
+
+
+def shorten(text: str | None, longest: int = 300) -> str:
+    """Return the beginning of a text, for display."""
+    text = text or ""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
 
 Row = TypeVar("Row")
 Figure = TypeVar("Figure")
@@ -46,11 +103,6 @@ class Opened:
     def variant(self) -> str | None:
         """The variant in which the questions were asked, if any."""
         return self.result.variant
-
-    @property
-    def unjudged(self) -> Label | None:
-        """The label of an answer that the judge failed to grade, if the run counts such answers."""
-        return self.result.unjudged
 
     def question(self, item: Item) -> str:
         """Return the question, without the rest of the prompt if the data has it separately."""
@@ -84,21 +136,6 @@ def open_run(path: Path, benchmark: Benchmark | None = None) -> Opened:
             f"{path}: answers to {result.benchmark} are measured, not correct or incorrect; give another run"
         )
     return Opened(folder, benchmark or folder.benchmark(), result)
-
-
-def check_alike(first: Opened, second: Opened, same: Sequence[str], alike: Sequence[str], force: bool) -> list[str]:
-    """Return how two runs differ in their settings; ConfigError if a field of `same` differs, unless `force`."""
-    settings = [{**run.fields, "benchmark": run.result.benchmark} for run in (first, second)]
-    values = {name: [setting.get(name, "none") for setting in settings] for name in (*same, *alike)}
-    different = {
-        name: f"{name} is {before} in {first.folder.path} and {after} in {second.folder.path}"
-        for name, (before, after) in values.items()
-        if before != after
-    }
-    spoiling = next((different[name] for name in same if name in different), None)
-    if spoiling and not force:
-        raise ConfigError(f"{spoiling}; run them with the same settings, or force the comparison", setting="force")
-    return list(different.values())
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------
@@ -145,27 +182,18 @@ def read_asked(run: Opened) -> dict[str, AskedQuestion]:
     parts: dict[str, list[Item]] = defaultdict(list)
     for item in run.folder.items():
         parts[run.benchmark.unit(item)].append(item)
-    answers = _collect(run.folder.verdicts(), parts, run.unjudged)
-    return {unit: _asked(run, unit, items, answers.get(unit, _Answers())) for unit, items in parts.items()}
-
-
-def _collect(
-    verdicts: Iterable[Verdict], parts: Mapping[str, Sequence[Item]], unjudged: Label | None
-) -> dict[str, _Answers]:
     collected: dict[str, _Answers] = defaultdict(_Answers)
-    for (unit, _), group in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
-        sample_verdicts, answers = list(group), collected[unit]
-        label = together([label_of(verdict, unjudged) for verdict in sample_verdicts])
-        answers.failure = answers.failure or next(
-            (verdict.failure for verdict in sample_verdicts if verdict.failure), None
-        )
+    for (unit, _), group in groupby(run.folder.verdicts(), lambda verdict: (verdict.unit, verdict.sample)):
+        verdicts, answers = list(group), collected[unit]
+        label = together([label_of(verdict, run.result.unjudged) for verdict in verdicts])
+        answers.failure = answers.failure or next((verdict.failure for verdict in verdicts if verdict.failure), None)
         if label is not None:
             correct = label is Label.CORRECT
             answers.correct, answers.graded = answers.correct + correct, answers.graded + 1
-            texts = [verdict.answer for verdict in sample_verdicts if verdict.answer is not None]
+            texts = [verdict.answer for verdict in verdicts if verdict.answer is not None]
             answer = "\n".join(texts) if texts else None
-            answers.first.setdefault(correct, (label, answer, _choice(sample_verdicts, parts.get(unit, ()))))
-    return collected
+            answers.first.setdefault(correct, (label, answer, _choice(verdicts, parts.get(unit, ()))))
+    return {unit: _asked(run, unit, items, collected.get(unit, _Answers())) for unit, items in parts.items()}
 
 
 def _choice(verdicts: Sequence[Verdict], items: Sequence[Item]) -> str:
@@ -229,6 +257,40 @@ def pair_up(
         else:
             pairs.append(QuestionPair(first=asked_first, second=asked_second))
     return pairs, dict(left_out)
+
+
+@dataclass(frozen=True)
+class PairedRuns:
+    """Two runs of a model on the same questions."""
+
+    first: Opened
+    second: Opened
+    names: Names
+    pairs: Sequence[QuestionPair]
+    left_out: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+    """How their settings differ."""
+
+    @classmethod
+    def make(
+        cls, first: Opened, second: Opened, names: Names, same: Sequence[str], alike: Sequence[str], force: bool
+    ) -> Self:
+        """Return the pairs of two runs; ConfigError if a field of `same` differs in their signatures, unless `force`.
+
+        The fields of `alike` should not differ.
+        """
+        settings = [{**run.fields, "benchmark": run.result.benchmark} for run in (first, second)]
+        values = {name: [setting.get(name, "none") for setting in settings] for name in (*same, *alike)}
+        different = {
+            name: f"{name} is {before} in {first.folder.path} and {after} in {second.folder.path}"
+            for name, (before, after) in values.items()
+            if before != after
+        }
+        spoiling = next((different[name] for name in same if name in different), None)
+        if spoiling and not force:
+            raise ConfigError(f"{spoiling}; run them with the same settings, or force the comparison", setting="force")
+        pairs, left_out = pair_up(read_asked(first), read_asked(second), names)
+        return cls(first, second, names, pairs, left_out, tuple(different.values()))
 
 
 def map_groups(

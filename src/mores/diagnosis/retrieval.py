@@ -21,7 +21,7 @@ one result.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 import numpy as np
@@ -41,16 +41,17 @@ from mores.diagnosis.change import (
     uncertain_words,
 )
 from mores.diagnosis.evidence import NAMES, EvidenceMatch, EvidenceRuns, EvidenceVerdict
-from mores.diagnosis.paired import QuestionPair, map_groups
-from mores.diagnosis.subject import LONGEST, shorten
+from mores.diagnosis.paired import LONGEST, QuestionPair, map_groups, shorten
 from mores.errors import InputError
 from mores.formatting import full_points, full_share
+from mores.signature import sign
 from mores.stats.results import share_result
 from mores.types import Record, Result, Signature
 
 CASES = 100
 """At most this many questions of each fault are listed."""
 BANDS = 4
+VERSION = 1
 
 
 class Fault(StrEnum):
@@ -133,39 +134,44 @@ def diagnose_retrieval(
 ) -> RetrievalResult:
     """Compare two runs; `judged` has a judge's verdicts, and `judge` is its identity."""
     judged = judged or {}
-    rows = [(pair, _evidence_for(pair, seen, runs)) for pair in runs.pairs]
+    if missing := next((pair.second.unit for pair in runs.pairs if pair.second.unit not in seen), None):
+        path = runs.second.folder.path / EVIDENCE
+        raise InputError(f"{path}: no results for {missing}, which was asked; run the benchmark with the search again")
+    rows = [(pair, seen[pair.second.unit]) for pair in runs.pairs]
     groups = _groups(rows)
     wrong = [
         _case(pair, evidence, group, judged.get(evidence.unit))
         for (pair, evidence), group in zip(rows, groups, strict=True)
         if not pair.second.correct
     ]
+    listed, times = list[RetrievalCase](), Counter[Fault]()
+    for case in wrong:
+        times[case.fault] += 1
+        if times[case.fault] <= CASES:
+            listed.append(case)
+    names = {True: "the answer was there", False: "the answer was not there", None: "undecided"}
+    used_wrongly = Counter(case.contained for case in wrong if case.fault is Fault.USED_WRONGLY)
+    overlap = {name: used_wrongly[value] for value, name in names.items()}
     verdicts = Counter(verdict.failure.kind.value if verdict.failure else "given" for verdict in judged.values())
     unscored = sum(runs.left_out.values())
     change = change_of(runs.pairs, NAMES, unscored)
+    signature = sign({"diagnosis": f"retrieval.{VERSION}", **runs.second.fields, "contained": judge or "rule"})
+    labelled = sum("popularity" in pair.groups for pair in runs.pairs)
+    popularity = "unknown; `results` and `coverage` show how much the search finds, which is only similar"
     return RetrievalResult(
-        model=runs.with_.result.model, benchmark=runs.with_.result.benchmark, search=runs.with_.fields["search"],
-        signature=runs.signature(judge or "rule"), figures=change.figures | _found_figures(rows), change=change,
+        model=runs.second.result.model, benchmark=runs.second.result.benchmark, search=runs.second.fields["search"],
+        signature=signature, figures=change.figures | _found_figures(rows), change=change,
         by=changes_by(runs.pairs, groups, NAMES),
         found_by=map_groups(lambda members: _found_figures(members)["found"], rows, groups),
         faults={name: share_result(name, count, len(wrong)) for name, count in _faults(wrong).items()},
-        faults_by=map_groups(_faults, wrong, [case.groups for case in wrong]), overlap=_overlap(wrong), judge=judge,
+        faults_by=map_groups(_faults, wrong, [case.groups for case in wrong]), overlap=overlap, judge=judge,
         uncertain=uncertain_of(runs.pairs, NAMES), judged=dict(verdicts), agreement=_agreement(rows, judged),
-        popularity=_popularity(rows),
-        cases=tuple(_listed(wrong)), cases_in_all=len(wrong), left_out=dict(runs.left_out), notes=runs.notes,
+        popularity=f"known for {labelled} of {len(rows)} questions" if labelled else popularity,
+        cases=tuple(listed), cases_in_all=len(wrong), left_out=dict(runs.left_out), notes=runs.notes,
     )  # fmt: skip
 
 
 Row = tuple[QuestionPair, EvidenceMatch]
-
-
-def _evidence_for(pair: QuestionPair, seen: Mapping[str, EvidenceMatch], runs: EvidenceRuns) -> EvidenceMatch:
-    if pair.second.unit not in seen:
-        path = runs.with_.folder.path / EVIDENCE
-        raise InputError(
-            f"{path}: no results for {pair.second.unit}, which was asked; run the benchmark with the search again"
-        )
-    return seen[pair.second.unit]
 
 
 def _case(
@@ -224,12 +230,6 @@ def _faults(wrong: Sequence[RetrievalCase]) -> dict[str, int]:
     return {fault.value: counts[fault] for fault in Fault}
 
 
-def _overlap(wrong: Sequence[RetrievalCase]) -> dict[str, int]:
-    names = {True: "the answer was there", False: "the answer was not there", None: "undecided"}
-    counts = Counter(case.contained for case in wrong if case.fault is Fault.USED_WRONGLY)
-    return {name: counts[value] for value, name in names.items()}
-
-
 def _agreement(rows: Sequence[Row], judged: Mapping[str, EvidenceVerdict]) -> Result | None:
     agreeing = [
         evidence.contained == verdict.contained
@@ -237,15 +237,6 @@ def _agreement(rows: Sequence[Row], judged: Mapping[str, EvidenceVerdict]) -> Re
         if evidence.contained is not None and (verdict := judged.get(evidence.unit)) and verdict.contained is not None
     ]
     return share_result("agreement", sum(agreeing), len(agreeing)) if agreeing else None
-
-
-def _listed(wrong: Iterable[RetrievalCase]) -> Iterator[RetrievalCase]:
-    """Yield the first cases of each fault."""
-    times: Counter[Fault] = Counter()
-    for case in wrong:
-        times[case.fault] += 1
-        if times[case.fault] <= CASES:
-            yield case
 
 
 # ---- popularity ------------------------------------------------------------------------------------------------
@@ -289,13 +280,6 @@ def cut_bands(values: Mapping[str, float]) -> dict[str, str]:
 
 def _digits(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-def _popularity(rows: Sequence[Row]) -> str:
-    labelled = sum("popularity" in pair.groups for pair, _ in rows)
-    if labelled:
-        return f"known for {labelled} of {len(rows)} questions"
-    return "unknown; `results` and `coverage` show how much the search finds, which is only similar"
 
 
 # ---- words -----------------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ from typing import Any
 from mores.benchmark import benchmark, is_folder, names
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.folder import BenchRun, find_bench_runs
-from mores.benchmark.session import Asking, Session
+from mores.benchmark.run import Asking
+from mores.benchmark.session import Session
 from mores.diagnosis.locality import LANGUAGE
 from mores.diagnosis.paired import Opened, open_run
 from mores.engine import Asker
@@ -31,27 +32,27 @@ def read_targets(targets: Sequence[Given], *, runs_only: bool = False) -> list[T
 
     Long answers are allowed only with `runs_only`.
     """
-    distinct = dict.fromkeys(target.path if isinstance(target, Run) else target for target in targets)
-    return [resolved for target in distinct for resolved in _read_target(target, runs_only)]
-
-
-def _read_target(target: Path | str | Benchmark, runs_only: bool) -> Sequence[Target]:
-    if not isinstance(target, Benchmark):
-        path, name = Path(target), str(target)
+    resolved: list[Target] = []
+    for target in dict.fromkeys(target.path if isinstance(target, Run) else target for target in targets):
+        if not isinstance(target, Benchmark):
+            path, name = Path(target), str(target)
+            if runs_only:
+                resolved += [Opened(run, run.benchmark(), run.result) for run in find_bench_runs(path)]
+                continue
+            if path.is_dir() and next(path.rglob(MANIFEST), None):
+                resolved += [open_run(run.path) for run in find_bench_runs(path)]
+                continue
+            if name not in names() and not is_folder(name) and (path.exists() or len(path.parts) > 1):
+                fix = "give a folder that `mores bench` wrote, or the name of a benchmark"
+                raise InputError(f"{name}: there is no run in it, because it has no {MANIFEST}; {fix}")
+        chosen = benchmark(target)
         if runs_only:
-            return [Opened(run, run.benchmark(), run.result) for run in find_bench_runs(path)]
-        if path.is_dir() and next(path.rglob(MANIFEST), None):
-            return [open_run(run.path) for run in find_bench_runs(path)]
-        if name not in names() and not is_folder(name) and (path.exists() or len(path.parts) > 1):
-            fix = "give a folder that `mores bench` wrote, or the name of a benchmark"
-            raise InputError(f"{name}: there is no run in it, because it has no {MANIFEST}; {fix}")
-        target = benchmark(target)
-    if runs_only:
-        raise ConfigError(f"{target.name}: only runs can be compared by locality; give runs of `mores bench`")
-    if target.long_answer is not None:
-        fix = "give a benchmark of short answers, such as msqa; `mores longform` judges long ones"
-        raise ConfigError(f"{target.name}: its answers are long, and measured rather than correct or not; {fix}")
-    return [target]
+            raise ConfigError(f"{chosen.name}: only runs can be compared by locality; give runs of `mores bench`")
+        if chosen.long_answer is not None:
+            fix = "give a benchmark of short answers, such as msqa; `mores longform` judges long ones"
+            raise ConfigError(f"{chosen.name}: its answers are long, and measured rather than correct or not; {fix}")
+        resolved.append(chosen)
+    return resolved
 
 
 @dataclass

@@ -19,7 +19,7 @@ from pydantic import Field
 from mores.benchmark.benchmark import Benchmark, Label, Verdict
 from mores.benchmark.score import together
 from mores.diagnosis.confidence import cluster_of
-from mores.diagnosis.subject import Subject, shorten
+from mores.diagnosis.paired import Subject, shorten
 from mores.errors import InputError
 from mores.formatting import between, count, percent
 from mores.stats.classification import Bools, Floats, Ints
@@ -140,35 +140,42 @@ class _Tally:
         return [n for n, correct in clusters if 2 * correct > n], [n for n, correct in clusters if 2 * correct <= n]
 
 
-def count_answers(subject: Subject, verdicts: Iterable[Verdict]) -> tuple[dict[str, _Tally], int]:
-    """Return the counts of answers to each question, all parts together, and the number of samples."""
-    tallies = {unit: _Tally() for unit in subject.units}
-    samples = 0
+# ---- from counts to numbers ------------------------------------------------------------------------------------
+
+
+def measure_stability(subject: Subject, verdicts: Iterable[Verdict]) -> Stability:
+    """Measure how often one answer, the best, the worst and the majority of n are correct."""
+    tallies, samples = {unit: _Tally() for unit in subject.units}, 0
     for (unit, sample), parts in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
         if unit not in tallies:
             name = subject.benchmark.name
             raise InputError(f"{name}: a verdict on {unit!r}, which is not an item of the run; give the run's items")
         samples = max(samples, sample + 1)
         tallies[unit].add(subject.benchmark, list(parts))
-    return tallies, samples
-
-
-# ---- from counts to numbers ------------------------------------------------------------------------------------
-
-
-def measure_stability(subject: Subject, verdicts: Iterable[Verdict]) -> Stability:
-    """Measure how often one answer, the best, the worst and the majority of n are correct."""
-    tallies, samples = count_answers(subject, verdicts)
     table = _Table.make(subject, list(tallies.values()), samples)
     units = list(tallies)
     sometimes = [unit for unit, tally in tallies.items() if 0 < tally.correct < tally.graded]
     ranked = sorted(sometimes, key=lambda unit: abs(tallies[unit].correct / tallies[unit].graded - 0.5))
+    missing = {
+        "answers without a grade": table.unscored,
+        "questions without any graded answer": int((table.graded == 0).sum()),
+        "questions with one graded answer only": int((table.graded == 1).sum()),
+        f"questions with fewer than {table.depth} graded answers": int((table.graded < table.depth).sum()),
+    }
+    notes = [
+        "the majority is of correct against other answers, and a tie counts as half",
+        "plurality is the most frequent choice, with ties broken at random"
+        if PLURALITY in table.values
+        else "answers are in one cluster if their words are the same, so one meaning may be in several clusters",
+    ]
+    if any(subject.benchmark.unit(item) != item.id for item in subject.items):
+        notes.append("a question has several parts, and is correct if all are")
     return Stability(
         model=subject.model, benchmark=subject.benchmark.name, signature=subject.signature, questions=len(units),
         samples=samples, depth=table.depth, figures=table.figures(np.ones(len(units), dtype=np.bool_)),
         by=_group_figures(subject, units, table), curves=table.curves(), sometimes_in_all=len(sometimes),
         sometimes=tuple(_unstable(unit, subject.units[unit], tallies[unit]) for unit in ranked[:LISTED]),
-        missing=_missing(table), notes=tuple(_notes(subject, table)),
+        missing={why: number for why, number in missing.items() if number}, notes=tuple(notes),
     )  # fmt: skip
 
 
@@ -251,29 +258,6 @@ def _unstable(unit: str, item: Item, tally: _Tally) -> Unstable:
     )  # fmt: skip
 
 
-def _missing(table: _Table) -> dict[str, int]:
-    counts = {
-        "answers without a grade": table.unscored,
-        "questions without any graded answer": int((table.graded == 0).sum()),
-        "questions with one graded answer only": int((table.graded == 1).sum()),
-        f"questions with fewer than {table.depth} graded answers": int((table.graded < table.depth).sum()),
-    }
-    return {why: number for why, number in counts.items() if number}
-
-
-def _notes(subject: Subject, table: _Table) -> list[str]:
-    notes = ["the majority is of correct against other answers, and a tie counts as half"]
-    if PLURALITY in table.values:
-        notes.append("plurality is the most frequent choice, with ties broken at random")
-    else:
-        notes.append(
-            "answers are in one cluster if their words are the same, so one meaning may be in several clusters"
-        )
-    if any(subject.benchmark.unit(item) != item.id for item in subject.items):
-        notes.append("a question has several parts, and is correct if all are")
-    return notes
-
-
 # ---- in words --------------------------------------------------------------------------------------------------
 
 
@@ -293,22 +277,18 @@ def paragraph(result: Stability) -> str:
         f"It is always correct on {always} of the questions, sometimes on {sometimes} and never on {never}: it knows "
         "the first, does not know the last, and in between correct answers come and go."
     )
-    return f"{opening} {_spread(result)} {kinds} {_meaning(result)}{_left_out(result)}"
-
-
-def _spread(result: Stability) -> str:
-    figures, n = result.figures, result.depth
+    figures = result.figures
     votes = f"the majority of {n} is correct for {_share_words(figures[MAJORITY])}"
     if PLURALITY in figures:
         votes += f", and the most frequent choice for {_share_words(figures[PLURALITY])}"
-    return (
-        f"One answer is correct with probability {_share_words(figures[MEAN])}. At least one of {n} is correct for "
+    spread = (
+        f"One answer is correct with probability {_share_words(mean)}. At least one of {n} is correct for "
         f"{_share_words(figures[BEST])} of the questions, and all {n} are for {_share_words(figures[WORST])}; {votes}."
     )
+    return f"{opening} {spread} {kinds} {_meaning(figures[VOTING])}{_left_out(result)}"
 
 
-def _meaning(result: Stability) -> str:
-    change = result.figures[VOTING]
+def _meaning(change: Result) -> str:
     if change.n < FEW:
         return f"With only {change.n} questions, these figures are uncertain."
     if change.low is not None and change.low > 0:

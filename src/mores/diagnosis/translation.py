@@ -6,8 +6,8 @@ such as those about English-speaking places, can show no difference: they are ex
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -24,17 +24,7 @@ from mores.diagnosis.change import (
     uncertain_of,
     uncertain_words,
 )
-from mores.diagnosis.paired import (
-    AskedQuestion,
-    Names,
-    Opened,
-    QuestionPair,
-    check_alike,
-    open_run,
-    pair_up,
-    read_asked,
-)
-from mores.diagnosis.subject import LONGEST, shorten
+from mores.diagnosis.paired import LONGEST, AskedQuestion, Opened, PairedRuns, QuestionPair, open_run, shorten
 from mores.errors import ConfigError
 from mores.formatting import full_points, full_share, p_equals
 from mores.signature import sign
@@ -89,24 +79,9 @@ class TranslationResult(Record):
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Versions:
-    """Two runs of a model, one for each version."""
-
-    first: Opened
-    second: Opened
-    names: Names
-    pairs: Sequence[QuestionPair]
-    left_out: Mapping[str, int]
-    notes: tuple[str, ...] = ()
-
-    def signature(self) -> Signature:
-        """Return what must be the same for two results to be comparable."""
-        against = self.second.fields.get("task", "")
-        return sign({"diagnosis": f"translation.{VERSION}", **self.first.fields, "against": against})
-
-
-def open_versions(path: Path, other_path: Path, *, benchmark: Benchmark | None = None, force: bool = False) -> Versions:
+def open_versions(
+    path: Path, other_path: Path, *, benchmark: Benchmark | None = None, force: bool = False
+) -> PairedRuns:
     """Return the runs in two folders, the original first; ConfigError if they differ in more than the version."""
     first, second = sorted(
         (open_run(path, benchmark), open_run(other_path, benchmark)), key=lambda run: run.variant is not None
@@ -114,12 +89,11 @@ def open_versions(path: Path, other_path: Path, *, benchmark: Benchmark | None =
     if first.variant == second.variant:
         fix = "give one run of `mores bench` without a variant and one with it"
         raise ConfigError(f"{path} and {other_path}: both were asked {_name(first)}; {fix}")
-    notes = check_alike(first, second, ("benchmark", "data", "model"), ("decoding", "judge", "search"), force)
-    names = (_name(first), _name(second))
-    pairs, left_out = pair_up(read_asked(first), read_asked(second), names)
-    different = [pair for pair in pairs if pair.first.question != pair.second.question]
-    same = len(pairs) - len(different)
-    return Versions(first, second, names, different, left_out | ({SAME_TEXT: same} if same else {}), tuple(notes))
+    same, alike = ("benchmark", "data", "model"), ("decoding", "judge", "search")
+    runs = PairedRuns.make(first, second, (_name(first), _name(second)), same, alike, force)
+    different = [pair for pair in runs.pairs if pair.first.question != pair.second.question]
+    identical = {SAME_TEXT: len(runs.pairs) - len(different)} if len(different) < len(runs.pairs) else {}
+    return replace(runs, pairs=different, left_out={**runs.left_out, **identical})
 
 
 def _name(run: Opened) -> str:
@@ -128,14 +102,16 @@ def _name(run: Opened) -> str:
     return "in English" if run.variant == "english" else f"as {run.variant}"
 
 
-def diagnose_translation(versions: Versions) -> TranslationResult:
+def diagnose_translation(versions: PairedRuns) -> TranslationResult:
     """Compare two runs."""
     pairs, names = versions.pairs, versions.names
     unscored = sum(count for reason, count in versions.left_out.items() if reason != SAME_TEXT)
     change = change_of(pairs, names, unscored)
+    against = versions.second.fields.get("task", "")
+    signature = sign({"diagnosis": f"translation.{VERSION}", **versions.first.fields, "against": against})
     return TranslationResult(
         model=versions.first.result.model, benchmark=versions.first.result.benchmark, names=names,
-        signature=versions.signature(), figures=change.figures, change=change,
+        signature=signature, figures=change.figures, change=change,
         by=changes_by(pairs, [pair.groups for pair in pairs], names),
         lost=_cases(pair for pair in pairs if pair.first.correct and not pair.second.correct),
         won=_cases(pair for pair in pairs if pair.second.correct and not pair.first.correct),

@@ -35,14 +35,11 @@ class Lines(NamedTuple):
 def ask_judge(template: str, names: Sequence[str], trusted: Mapping[str, str], texts: Mapping[str, str]) -> Request:
     """Return a question to a judge: `trusted` is filled in unchanged, `texts` behind a fence that they cannot close."""
     mark = fence_mark(Sample(id="", text="\0".join(texts.values())))
-    fenced = {slot: f"<<<{mark}\n{_mute(text, names)}\n{mark}>>>" for slot, text in texts.items()}
-    return greedy(fill(template, **trusted, **fenced), MAX_TOKENS)
-
-
-def _mute(text: str, names: Sequence[str]) -> str:
-    """Return a text without control tokens and without anything that reads as a line of a verdict."""
     pattern = re.compile(rf"\b(?:{'|'.join(names)})\b(?=[\s*_`]*[:：])", re.IGNORECASE)
-    return pattern.sub(lambda word: word[0][0] + _JOINER + word[0][1:], defuse(text))
+    # Nothing in a text may be a control token, or read as a line of a verdict.
+    muted = {slot: pattern.sub(lambda w: w[0][0] + _JOINER + w[0][1:], defuse(text)) for slot, text in texts.items()}
+    fenced = {slot: f"<<<{mark}\n{text}\n{mark}>>>" for slot, text in muted.items()}
+    return greedy(fill(template, **trusted, **fenced), MAX_TOKENS)
 
 
 def read_lines(reply: str, expected: Mapping[str, Sequence[str]]) -> Lines | Failure:
@@ -50,15 +47,12 @@ def read_lines(reply: str, expected: Mapping[str, Sequence[str]]) -> Lines | Fai
     lines = [line for line in reply.splitlines() if line.strip()]
     head, tail = lines[: -len(expected)], lines[-len(expected) :]
     values = {name: _value(line, name, allowed) for line, (name, allowed) in zip(tail, expected.items(), strict=False)}
-    if len(tail) == len(expected) and None not in values.values() and not any(_opens(line, expected) for line in head):
+    opening = re.compile(rf"{_MARKUP}(?:{'|'.join(expected)})[*_`]*\s*[:：]", re.IGNORECASE)
+    if len(tail) == len(expected) and None not in values.values() and not any(map(opening.match, head)):
         complete = {name: value for name, value in values.items() if value is not None}
         return Lines(complete, " ".join(" ".join(head).split()))
     form = ", ".join(f"'{name}: {' or '.join(allowed)}'" for name, allowed in expected.items())
     return unread(reply[-60:], f"at the end, once, {form}")
-
-
-def _opens(line: str, expected: Mapping[str, Sequence[str]]) -> bool:
-    return re.match(rf"{_MARKUP}(?:{'|'.join(expected)})[*_`]*\s*[:：]", line, re.IGNORECASE) is not None
 
 
 def _value(line: str, name: str, allowed: Sequence[str]) -> str | None:

@@ -24,8 +24,8 @@ from mores.benchmark import names
 from mores.benchmark.appraise import MEASURES
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.choice import grade_last_letter, grade_letter, grade_truth
-from mores.benchmark.run import data_hash
-from mores.benchmark.session import check_variant, read_items
+from mores.benchmark.run import check_variant, data_hash
+from mores.benchmark.session import read_items
 from mores.errors import ConfigError, InputError
 from mores.formatting import count
 from mores.harness import figures

@@ -11,6 +11,7 @@ from typing import Any
 from mores.benchmark import benchmark
 from mores.benchmark.appraise import appraise
 from mores.benchmark.benchmark import Verdict
+from mores.benchmark.folder import RESPONSES, VERDICTS
 from mores.benchmark.run import BenchJob, Said
 from mores.engine import Asker, open_asker
 from mores.engine.loop import run
@@ -46,14 +47,14 @@ class Grader:
         asker = Asker(fake("clean"), store=None)  # nobody is asked: the answers are here
         job = BenchJob(self.benchmark, items, asker, self.judges)
         with TemporaryDirectory(prefix="mores-") as folder:
-            responses, verdicts = Path(folder) / "responses.jsonl", Path(folder) / "verdicts.jsonl"
+            responses, verdicts = Path(folder) / RESPONSES, Path(folder) / VERDICTS
             with JsonlWriter(responses) as writer:
                 for item, texts in zip(items, answers, strict=True):
                     for sample, text in enumerate(texts):
                         response = Response(item_id=item.id, model="another harness", text=text)
                         writer.write(Said(sample=sample, response=response))
             if self.benchmark.long_answer:
-                run(appraise(job, responses, verdicts, Path(folder) / "longform", Appraising(), None, SILENT))
+                run(appraise(job, Path(folder), Appraising(), None, SILENT))
             else:
                 run(job.grade(responses, verdicts))
             graded = read_records(verdicts, Verdict)

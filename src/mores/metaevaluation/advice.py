@@ -53,53 +53,40 @@ def _advice(judge: MetricEvaluation, best: MetricEvaluation | None, test: Metric
     if result is None or result.value is None or result.low is None or result.high is None:
         asked = count(judge.n + judge.unscored, "pair")
         return Advice(metric=judge.metric, verdict="unjudged", line=f"{judge.metric}: judged none of {asked}")
-    at_most = min(result.high, _most_above(judge, test))
+    # Against the best baseline; without one, against the same verdict on every pair.
+    balanced = judge.scores["balanced_accuracy"]
+    if test is not None:
+        above = 2.0 if test.high is None else test.high
+        better = test.difference > 0 and test.adjusted < SIGNIFICANT
+    else:
+        above = 2.0 if balanced.high is None else 2 * balanced.high - 1
+        better = balanced.low is not None and balanced.low > 0.5
+    passed, found = (judge.scores[name].value is not None for name in ("correct_passed", "errors_found"))
     shown = f"scaled accuracy {number(result.value)} {span(result.low, result.high)} on {count(judge.n, 'pair')}"
     shown += f", {count(judge.unscored)} more not judged" if judge.unscored else ""
     needed = None
     verdict: Verdict
-    if missing := _missing_class(judge):
-        verdict, line = "one class", f"cannot tell: {missing}"
-    elif result.low > 0 and _beats(judge, test):
-        above = f", significantly above the best baseline ({best.metric}, {number(best.accuracy)})" if best else ""
-        verdict, line = "useful", f"useful here: {shown}{above}"
+    if not passed or not found:
+        judged = " that it judged" if judge.unscored else ""
+        texts, (are, have) = (
+            (f"all {count(judge.n)} texts{judged}", ("are", "have"))
+            if judge.n > 1
+            else (f"the only text{judged}", ("is", "has"))
+        )
+        fix = f"{are} correct; add texts with errors" if passed else f"{have} errors; add correct texts"
+        verdict, line = "one class", f"cannot tell: {texts} {fix}"
+    elif result.low > 0 and better:
+        baseline = f", significantly above the best baseline ({best.metric}, {number(best.accuracy)})" if best else ""
+        verdict, line = "useful", f"useful here: {shown}{baseline}"
     elif result.high < 0:
         verdict, line = "worse", f"worse than guessing here: {shown}; do not use it for texts like these"
-    elif at_most >= WORTH:
+    elif min(result.high, above) >= WORTH:
         needed = _needed(result, test)
         verdict, line = "too few", f"too few pairs to tell: {shown}; about {count(needed)} would be needed"
     else:
         than = f"the baseline {best.metric} ({number(best.accuracy)})" if best and result.low > 0 else "guessing"
         verdict, line = "not better", f"not better than {than} here: {shown}; do not use it for texts like these"
     return Advice(metric=judge.metric, verdict=verdict, line=f"{judge.metric}: {line}", needed=needed)
-
-
-def _missing_class(judge: MetricEvaluation) -> str:
-    """Return what to add where all texts that were judged are correct, or all have errors."""
-    correct, wrong = (judge.scores[name].value is not None for name in ("correct_passed", "errors_found"))
-    if correct and wrong:
-        return ""
-    judged = " that it judged" if judge.unscored else ""
-    texts = f"all {count(judge.n)} texts{judged}" if judge.n > 1 else f"the only text{judged}"
-    if correct:
-        return f"{texts} {'are' if judge.n > 1 else 'is'} correct; add texts with errors"
-    return f"{texts} {'have' if judge.n > 1 else 'has'} errors; add correct texts"
-
-
-def _most_above(judge: MetricEvaluation, test: MetricComparison | None) -> float:
-    """Return how much better than the best baseline it may be; without one, than the same verdict on every pair."""
-    if test is not None:
-        return 2.0 if test.high is None else test.high
-    balanced = judge.scores["balanced_accuracy"].high
-    return 2.0 if balanced is None else 2 * balanced - 1
-
-
-def _beats(judge: MetricEvaluation, test: MetricComparison | None) -> bool:
-    """Return whether a judge is better than the best baseline; without one, than the same verdict on every pair."""
-    if test is not None:
-        return test.difference > 0 and test.adjusted < SIGNIFICANT
-    balanced = judge.scores["balanced_accuracy"].low
-    return balanced is not None and balanced > 0.5
 
 
 def _needed(result: Result, test: MetricComparison | None) -> int:

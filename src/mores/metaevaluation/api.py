@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -10,11 +10,12 @@ from typing import TypeAlias
 from mores.errors import ConfigError
 from mores.extras import require
 from mores.metaevaluation.baselines import ALL, BASELINES, NEEDS
-from mores.metaevaluation.dataset import Dataset
+from mores.metaevaluation.compare import check_data, compare_judges, compare_texts
+from mores.metaevaluation.dataset import Dataset, Pairs
 from mores.metaevaluation.folder import MetaRun
+from mores.metaevaluation.judging import JudgingSession
 from mores.metaevaluation.juice.data import JuiceData
 from mores.metaevaluation.juice.session import JuiceRun, JuiceSession
-from mores.metaevaluation.pairs import Pairs
 from mores.metaevaluation.people.answers import read_people
 from mores.metaevaluation.people.judges import TableJudge, open_judge, read_judgement_file, read_table_judge
 from mores.metaevaluation.people.measure import compare_two
@@ -23,7 +24,6 @@ from mores.metaevaluation.records import JudgementComparison
 from mores.metaevaluation.scorers import AnyMetric, MetricScorer, by_sample, read_judgements, scorers
 from mores.metaevaluation.session import MetaSession
 from mores.metaevaluation.settings import CompareSettings, MetaSettings
-from mores.metaevaluation.versus import check_data, compare_judges, compare_texts
 from mores.metaevaluation.votes import read_votes, vote_tables
 from mores.metric.metric import make_metric
 from mores.registry import split_name
@@ -33,7 +33,6 @@ from mores.types import Judgement
 
 FILES = ("juice", "ratings", "marks")
 """What may come before a file: `juice:FILE` is JuICE, `ratings:FILE` and `marks:FILE` are people's."""
-AnySession: TypeAlias = MetaSession | JuiceSession | PeopleSession
 AnyRun: TypeAlias = MetaRun | JuiceRun | PeopleRun
 
 
@@ -41,7 +40,7 @@ AnyRun: TypeAlias = MetaRun | JuiceRun | PeopleRun
 async def meta(settings: MetaSettings) -> AnyRun:
     """Measure how good metrics are at finding the cultural errors of a dataset that `mores.build` wrote, or of pairs.
 
-    A file of pairs has texts and whether each is `correct` (`mores.metaevaluation.pairs`); `result.advice` says
+    A file of pairs has texts and whether each is `correct` (`mores.metaevaluation.dataset`); `result.advice` says
     whether each metric is any good for such texts. On `juice:FILE`, the release of JuICE, every judge that marks spans
     is measured; `ratings:FILE` and `marks:FILE` are answers that people rated or marked errors in. The run is in the
     folder `out`; without it, in one named after the dataset.
@@ -49,64 +48,68 @@ async def meta(settings: MetaSettings) -> AnyRun:
     return await run_session(open_session(settings), settings.data, settings.out)
 
 
-async def run_session(session: AnySession, data: Path | str, out: Path | str | None) -> AnyRun:
+async def run_session(session: JudgingSession, data: Path | str, out: Path | str | None) -> AnyRun:
     """Run it in the folder `out`; without it, in one named after the dataset."""
-    return await session.run(folder_of(data, out), numbered=out is None)
+    if out:
+        folder = Path(out)
+    else:
+        kind, path = split_data(data)
+        folder = Path(f"{path.stem if kind else path.resolve().name}.meta")
+    run = open_run(await session.run(folder, numbered=out is None))
+    assert isinstance(run, AnyRun)
+    return run
 
 
-def open_session(settings: MetaSettings) -> AnySession:
+def open_session(settings: MetaSettings) -> JudgingSession:
     """Open the metrics, and the samples that they judge."""
     kind, file = split_data(settings.data)
+    open_metric = partial(make_metric, settings=settings, report=settings.report)
     if kind == "juice":
-        return _open_juice(file, settings)
+        _refuse(settings, "JuICE", "split", "leave_one_out", "votes", "columns", "aliases")
+        if settings.baselines not in (("all",), ("none",)):
+            raise ConfigError("JuICE has one baseline, which marks every sentence: all or none", setting="baselines")
+        data = JuiceData(file)
+        len(data.answers)  # read before any model is asked
+        return JuiceSession(
+            scorers=scorers(settings.metrics),
+            open_metric=open_metric,
+            progress=settings.progress,
+            data=data,
+            threshold=settings.iou,
+            baseline=settings.baselines == ("all",),
+            limit=settings.limit,
+        )
     if kind:
-        return _open_people(kind, file, settings)
+        _refuse(settings, "what people said", "split", "limit", "leave_one_out", "votes", "iou", "baselines")
+        people = read_people(kind, file, columns=settings.columns, aliases=settings.aliases)
+        named = [name for number, name in enumerate(settings.metrics) if name not in settings.metrics[:number]]
+        judges = [open_judge(name) for name in named]
+        return PeopleSession(
+            scorers=[judge for judge in judges if isinstance(judge, MetricScorer) and not judge.file],
+            open_metric=open_metric,
+            progress=settings.progress,
+            data=people,
+            judges=judges,
+            aliases=settings.aliases,
+        )
     _refuse(settings, "a dataset that `mores build` wrote", "iou", "columns", "aliases")
     chosen = _scorers(settings.metrics, settings.baselines, learning=not Path(settings.data).is_file())
     dataset = open_dataset(Path(settings.data), settings.split, settings.limit)
     len(dataset.golds)  # read before any model is asked
     everything, votes = dataset.everything if settings.votes else (), settings.votes
     return MetaSession(
-        dataset,
-        chosen,
-        partial(make_metric, settings=settings, report=settings.report),
-        settings.leave_one_out,
-        vote_tables(read_votes(votes, everything), everything) if votes else (),
-        settings.progress,
+        scorers=chosen,
+        open_metric=open_metric,
+        progress=settings.progress,
+        data=dataset,
+        leave_one_out=settings.leave_one_out,
+        votes=vote_tables(read_votes(votes, everything), everything) if votes else (),
     )
 
 
 def open_dataset(path: Path, split: str = "test", limit: int | None = None) -> Dataset:
     """Return a folder that `mores build` wrote, or a file of pairs."""
     return (Pairs if path.is_file() else Dataset)(path, split, limit)
-
-
-def _open_juice(file: Path, settings: MetaSettings) -> JuiceSession:
-    _refuse(settings, "JuICE", "split", "leave_one_out", "votes", "columns", "aliases")
-    if settings.baselines not in (("all",), ("none",)):
-        raise ConfigError("JuICE has one baseline, which marks every sentence: all or none", setting="baselines")
-    data = JuiceData(file)
-    len(data.answers)  # read before any model is asked
-    return JuiceSession(
-        data,
-        scorers(settings.metrics),
-        partial(make_metric, settings=settings, report=settings.report),
-        settings.iou,
-        settings.baselines == ("all",),
-        settings.limit,
-        settings.progress,
-    )
-
-
-def _open_people(kind: str, file: Path, settings: MetaSettings) -> PeopleSession:
-    _refuse(settings, "what people said", "split", "limit", "leave_one_out", "votes", "iou", "baselines")
-    return PeopleSession(
-        read_people(kind, file, columns=settings.columns, aliases=settings.aliases),
-        [open_judge(name) for number, name in enumerate(settings.metrics) if name not in settings.metrics[:number]],
-        partial(make_metric, settings=settings, report=settings.report),
-        settings.aliases,
-        settings.progress,
-    )
 
 
 def split_data(data: Path | str) -> tuple[str, Path]:
@@ -121,14 +124,6 @@ def _refuse(settings: MetaSettings, data: str, *names: str) -> None:
     for name in names:
         if changed.get(name):
             raise ConfigError(f"{name.replace('_', ' ')} means nothing for {data}; leave it out", setting=name)
-
-
-def folder_of(data: Path | str, out: Path | str | None) -> Path:
-    """Return the folder of a run: the given one, or one named after the dataset."""
-    if out:
-        return Path(out)
-    kind, path = split_data(data)
-    return Path(f"{path.stem if kind else path.resolve().name}.meta")
 
 
 def _scorers(metrics: Iterable[str | AnyMetric], baselines: Sequence[str], *, learning: bool) -> list[MetricScorer]:
@@ -163,7 +158,19 @@ async def compare(settings: CompareSettings) -> JudgementComparison:
     if kind == "juice":
         raise ConfigError("JuICE compares judges in `mores.meta`; give what people rated or marked", setting="data")
     if kind:
-        return _compare_with_people(kind, file, (first, second), settings.columns, settings.aliases)
+        rated = read_people(kind, file, columns=settings.columns, aliases=settings.aliases).rated
+        read = []
+        for judge in (first, second):
+            if not isinstance(judge, Path | str | Run):
+                raise ConfigError("give files or runs to compare with people, not judgements in memory")
+            opened = open_judge(str(judge.path if isinstance(judge, Run) else judge))
+            if isinstance(opened, TableJudge):
+                read.append(read_table_judge(opened, rated, settings.aliases))
+            elif opened.file:
+                read.append(read_judgement_file(opened, rated))
+            else:
+                raise ConfigError(f"{opened.name} is a model; compare what it said, a file or a run", setting="metric")
+        return compare_two(rated, *read)
     names = (_name(first, "first"), _name(second, "second"))
     pair = (_judgements(first, names[0]), _judgements(second, names[1]))
     if data is None:
@@ -173,28 +180,6 @@ async def compare(settings: CompareSettings) -> JudgementComparison:
         for name, judgements in zip(names, pair, strict=True):
             check_data(name, judgements, dataset, can_force=True)
     return compare_judges(names, *pair, dataset.golds, force=force)
-
-
-def _compare_with_people(
-    kind: str,
-    file: Path,
-    judges: Sequence[Path | str | Run | Iterable[Judgement]],
-    columns: Mapping[str, str] | None,
-    aliases: Mapping[str, Mapping[str, str]] | None,
-) -> JudgementComparison:
-    rated = read_people(kind, file, columns=columns, aliases=aliases).rated
-    read = []
-    for judge in judges:
-        if not isinstance(judge, Path | str | Run):
-            raise ConfigError("give files or runs to compare with people, not judgements in memory")
-        opened = open_judge(str(judge.path if isinstance(judge, Run) else judge))
-        if isinstance(opened, TableJudge):
-            read.append(read_table_judge(opened, rated, aliases))
-        elif opened.file:
-            read.append(read_judgement_file(opened, rated))
-        else:
-            raise ConfigError(f"{opened.name} is a model; compare what it said, a file or a run", setting="metric")
-    return compare_two(rated, *read)
 
 
 def _name(judgements: Path | str | Run | Iterable[Judgement], otherwise: str) -> str:

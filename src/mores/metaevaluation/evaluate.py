@@ -9,21 +9,24 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import chain
+from operator import add
 
 import numpy as np
 import numpy.typing as npt
 
 from mores.culture import roll_up
 from mores.factory.gold import Gold
-from mores.metaevaluation.quality import measure_reports
+from mores.language.units import units
 from mores.metaevaluation.records import Curve, MetricEvaluation, ScoreBins
-from mores.stats import classification, correlation, influence, ties
+from mores.stats import classification, correlation, influence, spans, ties
 from mores.stats.classification import Bools, Floats, ratios
+from mores.stats.explanations import match_answer
 from mores.stats.intervals import Ratio, drawn_interval
 from mores.stats.resampling import group_codes, resample_sums
-from mores.types import Judgement, Result, Signature
+from mores.stats.results import mean_result
+from mores.types import Error, Judgement, Result, Side, Signature
 
 POINTS = 200
 """At most this many points of a curve are drawn."""
@@ -44,7 +47,8 @@ class Scored:
     @cached_property
     def gold(self) -> Floats:
         """Sum of the severities, 0 without errors."""
-        return np.array([gold_score(gold) for gold in self.golds], dtype=np.float64)
+        weights = [sum(error.severity.weight for error in gold.report.errors) for gold in self.golds]
+        return np.array(weights, dtype=np.float64)
 
     @cached_property
     def scores(self) -> Floats:
@@ -80,11 +84,6 @@ class Scored:
         return Scored([self.golds[r] for r in rows], [self.judgements[r] for r in rows], unscored)
 
 
-def gold_score(gold: Gold) -> float:
-    """Return the gold report's score: the sum of its severities."""
-    return float(sum(error.severity.weight for error in gold.report.errors))
-
-
 def join(golds: Sequence[Gold], judgements: Mapping[str, Judgement]) -> Scored:
     """Return the samples with a score, and the number of the others by reason."""
     pairs: list[tuple[Gold, Judgement]] = []
@@ -117,6 +116,8 @@ def evaluate(
         _paired(scored, moved or influences(scored)),
         measure_reports(scored.golds, scored.judgements),
     )
+    roc = classification.roc_curve(scored.wrong, -scored.scores)
+    pr = classification.pr_curve(scored.wrong, -scored.scores)
     return MetricEvaluation(
         metric=metric,
         signature=_common(dict.fromkeys(judgement.signature for judgement in scored.judgements)),
@@ -125,8 +126,9 @@ def evaluate(
         failures=dict(scored.failures),
         scores={result.name: result for result in results},
         by=_by_group(golds, scored),
-        roc=_roc(scored),
-        pr=_pr(scored),
+        roc=_thinned(roc.false_positive_rate, roc.true_positive_rate) if roc else None,
+        # Precision is undefined if nothing is predicted; the usual 1 would draw a slope that was not measured.
+        pr=_thinned(pr.recall, np.append(pr.precision[1], pr.precision[1:])) if pr else None,
         distribution=_distribution(scored),
         tie_epsilon=scored.epsilon,
         baseline=baseline,
@@ -242,12 +244,8 @@ def _groups(gold: Gold, kinds: set[str]) -> list[tuple[str, str]]:
     return groups + [("kind", kind) for kind in sorted(kinds if gold.kind == "correct" else {gold.kind})]
 
 
-def count(golds: Sequence[Gold]) -> dict[str, dict[str, int]]:
-    """Count samples by grouping and group, the largest first."""
-    return _count(label_groups(golds))
-
-
-def _count(labelled: Iterable[Iterable[tuple[str, str]]]) -> dict[str, dict[str, int]]:
+def count(labelled: Iterable[Iterable[tuple[str, str]]]) -> dict[str, dict[str, int]]:
+    """Count labelled samples by grouping and group, the largest first."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for groups_of_sample in labelled:
         for grouping, group in groups_of_sample:
@@ -262,7 +260,7 @@ def _by_group(golds: Sequence[Gold], scored: Scored) -> dict[str, dict[str, dict
         for label in labels_by_id[gold.sample.id]:
             rows[label].append(row)
     by: dict[str, dict[str, dict[str, Result]]] = {}
-    for grouping, groups in _count(labels_by_id.values()).items():
+    for grouping, groups in count(labels_by_id.values()).items():
         for group, total in groups.items():
             part = scored.take(rows[grouping, group], total - len(rows[grouping, group]))
             tau = correlation.kendall_tau_b(part.gold, part.scores)
@@ -272,19 +270,6 @@ def _by_group(golds: Sequence[Gold], scored: Scored) -> dict[str, dict[str, dict
 
 
 # -- drawings ----------------------------------------------------------------------------------------------
-
-
-def _roc(scored: Scored) -> Curve | None:
-    curve = classification.roc_curve(scored.wrong, -scored.scores)
-    return _thinned(curve.false_positive_rate, curve.true_positive_rate) if curve else None
-
-
-def _pr(scored: Scored) -> Curve | None:
-    curve = classification.pr_curve(scored.wrong, -scored.scores)
-    if curve is None:
-        return None
-    # Precision is undefined if nothing is predicted; the usual 1 would draw a slope that was not measured.
-    return _thinned(curve.recall, np.append(curve.precision[1], curve.precision[1:]))
 
 
 def _thinned(x: Floats, y: Floats) -> Curve:
@@ -302,3 +287,59 @@ def _distribution(scored: Scored) -> ScoreBins | None:
     inside = np.clip(scored.scores, edges[0], edges[-1])
     counts = {str(kind): tuple(np.histogram(inside[kinds == kind], edges)[0].tolist()) for kind in np.unique(kinds)}
     return ScoreBins(edges=tuple(edges.tolist()), counts=counts)
+
+
+SIDES: tuple[Side, ...] = ("instruction", "text")
+
+
+def measure_reports(golds: Sequence[Gold], judgements: Sequence[Judgement]) -> Iterator[Result]:
+    """Yield statistics of the reports; none if the metric writes no reports."""
+    pairs = [(gold, judgement) for gold, judgement in zip(golds, judgements, strict=True) if judgement.report]
+    if pairs:
+        if all(error.located for gold, _ in pairs for error in gold.report.errors):
+            yield from _spans(pairs)
+        yield from _explanations(pairs)
+
+
+Pairs = Sequence[tuple[Gold, Judgement]]
+
+
+def _spans(pairs: Pairs) -> Iterator[Result]:
+    """Yield span F1 over all samples: of characters and words without severities, and of characters with them."""
+    measures: dict[str, Callable[[list[spans.Span], list[spans.Span], str], spans.SpanCounts]] = {
+        "span_f1": lambda marked, gold, _: spans.characters(marked, gold, credit=1.0),
+        "span_f1_tokens": lambda marked, gold, text: spans.tokens(
+            marked, gold, [(unit.start, unit.end) for unit in units(text)], credit=1.0
+        ),
+        "span_f1_severity": lambda marked, gold, _: spans.characters(marked, gold),
+    }
+    for name, measure in measures.items():
+        counts = [
+            measure(_marked(judgement.report.errors, side), _marked(gold.report.errors, side), gold.sample.side(side))
+            for gold, judgement in pairs
+            if judgement.report
+            for side in SIDES
+        ]
+        yield Result(name=name, value=reduce(add, counts, spans.SpanCounts()).f1, n=len(pairs))
+
+
+def _marked(errors: Sequence[Error], side: Side) -> list[spans.Span]:
+    """Return the located errors of a side."""
+    return [
+        spans.Span(error.start, error.end, error.severity.weight)
+        for error in errors
+        if error.side == side and error.start is not None and error.end is not None
+    ]
+
+
+def _explanations(pairs: Pairs) -> Iterator[Result]:
+    """Yield the share of the hard errors found whose explanation names the correct answer (ExCAM, Section 5)."""
+    matches, groups = [], []
+    for gold, judgement in pairs:
+        if gold.answer and (report := judgement.report) and report.errors:
+            text = "\n".join([report.explanation, *(error.explanation for error in report.errors)])
+            matches.append(match_answer(text, gold.answer))
+            groups.append(gold.group or gold.sample.id)
+    if matches:
+        yield mean_result("explanation_verbatim", [match.verbatim for match in matches], groups=groups)
+        yield mean_result("explanation", [match.normalised for match in matches], groups=groups)

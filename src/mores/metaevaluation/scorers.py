@@ -54,17 +54,13 @@ OpenMetric = Callable[[str], Metric]
 AnyMetric = Metric | Prompted | TextMetric
 
 
-def _open_excam(model: str, open_metric: OpenMetric) -> Metric:
-    return open_metric(model)
-
-
 def _open_prompted(kind: str) -> Callable[[str, OpenMetric], Prompted]:
     plain = kind.removesuffix("+p")
     return lambda model, open_metric: Prompted(plain, open_metric(model), plus_p=kind != plain)
 
 
 ASKED: Mapping[str, Callable[[str, OpenMetric], AnyMetric]] = {
-    "excam": _open_excam,
+    "excam": lambda model, open_metric: open_metric(model),
     **{kind: _open_prompted(kind) for plain in KINDS for kind in (plain, f"{plain}+p")},
 }
 """The metrics that ask a model."""

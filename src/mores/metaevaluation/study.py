@@ -1,21 +1,26 @@
-"""The whole meta-evaluation of a dataset, from the judgements of each metric."""
+"""The whole meta-evaluation of a dataset, from the judgements of each metric; and out of domain, where a metric is
+trained without one source and tested on each (ExCAM, Figures 3 and 11).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from mores.factory.drafts import draw
 from mores.factory.gold import Gold
 from mores.metaevaluation.advice import advise
-from mores.metaevaluation.baselines import SHORTCUT
+from mores.metaevaluation.baselines import BASELINES, SHORTCUT, fit, judge
 from mores.metaevaluation.compare import compare_all, compare_groups
-from mores.metaevaluation.dataset import Dataset
-from mores.metaevaluation.evaluate import Scored, count, evaluate, influences, join
+from mores.metaevaluation.dataset import Dataset, source_of, without
+from mores.metaevaluation.evaluate import Scored, count, evaluate, influences, join, label_groups, scaled_accuracy
 from mores.metaevaluation.records import AnnotationTable, Disagreement, LeaveOneOut, Meta
-from mores.types import Judgement
+from mores.types import Judgement, Result
 
 MOST_DISAGREEMENTS = 30
+NONE = "none"
+"""No source is left out."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ def evaluate_metrics(
         revision=data.revision,
         split=data.split,
         n=len(golds),
-        counts=count(golds),
+        counts=count(label_groups(golds)),
         evaluations=tuple(evaluations),
         advice=tuple(advise(evaluations, comparisons)),
         comparisons=tuple(comparisons),
@@ -70,7 +75,8 @@ def _disagreements(
     for name in chosen:
         for gold, judgement in zip(scored[name].golds, scored[name].judgements, strict=True):
             scores.setdefault(gold.sample.id, {})[name] = float(judgement.score or 0.0)
-    divisions = {name: _division(verdicts) for name, verdicts in scores.items()}
+    wrong = {name: sum(score < 0 for score in by_metric.values()) for name, by_metric in scores.items()}
+    divisions = {name: min(n, len(scores[name]) - n) for name, n in wrong.items()}  # the size of the minority
     divided = [gold for gold in golds if divisions.get(gold.sample.id)]
     divided.sort(key=lambda gold: (-divisions[gold.sample.id], draw(0, gold.sample.id)))
     return [
@@ -79,7 +85,27 @@ def _disagreements(
     ]
 
 
-def _division(scores: Mapping[str, float]) -> int:
-    """Return the size of the minority."""
-    wrong = sum(score < 0 for score in scores.values())
-    return min(wrong, len(scores) - wrong)
+def leave_one_out(
+    name: str, data: Dataset, follow: Callable[[Iterable[str | None]], Iterable[str | None]] = lambda sources: sources
+) -> LeaveOneOut:
+    """Return a trainable baseline, fitted without each source in turn; `follow` iterates over the sources."""
+    rows: dict[str, Mapping[str, Judgement]] = {}
+    for left_out in follow([None, *data.sources]):
+        baseline = BASELINES[name]()
+        fit(name, baseline, *(without(golds, left_out) for golds in data.learned(baseline.learns)))
+        rows[left_out or NONE] = {j.sample_id: j for j in judge(name, baseline, data.golds)}
+    return collect(name, data.golds, rows)
+
+
+def collect(name: str, golds: Sequence[Gold], rows: Mapping[str, Mapping[str, Judgement]]) -> LeaveOneOut:
+    """Return the matrix, from the judgements of a metric trained without each source; `none` for all sources."""
+    sources = sorted(set(map(source_of, golds)))
+    parts = {source: [gold for gold in golds if source_of(gold) == source] for source in sources}
+    matrix: dict[str, dict[str, Result]] = {}
+    for left_out, judgements in rows.items():
+        scored = {source: join(part, judgements) for source, part in parts.items()}
+        matrix[left_out] = {source: scaled_accuracy(part) for source, part in scored.items() if part.golds}
+    held_out = [row[source].value for source, row in matrix.items() if source in row]
+    values = [value for value in held_out if value is not None]
+    overall = scaled_accuracy(join(golds, rows[NONE])) if NONE in rows else None
+    return LeaveOneOut(metric=name, matrix=matrix, average=fmean(values) if values else None, trained_on_all=overall)

@@ -30,12 +30,18 @@ def measure_agreement(ratings: Sequence[Rating], scale: Sequence[float]) -> Rati
     if not shared:
         return None
     columns = {name: given_values(shared, name) for name in ("rating", *LEVELS)}
+    pairs = []
+    for first, second in combinations(sorted({name for unit in columns["rating"] for name in unit}), 2):
+        both = [(unit[first], unit[second]) for unit in columns["rating"] if first in unit and second in unit]
+        if both:
+            kappa = cohen_kappa([a for a, _ in both], [b for _, b in both], "quadratic", scale)
+            pairs.append(PairKappa(first=first, second=second, n=len(both), kappa=kappa))
     return RatingAgreement(
         shared=len(shared),
         coefficients=tuple(
             ColumnAgreement(column=name, alpha=alpha_of(name, units)) for name, units in columns.items() if units
         ),
-        pairs=tuple(pair_kappas(columns["rating"], scale)),
+        pairs=tuple(pairs),
         spans=agree_on_spans(shared),
     )
 
@@ -69,18 +75,6 @@ def alpha_of(name: str, units: Sequence[Given]) -> Result:
     unlike = len(counts) * float(1 - ((counts.sum(axis=0) / counts.sum()) ** 2).sum())
     low, high = drawn_interval(value, drawn, unlike, least=-1.0)
     return Result(name=name, value=value, low=low, high=high, n=len(units))
-
-
-def pair_kappas(units: Sequence[Given], scale: Sequence[float]) -> list[PairKappa]:
-    """Return Cohen's κ of every two annotators who rated the same answers."""
-    annotators = sorted({annotator for unit in units for annotator in unit})
-    pairs = []
-    for first, second in combinations(annotators, 2):
-        both = [(unit[first], unit[second]) for unit in units if first in unit and second in unit]
-        if both:
-            kappa = cohen_kappa([a for a, _ in both], [b for _, b in both], "quadratic", scale)
-            pairs.append(PairKappa(first=first, second=second, n=len(both), kappa=kappa))
-    return pairs
 
 
 def agree_on_spans(shared: Sequence[Sequence[Rating]]) -> ErrorSpanAgreement | None:

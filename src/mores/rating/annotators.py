@@ -14,7 +14,6 @@ from mores.stats.raters import (
     Conduct,
     Drift,
     RaterSeverity,
-    Severities,
     Suspicion,
     annotator_drift,
     annotator_severity,
@@ -34,14 +33,24 @@ def choose_model(models: Mapping[str, Fitted]) -> Fitted | None:
 def describe_annotators(model: Fitted) -> Annotators:
     """Return everybody's severity, drift and signs of carelessness, as far as the ratings show them."""
     assert model.fit is not None
-    term = annotator_term(model)
-    varies = any(variance.group == term and variance.sd > ZERO_SD for variance in model.regression.variances)
-    severities = severities_of(model, term) if varies else None
-    times = times_of(model.rows)
-    drifts = None if times is None else annotator_drift(model.fit, model.columns["annotator"], times)
-    suspicions = find_careless(model.fit, model.columns["annotator"], conduct_of(model.rows, times))
+    rows, columns, deviations = model.rows, model.columns, {v.group: v.sd for v in model.regression.variances}
+    # The random term of annotators; empty where there is only one of them.
+    term = next((term for term in ("language:annotator", "annotator") if term in deviations), "")
+    varies = deviations.get(term, 0.0) > ZERO_SD
+    beside = {"language": columns["language"]} if "language" not in term and None not in columns["language"] else {}
+    severities = annotator_severity(model.fit, columns, term, beside) if varies else None
+    # A time without a zone is taken as UTC; times count only where every rating has one.
+    dates = [row.at if row.at is None or row.at.tzinfo else row.at.replace(tzinfo=UTC) for row in rows]
+    times = [at.timestamp() for at in dates if at is not None] if None not in dates else None
+    drifts = None if times is None else annotator_drift(model.fit, columns["annotator"], times)
+    conduct = Conduct(
+        order=times,
+        seconds=[math.nan if row.seconds is None else row.seconds for row in rows],
+        position=[math.nan if row.position is None else row.position for row in rows],
+    )
+    suspicions = find_careless(model.fit, columns["annotator"], conduct)
     suspicion_of = {suspicion.annotator: suspicion for suspicion in suspicions}
-    people = list(dict.fromkeys((row.language, row.annotator) for row in model.rows))
+    people = list(dict.fromkeys((row.language, row.annotator) for row in rows))
     by_level = {severity.annotator: severity for severity in severities.people} if severities else {}
     drift_of = {drift.annotator: drift for drift in drifts.people} if drifts else {}
     return Annotators(
@@ -49,7 +58,7 @@ def describe_annotators(model: Fitted) -> Annotators:
         notes=() if varies or not term else (ALIKE,),
         people=tuple(
             describe_person(
-                [row for row in model.rows if (row.language, row.annotator) == (language, name)],
+                [row for row in rows if (row.language, row.annotator) == (language, name)],
                 by_level.get((language, name) if term == "language:annotator" else name),
                 drift_of.get(name),
                 suspicion_of[name],
@@ -60,35 +69,6 @@ def describe_annotators(model: Fitted) -> Annotators:
         drift=describe_drift(drifts.everybody) if drifts else None,
         drift_p=drifts.everybody.p if drifts else None,
     )
-
-
-def annotator_term(model: Fitted) -> str:
-    """Return the random term of annotators; empty where there is only one."""
-    terms = [variance.group for variance in model.regression.variances]
-    return next((term for term in ("language:annotator", "annotator") if term in terms), "")
-
-
-def severities_of(model: Fitted, term: str) -> Severities:
-    """Return how much lower each person rates than others on comparable answers."""
-    assert model.fit is not None
-    languages = model.columns["language"]
-    beside = {"language": languages} if "language" not in term and None not in languages else {}
-    return annotator_severity(model.fit, model.columns, term, beside)
-
-
-def conduct_of(rows: Sequence[Rating], times: Sequence[float] | None) -> Conduct:
-    """Return what is known about how the ratings were made."""
-    return Conduct(
-        order=times,
-        seconds=[math.nan if row.seconds is None else row.seconds for row in rows],
-        position=[math.nan if row.position is None else row.position for row in rows],
-    )
-
-
-def times_of(rows: Sequence[Rating]) -> list[float] | None:
-    """Return the time of every rating, in seconds; None unless all have one. A time without a zone is taken as UTC."""
-    times = [row.at if row.at is None or row.at.tzinfo else row.at.replace(tzinfo=UTC) for row in rows]
-    return [at.timestamp() for at in times if at is not None] if None not in times else None
 
 
 def describe_person(

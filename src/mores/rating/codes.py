@@ -119,18 +119,13 @@ def parse_codes(value: object) -> dict[str, tuple[str, ...]] | None:
             except orjson.JSONDecodeError as error:
                 fix = "expected a list, or one for each coder"
                 raise InputError(f"'codes' is not valid JSON ({error.msg}); {fix}") from error
-        return dict(parse_part(part) for part in value.split("|"))
+        parts = (part.rpartition(":") for part in value.split("|"))  # `ann: facts; style`
+        return {coder.strip() if colon else SOMEBODY: clean_codes(names) for coder, colon, names in parts}
     if isinstance(value, Mapping):
         return {str(coder): clean_codes(codes) for coder, codes in value.items()}
     if isinstance(value, Sequence):
         return {SOMEBODY: clean_codes(value)}
     raise InputError(f"'codes' is {type(value).__name__}; expected names of codes, such as 'facts; style'")
-
-
-def parse_part(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return what one coder gave: `ann: facts; style`."""
-    coder, colon, names = text.rpartition(":")
-    return coder.strip() if colon else SOMEBODY, clean_codes(re.split("[;,]", names))
 
 
 def clean_codes(names: object) -> tuple[str, ...]:

@@ -93,25 +93,26 @@ def code_comments(
         names = {name for rating in ratings for codes in (rating.codes or {}).values() for name in codes}
         schema = {name: Code() for name in sorted(names)}
     check_codes(((f"{source}:{line}", r.codes) for line, r in zip(places, ratings, strict=True)), schema)
-    comments = [read_comment(rating, schema) for rating in ratings if rating.comment or rating.codes is not None]
+    comments = [
+        Comment(
+            rating=rating,
+            given={coder: frozenset(codes) for coder, codes in (rating.codes or {}).items()},
+            fitting=frozenset(name for name, code in schema.items() if rating.comment and code.fits(rating.comment)),
+        )
+        for rating in ratings
+        if rating.comment or rating.codes is not None
+    ]
     if not comments or not schema:
         return None
+    sets = masi_alpha([list(comment.given.values()) for comment in comments])
     return CommentCoding(
         comments=len(comments),
         without=len(ratings) - len(comments),
         coded=sum(bool(comment.given) for comment in comments),
         codes={name: code.title for name, code in schema.items()},
         counts=tuple(count_codes(comments, schema)),
-        alpha=measure_alpha(comments),
+        alpha=sets and Result(name="alpha", value=sets.alpha, low=sets.low, high=sets.high, n=sets.units),
         kappas=tuple(compare_coders(comments, schema)),
-    )
-
-
-def read_comment(rating: Rating, schema: Schema) -> Comment:
-    return Comment(
-        rating=rating,
-        given={coder: frozenset(codes) for coder, codes in (rating.codes or {}).items()},
-        fitting=frozenset(name for name, code in schema.items() if rating.comment and code.fits(rating.comment)),
     )
 
 
@@ -123,25 +124,14 @@ def count_codes(comments: Sequence[Comment], schema: Schema) -> Iterator[CodeCou
             of_group = dict(zip(cut, group, strict=True))
             members = [c for c in comments if tuple(getattr(c.rating, column) for column in cut) == group]
             for name, code in schema.items():
-                yield count_code(name, code, members, of_group)
-
-
-def count_code(name: str, code: Code, members: Sequence[Comment], group: dict[str, str]) -> CodeCount:
-    """Return one code in the comments of a group. Comments on answers to one question are not independent."""
-    known = [comment for comment in members if code.automatic or comment.given]
-    values = [float(comment.has(name)) for comment in known]
-    codes = {key: place for place, key in enumerate(dict.fromkeys(comment.rating.question_key for comment in known))}
-    questions = [codes[comment.rating.question_key] for comment in known]
-    share = mean_result("share", values, groups=questions if values else None, unscored=len(members) - len(known))
-    return CodeCount(code=name, title=code.title, count=int(sum(values)), share=share, **group)
-
-
-def measure_alpha(comments: Sequence[Comment]) -> Result | None:
-    """Return α of the people's sets of codes."""
-    agreement = masi_alpha([list(comment.given.values()) for comment in comments])
-    if agreement is None:
-        return None
-    return Result(name="alpha", value=agreement.alpha, low=agreement.low, high=agreement.high, n=agreement.units)
+                known = [comment for comment in members if code.automatic or comment.given]
+                values = [float(comment.has(name)) for comment in known]
+                # Comments on answers to one question are not independent.
+                keys = [comment.rating.question_key for comment in known]
+                places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+                questions = [places[key] for key in keys] or None
+                share = mean_result("share", values, groups=questions, unscored=len(members) - len(known))
+                yield CodeCount(code=name, title=code.title, count=int(sum(values)), share=share, **of_group)
 
 
 def compare_coders(comments: Sequence[Comment], schema: Schema) -> Iterator[CodeKappa]:

@@ -63,17 +63,12 @@ def rank_models(ratings: Sequence[Rating], groups: Groups) -> Ranking | None:
 
 def compare(members: Sequence[Rating], derived: bool) -> ModelComparison | None:
     """Return a comparison; None where an answer has no place, or a model several answers."""
-    keys = {rating.model: key for rating in members if (key := order_key(rating, derived)) is not None}
+    ratings = {rating.model: -rating.rating for rating in members if rating.rating is not None}
+    ranks = {rating.model: float(rating.rank) for rating in members if rating.rank is not None}
+    keys = ratings if derived else ranks
     if len(keys) < len(members):
         return None
     return ModelComparison(members[0].question_key, members[0].type, keys)
-
-
-def order_key(rating: Rating, derived: bool) -> float | None:
-    """Return what answers are ordered by, the best first."""
-    if derived:
-        return None if rating.rating is None else -rating.rating
-    return None if rating.rank is None else float(rating.rank)
 
 
 def place(comparisons: Iterable[ModelComparison], model: str, type_: str | None, size: int) -> Placing | None:

@@ -9,7 +9,7 @@ of another file. Only a question (or its id), a model, an annotator and a rating
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from mores.errors import InputError
 from mores.io.columns import Kind, TableColumn, Wanted
-from mores.io.source import TableRow, TableSource
+from mores.io.source import TableRow
 from mores.io.table import read_table
 from mores.rating.cells import RatingCells
 from mores.rating.codes import parse_codes
@@ -184,7 +184,13 @@ def open_ratings(
     source, rows, report = read_table(path, wanted, "it has no ratings; write a header and one row for each rating")
     cells = RatingCells({name: {**VALUES.get(name, {}), **replacements.get(name, {})} for name in COLUMNS})
     ratings = [read_row(row, cells) for row in rows]
-    check_repeated(source, rows, ratings)
+    first: dict[tuple[str, ...], int] = {}
+    for row, rating in zip(rows, ratings, strict=True):
+        key = (rating.annotator, *rating.answer_key)
+        if key in first:
+            problem = f"annotator {rating.annotator!r} already rated this answer of {rating.model!r}"
+            raise source.error(f"{problem} in {source.unit} {first[key]}; keep one of the two", row.line)
+        first[key] = row.line
     return RatingFile(ratings, report.unread, Counter(cells.replaced), tuple(row.line for row in rows))
 
 
@@ -242,14 +248,3 @@ def read_marks(cells: RatingCells, values: Mapping[str, object], answer: str | N
             raise InputError(f"{problem}; count Unicode code points from 0")
         marks.append(mark.model_copy(update={"quote": words}))
     return tuple(marks)
-
-
-def check_repeated(source: TableSource, rows: Sequence[TableRow], ratings: Sequence[Rating]) -> None:
-    """Refuse a second rating of the same answer by the same person."""
-    first: dict[tuple[str, ...], int] = {}
-    for row, rating in zip(rows, ratings, strict=True):
-        key = (rating.annotator, *rating.answer_key)
-        if key in first:
-            problem = f"annotator {rating.annotator!r} already rated this answer of {rating.model!r}"
-            raise source.error(f"{problem} in {source.unit} {first[key]}; keep one of the two", row.line)
-        first[key] = row.line

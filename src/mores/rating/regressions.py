@@ -36,12 +36,9 @@ class Fitted(NamedTuple):
 
 def fit_models(ratings: Sequence[Rating], groups: Groups) -> dict[str, Fitted]:
     """Return every model whose columns the ratings have."""
-    return {predictor: fit_model(ratings, groups, predictor) for predictor in PREDICTORS if has(ratings, predictor)}
-
-
-def has(ratings: Sequence[Rating], predictor: str) -> bool:
-    """Return whether the ratings say anything about each part of a predictor."""
-    return all(any(getattr(r, name) is not None for r in ratings) for name in predictor.split("*"))
+    there = {name for name in ("model", "type", *LEVELS) if any(getattr(r, name) is not None for r in ratings)}
+    predictors = [predictor for predictor in PREDICTORS if there.issuperset(predictor.split("*"))]
+    return {predictor: fit_model(ratings, groups, predictor) for predictor in predictors}
 
 
 def fit_model(ratings: Sequence[Rating], groups: Groups, predictor: str) -> Fitted:
@@ -50,7 +47,9 @@ def fit_model(ratings: Sequence[Rating], groups: Groups, predictor: str) -> Fitt
     rows = [r for r in ratings if r.rating is not None and all(getattr(r, name) is not None for name in names)]
     random = random_terms(rows)
     formula = " + ".join([f"rating ~ {' * '.join(names)}", *(f"(1 | {term})" for term in random)])
-    levels = {name: order for name, order in level_orders(groups).items() if name in names}
+    # The reference comes first: of an aspect the worst level.
+    orders = {"model": groups.models, "type": groups.types} | {name: of[::-1] for name, of in LEVELS.items()}
+    levels = {name: orders[name] for name in names}
     columns = {name: [plain(getattr(r, name)) for r in rows] for name in ("rating", *names, "language", "annotator")}
     columns["question"] = [r.question_key for r in rows]
     regression = Regression(formula=formula, n=len(rows))
@@ -79,12 +78,6 @@ def random_terms(rows: Sequence[Rating]) -> tuple[str, ...]:
     if len(languages) > 1 and None not in languages:
         return ("language/annotator" if len(annotators) > 1 else "language", *questions)
     return ("annotator", *questions) if len(annotators) > 1 else ()
-
-
-def level_orders(groups: Groups) -> Mapping[str, Sequence[str]]:
-    """Return the levels of each factor, the reference first: of an aspect the worst."""
-    aspects = {name: tuple(reversed(levels)) for name, levels in LEVELS.items()}
-    return {"model": groups.models, "type": groups.types, **aspects}
 
 
 def plain(value: object) -> object:

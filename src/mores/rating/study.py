@@ -9,7 +9,7 @@ from mores.formatting import count
 from mores.rating.agreement import measure_agreement
 from mores.rating.annotators import choose_model, describe_annotators
 from mores.rating.codes import Schema
-from mores.rating.comments import CommentCoding, code_comments
+from mores.rating.comments import code_comments
 from mores.rating.groups import LEVELS, count_levels, distribute, find_groups, find_scale
 from mores.rating.ranking import rank_models
 from mores.rating.ratings import Rating, RatingFile
@@ -39,6 +39,9 @@ def analyse(
     ranking, agreement = rank_models(ratings, groups), measure_agreement(ratings, places)
     models = fit_models(ratings, groups)
     chosen = choose_model(models)
+    # The codes of the reasons for first places, by the codes that are found without people.
+    first = [r.model_copy(update={"comment": r.reason, "codes": None}) for r in ratings if r.rank == 1 and r.reason]
+    automatic = {name: code for name, code in (schema or {}).items() if code.automatic}
     return RatingStudy(
         source=source,
         n=len(ratings),
@@ -54,18 +57,11 @@ def analyse(
         agreement=agreement,
         annotators=describe_annotators(chosen) if chosen else None,
         comments=code_comments(ratings, schema, source=source, lines=file.lines),
-        reasons=code_reasons(ratings, schema),
+        reasons=code_comments(first, automatic) if first and automatic else None,
         missing=find_missing(ratings, groups, ranking is None, agreement is None),
         unread=file.unread,
         replaced=tuple(f"{column} {old} as {new} ({count(n)})" for (column, old, new), n in file.replaced.items()),
     )
-
-
-def code_reasons(ratings: Sequence[Rating], schema: Schema | None) -> CommentCoding | None:
-    """Return the codes of the reasons for first places; None without a schema that finds any."""
-    first = [r.model_copy(update={"comment": r.reason, "codes": None}) for r in ratings if r.rank == 1 and r.reason]
-    automatic = {name: code for name, code in (schema or {}).items() if code.automatic}
-    return code_comments(first, automatic) if first and automatic else None
 
 
 def has_values(ratings: Sequence[Rating], column: str) -> bool:

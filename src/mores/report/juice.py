@@ -16,7 +16,7 @@ from mores.metaevaluation.juice.records import (
     JuiceScore,
 )
 from mores.metaevaluation.juice.score import EVERYBODY
-from mores.metaevaluation.juice.session import JuiceRun, headline
+from mores.metaevaluation.juice.session import JuiceRun
 from mores.report.base.blocks import Hero, Notes, Paragraph, Section, key
 from mores.report.base.cells import count_cell, number_cell
 from mores.report.base.charts import IntervalRow, Intervals
@@ -48,12 +48,12 @@ def describe(run: JuiceRun) -> ResultDocument:
     intervals = [Intervals("F1 of spans", rows, "number", published)] if rows else []
     opening = []
     if best is not None:
-        result, words = best.scores["f1"], f" has the highest {headline(juice).partition(': ')[2]}."
+        result, words = best.scores["f1"], f" has the highest {juice.headline.partition(': ')[2]}."
         opening.append(Hero(number(result.value), span(result.low, result.high), best.judge, words))
     return ResultDocument(
         "judges of cultural errors",
         "JuICE",
-        [recall, replace(scores, notes=[*scores.notes, *notes]), headline(juice)],
+        [recall, replace(scores, notes=[*scores.notes, *notes]), juice.headline],
         [
             Section("judges", "Judges", [Paragraph(lead), scores]),
             Section("intervals", "Intervals", intervals),

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mores.formatting import NOTHING, count, number, p_value, show_failures, span
 from mores.metaevaluation.people.records import STATISTICS, People
-from mores.metaevaluation.people.session import PeopleRun, headline
+from mores.metaevaluation.people.session import PeopleRun
 from mores.report.base.blocks import Hero, Notes, Paragraph, Section
 from mores.report.base.cells import count_cell, number_cell
 from mores.report.base.charts import IntervalRow, Intervals
@@ -39,13 +39,13 @@ def describe(run: PeopleRun) -> ResultDocument:
     opening = []
     if best is not None:
         result, several = best.scores["pearson"], "highest " if len(people.judges) > 1 else ""
-        words = f" has the {several}{headline(people).partition(': ')[2]}."
+        words = f" has the {several}{people.headline.partition(': ')[2]}."
         opening.append(Hero(number(result.value), span(result.low, result.high), best.judge, words))
     printed = [table for name in ("comparisons", "spans", "beside", "worth") for table in shown.get(name, ())]
     return ResultDocument(
         "judges against people",
         people.data,
-        [*groups, *printed, replace(agreement, notes=notes), headline(people)],
+        [*groups, *printed, replace(agreement, notes=notes), people.headline],
         [
             Section("correlation", "Agreement", [Paragraph(lead), agreement]),
             Section("intervals", "Intervals", [Intervals("Pearson r", rows, "number")] if rows else []),

@@ -96,20 +96,16 @@ COMPOUND = "select the option that include all the appropriate statements"
 def _guessing(items: Sequence[Item]) -> dict[str, float]:
     """Return Easy without knowledge: a letter, and the option most like the country's name (question unseen)."""
     placed = [item for item in items if item.region] if find_spec("sklearn") else []  # an extra; the run works without
-    heuristic = {"option most like the country": _by_similarity(placed)} if placed else {}
-    return guess_letter(items) | heuristic
-
-
-def _by_similarity(items: Sequence[Item]) -> float:
-    """Return what it gets on average where equally similar options are drawn by lot: most are not like it at all."""
-    regions = [item.region or "" for item in items for _ in item.choices]
-    cosines = iter(country_cosines([choice for item in items for choice in item.choices], regions))
+    if not placed:
+        return guess_letter(items)
+    regions = [item.region or "" for item in placed for _ in item.choices]
+    cosines = iter(country_cosines([choice for item in placed for choice in item.choices], regions))
     hits = 0.0
-    for item in items:
+    for item in placed:
         likeness = np.array([next(cosines) for _ in item.choices])
-        best = np.flatnonzero(likeness == likeness.max())
+        best = np.flatnonzero(likeness == likeness.max())  # drawn by lot: most options are not like it at all
         hits += fmean(item.choices[place] in item.target for place in best)
-    return hits / len(items)
+    return guess_letter(items) | {"option most like the country": hits / len(placed)}
 
 
 def _coins(items: Sequence[Item]) -> dict[str, float]:

@@ -6,9 +6,9 @@ The most common answer is correct. To compare the model's distribution with the 
 
 from __future__ import annotations
 
-from mores.benchmark import similarity
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.choice import grade_letter, guess_letter, lettered, letters
+from mores.benchmark.score import references_of_people
 from mores.culture import region_name
 from mores.factory.sources import REVISIONS
 from mores.factory.sources.globalopinionqa import SOURCE, Survey, read_surveys
@@ -51,7 +51,7 @@ GLOBALOPINIONQA = Benchmark(
     groupings=("region",),
     candidates=letters,
     people=people,
-    references=lambda items: guess_letter(items) | similarity.references(list(map(people, items))),
+    references=lambda items: guess_letter(items) | references_of_people(list(map(people, items))),
     max_tokens=64,
     hub=SOURCE.hub,
     revision=REVISIONS["globalopinionqa"],

@@ -21,10 +21,9 @@ from typing import Protocol
 
 from mores.errors import InputError
 from mores.factory.gold import Gold
-from mores.metaevaluation.baselines.constant import Constant, Majority
+from mores.metaevaluation.baselines.constant import Constant, Majority, Words
 from mores.metaevaluation.baselines.retrieval import RetrievalBaseline
 from mores.metaevaluation.baselines.similarity import Similarity
-from mores.metaevaluation.baselines.words import Words
 from mores.signature import sign
 from mores.types import Failure, FailureKind, Judgement
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from mores.factory.gold import Gold
 from mores.language.units import keys
-from mores.metaevaluation.baselines.cut import best_cut
+from mores.metaevaluation.baselines.similarity import best_cut
 from mores.search.index import PassageScorer, best, weigh
 from mores.types import Sample
 

@@ -12,12 +12,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, Json, TypeAdapter, ValidationError
 
@@ -25,9 +26,70 @@ from mores.culture import language as language_code
 from mores.culture import region as region_code
 from mores.errors import InputError, suggest
 from mores.io.source import TableSource
-from mores.metaevaluation.juice.locate import locate, paragraphs
+from mores.metric.spans import candidates
 from mores.stats.spans import Span
 from mores.types import Record, Sample
+
+Place = tuple[int, int]
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
+_MARKDOWN = re.compile(r"[*_`~]+|^[^\S\n]*(?:#{1,6}|>|[-+•]|\d{1,3}[.)])[^\S\n]+", re.MULTILINE)
+"""Emphasis and code anywhere; headings, quotations, bullets and numbers at the start of a line."""
+_AROUND = " \t\n\"'“”‘’«»「」.,;:!?…。，"
+
+
+class Located(NamedTuple):
+    """A place in a text, half-open in code points."""
+
+    start: int
+    end: int
+    elsewhere: bool
+    """Whether it is outside of the paragraphs that were named."""
+
+
+def paragraphs(text: str) -> list[Place]:
+    """Return where the paragraphs of a text are: blank lines separate them."""
+    starts = [0, *(gap.end() for gap in _BLANK_LINE.finditer(text))]
+    ends = [*(gap.start() for gap in _BLANK_LINE.finditer(text)), len(text)]
+    return list(zip(starts, ends, strict=True))
+
+
+def locate(quote: str, text: str, named: Sequence[Place] = ()) -> Located | None:
+    """Return where the quotation is, preferably in or between the named paragraphs; None if nowhere.
+
+    Detectors copy words without their Markdown, and with other white space. It is looked for as the metric's own
+    quotations are (`mores.metric.spans`), then without Markdown on either side, then without what surrounds it.
+    """
+    start, end = (min(s for s, _ in named), max(e for _, e in named)) if named else (0, len(text))
+    outside: Located | None = None
+    for places in _places(quote, text):
+        inside = [place for place in places if start <= place[0] and place[1] <= end]
+        if inside:
+            return Located(*inside[0], elsewhere=False)
+        if places and outside is None:
+            nearest = min(places, key=lambda place: max(start - place[0], place[1] - end))
+            outside = Located(*nearest, elsewhere=True)
+    return outside
+
+
+def _places(quote: str, text: str) -> Iterator[list[Place]]:
+    """Yield where it may be, most trusted first."""
+    yield from candidates(quote, text)
+    plain, positions = _without_markdown(text)
+    bare = _without_markdown(quote)[0].strip()
+    for wording in dict.fromkeys((bare, bare.strip(_AROUND))):
+        for places in candidates(wording, plain):
+            yield [(positions[start], positions[end - 1] + 1) for start, end in places]
+
+
+@lru_cache(maxsize=64)
+def _without_markdown(text: str) -> tuple[str, list[int]]:
+    """Return the text without Markdown, and where each of its characters is in the original."""
+    kept = [True] * len(text)
+    for mark in _MARKDOWN.finditer(text):
+        kept[mark.start() : mark.end()] = [False] * (mark.end() - mark.start())
+    positions = [position for position, keep in enumerate(kept) if keep]
+    return "".join(text[position] for position in positions), positions
+
 
 THIN = ("Explicit Linguistic Error", "Cultural Inaccuracy")
 THICK = (
@@ -231,20 +293,16 @@ def _errors(key: str, raw: _RawAnswer, blocks: Sequence[tuple[int, int]]) -> Ite
         annotations = []
         for annotation_id, error in group.errors.items():
             here = f"{place} > errors > {annotation_id}"
-            if _is_valid(here, error.raw_annotation.validation_type):
+            validation = error.raw_annotation.validation_type
+            word = (validation or "valid").casefold()  # `valid` or `valid_…`, as all annotations of the release are
+            if not word.startswith(("valid", "invalid")):
+                raise InputError(f"{here}: unknown validation_type {validation!r}; expected valid, valid_… or invalid")
+            if word.startswith("valid"):
                 annotations.append(_annotation(here, error, raw.response_text, blocks))
         named = group.thick_categories or [a.category for a in annotations if a.category]
         categories = tuple(dict.fromkeys(_known(place, "category", name, CATEGORIES) for name in named))
         if annotations:
             yield MarkedError(id=group_id, annotations=tuple(annotations), categories=categories)
-
-
-def _is_valid(place: str, validation: str | None) -> bool:
-    """Return whether it is `valid` or `valid_…`, as all annotations of the release are."""
-    word = (validation or "valid").casefold()
-    if not word.startswith(("valid", "invalid")):
-        raise InputError(f"{place}: unknown validation_type {validation!r}; expected valid, valid_… or invalid")
-    return word.startswith("valid")
 
 
 def _annotation(place: str, error: _RawError, text: str, blocks: Sequence[tuple[int, int]]) -> JuiceAnnotation:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from mores.formatting import number
 from mores.types import Record, Result, Signature
 
 THRESHOLD = 0.5
@@ -120,6 +121,17 @@ class Juice(Record):
             if measured:
                 return max(measured, key=lambda judge: judge.f1 or 0.0)
         return None
+
+    @property
+    def headline(self) -> str:
+        """The best judge in one line."""
+        best = self.best
+        if best is None:
+            return "no metric and no model marked a span"
+        scores = {name: number(best.scores[name].value) for name in ("f1", "precision", "recall")}
+        values = f"F1 {scores['f1']} (precision {scores['precision']}, recall {scores['recall']})"
+        against = "" if best.kind == "metric" else " against the other detectors"
+        return f"{best.judge}: {values} of spans{against} at an overlap of {self.threshold:g}"
 
     @property
     def silent(self) -> list[str]:

@@ -98,7 +98,13 @@ def score_detectors(data: JuiceData, threshold: float = THRESHOLD) -> Iterator[J
     """Yield each detector against what the others marked in the answers that it judged; people also together."""
     people: list[JudgedAnswer] = []
     for detector, kind in data.detectors.items():
-        marked = [_compare_with_others(answer, detector) for answer in data.judged_by(detector)]
+        marked = []
+        for answer in data.judged_by(detector):
+            annotations = [a for error in answer.errors for a in error.annotations if a.detector == detector]
+            others = tuple(error.without(detector) for error in answer.errors if error.detectors - {detector})
+            spans = [span for annotation in annotations if (span := annotation.span)]
+            without = answer.model_copy(update={"errors": others})
+            marked.append(JudgedAnswer(without, spans, len(annotations) - len(spans)))
         people += marked if kind == "human" else []
         yield score_judge(detector, kind, marked, threshold=threshold)
     if people:
@@ -130,14 +136,6 @@ def describe_data(data: JuiceData, judges: Sequence[JuiceScore], threshold: floa
         judges=tuple(judges),
         notes=tuple(notes),
     )
-
-
-def _compare_with_others(answer: JuiceAnswer, detector: str) -> JudgedAnswer:
-    """Return a detector's annotations, and as errors only what others marked, at their spans."""
-    annotations = [a for error in answer.errors for a in error.annotations if a.detector == detector]
-    others = tuple(error.without(detector) for error in answer.errors if error.detectors - {detector})
-    spans = [span for annotation in annotations if (span := annotation.span)]
-    return JudgedAnswer(answer.model_copy(update={"errors": others}), spans, len(annotations) - len(spans))
 
 
 def _tally(marked: JudgedAnswer, threshold: float) -> _Tally:

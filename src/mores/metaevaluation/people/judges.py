@@ -9,7 +9,7 @@ without punctuation (`GPT 4 Turbo` is `gpt4turbo`), or by an alias. `MODELS` has
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -123,7 +123,11 @@ def _join(
         asked = answer.question if question == "question" else answer.question_key.partition("|")[0]
         language = answer.language or "" if with_language else ""
         wanted[normalise_text(asked), language, normalise_model(answer.groups.get("model", ""))] = answer
-    _check_models(judge, wanted, scored)
+    theirs, ours = {key[2] for key in scored}, {key[2] for key in wanted}
+    if (unknown := sorted(ours - theirs)) and theirs - ours:  # a model is spelled in two ways
+        problem = f"{judge.path}: no model {unknown[0]!r}, which people rated"
+        both = f"people's are {', '.join(sorted(ours))}; the judge's are {', '.join(sorted(theirs))}"
+        raise InputError(f"{problem}; {both}; say which one it is", setting="alias")
     alike = {key[1:] for key in wanted if scored.get(key) is not None}
     more = sum(value is not None and key not in wanted and key[1:] in alike for key, value in scored.items())
     judged = JudgeScores(judge.name, judged_only=more)
@@ -138,15 +142,6 @@ def _join(
         problem = f"{judge.path}: it has a score of no answer that people rated, such as one to {example!r}"
         raise InputError(f"{problem}; are questions and languages those of people's file?")
     return judged
-
-
-def _check_models(judge: TableJudge, wanted: Iterable[Key], scored: Iterable[Key]) -> None:
-    """Refuse a model that only people's file has, while the judge's has others: it is spelled in two ways."""
-    theirs, ours = {key[2] for key in scored}, {key[2] for key in wanted}
-    if (unknown := sorted(ours - theirs)) and theirs - ours:
-        problem = f"{judge.path}: no model {unknown[0]!r}, which people rated"
-        both = f"people's are {', '.join(sorted(ours))}; the judge's are {', '.join(sorted(theirs))}"
-        raise InputError(f"{problem}; {both}; say which one it is", setting="alias")
 
 
 # -- judgements --------------------------------------------------------------------------------------------

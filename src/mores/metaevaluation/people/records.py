@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from mores.formatting import count, number, span
 from mores.metaevaluation.records import MetricComparison
 from mores.types import Record, Result
 
@@ -96,6 +97,16 @@ class People(Record):
         """The judge with the highest correlation."""
         measured = [judge for judge in self.judges if judge.scores["pearson"].value is not None]
         return max(measured, key=lambda judge: judge.scores["pearson"].value or 0.0, default=None)
+
+    @property
+    def headline(self) -> str:
+        """The judge that agrees best with people, in one line."""
+        best = self.best
+        if best is None:
+            return "no judge could be compared with people"
+        pearson = best.scores["pearson"]
+        correlation = f"Pearson r {number(pearson.value)} {span(pearson.low, pearson.high)}".rstrip()
+        return f"{best.judge}: {correlation} with people's ratings of {count(best.n)} answers"
 
     @property
     def silent(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from mores.report.base.links import RunLinks, link_runs
 from mores.report.base.page import render_page
 from mores.report.bench.answers import AnsweredRun, answers_section
 from mores.report.bench.groups import board_sections, sections
-from mores.report.bench.tables import benchmark_table, board_tables, check_table, tables
+from mores.report.bench.tables import benchmark_table, board_tables, check_table, fact_lines, tables
 
 __all__ = [
     "AnsweredRun", "benchmark_table", "board_tables", "check_table", "describe", "describe_board", "describe_runs",
@@ -30,13 +30,13 @@ __all__ = [
 
 def describe(run: folder.BenchRun) -> ResultDocument:
     """Return the document of one run."""
-    return describe_runs([AnsweredRun(run.result, run.answers)])
+    return describe_runs([AnsweredRun(run.result, run.answers, run.facts)])
 
 
 def describe_runs(runs: Sequence[AnsweredRun], links: Sequence[RunLinks] = ()) -> ResultDocument:
     """Return the figures of all runs; of the answers, a page holds some hundreds, the wrong and the unscored first."""
     results = [run.result for run in runs]
-    heading, facts, signatures = _about(results)
+    heading, facts, signatures = _about(results, [run.facts for run in runs])
     return ResultDocument(
         "benchmark",
         heading,
@@ -52,7 +52,8 @@ def describe_runs(runs: Sequence[AnsweredRun], links: Sequence[RunLinks] = ()) -
 
 def describe_board(board: Board, results: Sequence[BenchResult], links: Sequence[RunLinks] = ()) -> ResultDocument:
     """Return a leaderboard; `results` are those of its runs."""
-    heading, facts, signatures = _about(results)
+    known = [standing.facts for leaderboard in board.leaderboards for standing in leaderboard.standings]
+    heading, facts, signatures = _about(results, known)
     return ResultDocument(
         "leaderboard",
         heading,
@@ -65,14 +66,16 @@ def describe_board(board: Board, results: Sequence[BenchResult], links: Sequence
     )
 
 
-def _about(results: Sequence[BenchResult]) -> tuple[str, dict[str, str], list[tuple[str, object]]]:
-    """Return what results are about, the facts that they share, and their signatures."""
+def _about(
+    results: Sequence[BenchResult], known: Iterable[Mapping[str, str]]
+) -> tuple[str, dict[str, str], list[tuple[str, object]]]:
+    """Return what results are about, their facts with those that are `known` of each model, and their signatures."""
     titles = [section.title for section in sections(results)]
     models, judges = (
         dict.fromkeys(filter(None, names)) for names in ([r.model for r in results], [r.judge for r in results])
     )
     facts = {"Model": ", ".join(models) if len(models) < 4 else f"{len(models)} models"}
-    facts |= {"Judge": ", ".join(judges)} if judges else {}
+    facts |= fact_lines(known) | ({"Judge": ", ".join(judges)} if judges else {})
     if most := max((r.samples for r in results), default=0):
         facts["Answers to each question"] = count(most)
     signatures: list[tuple[str, object]] = [(f"{r.model}, {r.benchmark}", r.signature) for r in results]
@@ -93,7 +96,7 @@ def write_pages(runs: Sequence[folder.BenchRun], out: Path) -> None:
     """Write `bench.html` for all runs into the folder `out`, and a page into the folder of each with long answers."""
     names = ((f"{run.result.model}, {run.result.name}", run.path) for run in runs)
     links = link_runs(out / "bench.html", names)
-    answered = [AnsweredRun(run.result, run.answers) for run in runs]
+    answered = [AnsweredRun(run.result, run.answers, run.facts) for run in runs]
     write_text(out / "bench.html", render_page(describe_runs(answered, links)))
     for run in runs:
         if (inner := run.path / folder.LONGFORM).is_dir():

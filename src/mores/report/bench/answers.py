@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, ClassVar, NamedTuple
 
@@ -31,6 +31,8 @@ class AnsweredRun:
 
     result: BenchResult
     answers: Callable[[], Iterable[Answer]] = tuple
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """Facts of the model's configuration."""
 
 
 @dataclass(frozen=True)

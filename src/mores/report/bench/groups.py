@@ -45,16 +45,19 @@ FLATTERS = (
 
 
 def sections(
-    results: Sequence[BenchResult], leaderboards: Sequence[Leaderboard] = (), links: Sequence[RunLinks] = ()
+    results: Sequence[BenchResult],
+    leaderboards: Sequence[Leaderboard] = (),
+    links: Sequence[RunLinks] = (),
+    by: str = "",
 ) -> list[Section]:
-    """Return what the results say, one section for each benchmark and way to ask."""
+    """Return what the results say, one section for each benchmark and way to ask; ranks are grouped `by` a fact."""
     by_name: dict[str, list[BenchResult]] = defaultdict(list)
     for result in results:
         by_name[result.name].append(result)
     by_benchmark = {leaderboard.benchmark: leaderboard for leaderboard in leaderboards}
     begin = {run.folder: next(iter(run.files.values()), "") for run in links}
     return [
-        _section(f"b{place}", name, results, by_benchmark.get(name), begin)
+        _section(f"b{place}", name, results, by_benchmark.get(name), begin, by)
         for place, (name, results) in enumerate(by_name.items(), 1)
     ]
 
@@ -71,11 +74,16 @@ def board_sections(board: Board, results: Sequence[BenchResult], links: Sequence
         ranks = [Paragraph(lead), Ranks(title, board.shift.benchmarks, board.shift.ranks)]
         if board.shift.left_out:
             ranks.append(key(f"Left out, as not run together with the others: {', '.join(board.shift.left_out)}."))
-    return [Section("ranks", "Ranks", ranks), *sections(results, board.leaderboards, links)]
+    return [Section("ranks", "Ranks", ranks), *sections(results, board.leaderboards, links, board.by)]
 
 
 def _section(
-    id_: str, name: str, results: Sequence[BenchResult], leaderboard: Leaderboard | None, begin: Mapping[str, str]
+    id_: str,
+    name: str,
+    results: Sequence[BenchResult],
+    leaderboard: Leaderboard | None,
+    begin: Mapping[str, str],
+    by: str,
 ) -> Section:
     named, first = _named(results), results[0]
     variant = name.removeprefix(first.benchmark).removeprefix(".")
@@ -85,7 +93,7 @@ def _section(
             "Differences in points on the questions that both have a score for; * adjusted p < 0.05, paired "
             "permutation test. “Next” is the one below."
         )
-        body += [standing_table(leaderboard, begin), key(text)]
+        body += [standing_table(leaderboard, begin, by), key(text)]
     if leaderboard and leaderboard.notes:
         body.append(Notes(leaderboard.notes, "warning notes"))
     text = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from mores.benchmark.benchmark import Benchmark
-from mores.benchmark.board import Board, Gap, Leaderboard
+from mores.benchmark.board import Board, Gap, Leaderboard, Standing
 from mores.benchmark.contract import BenchmarkCheck
 from mores.benchmark.score import BenchResult
 from mores.formatting import (
@@ -126,24 +126,52 @@ def statement_table(named: Mapping[str, BenchResult]) -> Grid | None:
     return make_grid("Questions and statements", columns, rows)
 
 
+# ---- facts of models -------------------------------------------------------------------------------------------
+
+
+def fact_lines(known: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Return the facts of models for the header of a page, those of several together."""
+    values: dict[str, dict[str, None]] = {}
+    for facts in known:
+        for name, value in facts.items():
+            values.setdefault(name, {})[value] = None
+    return {
+        name.capitalize(): ", ".join(distinct) if len(distinct) < 4 else f"{len(distinct)} different ones"
+        for name, distinct in values.items()
+    }
+
+
+def fact_table(models: Mapping[str, Mapping[str, str]]) -> Grid | None:
+    """Return the facts of each model that is compared; None if there is one model only, or no fact."""
+    names = list(dict.fromkeys(name for facts in models.values() for name in facts))
+    if len(models) < 2 or not names:
+        return None
+    rows = [(model, *(facts.get(name, NOTHING) for name in names)) for model, facts in models.items()]
+    return make_grid("Models", ("model", *names), rows, words=frozenset(range(len(names) + 1)))
+
+
 # ---- a leaderboard ---------------------------------------------------------------------------------------------
 
 
-def standing_table(leaderboard: Leaderboard, begin: Mapping[str, str]) -> Grid:
-    """Return ranks with differences; `begin` says where the page of a run's folder is, or its first file."""
-    rows = [
-        (
-            Head(f"{each.rank or NOTHING}. {each.model}", link=begin.get(each.folder, "")),
-            _figure(each.result),
-            _gap(each.best),
-            _gap(each.next),
-            each.result.n,
-            each.result.unscored,
-        )
-        for each in leaderboard.standings
-    ]
-    columns = ("model", leaderboard.figure, "against the best", "against the next", "n", "unscored")
-    return make_grid(f"{leaderboard.title}: ranks", columns, rows)
+def standing_table(leaderboard: Leaderboard, begin: Mapping[str, str], by: str = "") -> Grid:
+    """Return ranks with differences; `begin` says where the page of a run's folder is, or its first file.
+
+    Models are grouped `by` a fact, and have the others in columns.
+    """
+    known = dict.fromkeys(name for each in leaderboard.standings for name in each.facts if name != by)
+    groups: dict[str, list[Row]] = {}
+    for each in leaderboard.standings:
+        head = Head(f"{each.rank or NOTHING}. {each.model}", link=begin.get(each.folder, ""))
+        facts, gaps = (each.facts.get(name, NOTHING) for name in known), (_gap(each.best), _gap(each.next))
+        row = (head, *facts, _figure(each.result), *gaps, each.result.n, each.result.unscored)
+        groups.setdefault(_group_of(each, by), []).append(row)
+    columns = ("model", *known, leaderboard.figure, "against the best", "against the next", "n", "unscored")
+    words = frozenset(range(len(known) + 1))
+    return Grid(columns, list(groups.items()), f"{leaderboard.title}: ranks", words=words)
+
+
+def _group_of(standing: Standing, by: str) -> str:
+    return f"{by}: {standing.facts.get(by, 'not known')}" if by else ""
 
 
 def _gap(gap: Gap | None) -> Cell:
@@ -183,7 +211,7 @@ def _leaderboard_table(leaderboard: Leaderboard, by: str = "") -> Grid:
     for each in leaderboard.standings:
         rank, gaps = NOTHING if each.rank is None else str(each.rank), (_chance(each.best), _chance(each.next))
         row = (rank, each.model, share_cell(each.result), *gaps, each.result.n, each.result.unscored)
-        groups.setdefault(f"{by}: {each.facts.get(by, 'not known')}" if by else "", []).append(row)
+        groups.setdefault(_group_of(each, by), []).append(row)
     return Grid(columns, list(groups.items()), leaderboard.title, [note for note in notes if note], frozenset({1}))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TypeVar
 
@@ -20,6 +20,7 @@ from mores.report.base.blocks import Section, Vital, Vitals
 from mores.report.base.document import ResultDocument
 from mores.report.base.links import RunLinks, link_runs
 from mores.report.base.names import without_overrides
+from mores.report.bench.tables import fact_lines, fact_table
 from mores.report.diagnose.answers import SOURCES as KINDS
 from mores.report.diagnose.answers import calibration_part, stability_part
 from mores.report.diagnose.errors import errors_part
@@ -57,21 +58,28 @@ Kind = TypeVar("Kind", bound=Record)
 
 def describe(run: DiagnoseRun) -> ResultDocument:
     """Return the document of a run, with links to the runs of benchmarks that it analyses."""
-    titled = ((f"{bench_run.result.model}, {bench_run.result.name}", bench_run.path) for bench_run in run.bench_runs())
-    return describe_diagnoses(run.results, link_runs(run.path / "diagnose.html", titled))
+    runs = run.bench_runs()
+    titled = ((f"{bench_run.result.model}, {bench_run.result.name}", bench_run.path) for bench_run in runs)
+    models = {bench_run.result.model: bench_run.facts for bench_run in runs}
+    return describe_diagnoses(run.results, link_runs(run.path / "diagnose.html", titled), models)
 
 
-def describe_diagnoses(results: Sequence[Record], links: Sequence[RunLinks] = ()) -> ResultDocument:
-    """Return results of `mores.diagnose`, in any order, with links to their runs; InputError for other records."""
+def describe_diagnoses(
+    results: Sequence[Record], links: Sequence[RunLinks] = (), models: Mapping[str, Mapping[str, str]] | None = None
+) -> ResultDocument:
+    """Return results of `mores.diagnose`, in any order, with links to their runs; InputError for other records.
+
+    `models` has the facts of each model's configuration.
+    """
     analyses = [(section, vitals) for section, vitals in _analyses(results) if section.body]
-    heading = "The model’s cultural health"
+    heading, compared = "The model’s cultural health", fact_table(models or {})
     return ResultDocument(
         "diagnosis",
         heading,
-        tables(results),
+        [*([compared] if compared else []), *tables(results)],
         [section for section, _ in analyses],
-        opening=[Vitals(analyses)] if analyses else [],
-        facts=_facts(results),
+        opening=[*([Vitals(analyses)] if analyses else []), *([compared] if compared else [])],
+        facts=_facts(results) | fact_lines((models or {}).values()),
         links=links,
         signatures=_signatures(results),
         look="report bench diagnose",

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from mores.metaevaluation.juice.data import CATEGORIES, COUNTRIES
-from mores.metaevaluation.juice.locate import paragraphs
+from mores.metaevaluation.juice.data import CATEGORIES, COUNTRIES, paragraphs
 from mores.metric.mqm_tsv import write_mqm_tsv
 from mores.metric.score import score
 from mores.signature import sign

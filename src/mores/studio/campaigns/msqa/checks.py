@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
-from mores.benchmark.msqa.figures import fifths
+from mores.benchmark.msqa import fifths
 from mores.studio.campaigns.msqa.settings import MsqaSettings
 from mores.studio.phrase import Phrase
 from mores.studio.records import Ask, CampaignItem, Content
