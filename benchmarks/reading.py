@@ -28,8 +28,8 @@ import numpy.typing as npt
 
 from mores.factory.gold import Gold
 from mores.io import read_records
+from mores.training.examples import UNLABELLED
 from mores.training.ground import own_facts
-from mores.training.teacher import UNLABELLED
 from mores.types import Judgement
 
 RESAMPLINGS = 2000

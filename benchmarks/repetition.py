@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from mores.longanswer.repetition import BATCH, TIMES, WINDOW, find_repetitions, repeated_windows
+from mores.longanswer.repetition import TIMES, WINDOW, find_repetitions, repeated_window
 from mores.longanswer.tokens import default_tokenizer, tokenize
 
 TEXTS, LENGTH, LONGEST = 2_000, 400, 800_000
@@ -47,10 +47,7 @@ def count_windows(tokens_of_text: Sequence[int]) -> int:
 
 def find_windows(token_lists: Sequence[Sequence[int]]) -> list[int]:
     """Ours: the same number where it is high enough, else 0."""
-    windows = [
-        window for at in range(0, len(token_lists), BATCH) for window in repeated_windows(token_lists[at : at + BATCH])
-    ]
-    return [0 if window is None else window.size for window in windows]
+    return [0 if places is None else places.size for places in map(repeated_window, token_lists)]
 
 
 def clock(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -84,7 +81,7 @@ def grow(longest: int) -> None:
     while length <= longest:
         distinct = np.random.default_rng(length).integers(0, 199_998, length).tolist()
         looped = (distinct[:37] * (length // 37 + 1))[:length]
-        first, second = (clock(partial(repeated_windows, [sequence]))[0] for sequence in (distinct, looped))
+        first, second = (clock(partial(repeated_window, sequence))[0] for sequence in (distinct, looped))
         print(f"{length:>9,} {first:>9.3f}s {first / length * 1e9:>9.0f} {second:>9.3f}s {second / length * 1e9:>9.0f}")
         length *= 2
 

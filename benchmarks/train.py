@@ -22,9 +22,8 @@ import torch
 
 from mores.factory.gold import Gold
 from mores.io import read_records
-from mores.training.examples import Examples, TokenizedExample
+from mores.training.examples import Examples, TokenizedExample, steps
 from mores.training.network import TARGETS, load
-from mores.training.packing import steps
 from mores.training.recipe import TuningRecipe
 from mores.training.tune import Training, TrainingStep
 

@@ -19,11 +19,10 @@ from mores.diagnosis import confidence, evidence, verdict
 from mores.errors import InputError
 from mores.factory.errors.model import read as read_modified
 from mores.factory.errors.rules import changes
-from mores.factory.errors.rules.pool import Pool
+from mores.factory.errors.rules.swap import Pool
 from mores.factory.gold import Gold
 from mores.factory.items import SourceItem, Task
-from mores.factory.statement import bare
-from mores.factory.subject import subject
+from mores.factory.statement import bare, subject
 from mores.language.detect import detect
 from mores.longanswer.claims import read_claims, windows
 from mores.longanswer.collection import asking

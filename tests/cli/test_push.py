@@ -11,8 +11,7 @@ import pytest
 from mores.factory.gold import Gold
 from mores.hub import push
 from mores.run import Manifest
-from mores.training.folder import TrainRun
-from mores.training.records import Trained
+from mores.training.folder import Trained, TrainRun
 from mores.types import Signature
 from tests.cli.conftest import Run
 from tests.cli.test_collect import ROWS, script

@@ -21,7 +21,7 @@ from mores.report.bench import tables
 from mores.report.diagnose import grids
 from mores.report.meta import describe_meta
 from mores.report.train import tables as trained_tables
-from mores.training.records import Trained
+from mores.training.folder import Trained
 from mores.types import Result, Signature
 from tests.benchmark.test_board import put as put_run
 from tests.benchmark.test_board import result, verdict

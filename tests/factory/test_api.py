@@ -12,10 +12,9 @@ import mores
 from mores.errors import ConfigError
 from mores.factory.api import headline
 from mores.factory.build import Built
-from mores.factory.folder import BuildRun
+from mores.factory.folder import BuildRun, verify
 from mores.factory.recipe import BuildRecipe
 from mores.factory.shortcut import Shortcut
-from mores.factory.verify import verify
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
 from mores.run import Status

@@ -18,13 +18,13 @@ from mores.errors import ConfigError, InputError
 from mores.factory.balance import SAMPLINGS, paper, see_drafts, shortcut_free
 from mores.factory.build import Built, build
 from mores.factory.drafts import Draft, Stratum, cap, drafts, limit, pairs_of, word
+from mores.factory.folder import verify
 from mores.factory.gold import ChangedText, Gold, Mistake
 from mores.factory.items import SourceItem, Task
 from mores.factory.output import read_split, write
 from mores.factory.recipe import BuildRecipe, read_recipe
 from mores.factory.shortcut import audit, see
 from mores.factory.split import FOLDS, SPLITS, folds, groups, normalise
-from mores.factory.verify import verify
 from mores.factory.wrap import Wrapper
 from mores.io import read_records
 from mores.report.card import page as card_page

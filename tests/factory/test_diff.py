@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.factory.errors.diff import blocks, differences
+from mores.factory.errors.model import blocks, differences
 from mores.language.units import keys, units
 
 

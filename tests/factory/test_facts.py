@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from mores.factory import sources
 from mores.factory.build import Built, build
 from mores.factory.facts import FACTS, LONGEST, CorrectFact, CorrectFacts, tell
+from mores.factory.folder import verify
 from mores.factory.items import SourceItem, Task
 from mores.factory.output import write
 from mores.factory.recipe import BuildRecipe
-from mores.factory.verify import verify
 from mores.io import read_records
 from mores.search.base import Query
 from mores.search.corpus import Corpus

@@ -12,12 +12,12 @@ import pytest
 
 from mores.errors import InputError
 from mores.factory.build import Built, build
+from mores.factory.folder import verify
 from mores.factory.gold import Gold
 from mores.factory.items import Task
 from mores.factory.manifest import MANIFEST, DatasetDifference, ManifestEntry, compare, read_entries
 from mores.factory.output import write
 from mores.factory.recipe import BuildRecipe
-from mores.factory.verify import verify
 from mores.io import JsonlWriter, read_records
 from mores.types import Error, Severity
 from tests.cli.conftest import Run, home, mores

@@ -16,8 +16,8 @@ from mores.errors import ConfigError
 from mores.factory import audit, balance, shortcut, work
 from mores.factory import build as stages
 from mores.factory import output as writing
+from mores.factory.folder import verify
 from mores.factory.recipe import BuildRecipe
-from mores.factory.verify import verify
 from mores.factory.work import StageStore
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.factory.subject import subject
+from mores.factory.statement import subject
 
 
 @pytest.mark.parametrize(

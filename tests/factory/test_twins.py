@@ -9,8 +9,7 @@ import pytest
 
 from mores.factory.items import SourceItem, Task
 from mores.factory.ngrams import char_ngrams
-from mores.factory.split import LARGEST, groups
-from mores.factory.twins import count_leaks, near_twins
+from mores.factory.split import LARGEST, count_leaks, groups, near_twins
 
 SYLLABLES = ["ka", "mo", "ri", "tu", "sen", "pol", "dra", "vi", "hu", "ban"]
 

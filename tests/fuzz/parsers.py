@@ -27,8 +27,8 @@ from mores.factory import folder as build
 from mores.factory import manifest, sources
 from mores.factory import recipe as factory_recipe
 from mores.factory.errors import model as errors_of_model
+from mores.factory.folder import verify as verify_dataset
 from mores.factory.sources import files
-from mores.factory.verify import verify as verify_dataset
 from mores.factory.wrap import Templates
 from mores.io import check_samples, read_records, read_samples
 from mores.io.source import read_text

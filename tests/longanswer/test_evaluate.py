@@ -14,7 +14,7 @@ import pytest
 from mores.engine import Asker, Counts, Limits, Store
 from mores.errors import ConfigError, InputError, ModelError, Rejected, Transient
 from mores.io import JsonlWriter, read_records
-from mores.longanswer.estimate import estimate
+from mores.longanswer.appraise import estimate
 from mores.longanswer.evaluate import FILES, LongformEvaluation
 from mores.longanswer.factuality import overall, s_fact
 from mores.longanswer.records import Appraisal, LanguageCheck, LongAnswer, QuestionKind, Translation

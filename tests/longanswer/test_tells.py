@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.longanswer.tells import Tell, find_tells, has_emoji
+from mores.longanswer.tells import Tell, find_tells
 
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data") / "calmqa"
 
@@ -92,7 +92,7 @@ def test_answering_in_english(asked: str, in_english: bool | None, is_tell: bool
 
 @pytest.mark.parametrize("text", ["😀", "Great! 🇫🇴", "👩🏽‍🚀", "☀️", "❤️", "✅ yes", "⭐", "1️⃣", "🌶", "©️", "🫠", "⌚"])
 def test_emoji(text: str) -> None:
-    assert has_emoji(text)
+    assert Tell.EMOJI in find_tells(text, "en", None)
     assert find_tells(text, "ja", None) == ("emoji",)
 
 
@@ -100,7 +100,7 @@ def test_emoji(text: str) -> None:
     "text", ["", "1 # * ©", "☀ ★ ✓ → • ♥", "日本語。", "नमस्ते", "⌚\ufe0e", "𓀀", "a\ufe0f", "ᏣᎳᎩ", "½ ™ §", "한국어 ㉠"]
 )
 def test_what_is_no_emoji(text: str) -> None:
-    assert not has_emoji(text)
+    assert Tell.EMOJI not in find_tells(text, "en", None)
 
 
 @given(st.text(max_size=200), st.sampled_from(["en", "zh-Hant", "rn", "aa"]), st.none() | st.booleans())
@@ -124,7 +124,8 @@ def test_rates_of_appendix_c() -> None:
             for answer in entry["answers"]:
                 model, text = answer["prompting_state"]["model_name"], answer["translations"][name]["text"]
                 if model.startswith(("Llama", "Mixtral", "GPT 4o")) and text:
-                    count.update((model, tell) for tell in ("n", *(["emoji"] if has_emoji(text) else [])))
+                    tells = find_tells(text, "en", None)
+                    count.update((model, tell) for tell in ("n", *(["emoji"] if Tell.EMOJI in tells else [])))
     rates = {key: 100 * value / count[key[0], "n"] for key, value in count.items()}
     assert rates["Llama 3 70B (together.ai)", "emoji"] == pytest.approx(17.54, abs=2)
     assert ("GPT 4o", "emoji") not in rates

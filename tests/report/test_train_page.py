@@ -9,8 +9,7 @@ from mores.report.base.page import render_page
 from mores.report.runs import run_page, run_tables
 from mores.report.train import describe_training
 from mores.run import open_run
-from mores.training.folder import RESULT
-from mores.training.records import Trained
+from mores.training.folder import RESULT, Trained
 from mores.types import Result, Signature
 from tests.runs import write_manifest
 

@@ -19,11 +19,10 @@ from hypothesis import strategies as st
 from mores.engine.loop import run
 from mores.engine.progress import Silent
 from mores.errors import ConfigError, InputError, ModelError, StoreError
-from mores.search import Found, Query, dense, open_search, vectors
+from mores.search import Found, Query, dense, open_search
 from mores.search.corpus import Corpus
-from mores.search.dense import REGION, WORDS, DenseCorpus
+from mores.search.dense import REGION, WORDS, DenseCorpus, Vectors, open_vectors
 from mores.search.encoders import Encoder, open_encoder, unit_vectors
-from mores.search.vectors import Vectors, open_vectors
 from tests.search.concepts import Concepts
 
 T = TypeVar("T")
@@ -117,7 +116,7 @@ def test_blocks_make_no_difference(count: int, asked: int, block: int, random: o
     mapped = Vectors.__new__(Vectors)
     mapped._rows = rows.astype(np.float16)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vectors, "_BLOCK", block)
+        patch.setattr(dense, "_BLOCK", block)
         assert np.allclose(mapped.cosines(queries), queries @ mapped._rows.astype(np.float32).T, atol=1e-5)
 
 
@@ -148,7 +147,7 @@ def test_words_meaning_and_both_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_encoding_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "_WRITTEN", 10)
+    monkeypatch.setattr(dense, "_WRITTEN", 10)
     path = write(tmp_path, texts := [f"tea {n}" for n in range(35)])
     broken = Concepts(stop_after=25)
     with pytest.raises(ModelError, match=r"concepts.1 cannot encode 10 texts: MemoryError: no more memory"):

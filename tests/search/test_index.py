@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.search.index import K1, B, Index, build_index
+from mores.search.index import K1, B, Index, best, build_index
 
 
 def open_index(texts: list[str], folder: Path) -> Index:
@@ -21,7 +21,8 @@ def open_index(texts: list[str], folder: Path) -> Index:
 
 
 def hits(index: Index, query: str, k: int) -> list[tuple[int, float]]:
-    return [(hit.passage["n"], hit.score) for hit in index.search(query, k)]
+    scores = index.scores(query)
+    return [(index.passage(place)["n"], float(scores[place])) for place in best(scores, k)]
 
 
 def reference(texts: list[str], query: str, k: int) -> list[tuple[int, float]]:

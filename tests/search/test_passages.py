@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import zipfile
+from collections.abc import Callable
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,6 +95,73 @@ def test_a_bad_row_says_where(tmp_path: Path, line: str, what: str) -> None:
     path.write_text('{"text": "fine"}\n' + line + "\n")
     with pytest.raises(InputError, match=f"c.jsonl:2: {what}"):
         rows(path)
+
+
+def _csv(path: Path) -> None:
+    path.write_text("Title;Content;Link;Date\nKava;Kava is drunk.;https://x.example;NA\nTea;;;\n")
+
+
+def _gzipped(path: Path) -> None:
+    path.write_bytes(gzip.compress(b'{"passage": "Kava is drunk.", "title": "Kava", "url": "https://x.example"}\n'))
+
+
+def _json(path: Path) -> None:
+    path.write_text('[{"body": "Kava is drunk.", "Title": "Kava", "url": "https://x.example"}, {"text": null}]')
+
+
+def _parquet(path: Path) -> None:
+    table = {"text": ["Kava is drunk.", None], "title": ["Kava", "Tea"], "source": ["https://x.example", None]}
+    pq.write_table(pa.table(table), path)
+
+
+def _xlsx(path: Path) -> None:
+    rows = [("Text", "Title", "Source"), ("Kava is drunk.", "Kava", "https://x.example")]
+    texts = [[f'<c t="inlineStr"><is><t>{cell}</t></is></c>' for cell in row] for row in rows]
+    cells = "".join(f"<row>{''.join(row)}</row>" for row in texts)
+    with zipfile.ZipFile(path, "w") as book:
+        book.writestr("xl/worksheets/sheet1.xml", f"<worksheet><sheetData>{cells}</sheetData></worksheet>")
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "line"),
+    [
+        ("c.csv", _csv, 2),
+        ("c.jsonl.gz", _gzipped, 1),
+        ("c.json", _json, 1),
+        ("c.parquet", _parquet, 1),
+        ("c.xlsx", _xlsx, 2),
+    ],
+)
+def test_any_table_is_read(tmp_path: Path, name: str, write: Callable[[Path], None], line: int) -> None:
+    write(tmp_path / name)
+    assert rows(tmp_path / name) == [Passage("Kava is drunk.", line, "Kava", "https://x.example")]
+
+
+def test_days_of_a_typed_table_are_texts(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"text": ["Kava."], "date": [date(2020, 2, 1)]}), tmp_path / "c.parquet")
+    assert rows(tmp_path / "c.parquet") == [Passage("Kava.", 1, date="2020-02-01")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "what"),
+    [
+        ("c.csv", "a,b\n1,2\n", r"c\.csv:1: no field 'text'; expected 'text' .*; found 'a', 'b'"),
+        ("c.csv", 'text\n"open\n', r"c\.csv:2: not valid csv"),
+        ("c.csv", "content,body\nx,y\n", r"c\.csv:2: 'content' and 'body' may each be the text"),
+        ("c.json", '[{"text": "a"}, {"text": 5}]', r"c\.json:2: 'text' is not a string"),
+        ("c.json", '[{"text": "a", "date": 5}]', r"c\.json:1: 'date' is not a string"),
+    ],
+)
+def test_a_bad_row_of_a_table_says_where(tmp_path: Path, name: str, content: str, what: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=what):
+        rows(tmp_path / name)
+
+
+def test_json_lines_with_a_text_have_fields_by_our_names_alone(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_text('{"text": "Kava.", "Title": "K", "link": 5, "content": ["x"]}\n')
+    assert rows(path) == [Passage("Kava.", 1)]
 
 
 def test_text_that_is_not_utf_8_says_where(tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from mores.training.composed import compose_claims, end_sentence
-from mores.training.pair_samples import PairSamples
+from mores.training.pair_samples import PairSamples, _add, compose_claims
 from mores.training.pairs import ClaimPair
 
 
@@ -75,5 +74,5 @@ def test_where_nothing_is_correct_or_too_long_there_is_no_text() -> None:
 
 
 def test_a_claim_ends_like_a_sentence() -> None:
-    assert [end_sentence(claim, "en") for claim in ("It is. ", "It is", "Is it?")] == ["It is.", "It is.", "Is it?"]
-    assert end_sentence("そうです", "ja") == "そうです。"
+    assert [_add("", claim, "en") for claim in ("It is. ", "It is", "Is it?")] == ["It is. ", "It is. ", "Is it? "]
+    assert _add("", "そうです", "ja") == "そうです。"

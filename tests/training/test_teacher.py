@@ -13,12 +13,10 @@ import mores
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, read_records
 from mores.run import Plan, start_run
-from mores.training.examples import Examples
+from mores.training.examples import Examples, Shape, TaughtSample, make_row, read_labelled
+from mores.training.folder import Trained
 from mores.training.network import ATTENTION, register_attention
-from mores.training.packing import Shape, make_row
 from mores.training.recipe import TuningRecipe
-from mores.training.records import Trained
-from mores.training.teacher import TaughtSample, read_labelled
 from mores.types import Judgement, Sample, Signature
 from tests.metaevaluation.golds import dishes
 from tests.packages import package

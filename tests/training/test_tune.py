@@ -16,9 +16,8 @@ from mores.factory.gold import Gold
 from mores.metric.schema import parse_text
 from mores.metric.spans import align
 from mores.metric.write import write_report
-from mores.training.examples import Examples, TokenizedExample
+from mores.training.examples import Examples, Shape, TokenizedExample, make_row, pack, shape_of, steps
 from mores.training.network import ATTENTION, load, register_attention
-from mores.training.packing import Shape, make_row, pack, shape_of, steps
 from mores.training.recipe import TuningRecipe
 from tests.metaevaluation.golds import dishes, error, gold
 from tests.packages import package

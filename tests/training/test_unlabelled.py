@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mores.training.contrast import contrasts
+from mores.training.derived import contrasts, make_unlabelled
 from mores.training.pairs import ClaimPair
-from mores.training.unlabelled import make_unlabelled
 
 PASSAGE = "The old man was born before the war."
 

@@ -28,9 +28,8 @@ from mores.factory.items import SourceItem
 from mores.factory.ngrams import Integers
 from mores.factory.recipe import BuildRecipe, first_available
 from mores.factory.shortcut import Shortcut, audit
-from mores.factory.split import SPLITS, folds, groups
+from mores.factory.split import SPLITS, count_leaks, folds, groups, near_twins
 from mores.factory.statement import norm_of
-from mores.factory.twins import count_leaks, near_twins
 from mores.factory.work import StageStore
 from mores.factory.wrap import Templates, Wrapper
 from mores.io import read_records

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from mores.factory.items import SourceItem, Task
 from mores.factory.split import Split
-from mores.factory.subject import subject_of
+from mores.factory.statement import subject_of
 from mores.types import Record
 
 FACTS = "facts.jsonl"

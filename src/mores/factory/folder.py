@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,12 @@ from mores.culture import language
 from mores.errors import InputError
 from mores.factory.facts import FACTS, CorrectFact
 from mores.factory.gold import Gold
-from mores.factory.manifest import MANIFEST, ManifestEntry
+from mores.factory.manifest import MANIFEST, ManifestEntry, make_entry, read_entries, sum_of
 from mores.factory.recipe import EDITION
 from mores.factory.split import SPLITS
 from mores.hub import CARD, TAGS, Upload, licence_name, with_fields
+from mores.io import read_records
+from mores.io.source import numbered_lines
 from mores.io.values import load_json
 from mores.run import Run
 
@@ -76,3 +80,81 @@ class BuildRun(Run):
         files: dict[str, Path | bytes] = {name: self.file(name) for name in (*names, SUMS)}
         message = f"Dataset {self.about['recipe']['name']}, manifest {self.about['manifest']}"
         return Upload(repository, "dataset", files | {CARD: card}, message)
+
+
+def verify(folder: Path) -> list[str]:
+    """Return the problems of a dataset."""
+    if not (folder / SUMS).is_file():
+        raise InputError(f"{folder}: no {SUMS} in it; is it a folder that `mores build` wrote?")
+    problems = list(_wrong_sums(folder))
+    match read_about(folder / ABOUT):
+        case {"recipe": {"errors": int(errors), "cap": int(most)}, "tables": {"split": dict(counted)}}:
+            pass
+        case _:
+            raise InputError(f"{folder / ABOUT}: it lacks a part of the recipe or the counts; build the dataset again")
+    listed = read_entries(folder)
+    seen: dict[str, str] = {}
+    groups: dict[str, str] = {}
+    splits, sources = Counter[str](), Counter[str]()
+    for split in SPLITS:
+        path = folder / f"{split}.jsonl"
+        with path.open("rb") as file:
+            lines = (line for _, line in numbered_lines(file) if line.strip())
+            for gold, line in zip(read_records(path, Gold), lines, strict=True):
+                splits[split] += 1
+                sources[gold.sample.source or ""] += 1
+                problems += _misplaced(gold, split, seen, groups)
+                entry = make_entry(gold, line)
+                if entry.id not in listed:
+                    problems.append(f"{entry.id}: is not in {MANIFEST}")
+                elif listed[entry.id] != entry:
+                    problems.append(f"{entry.id}: differs from its entry in {MANIFEST}")
+                problems += _unsound(gold, errors)
+    problems += [f"{name}: is in {MANIFEST}, but in no split" for name in listed.keys() - seen.keys()]
+    if splits != counted:
+        problems.append(f"{ABOUT} counts {counted}, the files have {dict(splits)}")
+    problems += [
+        f"{name}: has {count} samples, and its cap is {most}" for name, count in sources.items() if count > most
+    ]
+    return problems
+
+
+def _misplaced(gold: Gold, split: str, seen: dict[str, str], groups: dict[str, str]) -> Iterator[str]:
+    name = gold.sample.id
+    if gold.split != split:
+        yield f"{name}: says {gold.split}, but is in {split}"
+    if seen.get(name) == split:
+        yield f"{name}: duplicate id in {split}"
+    if seen.setdefault(name, split) != split or groups.setdefault(gold.group, split) != split:
+        yield f"{name}: {gold.group} is in {groups[gold.group]} and in {split}"
+
+
+def _unsound(gold: Gold, most: int) -> Iterator[str]:
+    """Yield the problems of a gold report; rules may put at most `most` errors into a text."""
+    name, errors = gold.sample.id, gold.report.errors
+    by_model = gold.maker.startswith("model:")  # it may change more words than it was asked to
+    if (gold.kind == "correct") != (not errors) or (len(errors) > most and not by_model):
+        yield f"{name}: is {gold.kind}, with {len(errors)} errors"
+    spans: list[tuple[str, int, int]] = []
+    for error in errors:
+        if error.start is None or error.end is None or error.quote is None:
+            yield f"{name}: an error has no place in the text"
+            continue
+        spans.append((error.side, error.start, error.end))
+        if gold.sample.side(error.side)[error.start : error.end] != error.quote:
+            yield f"{name}: the span {error.start}:{error.end} does not hold its quote"
+        if not by_model and error.quote not in error.explanation:
+            yield f"{name}: the explanation of {error.start}:{error.end} does not name its quote"
+    for (side, start, end), (next_side, next_start, next_end) in pairwise(sorted(spans)):
+        if side == next_side and next_start < end:
+            yield f"{name}: the spans {start}:{end} and {next_start}:{next_end} overlap"
+
+
+def _wrong_sums(folder: Path) -> Iterator[str]:
+    there = {path.name for path in folder.iterdir() if path.is_file()}
+    for line in (folder / SUMS).read_text("utf-8", "replace").splitlines():
+        wanted, _, name = line.partition("  ")
+        if name not in there:
+            yield f"{name}: is missing"
+        elif sum_of(folder / name) != wanted:
+            yield f"{name}: has been changed (sha256 differs)"

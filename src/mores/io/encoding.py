@@ -37,7 +37,12 @@ def byte_lines(source: TableSource, file: IO[bytes]) -> tuple[str, Lines]:
     UTF-16 and UTF-32, in which a line feed has several bytes, come as UTF-8; lines of other encodings as they are.
     """
     if source.encoding:
-        name = check_encoding(source.encoding)
+        try:
+            decoder = getincrementaldecoder(source.encoding)
+        except LookupError as error:
+            fix = "give one such as utf-8, windows-1252 or shift-jis"
+            raise ConfigError(f"unknown encoding {source.encoding!r}; {fix}", setting="encoding") from error
+        name = decoder.__module__.removeprefix("encodings.")
         return name, _transcoded(source, file, name) if name.startswith(("utf_16", "utf_32")) else numbered_lines(file)
     first = file.readline()
     name = next((name for mark, name in _MARKS.items() if first.startswith(mark)), "")
@@ -48,17 +53,6 @@ def byte_lines(source: TableSource, file: IO[bytes]) -> tuple[str, Lines]:
         return name, _transcoded(source, chain([first], file), name)
     rest = ((number, line) for number, line in enumerate(file, 2))
     return UTF8, chain([(1, first.removeprefix(BOM))] if first else [], rest)
-
-
-def check_encoding(name: str) -> str:
-    """Return Python's name of an encoding; ConfigError where it has none."""
-    try:
-        decoder = getincrementaldecoder(name)
-    except LookupError as error:
-        raise ConfigError(
-            f"unknown encoding {name!r}; give one such as utf-8, windows-1252 or shift-jis", setting="encoding"
-        ) from error
-    return decoder.__module__.removeprefix("encodings.")
 
 
 def _transcoded(source: TableSource, chunks: Iterable[bytes], encoding: str) -> Lines:

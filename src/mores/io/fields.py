@@ -63,8 +63,10 @@ class SampleReader(ColumnReader):
         if text is None:
             raise InputError("the text is empty; fill in 'text' or remove the row")
         instruction = self._string(match, values, "instruction") or DEFAULT_INSTRUCTION
-        if "instruction" not in match.single:
-            instruction = self._with_input(match, values, instruction)
+        if "instruction" not in match.single and "input" in match.names["instruction"]:
+            about = values.get("input")  # what an instruction is about, where a row has both, as in Alpaca's format
+            is_filled = isinstance(about, str) and about.strip() and values.get("instruction")
+            instruction = f"{instruction}\n{about}" if is_filled else instruction
         fields: dict[str, Any] = {"id": self._string(match, values, "id") or default_id}
         for column in ("language", "region", "source"):
             if column in match.names and (value := self._string(match, values, column)) is not None:
@@ -76,12 +78,6 @@ class SampleReader(ColumnReader):
         if match.others and (extras := self._metadata(match, values)):
             fields["metadata"] = extras
         return Sample(text=text, instruction=instruction, **fields)
-
-    def _with_input(self, match: ColumnMatch, values: Mapping[str, Any], instruction: str) -> str:
-        """Return an instruction with the `input` that it is about, where a row has both, as in Alpaca's format."""
-        about = values.get("input") if "input" in match.names["instruction"] else None
-        is_filled = isinstance(about, str) and about.strip() and values.get("instruction")
-        return f"{instruction}\n{about}" if is_filled else instruction
 
     def _metadata(self, match: ColumnMatch, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return what other columns say; an object of that name is that of a sample which Mores or others wrote."""
@@ -140,12 +136,6 @@ def _passages(value: object) -> Iterator[Evidence]:
 
 
 def _kind(value: object) -> str:
-    kinds = {
-        bool: "a boolean",
-        int: "a number",
-        float: "a number",
-        str: "a string",
-        list: "an array",
-        dict: "an object",
-    }
+    kinds = {bool: "a boolean", **dict.fromkeys((int, float), "a number")}
+    kinds |= {str: "a string", list: "an array", dict: "an object"}
     return kinds.get(type(value), f"of type {type(value).__name__}")

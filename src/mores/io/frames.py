@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mores.errors import InputError
@@ -17,7 +17,11 @@ def is_frame(data: object) -> bool:
 def frame_rows(data: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of a frame, a table or an iterable of mappings; None where pandas has NaN, NA or NaT."""
     if not is_frame(data):
-        yield from _mappings(data)
+        for number, row in enumerate(data, 1):
+            if not isinstance(row, Mapping):
+                problem = f"row {number} is a {type(row).__name__}"
+                raise InputError(f"{problem}; give a path, a frame of pandas or polars, or mappings such as dicts")
+            yield row
     elif hasattr(data, "iter_rows"):  # polars
         yield from (dict(row) for row in data.iter_rows(named=True))
     elif hasattr(data, "to_batches"):  # pyarrow
@@ -27,11 +31,3 @@ def frame_rows(data: Any) -> Iterator[Mapping[str, Any]]:
             part = data.iloc[start : start + BATCH].astype(object)
             for values in part.where(part.notna(), None).to_dict("records"):
                 yield {str(name): value for name, value in values.items()}
-
-
-def _mappings(rows: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
-    for number, row in enumerate(rows, 1):
-        if not isinstance(row, Mapping):
-            problem = f"row {number} is a {type(row).__name__}"
-            raise InputError(f"{problem}; give a path, a frame of pandas or polars, or mappings such as dicts")
-        yield row

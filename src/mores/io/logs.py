@@ -36,7 +36,17 @@ def read_inspect(source: TableSource) -> Rows:
         packed = file.read(2) == b"PK"
         file.seek(0)
         if not packed:
-            yield from _inspect_json(source, file.read())
+            try:
+                log = json.loads(file.read())
+            except _NOT_JSON as error:
+                what = f"neither a zip file nor valid JSON ({_why(error)})"
+                raise source.error(f"{what}; give a log of Inspect AI, .eval or .json") from error
+            if not isinstance(log, dict) or not isinstance(log.get("eval"), dict):
+                raise source.error("JSON, but no log of Inspect AI: it has no 'eval'; give an .eval or .json log of it")
+            if not isinstance(samples := log.get("samples"), list):
+                raise source.error("the log has no samples; run the evaluation again with its samples logged")
+            for number, sample in enumerate(samples, 1):
+                yield _inspect_row(source, number, sample, log["eval"])
             return
         try:
             with ZipFile(file) as log:
@@ -44,21 +54,6 @@ def read_inspect(source: TableSource) -> Rows:
         except BAD_ZIP as error:
             why = str(error) or "it ends too early"  # EOFError has no words
             raise source.error(f"a damaged log ({why}); copy it again, or recover it: inspect log recover") from error
-
-
-def _inspect_json(source: TableSource, data: bytes) -> Rows:
-    try:
-        log = json.loads(data)
-    except _NOT_JSON as error:
-        what = f"neither a zip file nor valid JSON ({_why(error)})"
-        raise source.error(f"{what}; give a log of Inspect AI, .eval or .json") from error
-    if not isinstance(log, dict) or not isinstance(log.get("eval"), dict):
-        raise source.error("JSON, but no log of Inspect AI: it has no 'eval'; give an .eval or .json log of it")
-    samples = log.get("samples")
-    if not isinstance(samples, list):
-        raise source.error("the log has no samples; run the evaluation again with its samples logged")
-    for number, sample in enumerate(samples, 1):
-        yield _inspect_row(source, number, sample, log["eval"])
 
 
 def _inspect_zip(source: TableSource, log: ZipFile) -> Rows:

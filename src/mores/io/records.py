@@ -20,8 +20,17 @@ def read_records(path: str | Path, type_: type[T]) -> Iterator[T]:
     source = TableSource(to_path(path), "jsonl", stdin=str(path) == STDIN)
     with source.open() as file:
         for number, line in numbered_lines(file):
-            if line.strip():
-                yield _record(source, number, line, type_)
+            if not line.strip():
+                continue
+            try:
+                line.decode()
+                record = type_.model_validate_json(line)
+            except UnicodeDecodeError as error:
+                raise not_utf8(source, number, error) from error
+            except ValidationError as error:
+                fix = f"expected a {type_.__name__} as Mores writes it"
+                raise source.error(f"{_problem(error)}; {fix}", number) from error
+            yield record
 
 
 def read_record(path: Path, type_: type[T], fix: str) -> T:
@@ -30,16 +39,6 @@ def read_record(path: Path, type_: type[T], fix: str) -> T:
         return type_.model_validate_json(path.read_bytes())
     except ValidationError as error:
         raise InputError(f"{path}: {_problem(error)}; {fix}") from error
-
-
-def _record(source: TableSource, number: int, line: bytes, type_: type[T]) -> T:
-    try:
-        line.decode()
-        return type_.model_validate_json(line)
-    except UnicodeDecodeError as error:
-        raise not_utf8(source, number, error) from error
-    except ValidationError as error:
-        raise source.error(f"{_problem(error)}; expected a {type_.__name__} as Mores writes it", number) from error
 
 
 def _problem(error: ValidationError) -> str:

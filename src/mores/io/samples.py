@@ -73,11 +73,18 @@ class SampleTable:
         """Yield the samples with the row of each; a bad one goes to `on_bad`, or is raised."""
         reader = self._reader = SampleReader(self._wanted)
         reading = self._reading = Reading(reader.choose, self._wanted.known)
-        for row in read_rows(self.source, reading) if self._data is None else self._frame():
+        rows: Rows = read_rows(self.source, reading)
+        if self._data is not None:
+            rows = (TableRow(self.source, number, values) for number, values in enumerate(frame_rows(self._data), 1))
+        for row in rows:
             try:
                 if isinstance(row, InputError):
                     raise row
-                sample = self._sample(row)
+                default = f"{row.source.path.stem}:{row.line}" if self._data is None else str(row.line)
+                try:
+                    sample = reader.read(row.values, default, is_table=row.source.format in ARROW)
+                except InputError as error:
+                    raise row.error(str(error), setting=error.setting) from error
             except InputError as error:
                 if self._on_bad is None:
                     raise
@@ -91,17 +98,6 @@ class SampleTable:
     def value(self, row: TableRow, column: str) -> Any:
         """Return what a row has in one of the further columns; None where it has nothing."""
         return self._reader.value(self._reader.match(tuple(row.values)), row.values, column)
-
-    def _sample(self, row: TableRow) -> Sample:
-        default = f"{row.source.path.stem}:{row.line}" if self._data is None else str(row.line)
-        try:
-            return self._reader.read(row.values, default, is_table=row.source.format in ARROW)
-        except InputError as error:
-            raise row.error(str(error), setting=error.setting) from error
-
-    def _frame(self) -> Rows:
-        for number, values in enumerate(frame_rows(self._data), 1):
-            yield TableRow(self.source, number, values)
 
 
 def read_samples(

@@ -17,7 +17,7 @@ from typing import IO, Self
 import orjson
 from pydantic_core import PydanticSerializationError
 
-from mores.errors import InputError, MoresError, StoreError
+from mores.errors import InputError, StoreError
 from mores.io.private import NO_LINK, open_private
 from mores.io.source import to_path
 from mores.types import Record
@@ -31,35 +31,10 @@ STDOUT = "-"
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 
-class JsonlWriter:
-    """Writes records as JSON Lines; the file appears when the `with` block ends without an error.
-
-    `-` is standard output. That, devices and pipes are written as the records come.
-    """
-
-    def __init__(self, path: str | Path) -> None:
-        self._output = _Output(path)
-
-    def __enter__(self) -> Self:
-        self._output.__enter__()
-        return self
-
-    def write(self, record: Record) -> bytes:
-        """Add a record, and returns its line."""
-        line = json_line(record)
-        self._output.write(line)
-        return line
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._output.__exit__(kind, error, trace)
-
-
 def write_text(path: str | Path, text: str) -> None:
     """Write a text file as UTF-8, whole or not at all."""
     with _Output(path) as output:
-        output.write(_utf8(text))
+        output.add(_utf8(text))
 
 
 def json_line(record: Record) -> bytes:
@@ -88,20 +63,18 @@ class _Output:
 
     def __enter__(self) -> Self:
         with explain_writing(self._path):
-            self._file = self._open()
+            if self._stdout:
+                sys.stdout.flush()
+                self._file = sys.stdout.buffer
+            elif self._path.exists() and not self._path.is_file():
+                self._file = self._path.open("wb")
+            else:
+                # Always the same name, so that what a killed run left behind is used again, and does not pile up.
+                self._temporary = self._target.with_name(f".{self._target.name}.part")
+                self._file = _open_alone(self._temporary)
         return self
 
-    def _open(self) -> IO[bytes]:
-        if self._stdout:
-            sys.stdout.flush()
-            return sys.stdout.buffer
-        if self._path.exists() and not self._path.is_file():
-            return self._path.open("wb")
-        # Always the same name, so that what a killed run left behind is used again, and does not pile up.
-        self._temporary = self._target.with_name(f".{self._target.name}.part")
-        return _open_alone(self._temporary)
-
-    def write(self, data: bytes) -> None:
+    def add(self, data: bytes) -> None:
         assert self._file is not None, "write inside the `with` block"
         with explain_writing(self._path):
             self._file.write(data)
@@ -114,7 +87,11 @@ class _Output:
                 with explain_writing(self._path):
                     self._complete()
         finally:
-            self._clean_up()
+            with suppress(OSError):  # what could not be written was said by `_complete`
+                if self._file is not None and not self._stdout:
+                    self._file.close()
+            if self._temporary is not None and self._file is not None:
+                self._temporary.unlink(missing_ok=True)
 
     def _complete(self) -> None:
         assert self._file is not None
@@ -128,12 +105,18 @@ class _Output:
         self._temporary.replace(self._target)
         self._temporary = None  # the next run may have one of that name already
 
-    def _clean_up(self) -> None:
-        with suppress(OSError):  # what could not be written was said by `_complete`
-            if self._file is not None and not self._stdout:
-                self._file.close()
-        if self._temporary is not None and self._file is not None:
-            self._temporary.unlink(missing_ok=True)
+
+class JsonlWriter(_Output):
+    """Writes records as JSON Lines; the file appears when the `with` block ends without an error.
+
+    `-` is standard output. That, devices and pipes are written as the records come.
+    """
+
+    def write(self, record: Record) -> bytes:
+        """Add a record, and return its line."""
+        line = json_line(record)
+        self.add(line)
+        return line
 
 
 def _open_alone(path: Path) -> IO[bytes]:
@@ -160,26 +143,22 @@ def explain_writing(path: Path) -> Iterator[None]:
     except BrokenPipeError:  # the reader stopped early (`| head`): the command line ends quietly
         raise
     except OSError as error:
-        raise _unwritable(path, error) from error
-
-
-def _unwritable(path: Path, error: OSError) -> MoresError:
-    code = error.errno
-    if code == errno.ENOENT:
-        return InputError(f"{path}: no folder {path.parent}; make it first: mkdir -p {path.parent}")
-    if code in {errno.EISDIR, errno.ENOTDIR}:
-        return InputError(f"{path}: not a place for a file ({error.strerror}); give the name of a file in a folder")
-    if code in {errno.EACCES, errno.EPERM, errno.EROFS}:
-        return InputError(f"{path}: may not be written ({error.strerror}); choose another folder")
-    if code == errno.ELOOP:
-        name = Path(error.filename or path).name
+        why, name = error.strerror, Path(error.filename or path).name
         link = "it" if name == path.name else f"{name} beside it"
-        return InputError(f"{path}: {link} is a link, and may lead anywhere; remove it")
-    if code == errno.EAGAIN:
-        return InputError(f"{path}: another run is writing it; wait for that to end or choose another name")
-    if code in {errno.ENOSPC, errno.EDQUOT}:
-        return StoreError(f"{path}: the disk is full ({error.strerror}); free some space and run again")
-    return StoreError(f"{path}: cannot be written ({error}); choose another path")
+        fix, other = "give the name of a file in a folder", "choose another folder"
+        reasons: dict[int | None, str] = {
+            errno.ENOENT: f"no folder {path.parent}; make it first: mkdir -p {path.parent}",
+            **dict.fromkeys((errno.EISDIR, errno.ENOTDIR), f"not a place for a file ({why}); {fix}"),
+            **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), f"may not be written ({why}); {other}"),
+            errno.ELOOP: f"{link} is a link, and may lead anywhere; remove it",
+            errno.EAGAIN: "another run is writing it; wait for that to end or choose another name",
+        }
+        if reason := reasons.get(error.errno):
+            raise InputError(f"{path}: {reason}") from error
+        reason = f"cannot be written ({error}); choose another path"
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            reason = f"the disk is full ({why}); free some space and run again"
+        raise StoreError(f"{path}: {reason}") from error
 
 
 def file_name(text: str) -> str:

@@ -29,24 +29,22 @@ def read_answers(source: Answers, on_bad: OnBad) -> Iterator[LongAnswer]:
     `answer_english`. A bad row goes to `on_bad` with its place.
     """
     if not isinstance(source, str | Path):
-        rows = (SourceRow(f"answers:{number}", Path(), (), _values(record)) for number, record in enumerate(source, 1))
-        return collect(rows, _once(_answer), on_bad)
+        rows = (SourceRow(f"answers:{number}", Path(), (), dict(record)) for number, record in enumerate(source, 1))
+        return collect(rows, _once(), on_bad)
     path = Path(source)
     if path.is_dir():
-        return (_released(entry, answer) for entry in read_entries(path, on_bad) for answer in _of_models(entry))
-    return collect(read(path), _once(_answer), on_bad)
-
-
-def _values(record: LongAnswer | Mapping[str, Any]) -> Mapping[str, Any]:
-    return dict(record) if isinstance(record, LongAnswer) else record
-
-
-def _of_models(entry: CalmqaQuestion) -> Iterable[CalmqaAnswer]:
-    return (answer for answer in entry.answers if answer.model not in PEOPLE)
+        entries = read_entries(path, on_bad)
+        return (_released(entry, answer) for entry in entries for answer in entry.answers if answer.model not in PEOPLE)
+    return collect(read(path), _once(), on_bad)
 
 
 def _released(entry: CalmqaQuestion, answer: CalmqaAnswer) -> LongAnswer:
-    failure = _failure(answer.text)
+    failure = None
+    if not answer.text:
+        failure = Failure(kind=FailureKind.MODEL, reason="the release has no answer")
+    elif (word := answer.text.strip()) in REFUSED:
+        reason = f"the release has no answer but the server's reason, {word}"
+        failure = Failure(kind=FailureKind.FILTERED, reason=reason)
     return LongAnswer(
         id=entry.id,
         question=entry.question,
@@ -59,15 +57,6 @@ def _released(entry: CalmqaQuestion, answer: CalmqaAnswer) -> LongAnswer:
         answer_english=answer.english,
         failure=failure,
     )
-
-
-def _failure(text: str | None) -> Failure | None:
-    if not text:
-        return Failure(kind=FailureKind.MODEL, reason="the release has no answer")
-    if text.strip() in REFUSED:
-        reason = f"the release has no answer but the server's reason, {text.strip()}"
-        return Failure(kind=FailureKind.FILTERED, reason=reason)
-    return None
 
 
 def _answer(row: SourceRow) -> LongAnswer:
@@ -101,12 +90,12 @@ def _needed(row: SourceRow, *names: str) -> str:
     return text
 
 
-def _once(make: Callable[[SourceRow], LongAnswer]) -> Callable[[SourceRow], LongAnswer]:
-    """Refuse a second answer of the same model under one id."""
+def _once() -> Callable[[SourceRow], LongAnswer]:
+    """Return a reader of rows that refuses a second answer of the same model under one id."""
     seen: dict[tuple[str, str], str] = {}
 
     def checked(row: SourceRow) -> LongAnswer:
-        answer = make(row)
+        answer = _answer(row)
         if (first := seen.setdefault((answer.id, answer.model), row.place)) != row.place:
             raise InputError(f"a second answer to {answer.id!r}, after {first}; give it another id, or name the models")
         return answer

@@ -16,7 +16,7 @@ from mores.engine.estimate import Estimate, estimate
 from mores.errors import ConfigError, InputError
 from mores.formatting import count, first_problems
 from mores.io import JsonlWriter, read_records, spool, write_text
-from mores.longanswer.answers import Answers, read_answers
+from mores.longanswer.answers import read_answers
 from mores.longanswer.appraise import SUMMARIES, Appraising, announce, counting_of, write_summaries
 from mores.longanswer.collection import Candidate, CandidateStatus, Collector, CollectStage, add_up, read_candidates
 from mores.longanswer.evaluate import ANSWERS, FILES, NAMES, LongformEvaluation
@@ -131,15 +131,13 @@ def open_longform(settings: LongformSettings) -> Iterator[LongformJob]:
         if problems:
             asker.progress.note(f"left out {count(len(problems), 'bad row')}:{first_problems(problems)}")
         if not number:
-            raise InputError(f"{name}: there is no answer in it; {_expected(answers)}")
+            expected = "expected rows with 'question', 'answer' and 'language'"
+            if isinstance(answers, str | Path) and Path(answers).is_dir():
+                expected = "expected dataset-*.json of the authors' repository"
+                expected += ", which has the answers of models; the Hub does not"
+            raise InputError(f"{name}: there is no answer in it; {expected}")
         evaluation = appraising.evaluation(copy, Path(folder), asker if judge else None)
         yield LongformJob(name, number, evaluation, appraising, settings.missing_as_issue, asker)
-
-
-def _expected(answers: Answers) -> str:
-    if isinstance(answers, str | Path) and Path(answers).is_dir():
-        return "expected dataset-*.json of the authors' repository, which has the answers of models; the Hub does not"
-    return "expected rows with 'question', 'answer' and 'language'"
 
 
 @takes(CollectSettings)

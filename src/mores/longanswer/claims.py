@@ -68,7 +68,14 @@ def claims_request(question: str, window: Window) -> Request:
 def read_claims(reply: str) -> tuple[str, ...] | Failure:
     """Return the claims in a reply, () for NONE; a failure where any line is neither."""
     if (fields := read_object(reply, "claims")) is not None:
-        return _read_list(fields["claims"]) if isinstance(fields["claims"], list) else unread(reply, _EXPECTED)
+        listed = fields["claims"]
+        if not isinstance(listed, list):
+            return unread(reply, _EXPECTED)
+        texts = [claim.strip() for claim in listed if isinstance(claim, str)]
+        none = [text for text in texts if _NONE.fullmatch(text)]
+        if len(texts) < len(listed) or (none and len(texts) > 1):
+            return unread(str(listed), _EXPECTED)
+        return () if none or not listed else tuple(filter(_says_something, texts)) or unread(str(listed), _EXPECTED)
     lines = [line.strip() for line in reply.splitlines() if line.strip()]
     if len(lines) == 1 and _NONE.fullmatch(lines[0]):
         return ()
@@ -79,15 +86,6 @@ def read_claims(reply: str) -> tuple[str, ...] | Failure:
             return unread(line, _EXPECTED)
         claims.append((match[1] or "").strip())
     return tuple(filter(_says_something, claims)) or unread(reply, _EXPECTED)
-
-
-def _read_list(claims: list[object]) -> tuple[str, ...] | Failure:
-    texts = [claim.strip() for claim in claims if isinstance(claim, str)]
-    none = [text for text in texts if _NONE.fullmatch(text)]
-    if len(texts) < len(claims) or (none and len(texts) > 1):
-        return unread(str(claims), _EXPECTED)
-    spoken = tuple(filter(_says_something, texts))
-    return () if none or not claims else spoken or unread(str(claims), _EXPECTED)
 
 
 def _says_something(claim: str) -> bool:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -137,9 +137,20 @@ class LongformEvaluation:
     async def translate(self, counts: Counts) -> None:
         """Translate what is to be judged and not in English."""
         rows = check_rows(zip(self._answers(), self._read(Surface), strict=True))
-        tasks = ((row, self._to_translate(*row)) for row in rows)
-        asker = self.translator or self.judge
-        await self._ask(Translation, tasks, asker, lambda row, replies: self._translation(*row, replies), counts)
+        tasks = (
+            (row, stages.translation_requests(*row) if self.into_english and self._is_judged(row[1]) else [])
+            for row in rows
+        )
+
+        def make(row: tuple[LongAnswer, Surface], replies: Sequence[Reply]) -> Translation:
+            answer, surface = row
+            if not self._is_judged(surface):
+                return Translation(id=answer.id, model=answer.model)
+            if not self.into_english:
+                return stages.keep_language(answer, surface)
+            return stages.read_translation(answer, surface, replies)
+
+        await self._ask(Translation, tasks, self.translator or self.judge, make, counts)
 
     async def claims(self, counts: Counts) -> None:
         """Read each sentence of what is judged for claims."""
@@ -150,12 +161,30 @@ class LongformEvaluation:
         """Look for each claim."""
         if self.backend is None:
             raise ConfigError("facts are checked against what a search finds: name one", setting="facts")
-        rows = check_rows(zip(self._answers(), self._read(Extraction), strict=True))
+        waiting: deque[Extraction] = deque()  # answers whose searches are under way
+        results: list[Found] = []
+
+        def queries() -> Iterator[tuple[None, Query]]:
+            for answer, extraction in check_rows(zip(self._answers(), self._read(Extraction), strict=True)):
+                waiting.append(extraction)
+                for claim in extraction.claims or ():
+                    yield None, Query(claim.text, answer.language, answer.region)
+
+        def write_finished(writer: JsonlWriter) -> None:
+            while waiting and (number := len(waiting[0].claims or ())) <= len(results):
+                about = waiting.popleft()
+                writer.write(ClaimSearch(id=about.id, model=about.model, found=tuple(results[:number])))
+                del results[:number]
+                counts.done += 1
+
         try:
             with self._writer(ClaimSearch) as writer:
-                async with aclosing(_search(rows, self.backend, self.results, counts)) as results:
-                    async for searched in results:
-                        writer.write(searched)
+                async with aclosing(find_all(self.backend, queries(), self.results)) as searches:
+                    async for _, result in searches:
+                        results.append(result)
+                        counts.failed += result.failure is not None
+                        write_finished(writer)
+                write_finished(writer)
         finally:
             await self.backend.close()
 
@@ -214,17 +243,6 @@ class LongformEvaluation:
     def _is_judged(self, surface: Surface) -> bool:
         return surface.failure is None and (self.judge_all or not stages.has_issue(surface))
 
-    def _to_translate(self, answer: LongAnswer, surface: Surface) -> list[Request]:
-        translated = self.into_english and self._is_judged(surface)
-        return stages.translation_requests(answer, surface) if translated else []
-
-    def _translation(self, answer: LongAnswer, surface: Surface, replies: Sequence[Reply]) -> Translation:
-        if not self._is_judged(surface):
-            return Translation(id=answer.id, model=answer.model)
-        if not self.into_english:
-            return stages.keep_language(answer, surface)
-        return stages.read_translation(answer, surface, replies)
-
     async def _ask(
         self,
         type_: type[R],
@@ -258,40 +276,6 @@ def read_appraised(folder: Path, answers: Path | None = None) -> Iterator[tuple[
     """Return each answer with its appraisal, from the folder of an evaluation."""
     appraisals = read_records(folder / FILES[Appraisal], Appraisal)
     return check_rows(zip(read_records(answers or folder / ANSWERS, LongAnswer), appraisals, strict=True))
-
-
-async def _search(
-    rows: Iterable[tuple[LongAnswer, Extraction]], backend: Search, k: int, counts: Counts
-) -> AsyncGenerator[ClaimSearch, None]:
-    """Yield what is found for the claims of each answer, while the searches for the next ones are under way."""
-    waiting: deque[tuple[str, str, int]] = deque()
-    results: list[Found] = []
-    async with aclosing(find_all(backend, _queries(rows, waiting), k)) as searches:
-        async for _, result in searches:
-            results.append(result)
-            counts.failed += result.failure is not None
-            while waiting and waiting[0][2] <= len(results):
-                yield _searched(waiting, results, counts)
-    while waiting:
-        yield _searched(waiting, results, counts)
-
-
-def _queries(
-    rows: Iterable[tuple[LongAnswer, Extraction]], waiting: deque[tuple[str, str, int]]
-) -> Iterator[tuple[None, Query]]:
-    """Yield what is searched for; each answer is put among the waiting ones, with the number of its claims."""
-    for answer, extraction in rows:
-        waiting.append((extraction.id, extraction.model, len(extraction.claims or ())))
-        yield from ((None, query) for query in stages.make_queries(answer, extraction))
-
-
-def _searched(waiting: deque[tuple[str, str, int]], results: list[Found], counts: Counts) -> ClaimSearch:
-    """Return the first of the waiting answers with what was found for it."""
-    name, model, count = waiting.popleft()
-    of_answer = tuple(results[:count])
-    del results[:count]
-    counts.done += 1
-    return ClaimSearch(id=name, model=model, found=of_answer)
 
 
 def check_rows(rows: Iterator[tuple[*Ts]]) -> Iterator[tuple[*Ts]]:

@@ -39,30 +39,25 @@ def checker(given: str | LanguageChecker) -> Checker:
 
 
 def _mores(_name: str) -> Checker:
+    def by_ours(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
+        checks = check([answer.answer or "" for answer in answers], [answer.language for answer in answers])
+        return [LanguageCheck(**vars(verdict)) for verdict in checks]
+
     content = b"".join(files("mores.language").joinpath(name).read_bytes() for name in (model.FILE, strangers.FILE))
-    return Checker(_by_ours, f"mores.{blake2b(content, digest_size=4).hexdigest()}")
-
-
-def _by_ours(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
-    checks = check([answer.answer or "" for answer in answers], [answer.language for answer in answers])
-    return [
-        LanguageCheck(detected=c.detected, certainty=c.certainty, shares=c.shares, correct=c.correct) for c in checks
-    ]
+    return Checker(by_ours, f"mores.{blake2b(content, digest_size=4).hexdigest()}")
 
 
 def _paper(_name: str) -> Checker:
-    detect_as_paper(["Hello"], ["en"])  # says now what is not installed
-    return Checker(_by_papers, "paper." + ".".join(f"{name}-{version(name)}" for name in ("pycld2", "py3langid")))
-
-
-def _by_papers(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
     """Check as the paper does: a language that is not detected counts as wrong."""
-    expected = [answer.language for answer in answers]
-    tags = detect_as_paper([answer.answer or "" for answer in answers], expected)
-    return [
-        LanguageCheck(detected=tag, correct=is_expected(tag, language))
-        for tag, language in zip(tags, expected, strict=True)
-    ]
+
+    def by_papers(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
+        expected = [answer.language for answer in answers]
+        tags = detect_as_paper([answer.answer or "" for answer in answers], expected)
+        pairs = zip(tags, expected, strict=True)
+        return [LanguageCheck(detected=tag, correct=is_expected(tag, language)) for tag, language in pairs]
+
+    detect_as_paper(["Hello"], ["en"])  # says now what is not installed
+    return Checker(by_papers, "paper." + ".".join(f"{name}-{version(name)}" for name in ("pycld2", "py3langid")))
 
 
 CHECKERS: Mapping[str, Callable[[str], LanguageChecker]] = {"mores": _mores, "paper": _paper}

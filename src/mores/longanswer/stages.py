@@ -29,7 +29,7 @@ from mores.longanswer.tells import find_tells
 from mores.longanswer.translate import is_english
 from mores.longanswer.verify import ClaimVerdict
 from mores.models import Request
-from mores.search.base import Found, Query
+from mores.search.base import Found
 from mores.types import Failure, FailureKind
 
 LanguageChecker = Callable[[Sequence[LongAnswer]], list[LanguageCheck]]
@@ -134,11 +134,6 @@ def read_extraction(translation: Translation, replies: Sequence[Reply]) -> Extra
     return result.model_copy(
         update={"claims": tuple(Claim(text=text, sentence=place) for place, text in claims_of_answer)}
     )
-
-
-def make_queries(answer: LongAnswer, extraction: Extraction) -> list[Query]:
-    """Return what is searched for."""
-    return [Query(claim.text, answer.language, answer.region) for claim in extraction.claims or ()]
 
 
 # -- verification ------------------------------------------------------------------------------------------

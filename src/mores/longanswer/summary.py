@@ -110,9 +110,9 @@ class Counting:
 
 class _Row(NamedTuple):
     question: str
+    parts: Parts
     language: str
     kind: str | None
-    parts: Parts
 
 
 def summarise(
@@ -126,8 +126,8 @@ def summarise(
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     failures: dict[str, Counter[str]] = defaultdict(Counter)
     for answer, appraisal in pairs:
-        row = _Row(answer.question, base_language(answer.language), answer.kind, parts_of(answer, appraisal, counting))
-        rows[appraisal.model].append(row)
+        parts = parts_of(answer, appraisal, counting)
+        rows[appraisal.model].append(_Row(answer.question, parts, base_language(answer.language), answer.kind))
         claims = appraisal.claims or ()
         counts[appraisal.model].update(claims=len(claims), undecided=sum(claim.supported is None for claim in claims))
         failures[appraisal.model].update(list(appraisal.failures))
@@ -140,7 +140,7 @@ def summarise(
             undecided=counts[model]["undecided"],
             failures={stage: failures[model][stage] for stage in STAGES if failures[model][stage]},
             k=counting.k,
-            figures=_figures(rows_of_model),
+            figures=figures([row[:2] for row in rows_of_model]),
             by=_group_figures(rows_of_model),
             signature=signature or Signature(),
         )
@@ -232,7 +232,7 @@ def _group_figures(rows: Sequence[_Row]) -> dict[str, dict[str, dict[str, Result
     paper = {"all": checked} | _grouped(checked, lambda row: row.kind)
     groupings = {"paper": paper} | {name: _grouped(rows, key) for name, key in GROUPINGS.items()}
     return {
-        name: {group: _figures(members) for group, members in groups.items() if members}
+        name: {group: figures([row[:2] for row in members]) for group, members in groups.items() if members}
         for name, groups in groupings.items()
     }
 
@@ -256,10 +256,6 @@ def _grouped(rows: Iterable[_Row], key: Callable[[_Row], str | None]) -> dict[st
         if (group := key(row)) is not None:
             groups[group].append(row)
     return dict(sorted(groups.items()))
-
-
-def _figures(rows: Sequence[_Row]) -> dict[str, Result]:
-    return figures([(row.question, row.parts) for row in rows])
 
 
 def figures(rows: Sequence[tuple[str, Parts]]) -> dict[str, Result]:

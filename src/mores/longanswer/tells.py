@@ -7,7 +7,6 @@ anywhere, which also finds an English answer that says "understand" in passing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
 
@@ -38,20 +37,16 @@ class Tell(StrEnum):
 def find_tells(answer: str, language: str, in_english: bool | None) -> tuple[str, ...]:
     """Return the tells of an answer to a question in a language; `in_english` is None where that is not known."""
     opening = answer[:OPENING].replace("’", "'")
-    asked_in_english = base_language(language) == "en"
+    asked_in_english, lowered = base_language(language) == "en", opening.lower()
+    named = (match["name"] for pattern in _language_patterns() for match in pattern.finditer(opening))
     present = {
-        Tell.APOLOGY: _any(_patterns("apology"), opening.lower()),
-        Tell.TRANSLATION: not asked_in_english and _any(_patterns("translation"), opening.lower()),
-        Tell.NAMES_LANGUAGE: not asked_in_english and any(map(_is_language, _named(opening))),
-        Tell.EMOJI: has_emoji(answer),
+        Tell.APOLOGY: any(pattern.search(lowered) for pattern in _patterns("apology")),
+        Tell.TRANSLATION: not asked_in_english and any(pattern.search(lowered) for pattern in _patterns("translation")),
+        Tell.NAMES_LANGUAGE: not asked_in_english and any(map(_is_language, named)),
+        Tell.EMOJI: _EMOJI.search(answer) is not None,
         Tell.ENGLISH: bool(in_english) and not asked_in_english,
     }
     return tuple(tell.value for tell, there in present.items() if there)
-
-
-def has_emoji(text: str) -> bool:
-    """Return whether a character is shown as an emoji: ☀️ is, with its variation selector, and ☀ is not."""
-    return _EMOJI.search(text) is not None
 
 
 _PICTURES = (
@@ -63,7 +58,7 @@ _PICTURES = (
 _SHOWN_SO = "⌚⌛⏩-⏬⏰⏳◽◾☔☕♈-♓♿⚓⚡⚪⚫⚽⚾⛄⛅⛎⛔⛪⛲⛳⛵⛺⛽✅✊✋✨❌❎❓-❕❗➕-➗➰➿⬛⬜⭐⭕"
 """Signs of the basic plane that are emoji by themselves (Emoji_Presentation of Unicode)."""
 _SHOWN_ON_DEMAND = "\u00a9\u00ae\u203c-\u3299"
-"""The range of the others, which a variation selector turns into emoji; it stands behind no other signs."""
+"""The range of the others, which a variation selector turns into emoji: ☀️ is one, ☀ is not."""
 _EMOJI = re.compile(rf"[{_PICTURES}{_SHOWN_SO}](?!\ufe0e)|[{_SHOWN_ON_DEMAND}]\ufe0f|[0-9#*]\ufe0f?\u20e3")
 
 
@@ -76,18 +71,10 @@ def _patterns(tell: str) -> tuple[re.Pattern[str], ...]:
 
 @cache
 def _language_patterns() -> tuple[re.Pattern[str], ...]:
+    """Return patterns of words that may name a language."""
     patterns = read_packaged_toml("mores.longanswer", "tells.toml")["names_language"]["en"]
     named = (pattern.replace("(LANGUAGE)", r"(?P<name>(?-i:[A-Z])\w+)") for pattern in patterns)
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in named)
-
-
-def _any(patterns: Sequence[re.Pattern[str]], text: str) -> bool:
-    return any(pattern.search(text) for pattern in patterns)
-
-
-def _named(opening: str) -> Iterator[str]:
-    """Yield the words that may name a language."""
-    return (match["name"] for pattern in _language_patterns() for match in pattern.finditer(opening))
 
 
 @lru_cache(maxsize=4096)

@@ -100,12 +100,11 @@ class PureTokenizer:
     def encode(self, text: str) -> list[int]:
         if not _RUN.search(text):
             return list(self._encoding.encode_ordinary(text))
-        return [token for part in self._split(text) for token in self._part(part)]
-
-    def _part(self, part: str) -> Sequence[int]:
-        if len(part) < LONG // 2:
-            return list(self._encoding.encode_ordinary(part))
-        return merge(part.encode(), self._ranks())
+        short, encode = LONG // 2, self._encoding.encode_ordinary
+        parts = (
+            encode(part) if len(part) < short else merge(part.encode(), self._ranks()) for part in self._split(text)
+        )
+        return [token for tokens in parts for token in tokens]
 
     @cache  # noqa: B019 (there is one tokenizer, and it lives as long as the program)
     def _ranks(self) -> dict[bytes, int]:

@@ -9,9 +9,8 @@ from mores.report.base.blocks import Section
 from mores.report.base.charts import Amounts, IntervalRow, Intervals
 from mores.report.base.document import ResultDocument
 from mores.report.base.grid import Grid, Row, make_grid
-from mores.training.folder import TrainRun
+from mores.training.folder import Trained, TrainRun
 from mores.training.ground import Grounded
-from mores.training.records import Trained
 from mores.types import Result
 
 

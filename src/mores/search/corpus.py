@@ -1,4 +1,4 @@
-"""`corpus:PATH`: BM25 over the user's own documents, a JSON Lines or text file or a folder of them.
+"""`corpus:PATH`: BM25 over the user's own documents, a table, a text file or a folder of texts and JSON Lines.
 
 The index is built at the first use and kept in the user's cache, under the hash of the documents: a corpus that has
 changed is another one. Nothing leaves the machine.
@@ -54,7 +54,13 @@ class Corpus:
         self.identity = f"{self.kind}:{key}" + (f".{CONTENT}" if self.by_words else "")
         self.folder = (folder or cache_folder() / "corpora") / key
         """Of the index, and of what others keep about the same documents."""
-        self._index = self._open(self.folder)
+        if not self.folder.exists():
+            self._build(self.folder)
+        try:
+            self._index = index.Index(self.folder)
+        except (OSError, ValueError) as error:
+            reason = f"a damaged index ({error}); delete the folder, it is built again"
+            raise StoreError(f"{self.folder}: {reason}") from error
 
     def __len__(self) -> int:
         """Return the number of passages."""
@@ -76,36 +82,24 @@ class Corpus:
         """Do nothing."""
 
     def _find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        scores = (self._index.favour(self._scores_of(query.text), names(query.region)) for query in queries)
-        return [Found(evidence=self._best(of_query, k)) for of_query in scores]
-
-    def _scores_of(self, text: str) -> index.Floats:
-        """Return the score of each passage for a text; 0 without a content word of it, if it has any."""
-        asked = words.words(text)
-        content = " ".join(word for word in asked if is_content(word))
-        if not content:
-            return self._index.scores(text)
-        scores = self._index.scores(content)
-        others = self._index.scores(" ".join(word for word in asked if not is_content(word)))
-        return np.where(scores > 0, scores + others, np.float32(0))
+        results = []
+        for query in queries:
+            asked = words.words(query.text)
+            content = " ".join(word for word in asked if is_content(word))
+            scores = self._index.scores(content or query.text)
+            if content:
+                others = self._index.scores(" ".join(word for word in asked if not is_content(word)))
+                scores = np.where(scores > 0, scores + others, np.float32(0))
+            results.append(Found(evidence=self._best(self._index.favour(scores, names(query.region)), k)))
+        return results
 
     def _best(self, scores: index.Floats, k: int) -> tuple[Evidence, ...]:
         """Return the passages with the highest scores, as evidence."""
-        return tuple(self._evidence(hit.passage) for hit in (self._index.hits(scores, k) if k > 0 else ()))
-
-    def _evidence(self, passage: dict[str, Any]) -> Evidence:
-        about, file, line = passage["evidence"], passage["file"], passage["line"]
-        if not about["source"]:
-            about["source"] = f"{self._documents[file].path}:{line}"
-        return Evidence(**about)
-
-    def _open(self, folder: Path) -> index.Index:
-        if not folder.exists():
-            self._build(folder)
-        try:
-            return index.Index(folder)
-        except (OSError, ValueError) as error:
-            raise StoreError(f"{folder}: a damaged index ({error}); delete the folder, it is built again") from error
+        pieces = []
+        for passage in map(self._index.passage, index.best(scores, k) if k > 0 else ()):
+            about, file, line = passage["evidence"], passage["file"], passage["line"]
+            pieces.append(Evidence(**about | {"source": about["source"] or f"{self._documents[file].path}:{line}"}))
+        return tuple(pieces)
 
     def _build(self, folder: Path) -> None:
         """Write under another name and rename when complete; if another process was faster, its index is as good."""

@@ -53,7 +53,10 @@ async def ground(
                 whole, results = merged(results, k), []
                 counts.done += 1
                 counts.failed += whole.failure is not None
-                yield with_found(sample, whole, characters), whole.failure
+                if whole.evidence and not sample.evidence:
+                    pieces = tuple(shorten(piece, characters) for piece in whole.evidence)
+                    sample = sample.model_copy(update={"evidence": pieces})
+                yield sample, whole.failure
 
 
 def searches_sentences(search: Search) -> bool:
@@ -95,13 +98,6 @@ def merged(results: Sequence[Found], k: int) -> Found:
     for part in parts:
         pieces += tuple(piece for piece in part[:1] if piece not in pieces)
     return Found(evidence=pieces)
-
-
-def with_found(sample: Sample, result: Found, characters: int = CHARACTERS) -> Sample:
-    """Return the sample with what was found as its evidence, unless it has some."""
-    if sample.evidence or not result.evidence:
-        return sample
-    return sample.model_copy(update={"evidence": tuple(shorten(piece, characters) for piece in result.evidence)})
 
 
 def shorten(evidence: Evidence, characters: int) -> Evidence:

@@ -119,13 +119,6 @@ class PassageScorer:
             yield number, row
 
 
-class Hit(NamedTuple):
-    """A passage that was found."""
-
-    passage: dict[str, Any]
-    score: float
-
-
 def build_index(folder: Path, passages: Iterable[dict[str, Any]], read: Callable[[dict[str, Any]], str]) -> int:
     """Write the index of passages into a folder and return their number; `read` gives the text that is searched."""
     places = array("q", [0])
@@ -166,14 +159,6 @@ class Index:
     def ceiling(self, text: str) -> float:
         """Return the score that no passage can exceed."""
         return self._scorer.ceiling(words(text))
-
-    def hits(self, scores: Floats, k: int) -> list[Hit]:
-        """Return the k passages with the highest scores above 0, the best first; of equal ones the earlier first."""
-        return [Hit(self.passage(place), float(scores[place])) for place in best(scores, k)]
-
-    def search(self, text: str, k: int, favoured: Sequence[str] = ()) -> list[Hit]:
-        """Return the best k passages that share a word with a text; matches of a favoured one count up to twice."""
-        return self.hits(self.favour(self.scores(text), favoured), k)
 
     def favour(self, scores: Floats, texts: Sequence[str], most: float = 1.0) -> Floats:
         """Return the scores, raised for matches of the first text with any match: the best by the share `most`.

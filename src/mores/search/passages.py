@@ -1,25 +1,40 @@
-"""A user's documents as passages: paragraphs, joined when they are very short and cut when they are long."""
+"""A user's documents as passages: paragraphs, joined when they are very short and cut when they are long.
+
+Rows of tables are read as `mores.io` reads them. A row of JSON Lines with a field `text` has all fields by our names.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mores.errors import InputError
-from mores.io.rows import read_rows
-from mores.io.source import BOM, TableSource, not_utf8, to_path
+from mores.io.columns import ColumnReader, TableColumn, Wanted
+from mores.io.rows import Reading, read_rows
+from mores.io.source import ARROW, BOM, SUFFIXES, TableRow, TableSource, find_source, format_of, not_utf8, to_path
 
 LONGEST, OVERLAP, SHORTEST = 600, 100, 80
 """Characters: of a passage, of what two parts of a long paragraph share, and of a paragraph that stands alone."""
 ROWS, TEXTS = (".jsonl", ".ndjson"), (".txt", ".md")
+"""The files of a folder that are read; a table in another format is named itself."""
 _SENTENCE_END = r"[.!?…。！？।॥။។۔؟][\"'”’»)\]」』]*(?:\s|(?<=[。！？」』]))"
 _ENDS = tuple(map(re.compile, (r"\n", _SENTENCE_END, r"\s")))
 """Where a long paragraph is cut, the best first: at the end of a line, of a sentence, of a word."""
 _FIELDS = ("title", "source", "url", "date", "language")
+_EXPECTED = f"'text' and, if there are, {', '.join(map(repr, _FIELDS))}"
+_WANTED = Wanted(
+    (
+        TableColumn("text", ("passage", "content", "body"), ("paragraph", "document", "passage text"), needed=True),
+        TableColumn("title", (), ("headline", "heading")),
+        TableColumn("url", (), ("link", "web address"), kind="metadata"),
+        *(TableColumn(name, kind="metadata") for name in ("source", "date", "language")),
+    ),
+    expected=_EXPECTED,
+)
 
 
 class TextPart(NamedTuple):
@@ -51,37 +66,59 @@ class Document:
 
 
 def find_documents(path: str | Path) -> list[Document]:
-    """Return the files of a corpus: one file, or all of a folder and its folders that can be read, by name."""
+    """Return the files of a corpus: one file, or all texts and JSON Lines of a folder and its folders, by name."""
     place = to_path(path)
     if place.is_dir():
-        files = [file for file in _files(place) if file.suffix.lower() in ROWS + TEXTS]
-        documents = [Document(file, file.relative_to(place).as_posix()) for file in files]
+        documents = []
+        for here, folders, names in os.walk(place):
+            folders[:] = (name for name in folders if not name.startswith("."))
+            files = (Path(here, name) for name in names if not name.startswith("."))
+            known = (file for file in files if file.suffix.lower() in ROWS + TEXTS)
+            documents += [Document(file, file.relative_to(place).as_posix()) for file in known]
         if not documents:
             raise InputError(f"{place}: no {', '.join(ROWS + TEXTS)} in this folder; put the corpus there")
         return sorted(documents, key=lambda document: document.name)
     if not place.exists():
         raise InputError(f"{place}: no such file or folder; check the path")
-    if place.suffix.lower() not in ROWS + TEXTS:
-        raise InputError(f"{place}: not a corpus; give a folder or a file with one of {', '.join(ROWS + TEXTS)}")
+    if place.suffix.lower() not in TEXTS and format_of(place) in (None, "text"):
+        raise InputError(f"{place}: not a corpus; give a folder or a file with one of {', '.join(SUFFIXES)}")
     return [Document(place, place.name)]
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    for here, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(here, name) for name in names if not name.startswith("."))
 
 
 def read_passages(document: Document) -> Iterator[Passage]:
     """Yield the passages of a file; a bad row raises InputError."""
-    source = TableSource(document.path, "jsonl" if document.path.suffix.lower() in ROWS else "text")
+    source, reader = find_source(document.path), ColumnReader(_WANTED)
     if source.format == "text":
         yield from _from_text(source)
         return
-    for row in read_rows(source):
+    for row in read_rows(source, Reading(reader.choose, _WANTED.known)):
         if isinstance(row, InputError):
             raise row
-        yield from _from_row(source, row.line, row.values)
+        values = row.values
+        if row.source.format != "jsonl" or "text" not in values:
+            values = _by_our_names(reader, row)
+        if not isinstance(text := values["text"], str):
+            raise row.error(f"'text' is not a string; expected {_EXPECTED}")
+        for field in _FIELDS:
+            if not isinstance(values.get(field), str | None):
+                raise row.error(f"{field!r} is not a string; write it in quotes or leave it out")
+        title, address, url, date = (values.get(field) or "" for field in _FIELDS[:4])
+        for part in split(text):
+            yield Passage(part.text, row.line, title, address or url, date)
+
+
+def _by_our_names(reader: ColumnReader, row: TableRow) -> dict[str, Any]:
+    """Return the fields of a row of a table; a row without a text has an empty one."""
+    if problem := _WANTED.problem(tuple(row.values), is_row=True):
+        raise row.error(problem, setting="columns")
+    match = reader.match(tuple(row.values))
+    try:
+        values = {column.name: reader.value(match, row.values, column.name) for column in _WANTED.columns}
+    except InputError as error:
+        raise row.error(str(error), setting=error.setting) from error
+    if row.source.format in ARROW:  # days and numbers are such there
+        values = {name: value if value is None else str(value) for name, value in values.items()}
+    return values | {"text": "" if values["text"] is None else values["text"]}
 
 
 def _from_text(source: TableSource) -> Iterator[Passage]:
@@ -89,35 +126,18 @@ def _from_text(source: TableSource) -> Iterator[Passage]:
         data = file.read().removeprefix(BOM)
     try:
         text = data.decode().replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise _undecodable(source, data) from error
+    except UnicodeDecodeError as undecodable:
+        for number, row in enumerate(data.split(b"\n"), 1):
+            try:
+                row.decode()
+            except UnicodeDecodeError as error:
+                raise not_utf8(source, number, error) from error
+        raise source.error("not valid UTF-8; save the file as UTF-8") from undecodable
     line, counted = 1, 0
     for start, part in split(text):
         line += text.count("\n", counted, start)
         counted = start
         yield Passage(part, line, source.path.stem)
-
-
-def _undecodable(source: TableSource, data: bytes) -> InputError:
-    for line, part in enumerate(data.split(b"\n"), 1):
-        try:
-            part.decode()
-        except UnicodeDecodeError as error:
-            return not_utf8(source, line, error)
-    return source.error("not valid UTF-8; save the file as UTF-8")
-
-
-def _from_row(source: TableSource, line: int, values: Mapping[str, object]) -> Iterator[Passage]:
-    text = values.get("text")
-    if not isinstance(text, str):
-        what = "'text' is not a string" if "text" in values else "no field 'text'"
-        raise source.error(f"{what}; expected 'text' and, if there are, {', '.join(map(repr, _FIELDS))}", line)
-    for field in _FIELDS:
-        if not isinstance(values.get(field), str | None):
-            raise source.error(f"{field!r} is not a string; write it in quotes or leave it out", line)
-    title, address, url, date = (str(values.get(field) or "") for field in _FIELDS[:4])
-    for part in split(text):
-        yield Passage(part.text, line, title, address or url, date)
 
 
 def split(text: str) -> Iterator[TextPart]:
@@ -156,20 +176,13 @@ def _joined(paragraphs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 def _cut(text: str, start: int, end: int) -> Iterator[TextPart]:
     while end - start > LONGEST:
-        stop = _last_end(text, start + LONGEST // 2, start + LONGEST)
+        low, high = start + LONGEST // 2, start + LONGEST
+        stops = ([match.end() for match in pattern.finditer(text, low, high)] for pattern in _ENDS)
+        stop = next((ends[-1] for ends in stops if ends), high)  # the last good place; none, as in Chinese
         yield from _trimmed(text, start, stop)
         word = _ENDS[-1].search(text, stop - OVERLAP, stop - 1)
         start = word.end() if word else stop - OVERLAP
     yield from _trimmed(text, start, end)
-
-
-def _last_end(text: str, low: int, high: int) -> int:
-    """Return the last good place to cut between two others; the higher one when there is none, as in Chinese."""
-    for pattern in _ENDS:
-        stops = [match.end() for match in pattern.finditer(text, low, high)]
-        if stops:
-            return stops[-1]
-    return high
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[TextPart]:

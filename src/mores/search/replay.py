@@ -10,7 +10,6 @@ import os
 from collections.abc import Sequence
 from hashlib import blake2b, file_digest
 from pathlib import Path
-from typing import IO
 
 from pydantic import ValidationError
 
@@ -47,10 +46,6 @@ class Recorded(Record):
         """Whether a request for more results would return no more."""
         return self.k is None or len(self.evidence) < self.k
 
-    def gives(self, k: int) -> bool:
-        """Return whether the best k are in it."""
-        return self.exhaustive or len(self.evidence) >= k
-
 
 class Replay:
     """A recording that is searched; a query that is not in it is a failure that says so."""
@@ -60,27 +55,27 @@ class Replay:
             raise ConfigError("replay: needs a file, for example replay:searches.jsonl")
         self.name = f"replay:{path}"
         place = to_path(path)
-        self.identity = f"replay:{_hash(place)}"
+        try:
+            with place.open("rb") as file:
+                self.identity = f"replay:{file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()}"
+        except OSError as error:
+            raise InputError(f"{place}: {why_unreadable(error)}") from error
         self._recorded: dict[Query, Recorded] = {}
         for recorded in read_records(place, Recorded):
             _add(self._recorded, recorded)
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
         """Return the recorded results of each query."""
-        return [self._find_one(writable(query), k) for query in queries]
+        return [self._find_one(query, k) for query in map(writable, queries)]
 
     async def close(self) -> None:
         """Do nothing."""
 
     def _find_one(self, query: Query, k: int) -> Found:
         recorded = self._recorded.get(query) or self._recorded.get(Query(query.text))
-        if recorded is None:
-            return self._missing(query, "not in the recording")
-        if not recorded.gives(k):
-            return self._missing(query, f"recorded with {recorded.k} results, and {k} are asked for")
-        return Found(evidence=recorded.evidence[:k])
-
-    def _missing(self, query: Query, what: str) -> Found:
+        if recorded and (recorded.exhaustive or len(recorded.evidence) >= k):
+            return Found(evidence=recorded.evidence[:k])
+        what = f"recorded with {recorded.k} results, and {k} are asked for" if recorded else "not in the recording"
         shown = query.text if len(query.text) <= 80 else query.text[:80] + "…"
         reason = f"{self.name}: {shown!r} is {what}; record it with another search"
         return Found(failure=Failure(kind=FailureKind.MODEL, reason=reason))
@@ -94,7 +89,14 @@ class Recording:
         self._search = search
         self._path = to_path(path)
         self._recorded: dict[Query, Recorded] = {}
-        self._file = self._open()
+        try:
+            if self._path.exists():
+                _mend(self._path)
+                for recorded in read_records(self._path, Recorded):
+                    _add(self._recorded, recorded)
+            self._file = os.fdopen(open_private(self._path, os.O_WRONLY | os.O_APPEND), "ab")
+        except OSError as error:
+            raise StoreError(f"{self._path}: cannot be written ({error}); choose another name") from error
         self._lock = asyncio.Lock()
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
@@ -114,16 +116,6 @@ class Recording:
         """Close the file and the other search."""
         self._file.close()
         await self._search.close()
-
-    def _open(self) -> IO[bytes]:
-        try:
-            if self._path.exists():
-                _mend(self._path)
-                for recorded in read_records(self._path, Recorded):
-                    _add(self._recorded, recorded)
-            return os.fdopen(open_private(self._path, os.O_WRONLY | os.O_APPEND), "ab")
-        except OSError as error:
-            raise StoreError(f"{self._path}: cannot be written ({error}); choose another name") from error
 
 
 def _add(known: dict[Query, Recorded], recorded: Recorded) -> bool:
@@ -150,11 +142,3 @@ def _mend(path: Path) -> None:
         except ValidationError:
             if last.startswith(_BEGINNING[: len(last)]):
                 file.truncate(end)
-
-
-def _hash(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()
-    except OSError as error:
-        raise InputError(f"{path}: {why_unreadable(error)}") from error

@@ -101,7 +101,14 @@ class Serper:
         self.identity = f"{self.name}@{self.base_url}"
         self.counts = counts or Counts()
         self._boxes = boxes
-        self._key = _checked_key(os.environ.get("SERPER_API_KEY") or "")
+        self._key = (os.environ.get("SERPER_API_KEY") or "").strip()
+        if not self._key:
+            raise ConfigError(
+                "serper needs a key: set SERPER_API_KEY (from https://serper.dev),"
+                " or search your own documents with corpus:PATH"
+            )
+        if not self._key.isascii() or not self._key.isprintable():
+            raise ConfigError("SERPER_API_KEY has characters that no key has; copy it again")
         self._mask = ApiKey(self._key)
         self._limits = limits or LIMITS
         self._timeout = self._limits.timeout or LIMITS.timeout
@@ -162,22 +169,21 @@ class Serper:
 
     async def _post(self, payload: bytes) -> tuple[int, Any, bytes]:
         if self._session is None:
-            self._session = self._connect()
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0),
+                headers={"X-API-KEY": self._key, "Content-Type": "application/json", "User-Agent": "mores"},
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=10.0),
+                trust_env=urlsplit(self.base_url).hostname not in ("localhost", "127.0.0.1", "::1"),
+            )
         # A redirect would take the key where the user did not mean it to go.
         async with self._session.post(f"{self.base_url}/search", data=payload, allow_redirects=False) as response:
             body = await read_body(response, _MOST_BYTES)
             return response.status, response.headers, self._mask.masked_body(body)
 
-    def _connect(self) -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0),
-            headers={"X-API-KEY": self._key, "Content-Type": "application/json", "User-Agent": "mores"},
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=10.0),
-            trust_env=urlsplit(self.base_url).hostname not in ("localhost", "127.0.0.1", "::1"),
-        )
-
     def _refusal(self, status: int, headers: Any, body: bytes) -> str | Transient:
-        reason = _message(body)
+        answer = _loaded(body)
+        text = answer.get("message") if isinstance(answer, dict) else body.decode("utf-8", "replace")
+        reason = clean(text, 200) or "no reason given"
         message = f"serper: HTTP {status}: {reason}"
         if status in (401, 403):
             raise ConfigError(f"{message}; the key was refused: set SERPER_API_KEY to a valid one")
@@ -195,22 +201,22 @@ class Serper:
 
 def read_results(body: bytes, boxes: bool) -> list[Evidence] | Transient:
     """Return the results in an answer, with those in boxes beside them if wanted; anything else may pass."""
-    try:
-        answer = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        answer = None
+    answer = _loaded(body)
     if not isinstance(answer, dict) or not isinstance(answer.get("organic", []), list):
         return Transient(f"serper: not search results: {body[:80].decode('utf-8', 'replace')!r}")
-    return list(_evidence(answer, boxes))
-
-
-def _evidence(answer: dict[str, Any], boxes: bool) -> Iterator[Evidence]:
     rows = [*_boxed(answer)] if boxes else []
     rows += [row for row in answer.get("organic", []) if isinstance(row, dict)]
-    for row in rows:
-        piece = evidence(row.get("snippet"), row.get("title"), web_address(row.get("link")), row.get("date"))
-        if piece is not None:
-            yield piece
+    pieces = [
+        evidence(row.get("snippet"), row.get("title"), web_address(row.get("link")), row.get("date")) for row in rows
+    ]
+    return [piece for piece in pieces if piece is not None]
+
+
+def _loaded(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
 
 
 def _boxed(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -239,15 +245,6 @@ def _failed(kind: FailureKind, reason: str) -> Found:
     return Found(failure=Failure(kind=kind, reason=reason))
 
 
-def _message(body: bytes) -> str:
-    try:
-        answer = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        answer = None
-    text = answer.get("message") if isinstance(answer, dict) else body.decode("utf-8", "replace")
-    return clean(text, 200) or "no reason given"
-
-
 def _checked_url(url: str) -> str:
     try:
         parts = urlsplit(url)
@@ -259,15 +256,3 @@ def _checked_url(url: str) -> str:
     if parts.username or parts.password:
         raise ConfigError("MORES_SERPER_URL holds a password, which would get into every result; use SERPER_API_KEY")
     return url.rstrip("/").removesuffix("/search")
-
-
-def _checked_key(key: str) -> str:
-    key = key.strip()
-    if not key:
-        raise ConfigError(
-            "serper needs a key: set SERPER_API_KEY (from https://serper.dev),"
-            " or search your own documents with corpus:PATH"
-        )
-    if not key.isascii() or not key.isprintable():
-        raise ConfigError("SERPER_API_KEY has characters that no key has; copy it again")
-    return key

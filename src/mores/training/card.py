@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from mores.formatting import count, duration, number, to
+from mores.training.folder import Trained
 from mores.training.recipe import TuningRecipe, write_recipe
-from mores.training.records import Trained
 from mores.types import Result
 
 USE = "mores score texts.jsonl --model hf:BASE --adapter THIS_FOLDER"

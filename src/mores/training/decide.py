@@ -17,9 +17,8 @@ from torch.nn import functional
 from mores.factory.gold import Gold
 from mores.stats.classification import Bools, Floats
 from mores.stats.intervals import mean_interval
-from mores.training.examples import Examples, TokenizedExample
+from mores.training.examples import Examples, TokenizedExample, pack, shape_of
 from mores.training.network import last_hidden, words
-from mores.training.packing import pack, shape_of
 from mores.training.tune import on_device
 from mores.types import Result
 

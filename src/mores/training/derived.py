@@ -1,13 +1,66 @@
-"""Pairs derived from other pairs: sides swapped, a sentence of the passage as the claim, a claim with another word."""
+"""Pairs derived from other pairs: sides swapped, a sentence of the passage as the claim, a claim that is changed.
+
+A small change reverses a claim: a negation, an opposite, another number (the words are in `contrast.toml`). A passage
+that supports a claim refutes the changed claim.
+
+    for change in contrasts("She was born before the war.", "en"): ...   # "after", "was not born"
+
+Unlabelled pairs, for a larger model to label (`mores.training.examples`), look like what people write: claims about one
+passage paired with each other, reversed claims and passages, and pairs whose labels are not trusted.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
+from mores.factory.drafts import draw
+from mores.factory.errors.rules.edit import UNSPACED, TextEdit, capitalise_like, is_whole
+from mores.factory.errors.rules.numbers import numbers
+from mores.factory.items import SourceItem, Task
+from mores.io.values import read_packaged_toml
 from mores.language.sentences import sentences
 from mores.language.units import units, vocabulary
-from mores.training.pairs import ClaimPair
+from mores.training.pairs import ClaimPair, name_of
+
+
+def contrasts(text: str, language: str) -> list[TextEdit]:
+    """Return the possible changes of a text, each of which alone reverses it."""
+    primary = language.split("-")[0]
+    item = SourceItem(source="", id="", task=Task.FREEFORM, question="", answer=text, language=language)
+    edits = []
+    for pattern, replacement in _negations(primary):
+        if match := pattern.search(text):
+            edits.append(TextEdit(*match.span(), match.expand(replacement), in_part=True))
+            break  # two negations in one sentence may mean the same as none
+    pattern, opposites = _opposites(primary)
+    matches = [match for match in pattern.finditer(text) if primary in UNSPACED or is_whole(text, *match.span())]
+    edits += [TextEdit(*each.span(), capitalise_like(each[0], opposites[each[0].casefold()])) for each in matches]
+    edits += numbers(item)
+    return [edit for edit in edits if edit.new.casefold() != text[edit.start : edit.end].casefold()]
+
+
+def _words(language: str, kind: str) -> Sequence[Sequence[str]]:
+    table: dict[str, dict[str, list[list[str]]]] = read_packaged_toml("mores.training", "contrast.toml")
+    return table.get(language, {}).get(kind, ())
+
+
+@cache
+def _negations(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(pattern), replacement) for pattern, replacement in _words(language, "negations"))
+
+
+@cache
+def _opposites(language: str) -> tuple[re.Pattern[str], dict[str, str]]:
+    opposites: dict[str, str] = {}
+    for first, second in _words(language, "opposites"):
+        opposites.setdefault(first.casefold(), second)
+        opposites.setdefault(second.casefold(), first)
+    longest_first = sorted(opposites, key=lambda word: (-len(word), word))
+    return re.compile("|".join(map(re.escape, longest_first)) or "(?!)", re.IGNORECASE), opposites
+
 
 SHORTEST, LONGEST_CLAIM = 12, 250
 """Minimum and maximum characters of a claim."""
@@ -76,3 +129,56 @@ def shape(word: str) -> str:
     if any(character.isdigit() for character in word):
         return f"number {len(word)}"
     return f"{'capital' if word[0].isupper() else 'small'} {word[-2:].casefold() if word[0].islower() else ''}"
+
+
+SHARE = 35
+"""Percentage of the possible pairs of each kind that are made."""
+
+
+def make_unlabelled(pairs: Sequence[ClaimPair], untrusted: Sequence[ClaimPair] = (), seed: int = 0) -> list[ClaimPair]:
+    """Return new pairs made of labelled and untrusted ones, without duplicates."""
+    made: dict[tuple[str, tuple[str, ...]], ClaimPair] = {(pair.claim, pair.evidence): pair for pair in pairs}
+    labelled = len(made)
+    new = list(_derive(pairs, seed))
+    for pair in untrusted:
+        new.append(_relabel(pair, "pair", pair.claim, pair.evidence))
+        if (reverse := mirror(pair)) and _is_drawn(seed, "mirror", pair):
+            new.append(_relabel(pair, "mirror", reverse.claim, reverse.evidence))
+    for pair in [*new, *_derive(untrusted, seed)]:
+        made.setdefault((pair.claim, pair.evidence), pair)
+    return list(made.values())[labelled:]
+
+
+def _derive(pairs: Iterable[ClaimPair], seed: int) -> Iterator[ClaimPair]:
+    by_passages: dict[tuple[str, tuple[str, ...]], list[ClaimPair]] = defaultdict(list)
+    for pair in pairs:
+        by_passages[pair.source, pair.evidence].append(pair)
+    for (_, passages), members in by_passages.items():
+        statements = [pair for pair in members if is_statement(pair.claim)]
+        for pair in statements:
+            for number, other in enumerate(statements):  # another claim about the passage as the passage
+                if other.claim != pair.claim and _is_drawn(seed, f"against {number}", pair):
+                    yield _relabel(pair, f"against {number}", pair.claim, (other.claim,))
+            if _is_drawn(seed, "turned", pair) and (claim := _reverse(pair.claim, pair, seed)):
+                yield _relabel(pair, "turned", claim, pair.evidence)
+                if _is_drawn(seed, "itself", pair):
+                    yield _relabel(pair, "itself", pair.claim, (claim,))
+        first, *others = passages
+        is_turned = statements and is_statement(first) and _is_drawn(seed, "passage", statements[0])
+        if is_turned and (contrary := _reverse(first, statements[0], seed)):
+            for pair in statements[:2]:
+                yield _relabel(pair, "passage turned", pair.claim, (contrary, *others))
+            yield _relabel(statements[0], "passage", first, (contrary,))
+
+
+def _reverse(text: str, pair: ClaimPair, seed: int) -> str | None:
+    edits = contrasts(text, pair.language)
+    return edits[draw(seed, "edit", name_of(pair), text)[0] % len(edits)].apply(text) if edits else None
+
+
+def _is_drawn(seed: int, kind: str, pair: ClaimPair) -> bool:
+    return draw(seed, "unlabelled", kind, name_of(pair))[0] % 100 < SHARE
+
+
+def _relabel(pair: ClaimPair, kind: str, claim: str, evidence: tuple[str, ...]) -> ClaimPair:
+    return pair.model_copy(update={"id": f"{pair.id} {kind}", "claim": claim, "evidence": evidence, "label": "unknown"})

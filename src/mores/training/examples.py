@@ -1,25 +1,43 @@
 """The training examples: the metric's prompt, and the report that the model should write.
 
 Prompt and report are tokenized separately, because a judge reads one and writes the other. The loss is on the report
-alone; the token that says whether there is an error may weigh more.
+alone; the token that says whether there is an error may weigh more. Examples are packed into long rows, so that almost
+no token is padding: positions restart at each example, and `starts` keeps attention within each.
+
+Further examples are the decisions of a larger model about unlabelled pairs:
+
+    mores train --data grounded --base LARGE --out teacher --evaluate unlabelled
+    mores train --data grounded --out student --teacher teacher
+
+The student learns only the decision and the teacher's confidence (Hinton et al., 2015). Several teachers, each of which
+may have left out other sources, decide together: by the mean of the log-odds of those that decided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from mores.errors import ConfigError, InputError
+from mores.factory.drafts import draw
 from mores.factory.gold import Gold
+from mores.formatting import count as count_of
+from mores.io import read_records
 from mores.metric.prompt import messages
 from mores.metric.write import write_report
+from mores.run import open_run
+from mores.training.folder import TrainRun
 from mores.training.recipe import TuningRecipe
-from mores.training.teacher import TaughtSample
-from mores.types import Error, ErrorReport, Sample, Severity
+from mores.types import Error, ErrorReport, Judgement, Sample, Severity
 
 Tokens = npt.NDArray[np.int32]
 _CHUNK = 1024
@@ -101,3 +119,166 @@ class Examples:
         # The template has written the special tokens already.
         encoded: list[list[int]] = self.tokenizer(list(texts), add_special_tokens=False)["input_ids"]
         return encoded
+
+
+Floats = npt.NDArray[np.float32]
+
+STEP = 256
+"""Lengths are multiples of this."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The common size of all rows of a run, so that the network is compiled once."""
+
+    size: int
+    """Tokens."""
+    examples: int
+    """Maximum examples of a row."""
+    longest: int
+    """Maximum tokens of an example."""
+
+    @property
+    def starts(self) -> int:
+        """Room for the starts of examples, those of pieces of padding, and the end."""
+        return self.examples + self.size // self.longest + 2
+
+
+@dataclass(frozen=True)
+class PackedRow:
+    """Packed examples, with a little padding."""
+
+    tokens: Tokens
+    positions: Tokens
+    targets: Tokens
+    """The token that follows."""
+    weights: Floats
+    """Weights of the targets in the loss; 0 for prompts, the first token of an example, and padding."""
+    others: Tokens
+    """The next token by a second label, where the first is in doubt."""
+    doubts: Floats
+    """Weights of these in the loss."""
+    starts: Tokens
+    """Starts of examples, then of the padding, then the end, which may be repeated."""
+    examples: int
+    """Number of examples."""
+
+
+def pack(examples: Iterable[TokenizedExample], shape: Shape, decision_weight: float = 1.0) -> Iterator[PackedRow]:
+    """Yield rows of whole examples, in order; a row ends when the next example does not fit."""
+    examples_of_row: list[TokenizedExample] = []
+    used = 0
+    for example in examples:
+        if examples_of_row and (used + len(example.tokens) > shape.size or len(examples_of_row) == shape.examples):
+            yield make_row(examples_of_row, shape, decision_weight)
+            examples_of_row, used = [], 0
+        examples_of_row.append(example)
+        used += len(example.tokens)
+    if examples_of_row:
+        yield make_row(examples_of_row, shape, decision_weight)
+
+
+def make_row(examples: Sequence[TokenizedExample], shape: Shape, decision_weight: float = 1.0) -> PackedRow:
+    """Return one row of these examples; ValueError when they do not fit."""
+    size = shape.size
+    ends = np.cumsum([len(example.tokens) for example in examples])
+    if ends[-1] > size or max(len(example.tokens) for example in examples) > shape.longest:
+        raise ValueError(f"{ends[-1]} tokens do not fit into a row of {size}, or one is longer than {shape.longest}")
+    tokens, positions = np.zeros(size, np.int32), np.zeros(size, np.int32)
+    targets, weights = np.zeros(size, np.int32), np.zeros(size, np.float32)
+    others, doubts = np.zeros_like(targets), np.zeros_like(weights)
+    for example, end in zip(examples, ends.tolist(), strict=True):
+        begin = end - len(example.tokens)
+        tokens[begin:end] = example.tokens
+        positions[begin:end] = np.arange(end - begin)
+        targets[begin : end - 1] = example.tokens[1:]
+        weights[begin + example.report - 1 : end - 1] = 1.0
+        decision = begin + example.decision - 1
+        weights[decision] = decision_weight * (1 - example.doubt)
+        others[decision], doubts[decision] = example.other, decision_weight * example.doubt
+    # Padding is split into examples that are not too long: tokens without attention may hold any value.
+    starts = np.full(shape.starts, size, np.int32)
+    every = [0, *ends, *range(int(ends[-1]) + shape.longest, size, shape.longest)]
+    starts[: len(every)] = every
+    return PackedRow(tokens, positions, targets, weights, others, doubts, starts, len(examples))
+
+
+def shape_of(lengths: Sequence[int], batch: int, most: int) -> Shape:
+    """Return a shape that fits these examples, for batches of `batch`, with at most `most` tokens if possible."""
+    longest = _up(max(lengths), STEP)
+    whole = batch * float(np.mean(lengths)) + 3 * math.sqrt(batch) * float(np.std(lengths))
+    parts = max(1, math.ceil(whole / most))
+    size = max(longest, _up(math.ceil(whole / parts) + (longest // 2 if parts > 1 else 0), STEP))
+    return Shape(size, min(batch, size // min(lengths)), longest)
+
+
+def _up(number: int, step: int) -> int:
+    return -(-number // step) * step
+
+
+def steps(count: int, batch: int, seed: int) -> Iterator[npt.NDArray[np.intp]]:
+    """Yield the places of the examples of each step of one epoch, shuffled; the last step may be smaller."""
+    order = np.random.default_rng(seed).permutation(count)
+    for start in range(0, count, batch):
+        yield order[start : start + batch]
+
+
+UNLABELLED = "unlabelled"
+"""The name of the file of unlabelled pairs, and of the decisions about them."""
+TEMPERATURE = 1.5
+"""Log-odds are divided by this: a tuned model is overconfident."""
+LEAST_DOUBT = 0.02
+
+
+class TaughtSample(NamedTuple):
+    """A sample, and the teacher's decision about it."""
+
+    sample: Sample
+    odds: float
+    """Log-odds of an error."""
+
+    @property
+    def doubt(self) -> float:
+        """The probability that the decision is wrong."""
+        other = math.exp(-abs(self.odds) / TEMPERATURE)
+        return max(LEAST_DOUBT, other / (1 + other))
+
+
+def read_labelled(data: Path, teachers: Sequence[Path], leave_out: Collection[str] = ()) -> list[TaughtSample]:
+    """Return the decisions of teachers about the unlabelled pairs of a dataset, as many with an error as without."""
+    pairs = data / f"{UNLABELLED}.jsonl"
+    if not pairs.is_file():
+        raise ConfigError(f"{data}: no {pairs.name} in it; `mores build ground` writes it from pairs")
+    samples = {sample.id: sample for sample in read_records(pairs, Sample)}
+    odds: dict[str, list[float]] = defaultdict(list)
+    for teacher in teachers:
+        for judgement in _decisions(teacher, leave_out):
+            sample = samples.get(judgement.sample_id)
+            if sample is None or sample.text != judgement.text or judgement.score is None:
+                reason = f"{judgement.sample_id!r} differs from {pairs}; train the teacher again"
+                raise InputError(f"{teacher}: {reason}")
+            odds[sample.id].append(-judgement.score)
+    rows = (TaughtSample(samples[name], fmean(values)) for name, values in odds.items())
+    rows = (row for row in rows if row.sample.source not in leave_out)
+    kept = sorted(rows, key=lambda row: draw(0, "labelled", row.sample.id))
+    wrong, correct = ([row for row in kept if (row.odds > 0) == side] for side in (True, False))
+    if not (count := min(len(wrong), len(correct))):
+        side = "correct" if correct else "wrong"
+        names = ", ".join(map(str, teachers))
+        raise InputError(f"{names}: decided that all {count_of(len(kept), 'pair')} are {side}; that teaches nothing")
+    return wrong[:count] + correct[:count]
+
+
+def _decisions(teacher: Path, leave_out: Collection[str]) -> Iterator[Judgement]:
+    decisions = teacher / f"decisions.{UNLABELLED}.jsonl"
+    if not decisions.is_file():
+        fix = f"train the teacher on the same data, and let it decide about {UNLABELLED!r}"
+        raise ConfigError(f"{teacher}: no {decisions.name} in it; {fix}", setting="teacher")
+    run = open_run(teacher)
+    if not isinstance(run, TrainRun):
+        raise ConfigError(f"{teacher}: a run of `mores {run.kind}`; give one of `mores train`", setting="teacher")
+    without = (run.result.without or "").split(", ")
+    if known := sorted(set(leave_out).difference(without)):
+        reason = f"it was trained on {known[0]}, so its student would learn it too; train a teacher without it"
+        raise ConfigError(f"{teacher}: {reason}", setting="teacher")
+    return read_records(decisions, Judgement)

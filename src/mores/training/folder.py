@@ -3,14 +3,47 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
+from mores.formatting import number
 from mores.hub import CARD, TAGS, Upload, with_fields
 from mores.run import Run
-from mores.training.records import Trained
-from mores.types import Judgement
+from mores.types import Judgement, Record, Result, Signature
+
+
+class Trained(Record):
+    """A training run."""
+
+    base: str
+    signature: Signature
+    samples: int
+    """Number of training samples in one epoch."""
+    left_out: int
+    """Number of samples that were too long."""
+    teacher: str | None = None
+    """The runs that labelled some of them."""
+    taught: int = 0
+    """Number of samples that they labelled."""
+    sources: dict[str, int]
+    """Samples of each source."""
+    without: str | None = None
+    """The source that was left out."""
+    tokens: int
+    """Number of tokens in one epoch."""
+    seconds: float
+    device: str
+    decisions: dict[str, dict[str, Result]]
+    """By split, then overall (`all`) and by source: scaled accuracy."""
+
+
+def headline(trained: Trained) -> str:
+    """Return the accuracy of the model on each split, in one line."""
+    whole = f"all but {trained.without}" if trained.without else "all"
+    values = [f"{number(results['all'].value, 3)} on {split}" for split, results in trained.decisions.items()]
+    return f"trained on {whole}: " + (f"scaled accuracy {', '.join(values)}" if values else "no split to decide about")
+
 
 RESULT = "training.json"
 ADAPTER = "adapter_config.json"
@@ -48,16 +81,11 @@ class TrainRun(Run):
         places = [base]
         if is_adapter:
             places.append(json.loads(self.file(ADAPTER).read_bytes()).get("base_model_name_or_path") or "")
+        local = [(place, Path(place)) for place in places if len(Path(place).parts) > 1]
         for name in files.keys() & {ADAPTER, "config.json", RESULT, CARD}:
-            files[name] = _without_places(files[name], places)
+            data = files[name]
+            text = (data if isinstance(data, bytes) else data.read_bytes()).decode()
+            for place, path in local:  # names instead of local paths
+                text = text.replace(place, path.name) if path.is_absolute() or path.exists() else text
+            files[name] = text.encode()
         return Upload(repository, "model", files, self.manifest.headline or f"Tuned from {Path(base).name}")
-
-
-def _without_places(data: Path | bytes, places: Sequence[str]) -> bytes:
-    """Return a text with names instead of local paths."""
-    text = (data if isinstance(data, bytes) else data.read_bytes()).decode()
-    for place in places:
-        path = Path(place)
-        if len(path.parts) > 1 and (path.is_absolute() or path.exists()):
-            text = text.replace(place, path.name)
-    return text.encode()

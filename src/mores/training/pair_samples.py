@@ -4,28 +4,31 @@ A refuted claim has one error, at the words that differ from the passage; a clai
 decide has none. In training about half of the samples of a source have an error, so a refuted claim may be used twice,
 with its passages in another order and among other passages. A short passage is also used as a claim about its claim,
 because a contradiction holds both ways. A source without one of the labels would give its label away, so each also has
-claims with passages about something else, and supported claims that a small change reverses
-(`mores.training.contrast`) or that have another word. Sentences of the passages are claims too, unchanged and reversed
-(`mores.training.derived`), and several claims make a text (`mores.training.composed`). A source in which each claim has
-both a supporting and a refuting passage is used unchanged.
+claims with passages about something else, and supported claims that a small change reverses or that have another word.
+Sentences of the passages are claims too, unchanged and reversed (`mores.training.derived`). A source in which each
+claim has both a supporting and a refuting passage is used unchanged.
+
+Several claims make a text, as people write it; the evidence shows that one or none of the claims is wrong. Between the
+claims there may be a sentence that claims nothing (`frames.toml`). Not every claim has its passage: a claim that the
+evidence does not decide is not an error.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from mores.factory.drafts import draw
+from mores.factory.errors.rules.edit import UNSPACED
 from mores.factory.gold import Gold
 from mores.factory.items import Task
-from mores.language.units import Unit, nearest_sentence, units, vocabulary
+from mores.io.values import read_packaged_toml
+from mores.language.units import nearest_sentence, units, vocabulary
 from mores.models.base import LONGEST_QUOTATION
 from mores.models.embedded import EXPLANATIONS
 from mores.search.ground import cut
-from mores.training.composed import compose_claims
-from mores.training.contrast import contrasts
-from mores.training.derived import Exchange, lift, mirror
+from mores.training.derived import Exchange, contrasts, lift, mirror
 from mores.training.pairs import SENTENCES, ClaimPair, group, name_of
 from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Evidence, Sample, Severity
 
@@ -52,20 +55,22 @@ class PairSamples:
 
     pairs: Sequence[ClaimPair]
     seed: int = 0
-    _by_source: dict[str, list[ClaimPair]] = field(init=False)
-    _group_of: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._by_source = defaultdict(list)
-        for pair in self.pairs:
+        self._by_source: dict[str, list[ClaimPair]] = defaultdict(list)
+        for pair in sorted(self.pairs, key=lambda pair: pair.source):
             self._by_source[pair.source].append(pair)
         self._group_of = group(self.pairs)
 
     def train(self) -> Iterator[Gold]:
         """Yield the training samples; half of each source has an error."""
-        for _, pairs in sorted(self._by_source.items()):
+        for pairs in self._by_source.values():
             kept = self.trained(pairs)
-            if is_contrasted(kept):
+            refuted: dict[str, set[bool]] = defaultdict(set)
+            for pair in kept:
+                refuted[pair.claim].add(pair.label == "refuted")
+            # Most claims are refuted by one passage and not by another, so that none gives its label away.
+            if sum(len(refuted[pair.claim]) > 1 for pair in kept) > len(kept) / 2:
                 yield from (self._gold(pair, "copy 0", kept) for pair in kept)
             else:
                 yield from self._completed(kept)
@@ -73,9 +78,13 @@ class PairSamples:
     def _completed(self, kept: Sequence[ClaimPair]) -> Iterator[Gold]:
         """Yield the pairs and variants of them: half have an error, and no claim alone gives that away."""
         counts: Counter[str] = Counter(pair.label for pair in kept)
-        exchange = Exchange(kept)
+        exchange, few = Exchange(kept), counts["supported"] + counts["unknown"] > 1.4 * counts["refuted"]
         for pair in kept:
-            yield from self._varied(pair, counts, kept)
+            for copy in range(2 if pair.label == "refuted" and few else 1):
+                yield self._gold(pair, f"copy {copy}", kept)
+                if counts["refuted"] and (reverse := mirror(pair)):
+                    gold = self._gold(reverse, f"mirror {copy}", kept)
+                    yield gold.model_copy(update={"maker": "rule:mirror"})
             yield from self._derived(pair, kept, exchange, 100 if not counts["refuted"] else CHANGED)
         by_language: dict[str, list[Gold]] = defaultdict(list)
         for pair in kept:
@@ -89,18 +98,18 @@ class PairSamples:
 
     def samples(self) -> Iterator[Sample]:
         """Yield every pair once, with other passages among its own, whatever its label."""
-        for _, pairs in sorted(self._by_source.items()):
+        for pairs in self._by_source.values():
             yield from (self._gold(pair, "unlabelled", pairs).sample for pair in pairs)
 
     def test(self) -> Iterator[Gold]:
         """Yield the test samples, without other passages: as many claims with an error as without."""
-        for _, pairs in sorted(self._by_source.items()):
+        for pairs in self._by_source.values():
             tested = sorted((pair for pair in pairs if self._is_tested(pair)), key=self._rank)
             yield from (self._gold(pair, "test") for pair in balanced(tested))
 
     def sets(self, most: int = 600) -> Iterator[Gold]:
         """Yield samples of every source, to evaluate on those that a training run leaves out."""
-        for _, pairs in sorted(self._by_source.items()):
+        for pairs in self._by_source.values():
             yield from (self._gold(pair, "set") for pair in balanced(sorted(pairs, key=self._rank), most))
 
     def _is_tested(self, pair: ClaimPair) -> bool:
@@ -108,16 +117,6 @@ class PairSamples:
             return False
         digest = draw(self.seed, "test", self._group_of[name_of(pair)])
         return int.from_bytes(digest[:4], "big") % 100 < TESTED
-
-    def _varied(self, pair: ClaimPair, counts: Counter[str], kept: Sequence[ClaimPair]) -> Iterator[Gold]:
-        """Yield the pair once, or twice if it is refuted and too few of its source are."""
-        others = counts["supported"] + counts["unknown"]
-        times = 2 if pair.label == "refuted" and others > 1.4 * counts["refuted"] else 1
-        for copy in range(times):
-            yield self._gold(pair, f"copy {copy}", kept)
-            if counts["refuted"] and (reverse := mirror(pair)):
-                gold = self._gold(reverse, f"mirror {copy}", kept)
-                yield gold.model_copy(update={"maker": "rule:mirror"})
 
     def _derived(self, pair: ClaimPair, kept: Sequence[ClaimPair], exchange: Exchange, share: int) -> Iterator[Gold]:
         digest = draw(self.seed, "derived", name_of(pair))
@@ -190,14 +189,6 @@ def make_gold(sample: Sample, error: Error | None, item: str, group: str) -> Gol
     return Gold(sample=sample, report=report, task=Task.FREEFORM, kind=kind, maker="source", item=item, group=group)
 
 
-def is_contrasted(pairs: Sequence[ClaimPair]) -> bool:
-    """Return whether most claims are refuted by one passage and not by another, so that none gives its label away."""
-    refuted: dict[str, set[bool]] = defaultdict(set)
-    for pair in pairs:
-        refuted[pair.claim].add(pair.label == "refuted")
-    return sum(len(refuted[pair.claim]) > 1 for pair in pairs) > len(pairs) / 2
-
-
 def balanced(pairs: Sequence[ClaimPair], most: int = 200) -> list[ClaimPair]:
     """Return the first refuted pairs and equally many others, of which half are supported if there are such."""
     labels = ("supported", "refuted", "unknown")
@@ -242,12 +233,7 @@ def differing(claim: str, passage: str) -> tuple[int, int]:
         return 0, len(claim)
     if not any(new) or sum(new) > 0.6 * len(words):
         return words[0].start, words[-1].end
-    return _longest_run(words, new)
-
-
-def _longest_run(words: Sequence[Unit], new: Sequence[bool]) -> tuple[int, int]:
-    """Return the longest run of new words, with at most one known word between two of them."""
-    runs: list[list[int]] = []
+    runs: list[list[int]] = []  # of new words, with at most one known word between two of them
     for place in (place for place, is_new in enumerate(new) if is_new):
         if runs and place - runs[-1][1] <= 2:
             runs[-1][1] = place
@@ -255,3 +241,76 @@ def _longest_run(words: Sequence[Unit], new: Sequence[bool]) -> tuple[int, int]:
             runs.append([place, place])
     first, last = max(runs, key=lambda run: (words[run[1]].end - words[run[0]].start, -run[0]))
     return words[first].start, words[last].end
+
+
+SHARE = 60
+"""Percentage of wrong claims that are also used in a text with others."""
+_FRAMED = 3
+"""One in this many places before, between and after claims has a sentence that claims nothing."""
+_SILENT = 3
+"""One in this many correct claims has no passages, if others have theirs."""
+_MOST = 3
+"""Maximum claims besides the first."""
+_LONGEST = 200
+"""Maximum characters of a claim that is one of several."""
+_ENDS = (".", "!", "?", "。", "！", "？", "؟", "।", "…", "”", "»")
+
+
+def compose_claims(golds: Sequence[Gold], seed: int = 0) -> Iterator[Gold]:
+    """Yield texts of a source's claims in one language: for each with an error, one without."""
+    short = [gold for gold in golds if len(gold.sample.text) <= _LONGEST]
+    ranked = sorted(short, key=lambda gold: draw(seed, "composed", gold.sample.id))
+    correct = [gold for gold in ranked if not gold.report.errors]
+    if not correct:
+        return
+    for place, wrong in enumerate(gold for gold in ranked if gold.report.errors):
+        if draw(seed, "chosen", wrong.sample.id)[0] % 100 < SHARE:
+            for first, start in ((wrong, 7 * place), (correct[place % len(correct)], 7 * place + 3)):
+                count = 1 + draw(seed, "count", first.sample.id)[0] % _MOST
+                by_group: dict[str | None, Gold] = {}  # claims of other groups, one per group
+                for step in range(min(8 * count, len(correct))):
+                    gold = correct[(start + step) % len(correct)]
+                    if gold.group != first.group and len(by_group) < count:
+                        by_group.setdefault(gold.group, gold)
+                yield join([first, *by_group.values()], seed)
+
+
+def join(golds: Sequence[Gold], seed: int) -> Gold:
+    """Return one text of several samples, shuffled, with their passages, shuffled; the id is that of the first."""
+    first = golds[0]
+    name, language = first.sample.id, (first.sample.language or "").split("-")[0]
+    ordered = sorted(golds, key=lambda gold: draw(seed, "place", name, gold.sample.id))
+    shown = [gold for gold in golds if gold is first or draw(seed, "silent", name, gold.sample.id)[0] % _SILENT]
+    passages = [(gold.sample.id, number) for gold in shown for number in range(1, len(gold.sample.evidence) + 1)]
+    passages.sort(key=lambda passage: draw(seed, "passage", name, *map(str, passage)))
+    numbers = {passage: number for number, passage in enumerate(passages, 1)}
+    evidence = {gold.sample.id: gold.sample.evidence for gold in shown}
+    text, errors = "", list[Error]()
+    for place, gold in enumerate(ordered):
+        text = _add(text, _frame(language, draw(seed, "frame", name, str(place))), language)
+        offset = len(text)
+        text = _add(text, gold.sample.text, language)
+        for error in gold.report.errors:
+            assert error.start is not None
+            assert error.end is not None
+            cited = tuple(numbers[gold.sample.id, number] for number in error.evidence)
+            moved = {"start": error.start + offset, "end": error.end + offset, "evidence": cited}
+            errors.append(error.model_copy(update=moved))
+    text = _add(text, _frame(language, draw(seed, "frame", name, "last")), language).rstrip()
+    shuffled = tuple(evidence[source][number - 1] for source, number in passages)
+    sample = first.sample.model_copy(update={"id": f"{name} composed", "text": text, "evidence": shuffled})
+    report = ErrorReport(errors=tuple(errors))
+    return first.model_copy(update={"sample": sample, "report": report, "maker": "rule:composed"})
+
+
+def _add(text: str, sentence: str, language: str) -> str:
+    """Return the text with another sentence, which ends with punctuation, and a space in languages with spaces."""
+    if not sentence:
+        return text
+    dot, space = ("。", "") if language in UNSPACED else (".", " ")
+    return f"{text}{sentence.strip()}{'' if sentence.strip().endswith(_ENDS) else dot}{space}"
+
+
+def _frame(language: str, digest: bytes) -> str:
+    frames: list[str] = read_packaged_toml("mores.training", "frames.toml").get(language, [])
+    return frames[digest[1] % len(frames)] if frames and digest[0] % _FRAMED == 0 else ""

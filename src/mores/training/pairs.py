@@ -16,8 +16,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from mores.errors import InputError
-from mores.factory.components import Components
 from mores.factory.drafts import draw
+from mores.factory.split import Components
 from mores.io import read_records
 from mores.types import Record
 

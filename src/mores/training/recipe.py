@@ -59,31 +59,27 @@ class TuningRecipe(Record):
 
 def read_recipe(path: Path | str | None = None, settings: Iterable[str] = ()) -> TuningRecipe:
     """Return the recipe in a TOML file, with changes such as `rank=64`; the defaults are the paper's."""
-    recipe = _read_file(Path(path)) if path else TuningRecipe()
+    recipe, known = TuningRecipe(), ", ".join(TuningRecipe.model_fields)
+    if path:
+        try:
+            recipe = TuningRecipe.model_validate(load_toml(Path(path).read_bytes()))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            raise InputError(f"{path}: {where}: {first['msg']}; the settings are {known}") from error
+        except ValueError as error:
+            raise InputError(f"{path}: {error}; expected lines such as learning_rate = 1e-4") from error
     changes: dict[str, Any] = {}
     for setting in settings:
         name, sign, value = setting.partition("=")
         if not sign or name not in TuningRecipe.model_fields:
-            names = ", ".join(TuningRecipe.model_fields)
-            raise ConfigError(f"{setting}: expected NAME=VALUE with NAME one of {names}", setting="set")
+            raise ConfigError(f"{setting}: expected NAME=VALUE with NAME one of {known}", setting="set")
         changes[name] = value
     try:
         return TuningRecipe.model_validate(recipe.model_dump() | changes)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise ConfigError(f"{first['loc'][0]}={first['input']}: {first['msg']}", setting="set") from error
-
-
-def _read_file(path: Path) -> TuningRecipe:
-    try:
-        return TuningRecipe.model_validate(load_toml(path.read_bytes()))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        known = ", ".join(TuningRecipe.model_fields)
-        raise InputError(f"{path}: {where}: {first['msg']}; the settings are {known}") from error
-    except ValueError as error:
-        raise InputError(f"{path}: {error}; expected lines such as learning_rate = 1e-4") from error
 
 
 def write_recipe(recipe: TuningRecipe) -> str:

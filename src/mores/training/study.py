@@ -40,12 +40,10 @@ from mores.run import Manifest, Plan, start_run
 from mores.signature import sign
 from mores.training.card import card
 from mores.training.decide import Decisions, decide
-from mores.training.examples import Examples
-from mores.training.folder import RESULT, TrainRun
+from mores.training.examples import UNLABELLED, Examples, TaughtSample, read_labelled
+from mores.training.folder import RESULT, Trained, TrainRun, headline
 from mores.training.network import load, save
 from mores.training.recipe import TuningRecipe, write_recipe
-from mores.training.records import Trained, headline
-from mores.training.teacher import UNLABELLED, TaughtSample, read_labelled
 from mores.training.tune import CHECKPOINT, Training, TrainingStep, join
 from mores.types import ErrorReport, Judgement, Result, Sample, Signature
 
@@ -98,7 +96,15 @@ class TrainingStudy:
         return TrainRun(run.path, run.manifest)
 
     def _train(self, golds: list[Gold]) -> Trained:
-        self._begin()
+        from transformers.utils.logging import disable_progress_bar
+
+        # The folder is made before any process continues; only the first process shows progress of loading.
+        if self._team.is_main_process:
+            make_folder(self.folder)
+            write_text(self.folder / "recipe.toml", write_recipe(self.recipe))
+        else:
+            disable_progress_bar()
+        self._team.wait_for_everyone()
         model, tokenizer = load(self.base, self.recipe)
         making = Examples(tokenizer, self.recipe)
         examples = list(making.make(self.progress.track("reading samples", golds, len(golds))))
@@ -130,24 +136,17 @@ class TrainingStudy:
                 for name, measured in self._measured().items()
             },
         )
-        if pairs := self._unlabelled():
-            self._decide(model, making, UNLABELLED, pairs)
+        path = self.data / f"{UNLABELLED}.jsonl"
+        if UNLABELLED in self.evaluate and path.is_file():
+            samples = (sample for sample in read_records(path, Sample) if sample.source not in self.leave_out)
+            about = {"report": ErrorReport(), "task": Task.FREEFORM, "kind": "correct", "maker": UNLABELLED}
+            if pairs := [Gold(sample=sample, item=sample.id, **about) for sample in samples]:
+                self._decide(model, making, UNLABELLED, pairs)
         if self._team.is_main_process:
             write_text(self.folder / RESULT, trained.model_dump_json(indent=1) + "\n")
             write_text(self.folder / "README.md", card(trained, self.recipe))
             (self.folder / CHECKPOINT).unlink(missing_ok=True)
         return trained
-
-    def _begin(self) -> None:
-        """Make the folder before any process continues; only the first process shows progress of loading."""
-        from transformers.utils.logging import disable_progress_bar
-
-        if self._team.is_main_process:
-            make_folder(self.folder)
-            write_text(self.folder / "recipe.toml", write_recipe(self.recipe))
-        else:
-            disable_progress_bar()
-        self._team.wait_for_everyone()
 
     def golds(self) -> list[Gold]:
         """Return the training samples."""
@@ -171,15 +170,6 @@ class TrainingStudy:
     def labelled(self) -> list[TaughtSample]:
         """The teachers' decisions."""
         return read_labelled(self.data, self.teachers, self.leave_out) if self.teachers else []
-
-    def _unlabelled(self) -> list[Gold]:
-        """Return the unlabelled samples, if the model should decide about them."""
-        path = self.data / f"{UNLABELLED}.jsonl"
-        if UNLABELLED not in self.evaluate or not path.is_file():
-            return []
-        samples = (sample for sample in read_records(path, Sample) if sample.source not in self.leave_out)
-        about = {"report": ErrorReport(), "task": Task.FREEFORM, "kind": "correct", "maker": UNLABELLED}
-        return [Gold(sample=sample, item=sample.id, **about) for sample in samples]
 
     def signature(self, golds: Iterable[Gold]) -> Signature:
         """Return the signature: data, base and recipe."""

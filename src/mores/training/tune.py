@@ -23,9 +23,8 @@ from torch.nn import functional
 
 from mores.errors import ConfigError
 from mores.io.private import make_part
-from mores.training.examples import TokenizedExample
+from mores.training.examples import PackedRow, Shape, TokenizedExample, pack, shape_of, steps
 from mores.training.network import core, last_hidden, words
-from mores.training.packing import PackedRow, Shape, pack, shape_of, steps
 from mores.training.recipe import TuningRecipe
 
 CHECKPOINT = "checkpoint.pt"
@@ -62,14 +61,9 @@ class Tuned(torch.nn.Module):  # type: ignore[misc]
         """Return the sum of the weighted losses; logits are computed only where there is a loss."""
         # Not around the call: DeepSpeed disables an outer autocast.
         with torch.autocast("cuda", torch.bfloat16, enabled=self.low):
-            hidden = last_hidden(self.model, row)
-            return weighted_loss(hidden[row["places"]], words(self.model).weight, row["targets"], row["weights"])
-
-
-def weighted_loss(hidden: Any, weight: Any, targets: Any, weights: Any) -> Any:
-    """Return the cross-entropy of the next tokens, weighted and summed."""
-    logits = functional.linear(hidden, weight.to(hidden.dtype)).float()
-    return (functional.cross_entropy(logits, targets, reduction="none") * weights).sum()
+            hidden = last_hidden(self.model, row)[row["places"]]
+            logits = functional.linear(hidden, words(self.model).weight.to(hidden.dtype)).float()
+            return (functional.cross_entropy(logits, row["targets"], reduction="none") * row["weights"]).sum()
 
 
 def join() -> Any:
@@ -84,21 +78,18 @@ def join() -> Any:
         mixed_precision="no", gradient_accumulation_plugin=GradientAccumulationPlugin(num_steps=1)
     )
     kind = accelerator.distributed_type.value
-    if kind == DEEPSPEED:
-        _check_deepspeed(accelerator.state.deepspeed_plugin)
-    elif kind in SHARDED:
+    if kind in SHARDED:
         fix = "use plain multi-GPU or DeepSpeed"
         raise ConfigError(f"accelerate is configured for {kind}, which `mores train` does not support; {fix}")
+    if kind == DEEPSPEED:
+        plugin = accelerator.state.deepspeed_plugin
+        if plugin.zero_stage not in (1, 2):
+            stage = f"DeepSpeed is configured with zero_stage {plugin.zero_stage}"
+            raise ConfigError(f"{stage}; `mores train` supports 1 and 2, with whole weights in each process")
+        for name in ("optimizer", "scheduler"):
+            if name in plugin.deepspeed_config:
+                raise ConfigError(f"the DeepSpeed configuration has {name!r}; remove it, the recipe sets it")
     return accelerator
-
-
-def _check_deepspeed(plugin: Any) -> None:
-    if plugin.zero_stage not in (1, 2):
-        stage = f"DeepSpeed is configured with zero_stage {plugin.zero_stage}"
-        raise ConfigError(f"{stage}; `mores train` supports 1 and 2, with whole weights in each process")
-    for name in ("optimizer", "scheduler"):
-        if name in plugin.deepspeed_config:
-            raise ConfigError(f"the DeepSpeed configuration has {name!r}; remove it, the recipe sets it")
 
 
 def learning_rate(step: int, total: int, recipe: TuningRecipe) -> float:
@@ -108,13 +99,6 @@ def learning_rate(step: int, total: int, recipe: TuningRecipe) -> float:
         return recipe.learning_rate * (step + 1) / warm
     progress = (step - warm) / max(1, total - warm)
     return recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * progress))
-
-
-def total_steps(count: int, recipe: TuningRecipe) -> int:
-    """Return the number of steps of a run."""
-    if not count:
-        raise ConfigError("no examples to train on; check the split, and whether `longest` is large enough")
-    return max(1, round(recipe.epochs * math.ceil(count / recipe.batch)))
 
 
 def batches(count: int, recipe: TuningRecipe) -> Iterator[Any]:
@@ -148,10 +132,14 @@ class Training:
         torch.manual_seed(self.recipe.seed + self._accelerator.process_index)
         if self._device.type == "cuda":
             torch.backends.cuda.matmul.allow_tf32 = True
-            if self.recipe.compile:
-                compile_layers(self.model)
-        if self._deepspeed:
-            self._configure_deepspeed()
+            for layer in core(self.model).layers if self.recipe.compile else ():
+                layer.compile()  # each separately: they are alike, so one compilation serves all
+        if self._deepspeed:  # configured by the recipe; the sizes of batches are only for its log
+            sizes = {"train_micro_batch_size_per_gpu": 1, "train_batch_size": self._accelerator.num_processes}
+            off = {"enabled": False}
+            self._accelerator.state.deepspeed_plugin.deepspeed_config.update(
+                gradient_clipping=self.recipe.clip, gradient_accumulation_steps=1, fp16=off, bf16=dict(off), **sizes
+            )
         low = self.recipe.precision == "bf16" and self._device.type == "cuda"
         tuned = Tuned(self.model, low).train()
         trained = [weight for weight in tuned.parameters() if weight.requires_grad]
@@ -163,16 +151,10 @@ class Training:
         self._tuned, self._optimizer_ = self._accelerator.prepare(tuned, optimizer)
         self._run()
 
-    def _configure_deepspeed(self) -> None:
-        """Set DeepSpeed's configuration by the recipe; the sizes of batches are only for its log."""
-        sizes = {"train_micro_batch_size_per_gpu": 1, "train_batch_size": self._accelerator.num_processes}
-        off = {"enabled": False}
-        self._accelerator.state.deepspeed_plugin.deepspeed_config.update(
-            gradient_clipping=self.recipe.clip, gradient_accumulation_steps=1, fp16=off, bf16=dict(off), **sizes
-        )
-
     def _run(self) -> None:
-        total = total_steps(len(self.examples), self.recipe)
+        if not self.examples:
+            raise ConfigError("no examples to train on; check the split, and whether `longest` is large enough")
+        total = max(1, round(self.recipe.epochs * math.ceil(len(self.examples) / self.recipe.batch)))
         lengths = [len(example.tokens) for example in self.examples]
         share = math.ceil(self.recipe.batch / self._accelerator.num_processes)
         self._shape = shape_of(lengths, share, self.recipe.row_tokens)
@@ -228,18 +210,14 @@ class Training:
                 scaled = loss * (self._accelerator.num_processes / whole)
                 (self._tuned if self._deepspeed else self._accelerator).backward(scaled)
             total += loss.detach()
-        norm = self._update()
-        return float(self._accelerator.reduce(total)), float(norm)
-
-    def _update(self) -> Any:
-        """Take one step of the optimizer; return the norm of the gradients before clipping."""
         if self._deepspeed:
             self._tuned.step()  # clips before and clears after
-            return self._tuned.get_global_grad_norm()
-        norm = self._accelerator.clip_grad_norm_(self._tuned.parameters(), self.recipe.clip)
-        self._optimizer_.step()
-        self._optimizer_.zero_grad(set_to_none=True)
-        return norm
+            norm = self._tuned.get_global_grad_norm()
+        else:
+            norm = self._accelerator.clip_grad_norm_(self._tuned.parameters(), self.recipe.clip)
+            self._optimizer_.step()
+            self._optimizer_.zero_grad(set_to_none=True)
+        return float(self._accelerator.reduce(total)), float(norm)
 
     # ---- stopping and resuming ---------------------------------------------------------------------------------
 
@@ -255,8 +233,7 @@ class Training:
         # Under DeepSpeed each process has a part of the optimizer's state, which is not collected.
         if self._deepspeed or not self._accelerator.is_main_process:
             return
-        weights = {name: weight for name, weight in self._bare().named_parameters() if weight.requires_grad}
-        state = {"identity": self.identity, "step": step, "tokens": tokens, "weights": weights}
+        state = {"identity": self.identity, "step": step, "tokens": tokens, "weights": self._trained()}
         state["optimizer"] = self._optimizer_.state_dict()
         part = make_part(self.folder / f"{CHECKPOINT}.part")
         torch.save(state, part)
@@ -266,37 +243,29 @@ class Training:
         """Return the step and the tokens to resume from, the same in all processes."""
         from accelerate.utils import gather_object
 
-        path = self.folder / CHECKPOINT
-        state = self._restored(path) if path.exists() else (0, 0)
+        path, state = self.folder / CHECKPOINT, (0, 0)
+        if path.exists():
+            if self._deepspeed:
+                fix = "remove it, or run without DeepSpeed"
+                raise ConfigError(f"{path}: a run under DeepSpeed cannot resume from a checkpoint; {fix}")
+            saved = torch.load(path, map_location="cpu", weights_only=True)  # copied to its device below
+            if saved["identity"] != self.identity:
+                reason = "a checkpoint of another recipe, base or data; remove it, or choose another folder"
+                raise ConfigError(f"{path}: {reason}", setting="out")
+            with torch.no_grad():
+                for name, weight in self._trained().items():
+                    weight.copy_(saved["weights"][name])
+            self._optimizer_.load_state_dict(saved["optimizer"])
+            state = int(saved["step"]), int(saved["tokens"])
         if len({tuple(restored) for restored in gather_object([state])}) > 1:
             raise ConfigError(f"{path}: the processes see different files; use a folder that they share", setting="out")
         if state == (0, 0) and self._accelerator.is_main_process:
             (self.folder / LOG).unlink(missing_ok=True)
         return state
 
-    def _restored(self, path: Path) -> tuple[int, int]:
-        if self._deepspeed:
-            fix = "remove it, or run without DeepSpeed"
-            raise ConfigError(f"{path}: a run under DeepSpeed cannot resume from a checkpoint; {fix}")
-        state = torch.load(path, map_location="cpu", weights_only=True)  # copied to its device below
-        if state["identity"] != self.identity:
-            reason = "a checkpoint of another recipe, base or data; remove it, or choose another folder"
-            raise ConfigError(f"{path}: {reason}", setting="out")
-        with torch.no_grad():
-            for name, weight in self._bare().named_parameters():
-                if weight.requires_grad:
-                    weight.copy_(state["weights"][name])
-        self._optimizer_.load_state_dict(state["optimizer"])
-        return int(state["step"]), int(state["tokens"])
-
-    def _bare(self) -> Any:
-        return self._accelerator.unwrap_model(self._tuned)
-
-
-def compile_layers(model: Any) -> None:
-    """Compile each layer separately: they are alike, so one compilation serves all."""
-    for layer in core(model).layers:
-        layer.compile()
+    def _trained(self) -> dict[str, Any]:
+        bare = self._accelerator.unwrap_model(self._tuned)
+        return {name: weight for name, weight in bare.named_parameters() if weight.requires_grad}
 
 
 def on_device(row: PackedRow, shape: Shape, device: Any) -> dict[str, Any]:

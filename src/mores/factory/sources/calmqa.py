@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from mores.culture import language
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
-from mores.factory.sources.files import find, read_all
+from mores.factory.sources.files import find, read_all, read_tables
 from mores.factory.sources.posts import clean_answer, clean_question
-from mores.factory.sources.reader import read_tables
 from mores.factory.sources.rows import OnBad, SourceRow, collect, digest
 
 LANGUAGES = [

@@ -12,7 +12,7 @@ import re
 from mores.culture import language, local_region_name, region, region_name
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
-from mores.factory.sources.reader import read_tables
+from mores.factory.sources.files import read_tables
 from mores.factory.sources.rows import SourceRow, digest, region_or_none
 
 # The request after the sentence, in the languages of the subset.

@@ -12,7 +12,7 @@ import re
 
 from mores.culture import mentions, mentions_country, region, region_name
 from mores.factory.items import Source, SourceItem, Task
-from mores.factory.sources.reader import read_tables
+from mores.factory.sources.files import read_tables
 from mores.factory.sources.rows import SourceRow, digest
 
 _ENDS = re.compile(r"[.!?][\"'”’)\]]*$")

@@ -12,8 +12,8 @@ import re
 from mores.culture import language
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
+from mores.factory.sources.files import read_tables
 from mores.factory.sources.options import lacks_material, needs_options, without_full_stops
-from mores.factory.sources.reader import read_tables
 from mores.factory.sources.rows import SourceRow
 
 CULTURAL = {

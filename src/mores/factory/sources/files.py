@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mores.errors import InputError
-from mores.factory.sources.rows import SourceRow
+from mores.factory.items import SourceItem
+from mores.factory.sources.rows import OnBad, SourceRow, items
 from mores.io.rows import Reading, read_rows
 from mores.io.source import TableSource, format_of
 
@@ -41,3 +42,13 @@ def read_all(paths: list[Path], depth: int = 1) -> Rows:
     """Yield the rows of several files, one file after the other."""
     for path in paths:
         yield from read(path, depth)
+
+
+def read_tables(
+    make: Callable[[SourceRow], SourceItem | None], *patterns: str, depth: int = 1, repeated: bool = False
+) -> Callable[[Path, OnBad], Iterator[SourceItem]]:
+    """Return a function that reads the files of the first pattern that matches, with one item per row.
+
+    `depth` is the nesting of rows in JSON files; with `repeated`, a duplicate is left out and not an error.
+    """
+    return lambda folder, on_bad: items(read_all(find(folder, *patterns), depth), make, on_bad, repeated=repeated)

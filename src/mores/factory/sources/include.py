@@ -10,8 +10,8 @@ from __future__ import annotations
 from mores.culture import language, region
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
+from mores.factory.sources.files import read_tables
 from mores.factory.sources.options import lacks_material, needs_options
-from mores.factory.sources.reader import read_tables
 from mores.factory.sources.rows import SourceRow, digest, letter
 
 LETTERED = ("option_a", "option_b", "option_c", "option_d")

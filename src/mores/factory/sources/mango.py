@@ -8,7 +8,7 @@ of the same authors are accepted as well.
 from __future__ import annotations
 
 from mores.factory.items import Source, SourceItem, Task
-from mores.factory.sources.reader import read_tables
+from mores.factory.sources.files import read_tables
 from mores.factory.sources.rows import SourceRow, digest, region_or_none
 
 

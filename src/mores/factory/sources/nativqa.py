@@ -11,7 +11,7 @@ import re
 from mores.culture import language, region
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
-from mores.factory.sources.reader import read_tables
+from mores.factory.sources.files import read_tables
 from mores.factory.sources.rows import SourceRow, digest
 
 _NAME = re.compile(r"NativQA_(?P<language>[a-z]+)_\w+?_(?P<region>[a-z]{2})_(train|dev|test)\b", re.IGNORECASE)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from mores.culture import region, region_name
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
-from mores.factory.sources.reader import read_tables
+from mores.factory.sources.files import read_tables
 from mores.factory.sources.rows import SourceRow, digest
 
 LABEL = "Gold Label"

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
-from mores.factory.sources.expressions import matches
+from mores import culture
+from mores.io.values import read_packaged_toml
 
 _QUESTION = re.compile(r"[?？؟՞፧;][\s\"'“”„«»’)\]]*$|[?？؟]\s*[\"“„«‘(]")
 """A question mark at the end (the Greek one is a semicolon), or before a quotation that belongs to the question."""
@@ -43,3 +45,21 @@ def without_full_stops(options: Iterable[str]) -> list[str]:
 def lacks_material(question: str, language: str) -> bool:
     """Return whether a question is about a picture, a map, a table or a text that is missing."""
     return matches("options", "missing", language, question)
+
+
+def matches(table: str, kind: str, language: str, text: str, *, at_start: bool = False) -> bool:
+    """Return whether a text contains an expression of that kind and language, or starts with one."""
+    pattern = _pattern(table, kind, language)
+    return pattern is not None and (pattern.match if at_start else pattern.search)(text) is not None
+
+
+@cache
+def _pattern(table: str, kind: str, language: str) -> re.Pattern[str] | None:
+    """Return the expressions of a language as one, whatever its region.
+
+    Serbian in Latin letters is read as Croatian, whose exams it shares.
+    """
+    primary = language.split("-")[0]
+    key = "hr" if primary == "sr" and culture.script(language) == "Latn" else primary
+    expressions = read_packaged_toml("mores.factory.sources", f"{table}.toml")[kind].get(key)
+    return re.compile("|".join(f"(?:{e})" for e in expressions), re.IGNORECASE | re.DOTALL) if expressions else None

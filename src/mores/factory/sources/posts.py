@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from mores.factory.sources.expressions import matches
+from mores.factory.sources.options import matches
 
 SHORTEST = 100
 """Minimum bytes of UTF-8 of an answer; a shorter one is a quip."""

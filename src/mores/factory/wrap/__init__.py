@@ -4,8 +4,7 @@ The templates are text files; `templates/README.md` explains how to write them, 
 used. `Wrapper(seed=7).wrap(item, answer)` gives an instruction and an output.
 """
 
-from mores.factory.wrap.template import CONDITIONAL, KINDS, LINES, parse
-from mores.factory.wrap.templates import BUILT_IN, Templates, needed_files
+from mores.factory.wrap.templates import BUILT_IN, CONDITIONAL, KINDS, LINES, Templates, needed_files, parse
 from mores.factory.wrap.wrapper import Wrapped, Wrapper, letter
 
 __all__ = [

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from mores.factory.items import SourceItem, Task
-from mores.factory.wrap.template import CONDITIONAL, KINDS, Template, fail
-from mores.factory.wrap.templates import Templates
+from mores.factory.wrap.templates import CONDITIONAL, KINDS, Template, Templates, fail
 from mores.types import Record, Side
 
 LONGEST_INLINE = 160

@@ -15,6 +15,7 @@ from mores.engine import unread
 from mores.io.source import read_text
 from mores.longanswer.collection.candidates import Candidate
 from mores.metric.prompt import defuse
+from mores.models.written import object_schema
 from mores.prompts import fill, hash_prompts, read_prompt
 from mores.types import Failure, FailureKind
 
@@ -76,14 +77,12 @@ def ask(stage: CollectStage, candidate: Candidate) -> str | Failure:
         "translation": candidate.translation or "",
     }
     values = {name: defuse(text) for name, text in texts.items()}
-    return fill(prompt(_name(stage, candidate)), language=candidate.language_name, categories=_listed(), **values)
-
-
-def _name(stage: CollectStage, candidate: Candidate) -> str:
-    """Return the prompt of a stage that fits a question."""
+    name = str(stage)
     if stage is CollectStage.TRANSLATION and not candidate.answer:
-        return "translation.bare"
-    return "topic.english" if stage is CollectStage.TOPIC and candidate.english else str(stage)
+        name = "translation.bare"
+    elif stage is CollectStage.TOPIC and candidate.english:
+        name = "topic.english"
+    return fill(prompt(name), language=candidate.language_name, categories=_listed(), **values)
 
 
 def schema(stage: CollectStage) -> dict[str, Any]:
@@ -94,7 +93,7 @@ def schema(stage: CollectStage) -> dict[str, Any]:
         fields = {"category": {"enum": [category.name for category in categories()]}}
     else:
         fields = {"explanation": {"type": "string", "maxLength": 300}, "result": {"enum": ["PASS", "FAIL"]}}
-    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    return object_schema(**fields)
 
 
 def prompt(name: str) -> str:
@@ -117,11 +116,10 @@ def prompt_hash() -> str:
 @cache
 def _listed() -> str:
     """Return the categories as Table 11 lists them."""
-    lines = [
+    return "\n".join(
         f"{name} – {description.removesuffix('.')}. Example: {example}" if example else f"{name} – {description}"
         for name, description, example in categories()
-    ]
-    return "\n".join(lines)
+    )
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------
@@ -155,7 +153,8 @@ def read_topic(reply: str) -> str | Failure:
     names = _CATEGORY.findall(reply)
     if len(names) != 1:
         return unread(reply, "exactly one <category>")
-    return _names().get(_folded(names[0])) or unread(reply, "a <category> of the list")
+    known = {_folded(category.name): category.name for category in categories()}
+    return known.get(_folded(names[0])) or unread(reply, "a <category> of the list")
 
 
 def read_translation(reply: str, question: str) -> str | Failure:
@@ -163,11 +162,6 @@ def read_translation(reply: str, question: str) -> str | Failure:
     if _folded(reply) == _folded(question):
         return unread(reply, "the question in English")
     return reply.encode("utf-8", "replace").decode()  # half a character could not be sent on
-
-
-@cache
-def _names() -> dict[str, str]:
-    return {_folded(category.name): category.name for category in categories()}
 
 
 def _folded(text: str) -> str:

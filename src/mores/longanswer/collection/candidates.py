@@ -77,13 +77,10 @@ def read_candidates(source: Questions, on_bad: OnBad, label: str | None = None) 
 
     if isinstance(source, str | Path):
         return collect(_named(read(Path(source)), str(source), label), make, on_bad)
-    rows = (SourceRow(f"{label}:{number}", Path(), (), _values(record)) for number, record in enumerate(source, 1))
+    # A record of ours looks like a row of an earlier collection.
+    every = (dict.fromkeys(_OURS) | dict(record) if isinstance(record, Candidate) else record for record in source)
+    rows = (SourceRow(f"{label}:{number}", Path(), (), values) for number, values in enumerate(every, 1))
     return collect(rows, make, on_bad)
-
-
-def _values(record: Candidate | Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the fields of a record; one of ours looks like a row of an earlier collection."""
-    return dict.fromkeys(_OURS) | dict(record) if isinstance(record, Candidate) else record
 
 
 def _named(rows: Iterator[SourceRow | InputError], path: str, label: str) -> Iterator[SourceRow | InputError]:
@@ -98,13 +95,20 @@ def _named(rows: Iterator[SourceRow | InputError], path: str, label: str) -> Ite
 def candidate_from(values: Mapping[str, Any], default_id: str) -> Candidate:
     """Return the question in a mapping of fields, by our names or their aliases; InputError for a bad one."""
     texts = {field: _text(values, field) for field in FIELDS}
-    question, language = _needed(values, texts, "question"), _needed(values, texts, "language")
+    if lacking := next((field for field in ("question", "language") if texts[field] is None), None):
+        hint = suggest(lacking, (str(name) for name in values if name not in _KNOWN), 0.75)
+        raise InputError(f"no {lacking!r}; {hint}every row needs 'question' and 'language'")
+    question, language = str(texts["question"]), str(texts["language"])
     tag = culture.language(language)
     if tag in _NO_LANGUAGE:
         raise InputError(f"unknown language {language!r}; name the one that the question is in")
     extra = values.get("extra")
     others = extra if isinstance(extra, dict) and values.keys() >= _OURS else values
-    rest = {name: _plain(value) for name, value in others.items() if name not in _KNOWN}
+    rest = {  # what JSON can hold; Parquet also has dates and bytes
+        name: value if value is None or isinstance(value, str | int | float | list | dict) else str(value)
+        for name, value in others.items()
+        if name not in _KNOWN
+    }
     return Candidate(
         id=texts["id"] or default_id,
         question=question,
@@ -115,14 +119,6 @@ def candidate_from(values: Mapping[str, Any], default_id: str) -> Candidate:
         source=texts["source"],
         extra=rest,
     )
-
-
-def _needed(values: Mapping[str, Any], texts: Mapping[str, str | None], field: str) -> str:
-    value = texts[field]
-    if value is not None:
-        return value
-    hint = suggest(field, (str(name) for name in values if name not in _KNOWN), 0.75)
-    raise InputError(f"no {field!r}; {hint}every row needs 'question' and 'language'")
 
 
 def _text(values: Mapping[str, Any], field: str) -> str | None:
@@ -140,8 +136,3 @@ def _text(values: Mapping[str, Any], field: str) -> str | None:
     except UnicodeEncodeError as error:
         raise InputError(f"{name!r} has half a character (a lone surrogate); correct or remove the row") from error
     return value.strip() or None
-
-
-def _plain(value: Any) -> Any:
-    """Return a value that JSON can hold; Parquet also has dates and bytes."""
-    return value if value is None or isinstance(value, str | int | float | list | dict) else str(value)

@@ -155,18 +155,14 @@ def _size(texts: Iterable[str]) -> Size:
 def _stage(stage: CollectStage, questions: Sequence[Collected]) -> StageCount:
     dropped = sum(question.stage is stage and question.status is CandidateStatus.DROPPED for question in questions)
     unscored = sum(stage in question.failures for question in questions)
-    reached = sum(_reached(stage, question) for question in questions)
+    order, reached = list(CollectStage), 0
+    for question in questions:  # it was not stopped before the stage, and the stage is about it
+        stopped = question.stage is not None and order.index(question.stage) < order.index(stage)
+        is_about = stage is not CollectStage.TRANSLATION or question.translated or stage in question.failures
+        reached += is_about and not stopped
     return StageCount(
         stage=stage, asked=reached, passed=reached - dropped - unscored, dropped=dropped, unscored=unscored
     )
-
-
-def _reached(stage: CollectStage, question: Collected) -> bool:
-    """Return whether a question came to a stage: it was not stopped before, and the stage is about it."""
-    order = list(CollectStage)
-    if question.stage is not None and order.index(question.stage) < order.index(stage):
-        return False
-    return stage is not CollectStage.TRANSLATION or question.translated or stage in question.failures
 
 
 def _overlaps(languages: dict[str, LanguageCount]) -> Iterable[TopicOverlap]:

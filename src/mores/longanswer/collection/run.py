@@ -100,22 +100,18 @@ class Collector:
     def begin(self, candidates: Iterable[Candidate]) -> list[Collected]:
         """Return all candidates, the exact duplicates among them dropped."""
         every = [Collected(**dict(candidate)) for candidate in candidates]
-        self._check(every)
+        lacking = sum(not candidate.english and not candidate.translation for candidate in every)
+        if lacking and CollectStage.TRANSLATION in self.without and CollectStage.TOPIC not in self.without:
+            reason = f"{count(lacking)} questions that are not English have none"
+            fix = "give 'translation', or leave out the topic as well"
+            message = f"the topic is read from the translation, and {reason}; {fix}"
+            raise ConfigError(message, setting="without")
         same = {} if CollectStage.DUPLICATE in self.without else same_as_earlier(every)
         reasons = {id_: f"the same as {earlier}" for id_, earlier in same.items()}
         return [
             _drop(question, CollectStage.DUPLICATE, reasons[question.id]) if question.id in reasons else question
             for question in every
         ]
-
-    def _check(self, candidates: Sequence[Candidate]) -> None:
-        if CollectStage.TRANSLATION in self.without and CollectStage.TOPIC not in self.without:
-            lacking = sum(not candidate.english and not candidate.translation for candidate in candidates)
-            if lacking:
-                reason = f"{count(lacking)} questions that are not English have none"
-                fix = "give 'translation', or leave out the topic as well"
-                message = f"the topic is read from the translation, and {reason}; {fix}"
-                raise ConfigError(message, setting="without")
 
     async def collect(self, begun: list[Collected]) -> list[Collected]:
         """Return every question with its outcome, in order: all stages, one after the other, then near duplicates."""
@@ -146,10 +142,13 @@ class Collector:
     def jobs(self, stage: CollectStage, questions: Iterable[Collected]) -> Iterator[Job]:
         """Yield the calls of a stage."""
         for question in questions:
-            prompt = ask(stage, question)
-            yield Job(
-                question.id, prompt if isinstance(prompt, Failure) else self._request(stage, prompt), data=question
-            )
+            prompt, form = ask(stage, question), schema(stage) if self.model.constrained else None
+            if isinstance(prompt, Failure):
+                yield Job(question.id, prompt, data=question)
+                continue
+            settings = (self.max_tokens, self.temperature)
+            request = Request((Message("user", prompt),), *settings, seed=self.seed, logprobs=False, schema=form)
+            yield Job(question.id, request, data=question)
 
     def all_jobs(self, candidates: Iterable[Candidate]) -> Iterator[Job]:
         """Yield the calls of all stages if every question passed, with translations as long as their questions."""
@@ -176,11 +175,6 @@ class Collector:
             }
         )
 
-    def _request(self, stage: CollectStage, text: str) -> Request:
-        form = schema(stage) if self.model.constrained else None
-        message = Message("user", text)
-        return Request((message,), self.max_tokens, self.temperature, seed=self.seed, logprobs=False, schema=form)
-
 
 def mark_near(questions: Sequence[Collected]) -> list[Collected]:
     """Return all questions, the kept ones that are nearly the same as an earlier kept one with a mark."""
@@ -204,32 +198,26 @@ def read_answer(stage: CollectStage, answer: Answer, constrained: bool = False) 
     reply = read_reply(answer)
     if constrained and not isinstance(reply, Failure):
         reply = in_tags(stage, reply)
-    outcome = reply if isinstance(reply, Failure) else _read(stage, question, reply)
+    outcome: FilterVerdict | str | Failure = reply
+    if not isinstance(reply, Failure) and stage in FILTERS:
+        outcome = read_verdict(reply)
+    elif not isinstance(reply, Failure):
+        is_topic = stage is CollectStage.TOPIC
+        outcome = read_topic(reply) if is_topic else read_translation(reply, question.question)
     match outcome:
-        case Failure():
-            return _fail(answered, stage, outcome)
+        case Failure():  # unscored after a filter, still kept without a translation or topic
+            update: dict[str, Any] = {"failures": {**question.failures, stage: outcome}}
+            if stage in FILTERS:
+                update |= {"status": CandidateStatus.UNSCORED, "stage": stage, "reason": outcome.reason}
+            return answered.model_copy(update=update)
         case FilterVerdict():
             return answered if outcome.passed else _drop(answered, stage, outcome.reason or "the model gives no reason")
     update = {"category": outcome} if stage is CollectStage.TOPIC else {"translation": outcome, "translated": True}
     return question.model_copy(update=update)
 
 
-def _read(stage: CollectStage, question: Collected, reply: str) -> FilterVerdict | str | Failure:
-    if stage in FILTERS:
-        return read_verdict(reply)
-    return read_topic(reply) if stage is CollectStage.TOPIC else read_translation(reply, question.question)
-
-
 def _drop(question: Collected, stage: CollectStage, reason: str) -> Collected:
     return question.model_copy(update={"status": CandidateStatus.DROPPED, "stage": stage, "reason": reason})
-
-
-def _fail(question: Collected, stage: CollectStage, failure: Failure) -> Collected:
-    """Return the question with the failure: unscored after a filter, still kept without a translation or topic."""
-    update: dict[str, Any] = {"failures": {**question.failures, stage: failure}}
-    if stage in FILTERS:
-        update |= {"status": CandidateStatus.UNSCORED, "stage": stage, "reason": failure.reason}
-    return question.model_copy(update=update)
 
 
 def data_hash(candidates: Iterable[Candidate]) -> str:

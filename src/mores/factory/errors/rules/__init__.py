@@ -29,9 +29,8 @@ from mores import culture
 from mores.factory.errors.rules.edit import Draw, TextEdit, folded
 from mores.factory.errors.rules.lexical import lexical
 from mores.factory.errors.rules.numbers import numbers
-from mores.factory.errors.rules.pool import Pool
 from mores.factory.errors.rules.protected import protected
-from mores.factory.errors.rules.swap import exchange, swap
+from mores.factory.errors.rules.swap import Pool, exchange, swap
 from mores.factory.gold import ChangedText, Mistake
 from mores.factory.items import SourceItem
 from mores.factory.statement import Statement

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from mores.factory.errors.diff import blocks
+from mores.factory.errors.model import blocks
 from mores.language.units import Unit, units
 
 Span = tuple[int, int]

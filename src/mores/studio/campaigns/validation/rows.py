@@ -23,7 +23,7 @@ from pydantic import ValidationError
 
 from mores.errors import InputError, suggest
 from mores.factory.drafts import draw
-from mores.factory.errors.diff import differences
+from mores.factory.errors.model import differences
 from mores.factory.gold import Gold
 from mores.studio.data.incoming import Incoming, read_json
 from mores.studio.form import draw_lot

@@ -1,41 +1,90 @@
-"""The files of a dataset with evidence."""
+"""Samples with evidence, to train and to test a metric that judges by search results: `mores build ground`.
+
+| file | evidence |
+| --- | --- |
+| `train.jsonl` | a quarter of the samples without, all twice with facts of training items; pairs, translated samples |
+| `dev`, `test` `.jsonl` | none |
+| `dev-covered`, `test-covered` `.jsonl` | facts of all items: a corpus that covers what is asked |
+| `dev-reworded`, `test-reworded` `.jsonl` | the same in words that are never trained on; texts are sentences |
+| `dev-uncovered`, `test-uncovered` `.jsonl` | facts of the training items alone: never the own one |
+| `test-pairs`, `test-translated` `.jsonl` | claims with passages, and facts in another language, if given |
+| `sets` `.jsonl` | all sets of claims, trained on or not, for a training run that leaves some of them out |
+| `ground.json` | settings, counts of items whose own fact was found, and hashes of the input |
+
+Passages are shuffled, so that a metric reads all of them. In training some of the texts and facts are reworded, and
+some passages contain something else beside a fact. An error cites the fact of its item. If that is not among the
+evidence, training removes the error from the report; without any evidence the error stays, but its report does not say
+what would be correct.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from mores import __version__
 from mores.engine import SILENT, Progress
 from mores.engine.loop import run
 from mores.errors import ConfigError, InputError
 from mores.factory.drafts import draw
-from mores.factory.facts import FACTS
+from mores.factory.facts import FACTS, CorrectFact
 from mores.factory.gold import Gold
 from mores.factory.manifest import sum_of
 from mores.factory.output import read_split
 from mores.factory.sources import has_facts
 from mores.factory.split import SPLITS
-from mores.io import JsonlWriter, write_text
+from mores.io import JsonlWriter, read_records, write_text
 from mores.io.private import make_folder
-from mores.search.ground import shorten
+from mores.models.embedded import EXPLANATIONS
+from mores.search.base import Found as Results
+from mores.search.clean import LONGEST_SOURCE, clean
+from mores.search.corpus import Corpus
+from mores.search.ground import merged, queries_of, shorten
+from mores.search.words import words
 from mores.training import reword
-from mores.training.ground.citing import keep_cited_errors, remove_corrections, with_evidence
-from mores.training.ground.facts import Keep, Near, SearchableFacts, index_facts, name_of, nearest, own_facts
-from mores.training.ground.records import Grounded, OwnFactCounts
+from mores.training.derived import make_unlabelled
+from mores.training.examples import UNLABELLED
 from mores.training.pair_samples import PairSamples
 from mores.training.pairs import ClaimPair, read_pairs, read_sentences
 from mores.training.settings import GroundingSettings
-from mores.training.teacher import UNLABELLED
 from mores.training.translated import Translated, read_questions
-from mores.training.unlabelled import make_unlabelled
-from mores.types import Evidence
+from mores.types import Error, ErrorReport, Evidence, Record
+
+
+class OwnFactCounts(Record):
+    """Counts of samples with the fact of their own item among their evidence."""
+
+    samples: int
+    own: int
+    wrong: int
+    """Samples with errors."""
+    own_wrong: int
+    """Samples with errors and their own fact; queries depend on the text, so it may be found less often."""
+    passages: int
+    """Passages of all samples."""
+    characters: int
+    """Characters of all passages."""
+
+
+class Grounded(Record):
+    """The contents of a dataset with evidence, and its origin."""
+
+    mores: str
+    passages: int
+    """Maximum of a sample."""
+    characters: int
+    """Maximum of a passage."""
+    seed: int
+    made_from: dict[str, str]
+    """SHA-256 of each file."""
+    found: dict[str, dict[str, OwnFactCounts]]
+    """By file, then overall (`all`) and by source, of the samples with evidence from the search."""
+
 
 ABOUT = "ground.json"
 TESTED = ("dev", "test")
@@ -99,7 +148,7 @@ class _Making:
         drawn = (gold for gold in known if draw(seed, "plain", gold.item)[0] % _PLAIN == 0)
         plain = map(remove_corrections, self._worded(drawn, training, "some", "plain"))
         once = self._grounded("train", "train", training, most, "some")
-        again = map(partial(rename, "again"), self._grounded("train again", "train", training, _anything, "some"))
+        again = map(_rename, self._grounded("train again", "train", training, _anything, "some"))
         grounded = map(keep_cited_errors, chain(once, again))
         pairs = read_pairs(*self.settings.pairs)
         others = self._others(every, pairs)
@@ -107,7 +156,12 @@ class _Making:
         for name in ("test-pairs", "sets", "test-translated"):
             if name in others:
                 self._write(name, others[name])
-        self._write_unlabelled(pairs)
+        folders = self.settings.untrusted
+        untrusted = read_pairs(*self.settings.pairs, *folders)[len(pairs) :] if folders else []
+        if made := make_unlabelled(PairSamples(pairs, seed).trained(pairs), untrusted, seed):
+            with JsonlWriter(self.out / f"{UNLABELLED}.jsonl") as writer:
+                for sample in PairSamples(made, seed).samples():
+                    writer.write(sample)
         kinds: dict[str, tuple[SearchableFacts, Keep, Words]] = {
             "covered": (every, _anything, "own"),
             "reworded": (every, _anything, "other"),
@@ -118,15 +172,6 @@ class _Making:
             for name, setting in ((f"{split}-{kind}", setting) for kind, setting in kinds.items()):
                 counts[name] = self._write(name, (), self._grounded(name, split, *setting))
         return counts
-
-    def _write_unlabelled(self, pairs: Sequence[ClaimPair]) -> None:
-        seed, folders = self.settings.seed, self.settings.untrusted
-        untrusted = read_pairs(*self.settings.pairs, *folders)[len(pairs) :] if folders else []
-        made = make_unlabelled(PairSamples(pairs, seed).trained(pairs), untrusted, seed)
-        if made:
-            with JsonlWriter(self.out / f"{UNLABELLED}.jsonl") as writer:
-                for sample in PairSamples(made, seed).samples():
-                    writer.write(sample)
 
     def _others(self, every: SearchableFacts, pairs: Sequence[ClaimPair]) -> dict[str, Iterable[Gold]]:
         """Return the samples that have evidence already, by file."""
@@ -213,10 +258,128 @@ def _anything(gold: Gold, piece: Evidence) -> bool:  # noqa: ARG001 - a Keep
     return True
 
 
-def rename(copy: str, gold: Gold) -> Gold:
+def _rename(gold: Gold) -> Gold:
     """Return the pair with another id, for a second use with other passages."""
-    return gold.model_copy(update={"sample": gold.sample.model_copy(update={"id": f"{gold.sample.id} {copy}"})})
+    return gold.model_copy(update={"sample": gold.sample.model_copy(update={"id": f"{gold.sample.id} again"})})
 
 
 def _part(words: Words) -> reword.Part:
     return "test" if words == "other" else "train"
+
+
+_MORE = 5
+"""Additional passages to search for, in case some are not allowed."""
+
+Keep = Callable[[Gold, Evidence], bool]
+"""Whether a sample may have a piece of evidence."""
+
+
+@dataclass(frozen=True)
+class SearchableFacts:
+    """A corpus of facts, and the fact of each source."""
+
+    corpus: Corpus
+    of: Mapping[str, CorrectFact]
+    """All facts, by the source of their evidence."""
+
+
+def index_facts(data: Path, folder: Path, splits: tuple[str, ...]) -> SearchableFacts:
+    """Return the facts of some splits, with an index in a temporary folder."""
+    path = folder / f"{'-'.join(splits)}.jsonl"
+    facts = {}
+    with JsonlWriter(path) as writer:
+        for fact in read_records(data / FACTS, CorrectFact):
+            facts[name_of(fact.source)] = fact
+            if fact.split in splits:
+                writer.write(fact)
+    if not path.stat().st_size:
+        raise InputError(f"{data / FACTS}: no facts of {' or '.join(splits)}; build a larger dataset")
+    return SearchableFacts(Corpus(path, folder / "index"), facts)
+
+
+def name_of(item: str) -> str:
+    """Return the name of an item as a source of evidence."""
+    return clean(item, LONGEST_SOURCE)
+
+
+def own_facts(gold: Gold) -> frozenset[str]:
+    """Return the names of a pair's items as sources of evidence."""
+    return frozenset(map(name_of, gold.parts or (gold.item,)))
+
+
+class Near(NamedTuple):
+    """The facts nearest to a sample."""
+
+    passages: tuple[Evidence, ...]
+    """The sample's evidence, in the order of the search."""
+    others: tuple[Evidence, ...]
+    """The next one, if there is any."""
+
+
+async def nearest(corpus: Corpus, golds: Sequence[Gold], k: int, keep: Keep) -> list[Near]:
+    """Return the best passages about each sample that it may have."""
+    near: dict[int, Near] = {}
+    queries = [queries_of(gold.sample) for gold in golds]
+    short, limit = list(range(len(golds))), k + _MORE
+    while short:
+        results = iter(await corpus.find([query for place in short for query in queries[place]], limit))
+        unfinished = []
+        for place in short:
+            parts = [next(results) for _ in queries[place]]
+            kept = [Results(evidence=tuple(p for p in part.evidence if keep(golds[place], p))) for part in parts]
+            passages = merged(kept, k).evidence
+            others = tuple(piece for piece in kept[0].evidence[k:] if piece not in passages)
+            near[place] = Near(passages, others[:1])
+            # Passages that are not allowed can fill all places, as the parts of a long text do: look further down.
+            if len(kept[0].evidence) <= k and len(parts[0].evidence) == limit:
+                unfinished.append(place)
+        short, limit = unfinished, 4 * limit
+    return [near[place] for place in range(len(golds))]
+
+
+_AROUND = 80
+"""Characters on both sides of an error that identify the relevant part of a long fact."""
+
+
+def remove_corrections(gold: Gold) -> Gold:
+    """Return the pair with a report that does not say what would be correct, since no evidence says so."""
+    errors = tuple(
+        error.model_copy(update={"explanation": EXPLANATIONS.uncited.format(quote=error.quote), "correction": ""})
+        for error in gold.report.errors
+    )
+    return gold.model_copy(update={"report": ErrorReport(errors=errors)})
+
+
+def keep_cited_errors(gold: Gold) -> Gold:
+    """Return the pair with only those errors that its evidence shows."""
+    errors = tuple(error for error in gold.report.errors if error.evidence)
+    changes = {"report": gold.report.model_copy(update={"errors": errors}), "kind": gold.kind if errors else "correct"}
+    return gold.model_copy(update=changes)
+
+
+def with_evidence(gold: Gold, pieces: Sequence[Evidence]) -> Gold:
+    """Return the pair with this evidence, and errors that cite the facts of the same item that show them."""
+    errors = tuple(error.model_copy(update={"evidence": _cited(error, gold, pieces)}) for error in gold.report.errors)
+    return gold.model_copy(
+        update={
+            "sample": gold.sample.model_copy(update={"evidence": tuple(pieces)}),
+            "report": gold.report.model_copy(update={"errors": errors}),
+        }
+    )
+
+
+def _cited(error: Error, gold: Gold, pieces: Sequence[Evidence]) -> tuple[int, ...]:
+    """Return the number of the own fact that shows the error; of several, the one with most of the words around it."""
+    own = own_facts(gold)
+    # A fact without any of the words that a made error has removed does not show it.
+    lost = set(words(gold.original.text)).difference(words(gold.sample.text)) if gold.original else set()
+    numbers = [
+        number
+        for number, piece in enumerate(pieces, 1)
+        if piece.source in own and (not lost or lost.intersection(words(piece.text)))
+    ]
+    if len(numbers) < 2:
+        return tuple(numbers)
+    start, end = error.start or 0, error.end or 0
+    around = set(words(gold.sample.side(error.side)[max(0, start - _AROUND) : end + _AROUND]))
+    return (max(numbers, key=lambda number: len(around.intersection(words(pieces[number - 1].text)))),)
