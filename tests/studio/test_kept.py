@@ -9,7 +9,7 @@ import pytest
 
 from mores.studio.store import kept
 from mores.studio.store.database import Database
-from mores.studio.store.kept import Keeper
+from mores.studio.store.statistics import Keeper
 
 
 def test_a_value_is_made_once_for_each_version(database: Database) -> None:

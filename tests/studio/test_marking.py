@@ -17,7 +17,7 @@ from mores.metaevaluation.juice.records import Juice
 from mores.metric.mqm_tsv import read_mqm_tsv
 from mores.studio.campaigns.marking import KIND
 from mores.studio.campaigns.marking.errors import agreed, found_in, group
-from mores.studio.campaigns.marking.settings import MarkingSettings
+from mores.studio.campaigns.marking.forms import MarkingSettings
 from mores.studio.data.exports import write_export
 from mores.studio.data.imports import import_items, read_items_file
 from mores.studio.form import FormError, read_form

@@ -13,12 +13,35 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from mores.culture import language, region
+from mores.culture.names import UnknownName
 from mores.errors import InputError
 from mores.models import Completion, Request
 from mores.search import Found, Query
-from mores.studio.places import read_languages, read_regions
+from mores.studio.phrase import Phrase
 from mores.studio.records import Ask, CampaignItem, Content
 from mores.studio.workflow import CampaignStage
+
+
+def read_regions(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the codes of regions, each once; InputError names the first that is not known."""
+    return _read(region, values)
+
+
+def read_languages(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the tags of languages, each once; InputError names the first that is not known."""
+    return _read(language, values)
+
+
+def _read(read: Callable[[str], str], values: Iterable[str]) -> tuple[str, ...]:
+    try:
+        return tuple(dict.fromkeys(read(value) for value in values if value.strip()))
+    except UnknownName as error:
+        if not error.near:
+            template = "“{name}” is not known. Write it in English, or the code."
+            raise InputError(Phrase(template, name=error.value)) from error
+        template = "“{name}” is not known. Did you mean {suggestion}?"
+        raise InputError(Phrase(template, name=error.value, suggestion=", ".join(error.near))) from error
+
 
 if TYPE_CHECKING:
     from mores.studio.data.incoming import Incoming

@@ -20,18 +20,49 @@ from mores.errors import InputError, suggest
 from mores.io.columns import ColumnReader, TableColumn, Wanted
 from mores.io.rows import Reading, read_rows
 from mores.io.source import SUFFIXES, TableSource
+from mores.metric.mqm_tsv import Segment, read_mqm_tsv
 from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json
 from mores.studio.data.label_studio import read_label_studio
-from mores.studio.data.mqm import read_mqm
 from mores.studio.data.pearmut import read_pearmut
 from mores.studio.data.tables import FORMULA
 from mores.studio.form import FormError, StudioForm, as_sent, read_form, storable_values
+from mores.studio.marks import to_marks
 from mores.studio.records import CampaignItem, Content, Person
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, append, now
 from mores.studio.store.people import PersonProfile, add_person, record
 from mores.studio.store.tables import events, members, people
 from mores.studio.workflow import CampaignStage, Cast, Create, Refused, Take, act, is_judged
+
+UNKNOWN = Segment.parse("").system
+"""The system of a segment that names none."""
+
+
+def read_mqm(text: str, name: str) -> list[Incoming]:
+    """Return the segments of a file, each once, with every rater's marks; who could not judge one has no answer."""
+    items: dict[str, Incoming] = {}
+    try:
+        judgements = read_mqm_tsv(text if "\n" in text else f"{text}\n")
+    except InputError as error:
+        raise InputError(str(error).replace("MQM TSV", name, 1)) from error
+    for number, judgement in enumerate(judgements, 1):
+        content = {"instruction": judgement.instruction or "", "text": judgement.text or ""}
+        system = Segment.parse(judgement.sample_id).system
+        content |= {"source": system} if system != UNKNOWN else {}
+        blank = Incoming(
+            f"{name}: segment {number}, {judgement.sample_id}",
+            storable_values(content),
+            judgement.region or "",
+            judgement.language or "",
+            id=judgement.sample_id,
+        )
+        item = items.setdefault(judgement.sample_id, blank)
+        if judgement.report is not None:
+            marks = storable_values(to_marks(judgement.report.errors))
+            given = ImportedAnswer(f"MQM {judgement.judge}", {"marks": marks})
+            items[judgement.sample_id] = item._replace(answers=(*item.answers, given))
+    return list(items.values())
+
 
 MOST_ROWS = 20_000
 LONGEST_FILE = 50_000_000

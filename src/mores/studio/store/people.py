@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, delete, func, insert,
 
 from mores.errors import InputError
 from mores.studio.form import clean
-from mores.studio.places import read_languages, read_regions
+from mores.studio.kind import read_languages, read_regions
 from mores.studio.records import Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, list_held, now, perform

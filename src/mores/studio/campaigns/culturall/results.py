@@ -14,11 +14,11 @@ from mores.studio.campaigns.culturall.forms import (
     ENGLISH,
     PARTS,
     VERDICTS,
+    CulturallSettings,
     is_english,
     meets_criteria,
     present,
 )
-from mores.studio.campaigns.culturall.settings import CulturallSettings
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
 from mores.studio.phrase import Phrase

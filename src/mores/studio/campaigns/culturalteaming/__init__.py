@@ -3,7 +3,7 @@
 write (author, with an AI helper) → duel (author against an AI verifier) → verify (five people from the region)
 
 `forms.py` has what people fill in, `asking.py` what the AI is asked, `rule.py` the settings and the verification,
-`export.py` the files, `figures.py` the organiser's figures.
+`results.py` the files and the organiser's figures.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from mores.studio.campaigns.culturalteaming import asking, figures
-from mores.studio.campaigns.culturalteaming.export import export
 from mores.studio.campaigns.culturalteaming.forms import WORDS, duel_form, verify_form, write_form
+from mores.studio.campaigns.culturalteaming.results import export
 from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, adjudged, label, people, verified
 from mores.studio.kind import CampaignKind, ModelTask
 from mores.studio.records import Role

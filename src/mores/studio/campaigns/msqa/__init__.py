@@ -20,13 +20,13 @@ from mores.studio.campaigns.msqa.forms import (
     RETURN,
     SOURCES,
     WORDS,
+    MsqaSettings,
     accept_form,
     inspect_form,
     source_form,
     validate_form,
     write_form,
 )
-from mores.studio.campaigns.msqa.settings import MsqaSettings
 from mores.studio.campaigns.msqa.tasks import LOOKUPS, PRETEST, TASKS
 from mores.studio.form import StudioForm
 from mores.studio.kind import CampaignKind

@@ -30,7 +30,10 @@ from mores.metaevaluation.votes import (
     holds,
     spread_votes,
 )
+from mores.stats.agreement import Label, krippendorff_alpha, krippendorff_alpha_interval
+from mores.stats.agreement import count_votes as table_votes
 from mores.stats.distributions import ShareEstimate, share_of
+from mores.stats.marks import AgreementFigure
 from mores.stats.paired import PairedDifference, paired_difference
 from mores.stats.results import mean_result
 from mores.types import Result
@@ -205,3 +208,57 @@ def compare_metrics(samples: Iterable[JudgedSample]) -> list[MetricDifference]:
         difference = paired_difference([mine for mine, _ in means], [other for _, other in means], most=MOST - LEAST)
         pairs.append(MetricDifference(first, second, len(means), difference))
     return pairs
+
+
+QUESTIONS = {
+    "Cultural relation": "culture",
+    "Error": "error",
+    "Explanation": "explanation",
+    "Severity": "severity",
+    "Type": "type",
+    "Changed mind": "changed",
+}
+
+
+class QuestionAgreement(NamedTuple):
+    """Agreement on one question."""
+
+    name: str
+    alpha: AgreementFigure
+    """Krippendorff's, with its 95% interval; ordinal and without one for likeness."""
+    same: float | None
+    """The share of pairs of answers to the same sample that are alike."""
+    samples: int
+    answers: int
+
+
+def measure(samples: Iterable[JudgedSample]) -> list[QuestionAgreement]:
+    """Measure agreement on every question, and on the likeness of each metric's explanations."""
+    every = list(samples)
+    questions = [
+        _agreement(name, [sample.ballot(criterion) for sample in every]) for name, criterion in QUESTIONS.items()
+    ]
+    for metric in metrics_of(every):
+        ratings = [[float(rating) for rating in sample.ballot(f"{SIMILARITY}{metric}")] for sample in every]
+        questions.append(_agreement(f"Likeness: {metric}", ratings, ordinal=True))
+    return [agreement for agreement in questions if agreement.samples]
+
+
+def _agreement(name: str, labels: Sequence[Sequence[Label]], *, ordinal: bool = False) -> QuestionAgreement:
+    shared = [given for given in labels if len(given) > 1]
+    pairs = [(first, other) for given in shared for place, first in enumerate(given) for other in given[place + 1 :]]
+    same = sum(first == other for first, other in pairs) / len(pairs) if pairs else None
+    answers = sum(map(len, shared))
+    return QuestionAgreement(name, _alpha(shared, ordinal), same, len(shared), answers)
+
+
+def _alpha(labels: Sequence[Sequence[Label]], ordinal: bool) -> AgreementFigure:
+    if not labels:
+        return AgreementFigure(None)
+    most = max(map(len, labels))
+    rows = [[given[place] if place < len(given) else None for given in labels] for place in range(most)]
+    votes = table_votes(rows)
+    if ordinal:
+        return AgreementFigure(krippendorff_alpha(votes, "ordinal"))
+    interval = krippendorff_alpha_interval(votes)
+    return AgreementFigure(krippendorff_alpha(votes), *(interval or (None, None)))

@@ -12,10 +12,10 @@ from mores.report.base.grid import Grid, Row
 from mores.report.base.text import Shown
 from mores.stats.distributions import ShareEstimate
 from mores.stats.marks import MarkAgreement
-from mores.studio.campaigns.validation.agreement import QuestionAgreement
 from mores.studio.campaigns.validation.results import (
     Beside,
     JudgedSample,
+    QuestionAgreement,
     auxiliary,
     beside,
     compare_metrics,

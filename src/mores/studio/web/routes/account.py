@@ -22,7 +22,7 @@ from mores.studio.store.people import (
     sign_out,
     withdraw_person,
 )
-from mores.studio.store.progress import summarise_work
+from mores.studio.store.queries import summarise_work
 from mores.studio.web.pages import WEB, choose_locale, known_names, list_locales
 from mores.studio.web.visit import LANGUAGE_COOKIE, AnyVisit, Form, Posted, SignedIn, Visit, limited
 from mores.studio.workflow import Refused

@@ -11,12 +11,18 @@ from starlette.exceptions import HTTPException
 
 from mores.studio.data.card import write_method
 from mores.studio.data.snapshot import read_snapshot
-from mores.studio.store.kept import Keeper
 from mores.studio.store.people import log_action
-from mores.studio.store.progress import count_groups, count_items, count_models, find_stuck, tabulate
-from mores.studio.store.queries import list_audit, list_items
-from mores.studio.store.sample import draw_sample
-from mores.studio.store.statistics import find_last_event, read_figures
+from mores.studio.store.queries import (
+    count_groups,
+    count_items,
+    count_models,
+    find_stuck,
+    list_audit,
+    list_items,
+    tabulate,
+)
+from mores.studio.store.statistics import Keeper, find_last_event, read_figures
+from mores.studio.store.work import draw_sample
 from mores.studio.web.visit import FURTHEST, Form, Organising, limited
 from mores.studio.workflow import Recheck, may
 

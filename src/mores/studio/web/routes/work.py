@@ -14,9 +14,10 @@ from mores.studio.form import FormError, StudioForm, as_seen, clean, read_form
 from mores.studio.phrase import Phrase
 from mores.studio.practice import QualificationTest
 from mores.studio.records import CampaignItem, Content, ItemStatus
-from mores.studio.store.items import count_votes, find_item, list_held, read_events, take_next
+from mores.studio.store.items import find_item, list_held, read_events
 from mores.studio.store.people import consent, read_draft, save_draft
 from mores.studio.store.queries import find_inspiration, list_items_by, sum_seconds
+from mores.studio.store.work import count_votes, take_next
 from mores.studio.timeline import Earlier, join_forms, list_earlier, list_values
 from mores.studio.web.visit import FURTHEST, Form, Joined, Place, Posted, Working, limited
 from mores.studio.workflow import (
