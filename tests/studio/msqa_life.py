@@ -23,8 +23,8 @@ from mores.studio.workflow import (
     Submit,
     Take,
     act,
-    fold_events,
 )
+from tests.studio.rules import fold_events
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 AUTHOR = Person(id="author", roles=frozenset({Role.AUTHOR}), languages=frozenset({"pt"}))

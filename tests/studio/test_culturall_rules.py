@@ -25,7 +25,8 @@ from mores.studio.campaigns.culturall.results import PAPER, review_rates, row, s
 from mores.studio.campaigns.culturall.tasks import TASKS, read_draft, read_region, read_topic
 from mores.studio.form import FormError, StudioForm, read_form
 from mores.studio.records import Ask, CampaignItem, Content, ItemStatus, ItemVote, Person, Role
-from mores.studio.workflow import CampaignStage, Cast, Create, Flow, StageDecision, Submit, Take, act, fold_events
+from mores.studio.workflow import CampaignStage, Cast, Create, Flow, StageDecision, Submit, Take, act
+from tests.studio.rules import fold_events
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MODELS = ("fake:a", "fake:b", "fake:c")

@@ -34,10 +34,9 @@ from mores.studio.workflow import (
     Release,
     Revise,
     Take,
-    assign,
-    fold_events,
 )
 from tests.studio.conftest import SYNCHRONOUS
+from tests.studio.rules import assign, fold_events
 
 BOSS = Person(id="boss", roles=frozenset({Role.ORGANISER}))
 

@@ -48,9 +48,23 @@ def _change(item: CampaignItem, event: Event) -> dict[str, Any]:  # noqa: C901 -
             declined = ((payload["of"], event.stage),) if payload.get("reason") else ()
             return {"holds": _without(item.holds, payload["of"]), "declined": (*item.declined, *declined)}
         case EventKind.STEPPED:
-            return _stepped(item, event)
+            earlier = item.begun_by(event.person or "")
+            begun = Begun(
+                person=event.person or "",
+                stage=event.stage,
+                version=item.version,
+                step=payload["step"],
+                answer=(earlier.answer if earlier else {}) | payload["answer"],
+                seconds=(earlier.seconds if earlier else 0.0) + payload.get("seconds", 0.0),
+            )
+            return {"begun": (*(other for other in item.begun if other != earlier), begun)}
         case EventKind.VOTED:
-            return _voted(item, event)
+            given = {name: payload[name] for name in ("seconds", "comment", "order", "skill") if name in payload}
+            place = event.person or "", event.stage, item.version
+            given |= dict(zip(("person", "stage", "version"), place, strict=True))
+            vote = ItemVote(answer=payload["answer"], at=event.at, **given)
+            others = [vote for vote in item.votes if (vote.person, vote.stage, vote.version) != place]
+            return {"votes": (*others, vote), "holds": _without(item.holds, vote.person)}
         case EventKind.ASKED_MODEL:
             fields = {name: payload[name] for name in ("task", "model", "sample", "data")}
             attempt = payload.get("attempt", 0)
@@ -82,36 +96,6 @@ def _change(item: CampaignItem, event: Event) -> dict[str, Any]:  # noqa: C901 -
             return {}
 
 
-def _stepped(item: CampaignItem, event: Event) -> dict[str, Any]:
-    earlier = item.begun_by(event.person or "")
-    begun = Begun(
-        person=event.person or "",
-        stage=event.stage,
-        version=item.version,
-        step=event.payload["step"],
-        answer=(earlier.answer if earlier else {}) | event.payload["answer"],
-        seconds=(earlier.seconds if earlier else 0.0) + event.payload.get("seconds", 0.0),
-    )
-    return {"begun": (*(other for other in item.begun if other != earlier), begun)}
-
-
-def _voted(item: CampaignItem, event: Event) -> dict[str, Any]:
-    vote = ItemVote(
-        person=event.person or "",
-        stage=event.stage,
-        version=item.version,
-        answer=event.payload["answer"],
-        at=event.at,
-        seconds=event.payload.get("seconds", 0.0),
-        comment=event.payload.get("comment", ""),
-        order=tuple(event.payload.get("order", ())),
-        skill=event.payload.get("skill"),
-    )
-    same = (vote.person, vote.stage, vote.version)
-    others = [vote for vote in item.votes if (vote.person, vote.stage, vote.version) != same]
-    return {"votes": (*others, vote), "holds": _without(item.holds, vote.person)}
-
-
 def _moved(item: CampaignItem, event: Event) -> dict[str, Any]:
     results = item.results | {event.stage: read_phrases(event.payload.get("result", {}))}
     return {"results": results, "note": read_phrases(event.payload.get("note", "")), "holds": ()}
@@ -119,10 +103,3 @@ def _moved(item: CampaignItem, event: Event) -> dict[str, Any]:
 
 def _without(holds: Iterable[Hold], person: str) -> tuple[Hold, ...]:
     return tuple(hold for hold in holds if hold.person != person)
-
-
-def fold_events(item: CampaignItem | None, events: Iterable[Event]) -> CampaignItem | None:
-    """Return what an item's events add up to."""
-    for event in events:
-        item = apply(item, event)
-    return item

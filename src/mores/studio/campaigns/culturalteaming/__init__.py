@@ -11,9 +11,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mores.studio.campaigns.culturalteaming import asking, figures
+from mores.studio.campaigns.culturalteaming import asking
 from mores.studio.campaigns.culturalteaming.forms import WORDS, duel_form, verify_form, write_form
-from mores.studio.campaigns.culturalteaming.results import export
+from mores.studio.campaigns.culturalteaming.results import export, method, summarise
 from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, adjudged, label, people, verified
 from mores.studio.kind import CampaignKind, ModelTask
 from mores.studio.records import Role
@@ -80,7 +80,7 @@ KIND: CampaignKind[Any] = CampaignKind(
     },
     headline=lambda item: str(item.content.get("question") or item.content.get("scene") or item.id),
     skilled=lambda settings: settings.adaptive,
-    summarise=figures.summarise,
-    method=figures.method,
+    summarise=summarise,
+    method=method,
     words=WORDS,
 )
