@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mores.formatting import number, span
 from mores.stats.agreement import (
     Votes,
     cohen_kappa,
@@ -183,6 +184,11 @@ def _kappa(
     usual = max(Counter(sizes.tolist()).items(), key=lambda pair: (pair[1], pair[0]))[0]
     same = Votes(table.values, counts[sizes == usual])
     return "Fleiss' κ", _figure(fleiss_kappa(same), fleiss_kappa_interval(same)), int((sizes == usual).sum())
+
+
+def show_figure(figure: AgreementFigure) -> str:
+    """Return a figure with its interval: `0.71 [0.65, 0.77]`."""
+    return " ".join(filter(None, (number(figure.value), span(figure.low, figure.high))))
 
 
 def _figure(value: float | None, interval: Interval | None) -> AgreementFigure:

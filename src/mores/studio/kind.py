@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from mores.culture import language, region
 from mores.culture.names import UnknownName
@@ -20,6 +20,9 @@ from mores.search import Found, Query
 from mores.studio.phrase import Phrase
 from mores.studio.records import Ask, CampaignItem, Content
 from mores.studio.workflow import CampaignStage
+
+if TYPE_CHECKING:
+    from mores.studio.data.incoming import Incoming
 
 
 def read_regions(values: Iterable[str]) -> tuple[str, ...]:
@@ -36,15 +39,11 @@ def _read(read: Callable[[str], str], values: Iterable[str]) -> tuple[str, ...]:
     try:
         return tuple(dict.fromkeys(read(value) for value in values if value.strip()))
     except UnknownName as error:
-        if not error.near:
-            template = "“{name}” is not known. Write it in English, or the code."
-            raise InputError(Phrase(template, name=error.value)) from error
-        template = "“{name}” is not known. Did you mean {suggestion}?"
-        raise InputError(Phrase(template, name=error.value, suggestion=", ".join(error.near))) from error
-
-
-if TYPE_CHECKING:
-    from mores.studio.data.incoming import Incoming
+        unknown = Phrase("“{name}” is not known. Write it in English, or the code.", name=error.value)
+        if error.near:
+            template = "“{name}” is not known. Did you mean {suggestion}?"
+            unknown = Phrase(template, name=error.value, suggestion=", ".join(error.near))
+        raise InputError(unknown) from error
 
 
 class Practice(BaseModel):
@@ -59,21 +58,16 @@ class Practice(BaseModel):
     region: str = ""
     language: str = ""
 
-    @field_validator("region")
+    @field_validator("region", "language")
     @classmethod
-    def _known_region(cls, value: str) -> str:
-        return region(value) if value else ""
-
-    @field_validator("language")
-    @classmethod
-    def _known_language(cls, value: str) -> str:
-        return language(value) if value else ""
+    def _known(cls, value: str, info: ValidationInfo) -> str:
+        return next(iter(_read_setting([value], info)), "")
 
 
-def _read_each(read: Callable[[Iterable[str]], tuple[str, ...]], values: Iterable[str]) -> tuple[str, ...]:
+def _read_setting(values: Iterable[str], info: ValidationInfo) -> tuple[str, ...]:
     """Return the codes of regions or languages; the first that is not known is a problem of the setting."""
     try:
-        return read(values)
+        return read_regions(values) if str(info.field_name).startswith("region") else read_languages(values)
     except InputError as error:
         raise ValueError(error.args[0]) from error
 
@@ -111,15 +105,10 @@ class CampaignSettings(BaseModel):
     """Every how many items a person gets an attention check; 0 for never."""
     checks: tuple[Practice, ...] = ()
 
-    @field_validator("regions")
+    @field_validator("regions", "languages")
     @classmethod
-    def _known_regions(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        return _read_each(read_regions, values)
-
-    @field_validator("languages")
-    @classmethod
-    def _known_languages(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        return _read_each(read_languages, values)
+    def _known(cls, values: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        return _read_setting(values, info)
 
     @property
     def hold(self) -> timedelta:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 
-from sqlalchemy import Connection, or_, select, true, update
+from sqlalchemy import Connection, Row, or_, select, true, update
 
 from mores.engine import Asker, AskSettings, make_asker
 from mores.engine.job import Answer, Job
@@ -33,16 +33,11 @@ CLAIM = timedelta(minutes=2)
 """How long a process that answers a question may say nothing before another answers it."""
 
 
-class Claimed(NamedTuple):
-    """A question to a model that this process shall answer."""
+def claim_asks(database: Database, full: Collection[str] = (), limit: int = 20) -> Sequence[Row[str, str, str]]:
+    """Claim questions that wait in open campaigns, the oldest first, none to the models that are `full`.
 
-    campaign: str
-    item: str
-    ask: str
-
-
-def claim_asks(database: Database, full: Collection[str] = (), limit: int = 20) -> list[Claimed]:
-    """Claim some questions that wait in open campaigns, the oldest first; none to the models that are `full`."""
+    The campaign, item and id of each.
+    """
     moment = now()
     unclaimed = or_(asks.c.claimed.is_(None), asks.c.claimed < moment - CLAIM)
     query = (
@@ -55,9 +50,8 @@ def claim_asks(database: Database, full: Collection[str] = (), limit: int = 20) 
     if not database.fetch(query.limit(1)):  # mostly there is none, and looking locks nothing
         return []
     with database.write() as connection:
-        chosen = [Claimed(*row) for row in connection.execute(query.with_for_update(skip_locked=True, of=asks))]
-        if chosen:
-            _set_claimed(connection, [claimed.ask for claimed in chosen], moment)
+        chosen = connection.execute(query.with_for_update(skip_locked=True, of=asks)).all()
+        _set_claimed(connection, [row.id for row in chosen], moment)
     return chosen
 
 
@@ -206,7 +200,7 @@ class AskWorker:
         for place in claimed:
             campaign = await asyncio.to_thread(open_campaign, self.database, place.campaign, self.model)
             item = await asyncio.to_thread(read_item, self.database, campaign, place.item)
-            question = PendingAsk(campaign, item, next(ask for ask in item.asks if ask.id == place.ask))
+            question = PendingAsk(campaign, item, next(ask for ask in item.asks if ask.id == place.id))
             self._lane(question).put(question)
         return len(claimed)
 

@@ -119,7 +119,9 @@ def to_csv(rows: Sequence[Row], nested: Sequence[str]) -> bytes:
     writer = csv.writer(text, lineterminator="\n")
     names = columns(flat)
     writer.writerow(names)
-    writer.writerows([no_formula(row.get(name, "")) for name in names] for row in flat)
+    # an apostrophe before what begins like a formula
+    cells = ([row.get(name, "") for name in names] for row in flat)
+    writer.writerows([f"'{v}" if isinstance(v, str) and v.startswith(FORMULA) else v for v in row] for row in cells)
     return text.getvalue().encode()
 
 
@@ -156,11 +158,6 @@ def flatten(row: Row, nested: Sequence[str]) -> Row:
         else:
             flat[name] = cell(value)
     return flat
-
-
-def no_formula(value: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula: an apostrophe before what begins like one."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def cell(value: Any) -> Any:

@@ -15,18 +15,7 @@ from mores.studio.store.items import Campaign, list_held, now
 from mores.studio.store.people import find_member, list_members
 from mores.studio.store.tables import asks, audit, events, holds, items, people, votes
 from mores.studio.store.work import count_work
-from mores.studio.workflow import EVERYBODY, CampaignStage, Flow
-
-
-class Waiting(NamedTuple):
-    """Items of one region and language that need answers at a stage."""
-
-    stage: str
-    region: str
-    language: str
-    items: int
-    needed: int
-    """How many more people the item needs that needs the most."""
+from mores.studio.workflow import EVERYBODY, Flow
 
 
 class Stuck(NamedTuple):
@@ -45,32 +34,29 @@ class Stuck(NamedTuple):
     needed: int = 0
 
 
-def find_missing_people(flow: Flow, waiting: Iterable[Waiting], people: Collection[Person]) -> list[Stuck]:
-    """Return the groups of items for which there are fewer people than they need, those with the most items first."""
-    groups: dict[tuple[str, str, str], tuple[int, int]] = {}
-    for group in waiting:
+def find_missing_people(flow: Flow, groups: Iterable[ItemGroup], people: Collection[Person]) -> list[Stuck]:
+    """Return the open items for which there are fewer people than they need, those with the most items first."""
+    waiting: dict[tuple[str, str, str], tuple[int, int]] = {}
+    for group in groups:
+        if group.status != ItemStatus.OPEN.value or not 0 < group.needed < EVERYBODY:
+            continue
         stage = flow.stage(group.stage)
         key = group.stage, group.region if stage.regional else "", group.language if stage.speaking else ""
-        items, needed = groups.get(key, (0, 0))
-        groups[key] = items + group.items, max(needed, group.needed)
+        items, needed = waiting.get(key, (0, 0))
+        waiting[key] = items + group.items, max(needed, group.needed)
     found = []
-    for (name, region, language), (items, needed) in groups.items():
-        matching = len(matches(flow.stage(name), people, region, language))
+    for (name, region, language), (items, needed) in waiting.items():
+        stage = flow.stage(name)
+        matching = sum(
+            stage.role in person.roles
+            and (person.qualified or stage.role is Role.ORGANISER)
+            and (not stage.regional or region in person.regions)
+            and (not stage.speaking or language in person.languages)
+            for person in people
+        )
         if matching < needed:
             found.append(Stuck("people", items, name, region, language, matching, needed))
     return sorted(found, key=lambda stuck: (-stuck.items, stuck.stage, stuck.region, stuck.language))
-
-
-def matches(stage: CampaignStage, people: Collection[Person], region: str, language: str) -> Sequence[Person]:
-    """Return who may judge items of a region and language at a stage."""
-    return [
-        person
-        for person in people
-        if stage.role in person.roles
-        and (person.qualified or stage.role is Role.ORGANISER)
-        and (not stage.regional or region in person.regions)
-        and (not stage.speaking or language in person.languages)
-    ]
 
 
 PAGE = 50
@@ -306,13 +292,8 @@ def summarise_work(database: Database, campaign: Campaign, person: str) -> tuple
 
 def find_stuck(database: Database, campaign: Campaign, groups: Sequence[ItemGroup]) -> list[Stuck]:
     """Find everything that keeps items from going on."""
-    waiting = [
-        Waiting(group.stage, group.region, group.language, group.items, group.needed)
-        for group in groups
-        if group.status == ItemStatus.OPEN.value and 0 < group.needed < EVERYBODY
-    ]
     people = [member.person for member in list_members(database, campaign) if member.name]
-    found = find_missing_people(campaign.flow, waiting, people)
+    found = find_missing_people(campaign.flow, groups, people)
     mine = items.c.campaign == campaign.id
     counts = {
         "models": _count(items.c.id, mine, items.c.stuck, items.c.status == ItemStatus.OPEN.value),

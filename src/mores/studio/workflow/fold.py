@@ -59,10 +59,9 @@ def _change(item: CampaignItem, event: Event) -> dict[str, Any]:  # noqa: C901 -
             )
             return {"begun": (*(other for other in item.begun if other != earlier), begun)}
         case EventKind.VOTED:
-            given = {name: payload[name] for name in ("seconds", "comment", "order", "skill") if name in payload}
             place = event.person or "", event.stage, item.version
-            given |= dict(zip(("person", "stage", "version"), place, strict=True))
-            vote = ItemVote(answer=payload["answer"], at=event.at, **given)
+            given = dict(zip(("person", "stage", "version"), place, strict=True)) | payload
+            vote = ItemVote.model_validate({"at": event.at} | given)
             others = [vote for vote in item.votes if (vote.person, vote.stage, vote.version) != place]
             return {"votes": (*others, vote), "holds": _without(item.holds, vote.person)}
         case EventKind.ASKED_MODEL:

@@ -17,6 +17,7 @@ from mores.signature import sign
 from mores.stats import marks as spans
 from mores.studio.campaigns.marking.errors import MARK, VALIDATE, PersonMark, agreed, found_in, group
 from mores.studio.campaigns.marking.forms import MarkingSettings
+from mores.studio.figures import show_figure
 from mores.studio.kind import ExportFile
 from mores.studio.marks import Mark, to_errors
 from mores.studio.phrase import phrase_share
@@ -213,10 +214,10 @@ def summarise(settings: MarkingSettings, items: Sequence[CampaignItem]) -> Mappi
     agreement = spans.span_agreement(_texts(marked))
     if agreement is not None:
         figures |= {
-            "Agreement on marked characters (F1)": _figure(agreement.f1),
-            "The same by chance": "–" if agreement.chance is None else formatting.number(agreement.chance),
-            "Agreement above chance (κ)": _figure(agreement.kappa),
-            "Krippendorff's α over characters": _figure(agreement.alpha),
+            "Agreement on marked characters (F1)": show_figure(agreement.f1),
+            "The same by chance": formatting.number(agreement.chance),
+            "Agreement above chance (κ)": show_figure(agreement.kappa),
+            "Krippendorff's α over characters": show_figure(agreement.alpha),
         }
         if agreement.labels:
             same = phrase_share(agreement.labels.same, agreement.labels.matched)
@@ -240,12 +241,6 @@ def _texts(items: Iterable[CampaignItem]) -> list[spans.MarkedText]:
             }
             texts.append(spans.MarkedText(str(item.content.get(part, "")), by_person))
     return texts
-
-
-def _figure(figure: spans.AgreementFigure) -> str:
-    if figure.value is None:
-        return "–"
-    return " ".join(filter(None, (formatting.number(figure.value), formatting.span(figure.low, figure.high))))
 
 
 def method(settings: MarkingSettings, items: Iterable[CampaignItem]) -> str:

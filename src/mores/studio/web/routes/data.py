@@ -15,7 +15,7 @@ from mores.studio.data.imports import (
     find_import_stage,
     import_items,
     list_columns,
-    read_items_file,
+    read_items_files,
 )
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.phrase import Phrase
@@ -84,7 +84,7 @@ def bring_in(place: Organising, form: Form) -> Response:
     if not sent:
         return _page(place, problem=Phrase("Choose a file first."))
     try:
-        rows = read_items_file(place.campaign, sent, name, form.get("format"), form.get("stage"))
+        rows = read_items_files(place.campaign, [(name, sent)], form.get("format"), form.get("stage"))
         imported = import_items(place.database, place.campaign, place.person, rows, sent, form.get("stage"))
     except InputError as error:
         return _page(place, problem=error.args[0])

@@ -14,8 +14,8 @@ from mores.studio.form import FormError, StudioForm, as_seen, clean, read_form
 from mores.studio.phrase import Phrase
 from mores.studio.practice import QualificationTest
 from mores.studio.records import CampaignItem, Content, ItemStatus
-from mores.studio.store.items import find_item, list_held, read_events
-from mores.studio.store.people import consent, read_draft, save_draft
+from mores.studio.store.items import find_item, list_held, now, read_events
+from mores.studio.store.people import change_member, read_draft, save_draft
 from mores.studio.store.queries import find_inspiration, list_items_by, sum_seconds
 from mores.studio.store.work import count_votes, take_next
 from mores.studio.timeline import Earlier, join_forms, list_earlier, list_values
@@ -62,7 +62,7 @@ def welcome(place: Joined) -> Response:
 def agree(place: Joined, form: Form) -> Response:
     """Agree to the terms."""
     if form.get("agree"):
-        consent(place.database, place.campaign, place.person.id)
+        change_member(place.database, place.campaign, place.person.id, consented=now())
     return place.go()
 
 
