@@ -24,7 +24,6 @@ from mores.studio.store.people import (
     Member,
     add_member,
     add_person,
-    invite,
     list_members,
     read_profile,
     sign_in,
@@ -113,8 +112,11 @@ class Play:
 
     def organiser(self) -> Player:
         """The organiser, signed in."""
+        return self._signed_in(self.organiser_id)
+
+    def _signed_in(self, person: str) -> Player:
         player = Player(self.browser(), self)
-        player.browser.cookies.set(COOKIE, sign_in(self.database, self.organiser_id))
+        player.browser.cookies.set(COOKIE, sign_in(self.database, person))
         return player
 
     def browser(self) -> TestClient:
@@ -124,15 +126,13 @@ class Play:
     def person(
         self, role: Role, name: str = "Somebody", region: str = "Kenya", language: str = "Swahili, English"
     ) -> Player:
-        """Someone who joins by an invitation and agrees to the terms."""
-        player = Player(self.browser(), self)
-        token = invite(self.database, self.campaign, role, self.organiser_id)
-        player.open(f"/join/{token}")
-        answer = player.send(f"/join/{token}", name=name, nationality=region, home=region, languages=language)
-        assert answer.status_code == 200, answer.text
-        player.open()
-        player.send("/welcome", agree="yes")
-        return player
+        """Someone who has joined and agreed to the terms, signed in; `test_people` goes the whole way."""
+        regions, languages = region.split(","), language.split(",")
+        with self.database.write() as connection:
+            profile = read_profile(name, nationality=regions, home=regions, languages=languages)
+            person = add_person(connection, profile)
+        add_member(self.database, self.campaign, person, role, qualified=False)
+        return self._signed_in(person)
 
     def models_answer(self) -> None:
         """Let models answer until none has anything to answer."""
