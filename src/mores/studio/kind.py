@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -167,6 +169,15 @@ class ExportFile(NamedTuple):
     def of_records(cls, path: str, records: Iterable[BaseModel]) -> ExportFile:
         """Return a file with one record on each line, as JSON."""
         return cls(path, "".join(f"{record.model_dump_json()}\n" for record in records).encode())
+
+    @classmethod
+    def of_table(cls, path: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> ExportFile:
+        """Return a CSV file with a header; texts are not changed, whatever they begin with."""
+        text = StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+        return cls(path, text.getvalue().encode())
 
 
 @dataclass(frozen=True)

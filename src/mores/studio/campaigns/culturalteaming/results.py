@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from csv import writer as csv_writer
 from functools import lru_cache
-from io import StringIO
 from itertools import combinations
 from statistics import fmean
 from typing import Any
@@ -146,7 +144,8 @@ def export(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Iterator
     hard: list[Sequence[Any]] = []
     stories: list[str] = []
     for item in items:
-        correct = answer_of(item)
+        # what the verifiers agreed on; the author's, where an organiser accepted the item
+        correct = list(item.results.get(STAGE, {}).get("answer") or item.content.get("correct", ()))
         number = len(easy) if correct and item.region else None
         stories.append(json.dumps(_story(item, number, correct, numbers), ensure_ascii=False, sort_keys=True))
         if number is None:
@@ -158,15 +157,12 @@ def export(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Iterator
             (len(hard) + place, number, question, option, letter in correct, country)
             for place, (letter, option) in enumerate(zip(LETTERS, options, strict=True))
         ]
-    data = {EASY: _csv(EASY_COLUMNS, easy), HARD: _csv(HARD_COLUMNS, hard)}
-    sample = {EASY: _csv(EASY_COLUMNS, easy[:SAMPLE]), HARD: _csv(HARD_COLUMNS, hard[: SAMPLE * len(LETTERS)])}
+    table = ExportFile.of_table
+    data = dict([table(EASY, EASY_COLUMNS, easy), table(HARD, HARD_COLUMNS, hard)])
+    first = hard[: SAMPLE * len(LETTERS)]
+    sample = dict([table(EASY, EASY_COLUMNS, easy[:SAMPLE]), table(HARD, HARD_COLUMNS, first)])
     yield from bench_folder(settings, RUNNABLES, data, sample, _about(settings, len(easy)))
     yield ExportFile("items.jsonl", "".join(f"{line}\n" for line in stories).encode())
-
-
-def answer_of(item: CampaignItem) -> list[str]:
-    """Return the correct options: what the verifiers agreed on; the author's, where an organiser accepted the item."""
-    return list(item.results.get(STAGE, {}).get("answer") or item.content.get("correct", ()))
 
 
 def easy_row(
@@ -229,14 +225,6 @@ def _story(item: CampaignItem, number: int | None, correct: Sequence[str], numbe
         "rounds": rounds,
         "votes": votes,
     }
-
-
-def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    text = StringIO()
-    table = csv_writer(text, lineterminator="\n")
-    table.writerow(columns)
-    table.writerows(rows)
-    return text.getvalue().encode()
 
 
 def _about(settings: TeamingSettings, count: int) -> str:

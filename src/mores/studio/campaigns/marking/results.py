@@ -19,7 +19,7 @@ from mores.studio.campaigns.marking.errors import MARK, VALIDATE, PersonMark, ag
 from mores.studio.campaigns.marking.forms import MarkingSettings
 from mores.studio.figures import show_figure
 from mores.studio.kind import ExportFile
-from mores.studio.marks import Mark, to_errors
+from mores.studio.marks import Mark, sample_of, to_errors
 from mores.studio.phrase import phrase_share
 from mores.studio.records import CampaignItem, Content, ItemStatus
 from mores.types import DEFAULT_INSTRUCTION, ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
@@ -31,7 +31,8 @@ VALIDATIONS = {"valid": "valid", "other": "valid_diff_category", "invalid": "inv
 def export(settings: MarkingSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield judgements of each person and of all together, MQM TSV, JuICE JSON, and the texts."""
     shown = [item for item in items if item.status is not ItemStatus.WITHDRAWN]
-    samples = samples_of(shown)
+    counts = Counter(item.content.get("id") for item in shown)
+    samples = {item.id: to_sample(item, unique=counts[item.content.get("id")] == 1) for item in shown}
     judgements = [judgement for item in shown for judgement in judgements_of(settings, item, samples[item.id])]
     decided = [item for item in shown if item.status is ItemStatus.ACCEPTED]
     juice = {samples[item.id].id: to_juice(item) for item in decided if item.region and item.language}
@@ -39,30 +40,17 @@ def export(settings: MarkingSettings, items: Iterable[CampaignItem]) -> Iterator
     yield ExportFile("README.md", _readme(settings, shown, judgements, len(decided) - len(juice)).encode())
     yield ExportFile.of_records("texts.jsonl", samples.values())
     yield ExportFile.of_records("judgements.jsonl", judgements)
-    agreed_judgements = (agreed_judgement(settings, item, samples[item.id]) for item in decided)
-    yield ExportFile.of_records("agreed.jsonl", agreed_judgements)
+    together = (agreed_judgement(settings, item, samples[item.id]) for item in decided)
+    yield ExportFile.of_records("agreed.jsonl", together)
     yield ExportFile("mqm.tsv", write_mqm_tsv(judgements, systems=systems).encode())
     yield ExportFile("juice.json", f"{json.dumps(juice, ensure_ascii=False, indent=1)}\n".encode())
 
 
-def samples_of(items: Sequence[CampaignItem]) -> dict[str, Sample]:
-    """Return the texts of items, by the item; an id that came with several of them has the item's behind it."""
-    counts = Counter(item.content.get("id") for item in items)
-    return {item.id: sample_of(item, unique=counts[item.content.get("id")] == 1) for item in items}
-
-
-def sample_of(item: CampaignItem, *, unique: bool = True) -> Sample:
-    """Return the text of an item, with the id that it came with."""
-    content = item.content
-    name = content.get("id") or ""
-    return Sample(
-        id=name if name and unique else f"{name}/{item.id}" if name else item.id,
-        instruction=content.get("instruction") or DEFAULT_INSTRUCTION,
-        text=str(content.get("text", "")),
-        language=item.language or None,
-        region=item.region or None,
-        source=content.get("source") or None,
-    )
+def to_sample(item: CampaignItem, *, unique: bool = True) -> Sample:
+    """Return the text of an item, with the id that it came with; the item's is behind one that several came with."""
+    content, name = item.content, item.content.get("id") or ""
+    identifier = name if name and unique else f"{name}/{item.id}" if name else item.id
+    return sample_of(item, identifier, content.get("instruction"), str(content.get("text", "")), content.get("source"))
 
 
 def judgements_of(settings: MarkingSettings, item: CampaignItem, sample: Sample) -> Iterator[Judgement]:
@@ -191,7 +179,7 @@ def summarise(settings: MarkingSettings, items: Sequence[CampaignItem]) -> Mappi
     everything = [found for item in marked for found in found_in(item)]
     validated = [found for item in marked if item.votes_at(VALIDATE) for found in found_in(item)]
     errors = [error for item in items if item.status is ItemStatus.ACCEPTED for error in agreed(item)]
-    scores = [judgement.score for item in marked for judgement in judgements_of(settings, item, sample_of(item))]
+    scores = [judgement.score for item in marked for judgement in judgements_of(settings, item, to_sample(item))]
     known = [score for score in scores if score is not None]
     none = sum(not vote.answer.get("marks") for item in marked for vote in item.votes_at(MARK))
     severities = Counter(found.mark.get("severity") for found in everything)

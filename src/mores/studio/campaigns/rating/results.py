@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,9 +17,9 @@ from mores.rating.records import Distribution, Pairwise, Placing, RatingAgreemen
 from mores.stats.marks import MarkAgreement, MarkedText, SpanMark, span_agreement
 from mores.studio.campaigns.rating.forms import RatingSettings
 from mores.studio.kind import ExportFile
-from mores.studio.marks import to_errors
+from mores.studio.marks import sample_of, to_errors
 from mores.studio.records import CampaignItem, Content, ItemStatus, ItemVote
-from mores.types import ErrorReport, Judgement, Sample
+from mores.types import ErrorReport, Judgement
 
 STAGE = "rate"
 COLUMNS = (
@@ -33,12 +31,7 @@ COLUMNS = (
 def export(_settings: RatingSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield the ratings of every question that was not taken out, and the judgements of those who marked mistakes."""
     kept = list(items)
-    text = io.StringIO()
-    # Texts are not changed: an apostrophe before a formula would move every mark by one.
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(to_row(rating) for rating in read_ratings(kept))
-    yield ExportFile("ratings.csv", text.getvalue().encode())
+    yield ExportFile.of_table("ratings.csv", COLUMNS, (to_row(rating) for rating in read_ratings(kept)))
     yield ExportFile.of_records("judgements.jsonl", read_judgements(kept))
 
 
@@ -86,15 +79,14 @@ def to_rating(item: CampaignItem, vote: ItemVote, answer: Content) -> Rating:
         comment=given.get(f"comment_{letter}") or None,
         rank=int(rank) if rank else None,
         reason=given.get("reason") or None,
-        spans=None if spans is None else tuple(to_mark(span, answer["text"]) for span in spans),
+        spans=None if spans is None else tuple(_mark(span, answer["text"]) for span in spans),
         at=vote.at,
         seconds=vote.seconds / len(item.content["answers"]) if vote.seconds else None,
         position=vote.order.index(letter) + 1 if letter in vote.order else None,
     )
 
 
-def to_mark(span: Content, text: str) -> RatingMark:
-    """Return a marked mistake of an answer."""
+def _mark(span: Content, text: str) -> RatingMark:
     fields = {name: span[name] for name in ("start", "end", "severity", "type", "explanation") if span.get(name)}
     return RatingMark(**{"start": 0} | fields, quote=text[span["start"] : span["end"]])
 
@@ -108,14 +100,7 @@ def read_judgements(items: Iterable[CampaignItem]) -> Iterator[Judgement]:
             continue
         marks = [{"type": "", **span, "quote": text[span["start"] : span["end"]]} for span in spans]
         report = ErrorReport(errors=to_errors(marks), explanation=vote.answer.get(f"comment_{letter}") or "")
-        sample = Sample(
-            id=f"{item.id}.{letter}",
-            instruction=item.content["question"],
-            text=text,
-            language=item.language or None,
-            region=item.region or None,
-            source=answer["model"],
-        )
+        sample = sample_of(item, f"{item.id}.{letter}", item.content["question"], text, answer["model"])
         yield Judgement.of(sample, judge=vote.person, score=score(report), report=report)
 
 

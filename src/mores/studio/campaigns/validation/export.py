@@ -16,9 +16,9 @@ from mores.studio.campaigns.validation.results import JudgedSample, beside, coun
 from mores.studio.campaigns.validation.tables import all_tables, describe
 from mores.studio.data.tables import to_csv
 from mores.studio.kind import ExportFile
-from mores.studio.marks import to_errors
+from mores.studio.marks import sample_of, to_errors
 from mores.studio.records import CampaignItem, Content, ItemStatus, ItemVote
-from mores.types import DEFAULT_INSTRUCTION, ErrorReport, Judgement, Record, Sample
+from mores.types import ErrorReport, Judgement, Record, Sample
 
 STAGE = "validate"
 DEGREES = {"valid": "valid", "partly": "partial", "not": "invalid"}
@@ -95,15 +95,8 @@ def marked_texts(items: Iterable[CampaignItem]) -> Iterator[MarkedText]:
 
 def to_sample(item: CampaignItem) -> Sample:
     """Return the text that people judged."""
-    content = item.content
-    return Sample(
-        id=content.get("sample") or item.id,
-        instruction=content.get("instruction") or DEFAULT_INSTRUCTION,
-        text=content.get("text", ""),
-        language=item.language or None,
-        region=item.region or None,
-        source=content.get("source") or None,
-    )
+    instruction, text, source = (item.content.get(name, "") for name in ("instruction", "text", "source"))
+    return sample_of(item, item.content.get("sample") or item.id, instruction, text, source)
 
 
 def gold_judgement(item: CampaignItem) -> Judgement:
