@@ -153,15 +153,20 @@ def join_forms(flow: Flow, item: CampaignItem) -> StudioForm:
     return StudioForm(tuple(field for stage in flow.stages for field in stage.form(item).fields))
 
 
-def list_values(form: StudioForm, content: Content, names: Mapping[str, str] | None = None) -> list[FieldValue]:
+def list_values(form: StudioForm, content: Content, called: Mapping[str, str] | None = None) -> list[FieldValue]:
     """Return fields with their labels, and choices with the texts that people saw; blocks have the numbers of the form.
 
-    `names` are the labels of values that are not fields, such as a stage's results.
+    What is about blocks stands in the order of the form. `called` are the labels of values that are not fields, such as
+    a stage's results.
     """
     known = {field.name: field for field in form.fields}
-    called = names or {}
+    called = called or {}
     found = []
-    for name in _in_order(form, content):
+    places = {block: number for number, block in enumerate(form.blocks)}
+    blocks = {field.name: places[field.block] for field in form.fields if field.block in places}
+    about = sorted((name for name in content if name in blocks), key=blocks.__getitem__)
+    names, first = list(content), next((number for number, name in enumerate(content) if name in blocks), 0)
+    for name in (*names[:first], *about, *(name for name in names[first:] if name not in blocks)):
         value = content[name]
         if value in ("", None, [], {}):
             continue
@@ -173,16 +178,6 @@ def list_values(form: StudioForm, content: Content, names: Mapping[str, str] | N
         else:
             found.append(FieldValue(_title(form, field), _show(field, value)))
     return found
-
-
-def _in_order(form: StudioForm, content: Content) -> list[str]:
-    """Return the names in a content: what is about blocks in the order of the form, the rest as it stands."""
-    places = {block: number for number, block in enumerate(form.blocks)}
-    blocks = {field.name: places[field.block] for field in form.fields if field.block in places}
-    about = sorted((name for name in content if name in blocks), key=blocks.__getitem__)
-    first = next((number for number, name in enumerate(content) if name in blocks), 0)
-    names = list(content)
-    return [*names[:first], *about, *(name for name in names[first:] if name not in blocks)]
 
 
 def _title(form: StudioForm, field: FormField) -> str:

@@ -114,8 +114,14 @@ def _row(values: Mapping[str, Any], place: str) -> Incoming:
     ours = {key.removeprefix("content."): _cell(value) for key, value in values.items() if key.startswith("content.")}
     if ours:
         return Incoming(place, {key: value for key, value in ours.items() if value != ""}, where, tongue)
-    content = {key: value for key, value in values.items() if key not in ("region", "language", "id")}
-    return Incoming(place, _numbered(content), where, tongue, id=name)
+    content: Content = {}
+    for key, value in values.items():
+        stem, _, number = key.rpartition("_")
+        if stem and number.isdigit() and f"{stem}_1" in values:  # columns such as `options_1`, `options_2` are one list
+            content.setdefault(stem, []).append(value)
+        elif key not in ("region", "language", "id"):
+            content[key] = value
+    return Incoming(place, content, where, tongue, id=name)
 
 
 def _cell(value: Any) -> Any:
@@ -128,18 +134,6 @@ def _cell(value: Any) -> Any:
         except InputError:
             return value
     return value
-
-
-def _numbered(content: Content) -> Content:
-    """Join columns such as `options_1`, `options_2` into one list."""
-    gathered: Content = {}
-    for key, value in content.items():
-        stem, _, number = key.rpartition("_")
-        if stem and number.isdigit() and f"{stem}_1" in content:
-            gathered.setdefault(stem, []).append(value)
-        else:
-            gathered[key] = value
-    return gathered
 
 
 TABLES = ("csv", "jsonl", "tsv", "json", "xlsx", "parquet", "arrow")

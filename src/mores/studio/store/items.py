@@ -55,9 +55,9 @@ _TOUCHED = (
 )
 
 
-def load(connection: Connection, campaign: Campaign, item: str, *, lock: bool = False) -> CampaignItem:
-    """Return one item, within a transaction; locked, nobody else changes it until that ends."""
-    state = connection.execute(_LOCKED if lock else _STATE, {"item": item, "campaign": campaign.id}).scalar()
+def lock_item(connection: Connection, campaign: Campaign, item: str) -> CampaignItem:
+    """Return one item; nobody else changes it until the transaction ends."""
+    state = connection.execute(_LOCKED, {"item": item, "campaign": campaign.id}).scalar()
     if state is None:
         raise Unknown("There is no such item.")
     return CampaignItem.model_validate(state)
@@ -90,8 +90,7 @@ def read_events(database: Database, campaign: Campaign, item: str) -> list[Event
 
 def to_event(row: Row[Any]) -> Event:
     """Return an event, from its row."""
-    fields = {name: getattr(row, name) for name in Event.model_fields}
-    return Event(**fields)
+    return Event(**{name: getattr(row, name) for name in Event.model_fields})
 
 
 def read_items(
@@ -296,7 +295,7 @@ def perform(
     key = key or token_hex(12)
     try:
         with database.write() as connection:
-            target = None if isinstance(action, Create) else load(connection, campaign, item, lock=True)
+            target = None if isinstance(action, Create) else lock_item(connection, campaign, item)
             added = act(campaign.flow, target, person, action, at or now(), key)
             written = append(connection, campaign, target, added)
             if isinstance(action, Cast | Step) and person:

@@ -12,7 +12,7 @@ from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, func,
 from mores.studio.form import draw_lot
 from mores.studio.records import CampaignItem, ItemStatus, Person
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, append, find_first_held, load, now, perform, read_items
+from mores.studio.store.items import Campaign, append, find_first_held, lock_item, now, perform, read_items
 from mores.studio.store.tables import holds, items, met, votes
 from mores.studio.workflow import Recheck, Refused, Release, Take, act, is_judged, may
 
@@ -74,7 +74,7 @@ def _lock_first(
     """
     if wait:
         item = connection.execute(query.with_only_columns(items.c.id), values).scalar()
-        return load(connection, campaign, item, lock=True) if item else None
+        return lock_item(connection, campaign, item) if item else None
     state = connection.execute(query.with_for_update(skip_locked=True), values).scalar()
     return CampaignItem.model_validate(state) if state else None
 

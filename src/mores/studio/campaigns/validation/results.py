@@ -172,24 +172,21 @@ def with_valid_explanation(samples: Iterable[JudgedSample]) -> list[JudgedSample
 
 def likeness(samples: Iterable[JudgedSample]) -> list[Likeness]:
     """Return how often each metric finds an error, and how alike its explanations are to the gold ones."""
-    valid = with_valid_explanation(samples)
-    return [_likeness(metric, valid) for metric in metrics_of(valid)]
+    valid, found = with_valid_explanation(samples), []
+    for metric in metrics_of(valid):
+        asked = [sample.metrics[metric] for sample in valid if metric in sample.metrics]
+        failed, finding = asked.count(None), asked.count(True)
+        means = [rating for sample in valid if (rating := mean_rating(sample, metric)) is not None]
+        ratings = sum(len(sample.ballot(f"{SIMILARITY}{metric}")) for sample in valid)
+        mean = mean_result("likeness", means, least=LEAST, most=MOST, unscored=finding - len(means))
+        share = share_of(finding, len(asked) - failed) if len(asked) > failed else None
+        found.append(Likeness(metric, share, failed, mean, ratings))
+    return found
 
 
 def metrics_of(samples: Iterable[JudgedSample]) -> list[str]:
     """Return all metrics, by name."""
     return sorted({metric for sample in samples for metric in sample.metrics})
-
-
-def _likeness(metric: str, samples: Sequence[JudgedSample]) -> Likeness:
-    asked = [sample.metrics[metric] for sample in samples if metric in sample.metrics]
-    failed = sum(finds is None for finds in asked)
-    finding = sum(finds is True for finds in asked)
-    means = [rating for sample in samples if (rating := mean_rating(sample, metric)) is not None]
-    ratings = sum(len(sample.ballot(f"{SIMILARITY}{metric}")) for sample in samples)
-    mean = mean_result("likeness", means, least=LEAST, most=MOST, unscored=finding - len(means))
-    share = share_of(finding, len(asked) - failed) if len(asked) > failed else None
-    return Likeness(metric, share, failed, mean, ratings)
 
 
 def mean_rating(sample: JudgedSample, metric: str) -> float | None:
