@@ -9,26 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from mores.studio.campaigns.culturall.forms import (
-    CRITERIA,
-    CROSS_CHECK,
-    ENGLISH,
-    FOLDER,
-    NO_JUDGE,
-    NO_MODELS,
-    NOT_COMPLETED,
-    PARTS,
-    WORDS,
-    CulturallSettings,
-    changes,
-    create_form,
-    cross_check_form,
-    elevate_form,
-    is_english,
-    meets_criteria,
-    present,
-    review_form,
-)
+from mores.studio.campaigns.culturall import forms
 from mores.studio.campaigns.culturall.results import describe, export, label, summarise
 from mores.studio.campaigns.culturall.tasks import TASKS
 from mores.studio.form import StudioForm
@@ -38,7 +19,7 @@ from mores.studio.records import Ask, CampaignItem, Content, Role
 from mores.studio.workflow import CampaignStage, ModelQuestion, StageDecision
 
 
-def stages(settings: CulturallSettings) -> tuple[CampaignStage, ...]:
+def stages(settings: forms.CulturallSettings) -> tuple[CampaignStage, ...]:
     """Return the stages of a campaign.
 
     `elevate` stands before `measure`, so that an item that is measured goes on to `complete` or back to `elevate`, also
@@ -49,12 +30,14 @@ def stages(settings: CulturallSettings) -> tuple[CampaignStage, ...]:
             "create",
             "Write an item",
             Role.AUTHOR,
-            partial(create_form, settings),
+            partial(forms.create_form, settings),
             lambda _item: StageDecision("next", to="measure"),
             own=True,
             tasks=frozenset({"data", "document"}),
         ),
-        CampaignStage("elevate", "Make it harder", Role.AUTHOR, elevate_form, partial(_elevated, settings), own=True),
+        CampaignStage(
+            "elevate", "Make it harder", Role.AUTHOR, forms.elevate_form, partial(_elevated, settings), own=True
+        ),
         CampaignStage(
             "measure",
             "Measure difficulty",
@@ -69,7 +52,7 @@ def stages(settings: CulturallSettings) -> tuple[CampaignStage, ...]:
             "review",
             "Review",
             Role(settings.reviewer),
-            partial(review_form, settings),
+            partial(forms.review_form, settings),
             _reviewed,
             regional=settings.same_region,
             speaking=settings.same_language,
@@ -79,13 +62,13 @@ def stages(settings: CulturallSettings) -> tuple[CampaignStage, ...]:
     )
 
 
-def _cross_check(settings: CulturallSettings) -> CampaignStage:
+def _cross_check(settings: forms.CulturallSettings) -> CampaignStage:
     """Return the stage at which someone else checks a sample of the final items by the same criteria (2.4.3)."""
     return CampaignStage(
-        CROSS_CHECK,
+        forms.CROSS_CHECK,
         "Cross-check",
         Role(settings.reviewer),
-        cross_check_form,
+        forms.cross_check_form,
         _cross_checked,
         regional=settings.same_region,
         speaking=settings.same_language,
@@ -95,7 +78,7 @@ def _cross_check(settings: CulturallSettings) -> CampaignStage:
     )
 
 
-def _elevated(settings: CulturallSettings, item: CampaignItem) -> StageDecision:
+def _elevated(settings: forms.CulturallSettings, item: CampaignItem) -> StageDecision:
     if not item.content.get("leave"):
         return StageDecision("next", result={"strategies": item.content.get("strategies", [])})
     if not settings.keep_easy:
@@ -104,7 +87,7 @@ def _elevated(settings: CulturallSettings, item: CampaignItem) -> StageDecision:
     return StageDecision("next", result={"left": True}, to="complete")
 
 
-def _ask_models(settings: CulturallSettings, item: CampaignItem) -> Sequence[ModelQuestion]:
+def _ask_models(settings: forms.CulturallSettings, item: CampaignItem) -> Sequence[ModelQuestion]:
     """Ask every model for an answer and the judge about each; `sample` is the model's place in the settings."""
     answers = [ModelQuestion("answer", model, sample) for sample, model in enumerate(settings.models)]
     judged = [
@@ -115,13 +98,15 @@ def _ask_models(settings: CulturallSettings, item: CampaignItem) -> Sequence[Mod
     return [*answers, *judged]
 
 
-def _measured(settings: CulturallSettings, item: CampaignItem) -> StageDecision | None:
+def _measured(settings: forms.CulturallSettings, item: CampaignItem) -> StageDecision | None:
     """Decide whether the item is challenging: few models are correct. It waits while one of them has no grade."""
     answers, judged = item.asks_of("answer"), item.asks_of("judge")
     if any(ask.answer is None for ask in answers):
         return None
     if not answers or not judged:
-        return StageDecision("next", result={"measured": False, "reason": NO_JUDGE if answers else NO_MODELS})
+        return StageDecision(
+            "next", result={"measured": False, "reason": forms.NO_JUDGE if answers else forms.NO_MODELS}
+        )
     grades = {ask.sample: ask.answer["correct"] for ask in judged if ask.answer is not None}
     if len(grades) < len(answers):
         return None
@@ -144,8 +129,8 @@ def _measured(settings: CulturallSettings, item: CampaignItem) -> StageDecision 
 
 
 def _ask_labels(item: CampaignItem) -> Sequence[ModelQuestion]:
-    texts = [] if is_english(item) else [name for name in PARTS if item.content.get(name)]
-    translations = [ModelQuestion("translate", sample=PARTS.index(name), data={"field": name}) for name in texts]
+    texts = [] if forms.is_english(item) else [name for name in forms.PARTS if item.content.get(name)]
+    translations = [ModelQuestion("translate", sample=forms.PARTS.index(name), data={"field": name}) for name in texts]
     return [ModelQuestion("region"), ModelQuestion("topic"), *translations]
 
 
@@ -153,22 +138,22 @@ def _completed(item: CampaignItem) -> StageDecision | None:
     """Add region, topic and translation as soon as the model has given them all; it waits while one is missing."""
     asked: list[Ask] = [ask for task in ("region", "topic", "translate") for ask in item.asks_of(task)]
     if not asked:
-        return StageDecision("next", result={"completed": False, "reason": NOT_COMPLETED})
+        return StageDecision("next", result={"completed": False, "reason": forms.NOT_COMPLETED})
     if any(ask.answer is None for ask in asked):
         return None
     added = {name: value for ask in asked for name, value in (ask.answer or {}).items()}
-    content = {name: value for name, value in item.content.items() if name not in ENGLISH}
+    content = {name: value for name, value in item.content.items() if name not in forms.ENGLISH}
     return StageDecision("next", result={"completed": True}, content=content | added)
 
 
 def _cross_checked(item: CampaignItem) -> StageDecision | None:
     """Reject what does not meet the criteria, unless the organiser decides otherwise."""
-    votes = item.votes_at(CROSS_CHECK)
+    votes = item.votes_at(forms.CROSS_CHECK)
     if not votes:
         return None
     answer = votes[-1].answer
-    result = {name: answer[name] for name in CRITERIA if name in answer}
-    if meets_criteria(answer):
+    result = {name: answer[name] for name in forms.CRITERIA if name in answer}
+    if forms.meets_criteria(answer):
         return StageDecision("next", result=result | {"meets_criteria": True})
     return StageDecision("rejected", answer["note"], result | {"meets_criteria": False})
 
@@ -179,11 +164,11 @@ def _reviewed(item: CampaignItem) -> StageDecision | None:
     if not votes:
         return None
     answer = votes[-1].answer
-    result = {name: answer[name] for name in ("verdict", *CRITERIA) if name in answer}
+    result = {name: answer[name] for name in ("verdict", *forms.CRITERIA) if name in answer}
     if answer["verdict"] == "reject":
         return StageDecision("rejected", answer["note"], result)
-    changed = changes(item, answer)
-    final = present(item) | changed
+    changed = forms.changes(item, answer)
+    final = forms.present(item) | changed
     return StageDecision(
         "next",
         answer.get("note", ""),
@@ -197,11 +182,11 @@ NAMING = ("question", "scenario", "excerpt", "theme")
 """What names an item in lists: the first of these that it has."""
 
 
-def inspire(settings: CulturallSettings, item: CampaignItem) -> Content | None:
+def inspire(settings: forms.CulturallSettings, item: CampaignItem) -> Content | None:
     """Return an item as authors of other languages see it: in English, without anything else about it."""
-    shown = present(item)
-    source = PARTS if is_english(item) else ENGLISH
-    texts = {name: shown.get(field, "") for name, field in zip(PARTS, source, strict=True)}
+    shown = forms.present(item)
+    source = forms.PARTS if forms.is_english(item) else forms.ENGLISH
+    texts = {name: shown.get(field, "") for name, field in zip(forms.PARTS, source, strict=True)}
     if not settings.inspiration or not texts["scenario"] or not texts["question"]:
         return None
     return {"region": shown["region"], "topic": shown["topic"], **texts}
@@ -211,8 +196,8 @@ KIND: CampaignKind[Any] = CampaignKind(
     name="culturall",
     title="CulturALL",
     summary="Authors write questions in real situations; models measure them; a peer reviews each.",
-    folder=FOLDER,
-    settings=CulturallSettings,
+    folder=forms.FOLDER,
+    settings=forms.CulturallSettings,
     stages=stages,
     export=export,
     label=label,
@@ -222,5 +207,5 @@ KIND: CampaignKind[Any] = CampaignKind(
     summarise=summarise,
     method=describe,
     inspire=inspire,
-    words=WORDS,
+    words=forms.WORDS,
 )

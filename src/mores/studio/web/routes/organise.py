@@ -11,16 +11,8 @@ from starlette.exceptions import HTTPException
 
 from mores.studio.data.card import write_method
 from mores.studio.data.snapshot import read_snapshot
+from mores.studio.store import queries
 from mores.studio.store.people import log_action
-from mores.studio.store.queries import (
-    count_groups,
-    count_items,
-    count_models,
-    find_stuck,
-    list_audit,
-    list_items,
-    tabulate,
-)
 from mores.studio.store.statistics import Keeper, find_last_event, read_figures
 from mores.studio.store.work import draw_sample
 from mores.studio.web.visit import FURTHEST, Form, Organising, limited
@@ -34,16 +26,16 @@ _summaries = Keeper[tuple[Mapping[str, Any], str, int]]()
 def overview(place: Organising) -> Response:
     """Show how far the campaign is, what is stuck, and how far people agree."""
     database, campaign = place.database, place.campaign
-    groups = count_groups(database, campaign)
-    open_items, closed = count_items(campaign, groups)
+    groups = queries.count_groups(database, campaign)
+    open_items, closed = queries.count_items(campaign, groups)
     return place.page(
         "overview.html",
         open_items=open_items,
         closed=closed,
-        stuck=find_stuck(database, campaign, groups),
-        tables=[(by, rows) for by in ("region", "language") if len(rows := tabulate(groups, by)) > 1],
+        stuck=queries.find_stuck(database, campaign, groups),
+        tables=[(by, rows) for by in ("region", "language") if len(rows := queries.tabulate(groups, by)) > 1],
         figures=read_figures(database, campaign),
-        models=count_models(database, campaign),
+        models=queries.count_models(database, campaign),
     )
 
 
@@ -88,12 +80,12 @@ def items(
     """Show the campaign's items."""
     shown: dict[str, Any] = {"stage": stage, "status": status, "disputed": disputed, "stuck": stuck, "author": author}
     start = min(max(start, 0), FURTHEST)
-    lines = list_items(place.database, place.campaign, **shown, start=start)
+    lines = queries.list_items(place.database, place.campaign, **shown, start=start)
     return place.page("items.html", lines=lines, start=start, **shown)
 
 
 @router.get("/audit")
 def audit(place: Organising, before: int = 0) -> Response:
     """Show who invited, exported, changed settings and roles, the newest first."""
-    lines = list_audit(place.database, place.campaign, min(max(before, 0), FURTHEST))
+    lines = queries.list_audit(place.database, place.campaign, min(max(before, 0), FURTHEST))
     return place.page("audit.html", lines=lines)
