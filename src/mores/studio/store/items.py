@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, and_, bindparam, delete, false, insert, or_, select, update
+from sqlalchemy import Connection, Row, Table, and_, bindparam, delete, false, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from mores.studio.form import matches
 from mores.studio.kind import CampaignKind
-from mores.studio.records import Ask, CampaignItem, Content, Event, EventKind, ItemStatus, ItemVote, Person, Role
+from mores.studio.records import Ask, CampaignItem, Content, Event, EventKind, ItemStatus, Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.tables import VIEWS, asks, drafts, events, holds, items, met, votes
 from mores.studio.workflow import Action, Cast, Create, Flow, Refused, Step, Unknown, act, apply, count_missing
@@ -146,16 +146,11 @@ def find_first_held(database: Database, campaign: Campaign, person: Person) -> s
 
 
 _CHANGE_ITEM = update(items).where(items.c.id == bindparam("of"))
-_DELETE_HOLD = delete(holds).where(holds.c.item == bindparam("of"), holds.c.person == bindparam("by"))
-_DELETE_VOTE, _DELETE_MET = (
-    delete(table).where(
-        table.c.item == bindparam("of"),
-        table.c.person == bindparam("by"),
-        table.c.stage == bindparam("where"),
-        table.c.version == bindparam("about"),
-    )
-    for table in (votes, met)
-)
+_KEYS = {table: [column.name for column in table.primary_key] for table in (holds, votes, met)}
+_DELETE = {
+    table: delete(table).where(*(table.c[name] == bindparam(f"old_{name}") for name in names))
+    for table, names in _KEYS.items()
+}
 
 
 def write_views(connection: Connection, campaign: Campaign, before: CampaignItem | None, after: CampaignItem) -> None:
@@ -165,52 +160,37 @@ def write_views(connection: Connection, campaign: Campaign, before: CampaignItem
         connection.execute(insert(items), row)
     else:
         connection.execute(_CHANGE_ITEM, row | {"of": after.id})
-    kept_holds = before.holds if before else ()
-    for hold in kept_holds:
-        if hold not in after.holds:
-            connection.execute(_DELETE_HOLD, {"of": after.id, "by": hold.person})
-    _insert(connection, holds, [hold.model_dump() | _name(after) for hold in after.holds if hold not in kept_holds])
-    _write_votes(connection, campaign, before, after)
-    met_before, met_after = _met(before) if before else set(), _met(after)
-    for place in met_before - met_after:
-        connection.execute(_DELETE_MET, _where(after, place))
-    added = [dict(zip(("person", "stage", "version"), place, strict=True)) for place in met_after - met_before]
-    _insert(connection, met, [row | _name(after) for row in added])
+    old, new = _rows(campaign, before) if before else {}, _rows(campaign, after)
+    for table, rows in new.items():
+        kept = old.get(table, {})
+        for key, row in kept.items():
+            if rows.get(key) != row:
+                connection.execute(_DELETE[table], {f"old_{name}": row[name] for name in _KEYS[table]})
+        if added := [row for key, row in rows.items() if kept.get(key) != row]:
+            connection.execute(insert(table), added)
     known = {} if before is None else {ask.id: ask for ask in before.asks}
     for ask in after.asks:
         if ask.id not in known:
-            row = {"id": ask.id, "task": ask.task, "model": ask.model, "asked": after.updated}
-            connection.execute(insert(asks), row | _name(after) | _state(ask))
+            row = {"id": ask.id, "item": after.id, "campaign": after.campaign, "task": ask.task, "model": ask.model}
+            connection.execute(insert(asks), row | {"asked": after.updated} | _state(ask))
         elif known[ask.id] != ask:
             connection.execute(update(asks).where(asks.c.id == ask.id).values(_state(ask)))
 
 
-def _write_votes(connection: Connection, campaign: Campaign, before: CampaignItem | None, after: CampaignItem) -> None:
-    kept = {_place(vote): vote for vote in before.votes} if before else {}
-    given = {_place(vote): vote for vote in after.votes}
-    for place, vote in kept.items():
-        if given.get(place) != vote:
-            connection.execute(_DELETE_VOTE, _where(after, place))
-    rows = []
-    for place, vote in given.items():
-        if kept.get(place) != vote:
-            correct = None if after.check is None else matches(vote.answer, after.check)
-            known = {"label": campaign.kind.label(vote.stage, vote.answer), "correct": correct}
-            rows.append(vote.model_dump(exclude={"skill", "order"}) | _name(after) | known)
-    _insert(connection, votes, rows)
-
-
-def _met(item: CampaignItem) -> set[tuple[str, str, int]]:
-    """Return who has judged or declined which version at which stage."""
-    return {_place(vote) for vote in item.votes} | {(person, stage, item.version) for person, stage in item.declined}
-
-
-def _place(vote: ItemVote) -> tuple[str, str, int]:
-    return vote.person, vote.stage, vote.version
-
-
-def _where(item: CampaignItem, place: tuple[str, str, int]) -> dict[str, Any]:
-    return {"of": item.id, "by": place[0], "where": place[1], "about": place[2]}
+def _rows(campaign: Campaign, item: CampaignItem) -> dict[Table, dict[tuple[Any, ...], dict[str, Any]]]:
+    """Return who has an item, who has judged it, and who has judged or declined which version at which stage."""
+    voted = []
+    for vote in item.votes:
+        correct = None if item.check is None else matches(vote.answer, item.check)
+        label = campaign.kind.label(vote.stage, vote.answer)
+        voted.append(vote.model_dump(exclude={"skill", "order"}) | {"label": label, "correct": correct})
+    places = {(vote.person, vote.stage, vote.version) for vote in item.votes}
+    places |= {(person, stage, item.version) for person, stage in item.declined}
+    seen = [dict(zip(("person", "stage", "version"), place, strict=True)) for place in places]
+    found = {holds: [hold.model_dump() for hold in item.holds], votes: voted, met: seen}
+    name = {"item": item.id, "campaign": item.campaign}
+    named = ((table, [row | name for row in rows]) for table, rows in found.items())
+    return {table: {tuple(row[key] for key in _KEYS[table]): row for row in rows} for table, rows in named}
 
 
 def _state(ask: Ask) -> dict[str, Any]:
@@ -239,15 +219,6 @@ def _item_row(campaign: Campaign, item: CampaignItem) -> dict[str, Any]:
         "updated": item.updated,
         "state": item.model_dump(mode="json"),
     }
-
-
-def _name(item: CampaignItem) -> dict[str, str]:
-    return {"item": item.id, "campaign": item.campaign}
-
-
-def _insert(connection: Connection, table: Any, rows: Sequence[dict[str, Any]]) -> None:
-    if rows:
-        connection.execute(insert(table), rows)
 
 
 def rebuild(database: Database, campaigns: Iterable[Campaign]) -> int:

@@ -200,7 +200,8 @@ class Place:
     def page(self, template: str, *, code: int = 200, **values: Any) -> Response:
         """Return a page of the campaign, by its kind's own template where it has one (`campaigns/KIND/pages/`)."""
         templates = (f"{self.campaign.kind.name}/pages/{template}", template)
-        return self.visit.page(*templates, code=code, campaign=self.campaign, place=self, **values)
+        known = {"campaign": self.campaign, "place": self, "base": self.visit.path(f"/c/{self.campaign.id}")}
+        return self.visit.page(*templates, code=code, **known, **values)
 
     def download(self, data: bytes, name: str, kind: str) -> Response:
         """Send a file to be kept."""
