@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 from typing import Any, Literal, NamedTuple
 
+from pydantic import BaseModel
 from sqlalchemy import ColumnElement, case, false, func, or_, select, true
 
 from mores.studio.records import CampaignItem, EventKind, ItemStatus, Person, Role
@@ -141,23 +142,23 @@ def sum_seconds(database: Database, campaign: Campaign, person: Person) -> float
         return float(answered) + sum(payload.get("seconds") or 0.0 for (payload,) in connection.execute(writing))
 
 
-def list_items(
-    database: Database,
-    campaign: Campaign,
-    *,
-    stage: str = "",
-    status: str = "",
-    disputed: bool = False,
-    stuck: bool = False,
-    author: str = "",
-    start: int = 0,
-) -> list[ItemLine]:
+class ItemFilter(BaseModel):
+    """Which items a list shows; all of them where nothing is said."""
+
+    stage: str = ""
+    status: str = ""
+    author: str = ""
+    disputed: bool = False
+    stuck: bool = False
+    start: int = 0
+    """Where the page of the list begins."""
+
+
+def list_items(database: Database, campaign: Campaign, shown: ItemFilter, start: int) -> list[ItemLine]:
     """Return the items of a campaign, those that were touched last first, one page of them."""
     query = select(*_LINE).where(items.c.campaign == campaign.id, items.c.is_check == false())
-    for column, value in ((items.c.stage, stage), (items.c.status, status), (items.c.author, author)):
-        query = query.where(column == value) if value else query
-    for column, wanted in ((items.c.disputed, disputed), (items.c.stuck, stuck)):
-        query = query.where(column) if wanted else query
+    for name, value in shown.model_dump(exclude={"start"}, exclude_defaults=True).items():
+        query = query.where(items.c[name] == value)
     query = query.order_by(items.c.updated.desc(), items.c.id)
     return [ItemLine(*row) for row in database.fetch(query.offset(start).limit(PAGE))]
 
@@ -256,21 +257,11 @@ def count_groups(database: Database, campaign: Campaign) -> list[ItemGroup]:
     return [ItemGroup(*row) for row in database.fetch(query)]
 
 
-def count_items(campaign: Campaign, groups: Iterable[ItemGroup]) -> tuple[dict[str, int], dict[str, int]]:
-    """Return how many items are open, by stage, and how many are closed, by status."""
-    open_items = {stage.name: 0 for stage in campaign.flow.stages}
-    closed = {status.value: 0 for status in ItemStatus if status is not ItemStatus.OPEN}
+def tabulate(groups: Sequence[ItemGroup], by: str = "") -> list[ProgressRow]:
+    """Return the progress of each region or language, those with the most items first; of all items in one row."""
+    rows: dict[str, ProgressRow] = {} if by else {"": ProgressRow("", Counter(), Counter())}
     for group in groups:
-        counts, name = (open_items, group.stage) if group.status == ItemStatus.OPEN.value else (closed, group.status)
-        counts[name] = counts.get(name, 0) + group.items
-    return open_items, closed
-
-
-def tabulate(groups: Sequence[ItemGroup], by: str) -> list[ProgressRow]:
-    """Return the progress of each region or language, those with the most items first."""
-    rows: dict[str, ProgressRow] = {}
-    for group in groups:
-        name = getattr(group, by)
+        name = getattr(group, by) if by else ""
         row = rows.setdefault(name, ProgressRow(name, Counter(), Counter()))
         if group.status == ItemStatus.OPEN.value:
             row.open[group.stage] += group.items

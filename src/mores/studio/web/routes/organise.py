@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from mores.studio.data.card import write_method
 from mores.studio.data.snapshot import read_snapshot
+from mores.studio.records import ItemStatus
 from mores.studio.store import queries
 from mores.studio.store.people import log_action
 from mores.studio.store.statistics import Keeper, find_last_event, read_figures
@@ -27,11 +28,11 @@ def overview(place: Organising) -> Response:
     """Show how far the campaign is, what is stuck, and how far people agree."""
     database, campaign = place.database, place.campaign
     groups = queries.count_groups(database, campaign)
-    open_items, closed = queries.count_items(campaign, groups)
+    [every] = queries.tabulate(groups)
     return place.page(
         "overview.html",
-        open_items=open_items,
-        closed=closed,
+        every=every,
+        statuses=[status.value for status in ItemStatus if status is not ItemStatus.OPEN],
         stuck=queries.find_stuck(database, campaign, groups),
         tables=[(by, rows) for by in ("region", "language") if len(rows := queries.tabulate(groups, by)) > 1],
         figures=read_figures(database, campaign),
@@ -68,20 +69,11 @@ def sample(place: Organising, form: Form) -> Response:
 
 
 @router.get("/items")
-def items(
-    place: Organising,
-    stage: str = "",
-    status: str = "",
-    disputed: bool = False,
-    stuck: bool = False,
-    author: str = "",
-    start: int = 0,
-) -> Response:
+def items(place: Organising, shown: Annotated[queries.ItemFilter, Query()]) -> Response:
     """Show the campaign's items."""
-    shown: dict[str, Any] = {"stage": stage, "status": status, "disputed": disputed, "stuck": stuck, "author": author}
-    start = min(max(start, 0), FURTHEST)
-    lines = queries.list_items(place.database, place.campaign, **shown, start=start)
-    return place.page("items.html", lines=lines, start=start, **shown)
+    start = min(max(shown.start, 0), FURTHEST)
+    lines = queries.list_items(place.database, place.campaign, shown, start)
+    return place.page("items.html", lines=lines, **shown.model_dump() | {"start": start})
 
 
 @router.get("/audit")
