@@ -19,11 +19,14 @@ from mores.studio.campaigns import open_kind
 from mores.studio.records import CampaignItem, Role
 from mores.studio.store.campaigns import make_campaign, open_campaign, read_settings
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, read_item, read_items
+from mores.studio.store.items import Campaign, now, read_item, read_items
 from mores.studio.store.people import (
     Member,
     add_member,
     add_person,
+    change_member,
+    invite,
+    join,
     list_members,
     read_profile,
     sign_in,
@@ -116,7 +119,7 @@ class Play:
 
     def _signed_in(self, person: str) -> Player:
         player = Player(self.browser(), self)
-        player.browser.cookies.set(COOKIE, sign_in(self.database, person))
+        player.browser.cookies.set(COOKIE, sign_in(self.database, person), domain="studio.test")
         return player
 
     def browser(self) -> TestClient:
@@ -128,21 +131,11 @@ class Play:
     ) -> Player:
         """Someone who has joined and agreed to the terms, signed in; `test_people` goes the whole way."""
         regions, languages = region.split(","), language.split(",")
-        with self.database.write() as connection:
-            profile = read_profile(name, nationality=regions, home=regions, languages=languages)
-            person = add_person(connection, profile)
-        add_member(self.database, self.campaign, person, role, qualified=False)
+        token = invite(self.database, self.campaign, role, self.organiser_id)
+        profile = read_profile(name, nationality=regions, home=regions, languages=languages)
+        person = join(self.database, token, profile)
+        change_member(self.database, self.campaign, person, consented=now())
         return self._signed_in(person)
-
-    def models_answer(self) -> None:
-        """Let models answer until none has anything to answer."""
-
-        async def answer() -> None:
-            worker = AskWorker(self.database, self.campaign.flow.model, AskSettings(store=None))
-            while await worker.answer_all():
-                pass
-
-        asyncio.run(answer())
 
     def read(self, item: str) -> CampaignItem:
         """An item, as the store has it now."""
