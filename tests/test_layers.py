@@ -147,7 +147,7 @@ COMMAND_LINES = {
     "models/pull.py": "the options of pip",
     "harness/export.py": "the README of an exported task shows how it is run",
     "studio/export.py": "the card of an exported benchmark shows how it is run",
-    "studio/campaigns/culturalteaming/export.py": "the card of an exported benchmark shows how it is run",
+    "studio/campaigns/culturalteaming/results.py": "the card of an exported benchmark shows how it is run",
 }
 """Files below the command line whose texts name options, and why."""
 

@@ -359,7 +359,7 @@ def test_numbers_and_choices_of_ratings() -> None:
     put("r.csv", f"{head}\nWhy?,a,1,NA,none,nan,-\n")
     [rating] = open_ratings("r.csv").ratings
     assert (rating.rating, rating.factuality, rating.language, rating.codes) == (None, "none", None, {"": ()})
-    from mores.studio.campaigns.rating.export import COLUMNS
+    from mores.studio.campaigns.rating.results import COLUMNS
 
     put("own.csv", ",".join(COLUMNS) + "\nq,Why?,x,a,1,nan" + "," * (len(COLUMNS) - 6) + "\n")
     assert [rating.language for rating in open_ratings("own.csv").ratings] == ["nan"]

@@ -23,8 +23,8 @@ from jinja2.ext import babel_extract
 
 from mores.metaevaluation.juice.data import THICK, THIN
 from mores.studio.campaigns import KINDS, open_kind
-from mores.studio.campaigns.culturall.settings import paper_topics
-from mores.studio.campaigns.marking.settings import MQM
+from mores.studio.campaigns.culturall.forms import paper_topics
+from mores.studio.campaigns.marking.forms import MQM
 from mores.studio.campaigns.msqa.checks import State
 from mores.studio.kind import CampaignKind
 from mores.studio.phrase import Phrase

@@ -60,7 +60,7 @@ from mores.serve.keys import read_keys
 from mores.studio.campaigns import open_kind
 from mores.studio.campaigns.culturall import tasks as culturall
 from mores.studio.campaigns.culturalteaming import asking as teaming
-from mores.studio.data.imports import read_items_file
+from mores.studio.data.imports import read_items_files
 from mores.studio.marks import parse_marks
 from mores.studio.store.campaigns import parse_campaign, read_settings
 from mores.studio.store.items import Campaign
@@ -181,7 +181,7 @@ def lines(path: Path) -> object:
 
 def items(of: Campaign, name: str, seed: str | list[Any], form: str = "") -> Parser:
     """A file that somebody imports into a campaign."""
-    return file(name, lambda path: read_items_file(of, path.read_bytes(), name, form), seed)
+    return file(name, lambda path: read_items_files(of, [(name, path.read_bytes())], form), seed)
 
 
 def text_of(value: str) -> bytes:

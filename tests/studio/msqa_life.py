@@ -10,8 +10,7 @@ import pytest
 
 from mores.studio.campaigns.msqa import KIND
 from mores.studio.campaigns.msqa.checks import ModelCheck, all_checks
-from mores.studio.campaigns.msqa.forms import PRINCIPLES
-from mores.studio.campaigns.msqa.settings import MsqaSettings
+from mores.studio.campaigns.msqa.forms import PRINCIPLES, MsqaSettings
 from mores.studio.records import CampaignItem, Content, Event, ItemStatus, Person, Role
 from mores.studio.store.campaigns import read_settings
 from mores.studio.workflow import (
@@ -24,8 +23,8 @@ from mores.studio.workflow import (
     Submit,
     Take,
     act,
-    fold_events,
 )
+from tests.studio.rules import fold_events
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 AUTHOR = Person(id="author", roles=frozenset({Role.AUTHOR}), languages=frozenset({"pt"}))

@@ -13,9 +13,10 @@ from mores.studio.demo import FILE, guests, play
 from mores.studio.records import Person, Role
 from mores.studio.store.campaigns import make_campaign, read_settings
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, now, read_items, take
+from mores.studio.store.items import Campaign, now, read_items
 from mores.studio.store.people import PersonProfile, add_member, add_person, find_member
 from mores.studio.store.tables import people
+from mores.studio.store.work import take
 
 HOSTILE = (
     "<script>evil=1</script>\"'><img src=x onerror=evil()><evil-tag onclick='evil()'>]]>--></textarea></title>"

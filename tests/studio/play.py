@@ -19,12 +19,14 @@ from mores.studio.campaigns import open_kind
 from mores.studio.records import CampaignItem, Role
 from mores.studio.store.campaigns import make_campaign, open_campaign, read_settings
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, read_item, read_items
+from mores.studio.store.items import Campaign, now, read_item, read_items
 from mores.studio.store.people import (
     Member,
     add_member,
     add_person,
+    change_member,
     invite,
+    join,
     list_members,
     read_profile,
     sign_in,
@@ -113,8 +115,11 @@ class Play:
 
     def organiser(self) -> Player:
         """The organiser, signed in."""
+        return self._signed_in(self.organiser_id)
+
+    def _signed_in(self, person: str) -> Player:
         player = Player(self.browser(), self)
-        player.browser.cookies.set(COOKIE, sign_in(self.database, self.organiser_id))
+        player.browser.cookies.set(COOKIE, sign_in(self.database, person), domain="studio.test")
         return player
 
     def browser(self) -> TestClient:
@@ -124,25 +129,13 @@ class Play:
     def person(
         self, role: Role, name: str = "Somebody", region: str = "Kenya", language: str = "Swahili, English"
     ) -> Player:
-        """Someone who joins by an invitation and agrees to the terms."""
-        player = Player(self.browser(), self)
+        """Someone who has joined and agreed to the terms, signed in; `test_people` goes the whole way."""
+        regions, languages = region.split(","), language.split(",")
         token = invite(self.database, self.campaign, role, self.organiser_id)
-        player.open(f"/join/{token}")
-        answer = player.send(f"/join/{token}", name=name, nationality=region, home=region, languages=language)
-        assert answer.status_code == 200, answer.text
-        player.open()
-        player.send("/welcome", agree="yes")
-        return player
-
-    def models_answer(self) -> None:
-        """Let models answer until none has anything to answer."""
-
-        async def answer() -> None:
-            worker = AskWorker(self.database, self.campaign.flow.model, AskSettings(store=None))
-            while await worker.answer_all():
-                pass
-
-        asyncio.run(answer())
+        profile = read_profile(name, nationality=regions, home=regions, languages=languages)
+        person = join(self.database, token, profile)
+        change_member(self.database, self.campaign, person, consented=now())
+        return self._signed_in(person)
 
     def read(self, item: str) -> CampaignItem:
         """An item, as the store has it now."""

@@ -11,13 +11,22 @@ import pytest
 from mores.errors import InputError
 from mores.models import Completion
 from mores.studio.campaigns.culturall import KIND
-from mores.studio.campaigns.culturall.forms import CRITERIA, REQUIREMENTS, create_form, elevate_form, review_form
+from mores.studio.campaigns.culturall.forms import (
+    CRITERIA,
+    REQUIREMENTS,
+    CampaignTopic,
+    CulturallSettings,
+    create_form,
+    elevate_form,
+    paper_topics,
+    review_form,
+)
 from mores.studio.campaigns.culturall.results import PAPER, review_rates, row, summarise
-from mores.studio.campaigns.culturall.settings import CampaignTopic, CulturallSettings, paper_topics
 from mores.studio.campaigns.culturall.tasks import TASKS, read_draft, read_region, read_topic
 from mores.studio.form import FormError, StudioForm, read_form
 from mores.studio.records import Ask, CampaignItem, Content, ItemStatus, ItemVote, Person, Role
-from mores.studio.workflow import CampaignStage, Cast, Create, Flow, StageDecision, Submit, Take, act, fold_events
+from mores.studio.workflow import CampaignStage, Cast, Create, Flow, StageDecision, Submit, Take, act
+from tests.studio.rules import fold_events
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MODELS = ("fake:a", "fake:b", "fake:c")

@@ -7,9 +7,9 @@ from functools import partial
 
 import pytest
 
-from mores.studio.store import kept
+from mores.studio.store import statistics
 from mores.studio.store.database import Database
-from mores.studio.store.kept import Keeper
+from mores.studio.store.statistics import Keeper
 
 
 def test_a_value_is_made_once_for_each_version(database: Database) -> None:
@@ -26,8 +26,8 @@ def test_a_value_is_made_once_for_each_version(database: Database) -> None:
 
 
 def test_a_slow_value_is_renewed_in_the_background(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "QUICK", 0.0)
-    monkeypatch.setattr(kept, "PATIENCE", 0.0)
+    monkeypatch.setattr(statistics, "QUICK", 0.0)
+    monkeypatch.setattr(statistics, "PATIENCE", 0.0)
     keeper = Keeper[str]()
     assert keeper.get(database, "c", 1, lambda: "old") == "old"
     assert keeper.get(database, "c", 2, lambda: "new") == "old", "the page does not wait"
@@ -35,6 +35,6 @@ def test_a_slow_value_is_renewed_in_the_background(database: Database, monkeypat
     while keeper.get(database, "c", 2, lambda: "new") != "new":
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    monkeypatch.setattr(kept, "PATIENCE", 1e12)
+    monkeypatch.setattr(statistics, "PATIENCE", 1e12)
     assert keeper.get(database, "c", 3, lambda: "newer") == "new", "nor is it made again at once"
     assert keeper.get(database, "c", 3, lambda: "newer", fresh=True) == "newer"

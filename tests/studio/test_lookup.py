@@ -31,9 +31,9 @@ from mores.studio.workflow import (
     Submit,
     Take,
     act,
-    fold_events,
 )
 from tests.studio.play import Play
+from tests.studio.rules import fold_events
 
 ORGANISER = Person(id="o", roles=frozenset({Role.ORGANISER}))
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

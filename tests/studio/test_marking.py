@@ -17,9 +17,9 @@ from mores.metaevaluation.juice.records import Juice
 from mores.metric.mqm_tsv import read_mqm_tsv
 from mores.studio.campaigns.marking import KIND
 from mores.studio.campaigns.marking.errors import agreed, found_in, group
-from mores.studio.campaigns.marking.settings import MarkingSettings
+from mores.studio.campaigns.marking.forms import MarkingSettings
 from mores.studio.data.exports import write_export
-from mores.studio.data.imports import import_items, read_items_file
+from mores.studio.data.imports import import_items, read_items_files
 from mores.studio.form import FormError, read_form
 from mores.studio.records import CampaignItem, ItemStatus, Person, Role
 from mores.studio.store.database import Database
@@ -53,7 +53,7 @@ def add(play: Play, *rows: dict[str, Any]) -> list[CampaignItem]:
     """Import rows as an organiser does."""
     data = "\n".join(json.dumps({"language": "sw", "region": "KE"} | row) for row in rows).encode()
     boss = Person(id=play.organiser_id, roles=frozenset({Role.ORGANISER}))
-    import_items(play.database, play.campaign, boss, read_items_file(play.campaign, data, "rows.jsonl"), data)
+    import_items(play.database, play.campaign, boss, read_items_files(play.campaign, [("rows.jsonl", data)]), data)
     return play.items()
 
 

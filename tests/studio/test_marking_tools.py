@@ -11,7 +11,7 @@ import pytest
 
 from mores.errors import InputError
 from mores.studio.data.exports import make_files
-from mores.studio.data.imports import guess_format, import_items, read_items_file
+from mores.studio.data.imports import guess_format, import_items, read_items_files
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.records import CampaignItem, Person, Role
 from mores.studio.store.database import Database, open_database
@@ -61,7 +61,7 @@ def test_marks_come_back_from_other_tools(path: str, play: Play, tmp_path: Path)
         data = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
     database = open_database(tmp_path / "other.db")
     other = Play(database, "marking", **SETTINGS)
-    rows = read_items_file(other.campaign, data, path.split("/")[-1])
+    rows = read_items_files(other.campaign, [(path.split("/")[-1], data)])
     boss = Person(id=other.organiser_id, roles=frozenset({Role.ORGANISER}))
     done = import_items(database, other.campaign, boss, rows, data)
     assert (done.items, done.answers) == (2, 4)
@@ -100,13 +100,13 @@ def test_a_label_studio_project_of_others_is_read_where_its_labels_are_severitie
     result = {"id": "x", "from_name": "label", "to_name": "text", "type": "labels", "value": value}
     task = {"data": {"text": EMOJI}, "annotations": [{"completed_by": 4, "result": [result]}]}
     free = Play(play.database, "marking", languages=["Swahili"])
-    [row] = read_items_file(free.campaign, json.dumps([task]).encode(), "tasks.json")
+    [row] = read_items_files(free.campaign, [("tasks.json", json.dumps([task]).encode())])
     [given] = row.answers
     [read] = given.answer["marks"]
     assert (read["start"], read["quote"], read["severity"], read["type"]) == (start, "tea", "minor", "unspecified")
     value["labels"] = ["Terrible"]
     with pytest.raises(InputError, match=r"task 1: Label Studio 4: .*Severity: Please choose"):
-        read_items_file(free.campaign, json.dumps([task]).encode(), "tasks.json")
+        read_items_files(free.campaign, [("tasks.json", json.dumps([task]).encode())])
 
 
 def test_pearmuts_texts_by_model_are_one_item_each(play: Play) -> None:
@@ -115,7 +115,7 @@ def test_pearmuts_texts_by_model_are_one_item_each(play: Play) -> None:
     given = {"A": {"score": 8, "error_spans": [span]}, "B": {"score": 9, "error_spans": []}}
     line = {"annotation": [given], "actions": [], "item": [item], "user_id": "fox", "item_i": 0}
     free = Play(play.database, "marking", languages=["Swahili"])
-    rows = read_items_file(free.campaign, f"{json.dumps(line)}\n".encode(), "log.jsonl")
+    rows = read_items_files(free.campaign, [("log.jsonl", f"{json.dumps(line)}\n".encode())])
     assert [(row.content["id"], row.content["text"], row.content["source"]) for row in rows] == [
         ("one/A", "Good day", "A"),
         ("one/B", "Bad day", "B"),
@@ -127,8 +127,8 @@ def test_an_mqm_file_is_known_by_its_header_and_says_which_line_is_wrong(play: P
     header = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
     line = "A\td\t1\t1\trater1\tTee\t<v>Tea</v> last\tdress\tMajor"
     assert guess_format("ratings.tsv", header) == "mqm"
-    [row] = read_items_file(play.campaign, f"{header}\n{line}\n".encode(), "ratings.tsv")
+    [row] = read_items_files(play.campaign, [("ratings.tsv", f"{header}\n{line}\n".encode())])
     assert (row.content["text"], row.content["source"], row.answers[0].person) == ("Tea last", "A", "MQM rater1")
     assert row.answers[0].answer["marks"][0]["quote"] == "Tea"
     with pytest.raises(InputError, match=r"ratings\.tsv:2: unknown severity"):
-        read_items_file(play.campaign, f"{header}\n{line.replace('Major', 'Awful')}\n".encode(), "ratings.tsv")
+        read_items_files(play.campaign, [("ratings.tsv", f"{header}\n{line.replace('Major', 'Awful')}\n".encode())])

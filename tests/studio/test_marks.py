@@ -24,8 +24,8 @@ from mores.studio.workflow import (
     Step,
     Take,
     act,
-    fold_events,
 )
+from tests.studio.rules import fold_events
 
 TEXTS = ["هذا نصّ عربي طويل", "यह एक वाक्य है", "ข้อความภาษาไทย", "日本語の文章です", "A 👩‍👩‍👧‍👦 family 🇰🇪 here"]
 SEVERITY = FormField("severity", "Severity", "choice", options=[("minor", "Minor"), ("major", "Major")])

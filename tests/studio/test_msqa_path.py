@@ -72,7 +72,7 @@ def test_from_an_invitation_to_a_benchmark_that_runs(database: Database, folder:
     item = author.item
     for task in ("pretest", "translate"):
         author.send(f"/items/{item}/save", **(FORM | {"question": HARD, "single": ""}), then=f"ask:{task}")
-    play.models_answer()
+    play.answer()
     page = author.open(f"/items/{item}").text
     assert "Garantido" in page
     translated = next(ask.id for ask in play.read(item).asks if ask.task == "translate")
@@ -84,13 +84,13 @@ def test_from_an_invitation_to_a_benchmark_that_runs(database: Database, folder:
 
     author.send(f"/items/{item}/save", **(FORM | chinese | {"question": EASY}), then="submit")
     assert "Models are working on it" in author.open(f"/items/{item}").text
-    play.models_answer()
+    play.answer()
     page = author.open(f"/items/{item}").text
     assert "Too easy: models answered correctly in 5 of 5 runs; at most 3 may be." in page
     assert "fake:" not in page  # model names are the organiser's
 
     author.send(f"/items/{item}/save", **(FORM | chinese | {"question": HARD}), then="submit")
-    play.models_answer()
+    play.answer()
     assert play.read(item).stage == "inspect"
     inspector = person(play, Role.INSPECTOR, "Elena")
     assert inspector.take() == item
@@ -137,7 +137,7 @@ def test_a_model_that_fails_leaves_the_item_waiting_until_the_organiser_acts(dat
     checker(folder, quality="It depends.")
     author = person(play, Role.AUTHOR, "João")
     asked, decided = write(author), write(author, question="Qual boi é vermelho?")
-    play.models_answer()
+    play.answer()
     for item in (asked, decided):
         assert (play.read(item).stage, [ask.task for ask in play.read(item).failed]) == ("check", ["quality"])
         page = author.open(f"/items/{item}").text
@@ -153,7 +153,7 @@ def test_a_model_that_fails_leaves_the_item_waiting_until_the_organiser_acts(dat
     checker(folder)
     organiser.open(f"/items/{asked}/life")
     organiser.send(f"/items/{asked}/ask-again")
-    play.models_answer()
+    play.answer()
     assert play.read(asked).stage == "inspect"
     organiser.open(f"/items/{decided}/life")
     organiser.send(f"/items/{decided}/adjudicate", outcome="next", note="I know it.")
@@ -200,7 +200,7 @@ def test_an_author_sees_afterwards_what_others_said_in_words(database: Database,
     play = play_in(folder, database, rounds=1)
     author = person(play, Role.AUTHOR, "João")
     item = write(author)
-    play.models_answer()
+    play.answer()
     for role, answer in ((Role.INSPECTOR, INSPECTED), (Role.VERIFIER, YES | {"note": "Muito bom"})):
         judge = person(play, role, role.value)
         assert judge.take() == item
@@ -241,7 +241,7 @@ def test_hostile_texts_are_only_text_on_every_page(database: Database, folder: P
     hostile = {"question": HOSTILE, "answer": HOSTILE, "culture": HOSTILE[:100], "source_desc": HOSTILE}
     link = 'https://example.org/?q="><script>alert(1)</script>'
     item = write(author, **hostile, source_url=link)
-    play.models_answer()
+    play.answer()
     inspector = person(play, Role.INSPECTOR, "Elena")
     inspector.take()
     organiser = play.organiser()

@@ -22,8 +22,8 @@ from mores.studio.workflow import (
     StageDecision,
     Submit,
     act,
-    fold_events,
 )
+from tests.studio.rules import fold_events
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 AUTHOR = Person(id="a", roles=frozenset({Role.AUTHOR}))

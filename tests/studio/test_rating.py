@@ -23,10 +23,8 @@ from mores.longanswer.records import LongAnswer
 from mores.rating.ratings import open_ratings
 from mores.studio.campaigns import open_kind
 from mores.studio.campaigns.rating.content import admit, join, read_answers
-from mores.studio.campaigns.rating.export import export, read_judgements, read_ratings
-from mores.studio.campaigns.rating.forms import rate_form
-from mores.studio.campaigns.rating.results import summarise
-from mores.studio.campaigns.rating.settings import RatingSettings
+from mores.studio.campaigns.rating.forms import RatingSettings, rate_form
+from mores.studio.campaigns.rating.results import export, read_judgements, read_ratings, summarise
 from mores.studio.data.incoming import Incoming
 from mores.studio.form import FormError, as_seen, read_form
 from mores.studio.manage import import_files, new_campaign

@@ -342,7 +342,7 @@ def test_a_key_for_models_reaches_neither_pages_nor_the_database(
         author.open("/new")
         author.send("/items", scene="Guests get tea first.", then="ask:draft")
         item = author.item
-        play.models_answer()
+        play.answer()
     assert play.read(item).asks[0].failure, "the server refuses"
     pages = [author.open(f"/items/{item}").text, play.organiser().open(f"/items/{item}/life").text]
     with database.read() as connection:

@@ -10,7 +10,7 @@ from mores.engine import AskSettings
 from mores.studio.records import Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import perform, rebuild
-from mores.studio.store.skills import estimate, learn_skills
+from mores.studio.store.statistics import estimate, learn_skills
 from mores.studio.worker import AskWorker
 from mores.studio.workflow import Create
 from tests.studio.play import Play, Player

@@ -22,20 +22,10 @@ from mores.studio.records import CampaignItem, Event, EventKind, Person, Role
 from mores.studio.serve import find_owner
 from mores.studio.store.campaigns import change_settings, make_campaign, read_settings
 from mores.studio.store.database import Database, _engine, _url, migrate, open_database
-from mores.studio.store.items import (
-    Campaign,
-    append,
-    now,
-    perform,
-    read_events,
-    read_item,
-    read_items,
-    rebuild,
-    release_late,
-    take,
-)
+from mores.studio.store.items import Campaign, append, now, perform, read_events, read_item, read_items, rebuild
 from mores.studio.store.people import PersonProfile, add_person, read_draft, save_draft
 from mores.studio.store.tables import VIEWS, events, holds, metadata
+from mores.studio.store.work import release_late, take
 from mores.studio.workflow import (
     Adjudicate,
     Cast,
@@ -44,10 +34,9 @@ from mores.studio.workflow import (
     Release,
     Revise,
     Take,
-    assign,
-    fold_events,
 )
 from tests.studio.conftest import SYNCHRONOUS
+from tests.studio.rules import assign, fold_events
 
 BOSS = Person(id="boss", roles=frozenset({Role.ORGANISER}))
 
@@ -255,7 +244,7 @@ def test_items_are_read_in_batches_in_the_order_in_which_they_were_made(
 ) -> None:
     campaign = campaign_in(database)
     moment = now()
-    monkeypatch.setattr("mores.studio.store.items.changes.now", lambda: moment)  # many items of one moment
+    monkeypatch.setattr("mores.studio.store.items.now", lambda: moment)  # many items of one moment
     names = [f"{number:03}" for number in range(501)]
     for name in names:
         add(database, campaign, name)

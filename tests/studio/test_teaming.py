@@ -20,9 +20,8 @@ from mores.errors import InputError
 from mores.models import Completion
 from mores.studio.campaigns.culturalteaming import KIND
 from mores.studio.campaigns.culturalteaming.asking import ask_answer, ask_draft, read_answer, read_draft
-from mores.studio.campaigns.culturalteaming.export import INSTRUCTION, easy_row
-from mores.studio.campaigns.culturalteaming.figures import popular_answer, summarise
 from mores.studio.campaigns.culturalteaming.forms import duel_form, problem_of, verify_form, write_form
+from mores.studio.campaigns.culturalteaming.results import INSTRUCTION, easy_row, popular_answer, summarise
 from mores.studio.form import FormError, read_form
 from mores.studio.records import Ask, ItemStatus, ItemVote
 from mores.studio.workflow import Adjudicate, Answered, AskModel, Refused, Submit

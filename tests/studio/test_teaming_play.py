@@ -21,8 +21,8 @@ from mores.studio.campaigns import open_kind
 from mores.studio.demo import fill
 from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
-from mores.studio.store.items import perform, read_items
-from mores.studio.store.people import add_person, consent, read_profile, sign_in
+from mores.studio.store.items import now, perform, read_items
+from mores.studio.store.people import add_person, change_member, read_profile, sign_in
 from mores.studio.web.visit import COOKIE
 from mores.studio.worker import AskWorker
 from mores.studio.workflow import Answered
@@ -293,7 +293,7 @@ def test_the_demo_has_every_state(database: Database) -> None:
     seen = []
     for item in items:
         assert item.author
-        consent(database, campaign, item.author)
+        change_member(database, campaign, item.author, consented=now())
         for person, page in ((item.author, ""), (organiser, "/life")):
             browser.cookies.set(COOKIE, sign_in(database, person))
             answer = browser.get(f"/c/{campaign.id}/items/{item.id}{page}")

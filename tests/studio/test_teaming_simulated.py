@@ -10,7 +10,8 @@ from itertools import product
 import pytest
 
 from mores.studio.records import CampaignItem, ItemStatus, Person, Role
-from mores.studio.workflow import Cast, Flow, Take, assign, count_missing
+from mores.studio.workflow import Cast, Flow, Take, count_missing
+from tests.studio.rules import assign
 from tests.studio.teaming_life import chosen, do, flow_of, settings, verifier, waiting
 
 LABELS = ("A", "B", "C", "D", "none")

@@ -20,11 +20,10 @@ from mores.factory.gold import Gold, Original
 from mores.factory.items import Task
 from mores.factory.output import read_split
 from mores.io import JsonlWriter, read_records
-from mores.studio.campaigns.validation.compare import WordChange, compare
-from mores.studio.campaigns.validation.forms import validate_form
-from mores.studio.campaigns.validation.judged import to_judged
+from mores.studio.campaigns.validation import WordChange, compare
+from mores.studio.campaigns.validation.export import to_judged
+from mores.studio.campaigns.validation.forms import ValidationSettings, validate_form
 from mores.studio.campaigns.validation.rows import admit, choose, join
-from mores.studio.campaigns.validation.settings import ValidationSettings
 from mores.studio.data.incoming import Incoming
 from mores.studio.form import FormError, as_seen, read_form
 from mores.studio.manage import export_campaign, import_files

@@ -10,8 +10,7 @@ from mores.factory.gold import Gold
 from mores.metaevaluation.votes import vote_tables
 from mores.report.base.grid import Grid
 from mores.stats.distributions import share_of
-from mores.studio.campaigns.validation.agreement import measure
-from mores.studio.campaigns.validation.judged import to_votes
+from mores.studio.campaigns.validation.export import to_votes
 from mores.studio.campaigns.validation.results import (
     Beside,
     JudgedSample,
@@ -21,6 +20,7 @@ from mores.studio.campaigns.validation.results import (
     count_votes,
     likeness,
     majorities,
+    measure,
     with_valid_explanation,
 )
 from mores.studio.campaigns.validation.tables import (

@@ -20,11 +20,10 @@ from mores.models.fake import FakeModel
 from mores.studio.kind import ModelTask
 from mores.studio.records import Person, Role
 from mores.studio.store import campaigns
-from mores.studio.store.claims import CLAIM, claim_asks
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import now, perform
 from mores.studio.store.tables import asks
-from mores.studio.worker import AskWorker
+from mores.studio.worker import CLAIM, AskWorker, claim_asks
 from mores.studio.workflow import AskModel, Create
 from tests.studio.play import Play
 

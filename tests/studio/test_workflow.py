@@ -29,12 +29,11 @@ from mores.studio.workflow import (
     Withdraw,
     act,
     apply,
-    assign,
     count_missing,
     count_taken,
-    fold_events,
     may,
 )
+from tests.studio.rules import fold_events
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 FORM = StudioForm((FormField("good", "Is it good?", "choice", options=[("yes", "Yes"), ("no", "No")]),))
@@ -239,36 +238,3 @@ def test_whatever_people_do(steps: list[tuple[Person | None, Action, int]]) -> N
             assert isinstance(action, Withdraw) or person is None
     assert fold_events(None, history) == item
     assert CampaignItem.model_validate_json(item.model_dump_json()) == item
-
-
-@given(
-    st.lists(st.sampled_from([*VERIFIERS, FOREIGN, AUTHOR]), unique_by=lambda person: person.id),
-    st.lists(st.integers(0, 3), max_size=5),
-)
-def test_assignment_is_fair_and_allowed(people: list[Person], votes: list[int]) -> None:
-    items = []
-    for number, count in enumerate(votes):
-        item = checked().model_copy(update={"id": f"i{number}", "created": START + timedelta(minutes=number)})
-        for person in VERIFIERS[: min(count, 2)]:
-            item = vote(item, person, "yes")
-        items.append(item)
-    pairs = assign(FLOW, people, items)
-    by_id = {item.id: item for item in items}
-    assert len({person for person, _ in pairs}) == len(pairs)
-    for name, item_id in pairs:
-        chosen = next(candidate for candidate in people if candidate.id == name)
-        assert may(FLOW, by_id[item_id], chosen, Take) is None
-    for item_id, item in by_id.items():
-        assert sum(given == item_id for _, given in pairs) <= count_missing(FLOW, item)
-    free = [person for person in people if person.id not in {name for name, _ in pairs}]
-    full = {
-        item_id
-        for item_id, item in by_id.items()
-        if sum(given == item_id for _, given in pairs) == count_missing(FLOW, item)
-    }
-    assert not [
-        (person.id, item.id)
-        for person in free
-        for item in items
-        if item.id not in full and may(FLOW, item, person, Take) is None
-    ]

@@ -12,8 +12,7 @@ items:
       - edit: {…}        # what the author changes
       - submit: {…}      # content; {} changes nothing
       - answer: {task: draft, content: {…}}        # a person asks a model, which answers; `failure: …` where it fails
-      - answers: [{task: …, content: {…}}, …]      # models answer what a stage asked, in order of asking
-      - answers: {check: [{…}], try: [{…}, {failure: …}]}      # the same by task, until none waits; the last repeats
+      - answers: {check: [{…}], try: [{…}, {failure: …}]}      # models answer stages, by task; the last repeats
       - vote: {Juma: {…}, Wanjiku: {…}}
       - decide: {outcome: next, note: …}           # by the organiser
       - draw: {}                                   # the organiser draws it for the sample that is judged once more
@@ -23,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import repeat
+from itertools import chain, repeat
 from secrets import token_hex
 from typing import Any
 
@@ -41,7 +40,6 @@ from mores.studio.workflow import Adjudicate, Answered, AskModel, Cast, Create, 
 
 STEP = timedelta(minutes=3)
 DEMO_MODEL = "demo"
-MANY = 1000
 FILE = "demo.yaml"
 
 
@@ -132,16 +130,12 @@ def play(  # noqa: C901 - one case for each step
                 ask = f"{item.id}.{len(item.asks)}"
                 act(author, AskModel(ask, value["task"], campaign.kind.tasks[value["task"]].kept(item)))
                 act(None, Answered(ask, value.get("content"), value.get("failure", "")))
-            case "answers" if isinstance(value, dict):
-                given = {task: iter([*entries, *repeat(entries[-1], MANY)]) for task, entries in value.items()}
+            case "answers":
+                given = {task: chain(entries, repeat(entries[-1])) for task, entries in value.items()}
                 while waiting := [ask for ask in item.asks if ask.waiting]:
                     entry_of = next(given[waiting[0].task])
                     failure = entry_of.get("failure", "")
                     act(None, Answered(waiting[0].id, None if failure else entry_of, failure))
-            case "answers":
-                waiting = [ask for ask in item.asks if ask.waiting]
-                for question, given in zip(waiting, value, strict=True):
-                    act(None, Answered(question.id, given.get("content"), given.get("failure", "")))
             case "vote":
                 for person, answer in value.items():
                     act(people[person], Take())

@@ -17,15 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mores.stats.agreement import (
-    Votes,
-    cohen_kappa,
-    cohen_kappa_interval,
-    fleiss_kappa,
-    fleiss_kappa_interval,
-    krippendorff_alpha,
-    krippendorff_alpha_interval,
-)
+from mores.formatting import number, span
+from mores.stats import agreement as measures
 from mores.stats.annotators import annotator_quality, table_votes
 from mores.stats.distributions import ShareEstimate, share_of
 from mores.stats.intervals import Interval, ratio_interval
@@ -151,7 +144,7 @@ def measure_agreement(votes: Sequence[Given]) -> StageAgreement | None:
     for row, given in enumerate(shared.values()):
         for label in given.values():
             counts[row, place[label]] += 1
-    table = Votes(tuple(values), counts)
+    table = measures.Votes(tuple(values), counts)
     people = sorted({person for given in shared.values() for person in given})
     sizes = counts.sum(axis=1)
     alike, pairs = (counts * (counts - 1)).sum(axis=1) / 2, sizes * (sizes - 1) / 2
@@ -162,7 +155,7 @@ def measure_agreement(votes: Sequence[Given]) -> StageAgreement | None:
         votes=int(counts.sum()),
         people=len(people),
         percent=_figure(float(alike.sum() / pairs.sum()), ratio_interval(alike, pairs)),
-        alpha=_figure(krippendorff_alpha(table), krippendorff_alpha_interval(table)),
+        alpha=_figure(measures.krippendorff_alpha(table), measures.krippendorff_alpha_interval(table)),
         kappa=kappa,
         kappa_name=name,
         kappa_items=kappa_items,
@@ -170,19 +163,28 @@ def measure_agreement(votes: Sequence[Given]) -> StageAgreement | None:
 
 
 def _kappa(
-    shared: Mapping[str, Mapping[str, str]], table: Votes, people: Sequence[str]
+    shared: Mapping[str, Mapping[str, str]], table: measures.Votes, people: Sequence[str]
 ) -> tuple[str, AgreementFigure, int]:
     """Return Cohen's κ of two people, else Fleiss' of the items that have the most usual number of answers."""
     if len(people) == 2:
         pairs = [(given[people[0]], given[people[1]]) for given in shared.values()]
         first, second = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-        interval = cohen_kappa_interval(first, second, table.values)
-        return "Cohen's κ", _figure(cohen_kappa(first, second), interval), len(pairs)
+        interval = measures.cohen_kappa_interval(first, second, table.values)
+        return "Cohen's κ", _figure(measures.cohen_kappa(first, second), interval), len(pairs)
     counts = np.asarray(table.counts)
     sizes = counts.sum(axis=1).astype(int)
     usual = max(Counter(sizes.tolist()).items(), key=lambda pair: (pair[1], pair[0]))[0]
-    same = Votes(table.values, counts[sizes == usual])
-    return "Fleiss' κ", _figure(fleiss_kappa(same), fleiss_kappa_interval(same)), int((sizes == usual).sum())
+    same = measures.Votes(table.values, counts[sizes == usual])
+    return (
+        "Fleiss' κ",
+        _figure(measures.fleiss_kappa(same), measures.fleiss_kappa_interval(same)),
+        int((sizes == usual).sum()),
+    )
+
+
+def show_figure(figure: AgreementFigure) -> str:
+    """Return a figure with its interval: `0.71 [0.65, 0.77]`."""
+    return " ".join(filter(None, (number(figure.value), span(figure.low, figure.high))))
 
 
 def _figure(value: float | None, interval: Interval | None) -> AgreementFigure:

@@ -192,7 +192,13 @@ def _read(field: FormField, given: list[str], draft: bool) -> Any:  # noqa: C901
                 raise InputError(Phrase("Give at least {count}.", count=low))
             return given if draft else filled
         case "choices":
-            return _read_choices(field, filled, needed)
+            _check_options(field, filled)
+            chosen = [value for value, _ in field.options if value in filled]
+            if needed and not chosen:
+                raise InputError("Please choose at least one.")
+            if len(chosen) > 1 and field.alone & set(chosen):
+                raise InputError("This answer cannot be combined with another.")
+            return chosen
         case "check":
             if needed and not filled:
                 raise InputError("Please confirm.")
@@ -232,16 +238,6 @@ def _read_marks(field: FormField, given: list[str], draft: bool) -> list[Content
     return sorted(
         marks, key=lambda mark: (order.index(mark["part"]), mark["start"] is None, mark["start"] or 0, mark["end"] or 0)
     )
-
-
-def _read_choices(field: FormField, chosen: list[str], needed: bool) -> list[str]:
-    _check_options(field, chosen)
-    chosen = [value for value, _ in field.options if value in chosen]
-    if needed and not chosen:
-        raise InputError("Please choose at least one.")
-    if len(chosen) > 1 and field.alone & set(chosen):
-        raise InputError("This answer cannot be combined with another.")
-    return chosen
 
 
 def _check_options(field: FormField, chosen: Sequence[str]) -> None:

@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from mores.culture import language, region
+from mores.culture.names import UnknownName
 from mores.errors import InputError
 from mores.models import Completion, Request
 from mores.search import Found, Query
-from mores.studio.places import read_languages, read_regions
+from mores.studio.phrase import Phrase
 from mores.studio.records import Ask, CampaignItem, Content
 from mores.studio.workflow import CampaignStage
 
 if TYPE_CHECKING:
     from mores.studio.data.incoming import Incoming
+
+
+def read_regions(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the codes of regions, each once; InputError names the first that is not known."""
+    return _read(region, values)
+
+
+def read_languages(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the tags of languages, each once; InputError names the first that is not known."""
+    return _read(language, values)
+
+
+def _read(read: Callable[[str], str], values: Iterable[str]) -> tuple[str, ...]:
+    try:
+        return tuple(dict.fromkeys(read(value) for value in values if value.strip()))
+    except UnknownName as error:
+        unknown = Phrase("“{name}” is not known. Write it in English, or the code.", name=error.value)
+        if error.near:
+            template = "“{name}” is not known. Did you mean {suggestion}?"
+            unknown = Phrase(template, name=error.value, suggestion=", ".join(error.near))
+        raise InputError(unknown) from error
 
 
 class Practice(BaseModel):
@@ -36,21 +60,16 @@ class Practice(BaseModel):
     region: str = ""
     language: str = ""
 
-    @field_validator("region")
+    @field_validator("region", "language")
     @classmethod
-    def _known_region(cls, value: str) -> str:
-        return region(value) if value else ""
-
-    @field_validator("language")
-    @classmethod
-    def _known_language(cls, value: str) -> str:
-        return language(value) if value else ""
+    def _known(cls, value: str, info: ValidationInfo) -> str:
+        return next(iter(_read_setting([value], info)), "")
 
 
-def _read_each(read: Callable[[Iterable[str]], tuple[str, ...]], values: Iterable[str]) -> tuple[str, ...]:
+def _read_setting(values: Iterable[str], info: ValidationInfo) -> tuple[str, ...]:
     """Return the codes of regions or languages; the first that is not known is a problem of the setting."""
     try:
-        return read(values)
+        return read_regions(values) if str(info.field_name).startswith("region") else read_languages(values)
     except InputError as error:
         raise ValueError(error.args[0]) from error
 
@@ -88,15 +107,10 @@ class CampaignSettings(BaseModel):
     """Every how many items a person gets an attention check; 0 for never."""
     checks: tuple[Practice, ...] = ()
 
-    @field_validator("regions")
+    @field_validator("regions", "languages")
     @classmethod
-    def _known_regions(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        return _read_each(read_regions, values)
-
-    @field_validator("languages")
-    @classmethod
-    def _known_languages(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        return _read_each(read_languages, values)
+    def _known(cls, values: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        return _read_setting(values, info)
 
     @property
     def hold(self) -> timedelta:
@@ -155,6 +169,15 @@ class ExportFile(NamedTuple):
     def of_records(cls, path: str, records: Iterable[BaseModel]) -> ExportFile:
         """Return a file with one record on each line, as JSON."""
         return cls(path, "".join(f"{record.model_dump_json()}\n" for record in records).encode())
+
+    @classmethod
+    def of_table(cls, path: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> ExportFile:
+        """Return a CSV file with a header; texts are not changed, whatever they begin with."""
+        text = StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+        return cls(path, text.getvalue().encode())
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from mores.benchmark.folder import LONGFORM
@@ -18,50 +19,41 @@ from mores.studio.serve import find_owner, make_sign_in_link
 from mores.studio.store.campaigns import list_campaigns, make_campaign, open_campaign, parse_campaign
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import Campaign, rebuild
-from mores.studio.store.people import add_member, invite, record
+from mores.studio.store.people import add_member, invite, log_action
 
 
 def new_campaign(database: str | Path, file: Path) -> tuple[Campaign, str]:
     """Make a campaign from a YAML file; the campaign, and the path of a link for its organiser."""
-    store = open_database(database)
-    kind, settings = parse_campaign(read_text(file), str(file))
-    campaign = make_campaign(store, kind, settings)
-    owner = find_owner(store)
-    add_member(store, campaign, owner, Role.ORGANISER)
-    path = make_sign_in_link(store, owner, Role.ORGANISER)
-    store.close()
-    return campaign, path
+    with closing(open_database(database)) as store:
+        kind, settings = parse_campaign(read_text(file), str(file))
+        campaign = make_campaign(store, kind, settings)
+        owner = find_owner(store)
+        add_member(store, campaign, owner, Role.ORGANISER)
+        return campaign, make_sign_in_link(store, owner, Role.ORGANISER)
 
 
 def owner_link(database: str | Path) -> str:
     """Return the path of a link that signs the studio's organiser in, once."""
-    store = open_database(database)
-    path = make_sign_in_link(store, find_owner(store), Role.ORGANISER)
-    store.close()
-    return path
+    with closing(open_database(database)) as store:
+        return make_sign_in_link(store, find_owner(store), Role.ORGANISER)
 
 
 def invite_people(database: str | Path, campaign: str, role: str, uses: int = 1) -> str:
     """Make an invitation; the path of its link."""
-    store = open_database(database)
-    token = invite(store, find_campaign(store, campaign), Role(role), find_owner(store), uses=uses)
-    store.close()
-    return f"/join/{token}"
+    with closing(open_database(database)) as store:
+        return f"/join/{invite(store, find_campaign(store, campaign), Role(role), find_owner(store), uses=uses)}"
 
 
 def export_campaign(database: str | Path, campaign: str, folder: Path, form: str = "folder") -> list[Path]:
     """Write an export of a campaign into a folder, and keep it; the files."""
-    store = open_database(database)
-    paths = write_export(store, find_campaign(store, campaign), form, folder)
-    store.close()
-    return paths
+    with closing(open_database(database)) as store:
+        return write_export(store, find_campaign(store, campaign), form, folder)
 
 
 def campaign_upload(database: str | Path, campaign: str, repository: str, form: str = "folder") -> Upload:
     """Return what a dataset of the Hub gets: an export of a campaign, with its card; `push_campaign` sends it."""
-    store = open_database(database)
-    snapshot = read_snapshot(store, find_campaign(store, campaign))
-    store.close()
+    with closing(open_database(database)) as store:
+        snapshot = read_snapshot(store, find_campaign(store, campaign))
     message = f"Campaign {campaign} as of event {snapshot.last_event}"
     return Upload(repository, "dataset", dict(hub_files(snapshot, form)), message)
 
@@ -69,10 +61,8 @@ def campaign_upload(database: str | Path, campaign: str, repository: str, form: 
 def push_campaign(database: str | Path, campaign: str, upload: Upload) -> str:
     """Send an export of a campaign to a private dataset of the Hub, and note it in its log; the address."""
     address = push(upload)
-    store = open_database(database)
-    with store.write() as connection:
-        record(connection, None, "sent to the Hub", f"{upload.message}, {upload.repository}", campaign)
-    store.close()
+    with closing(open_database(database)) as store:
+        log_action(store, None, "sent to the Hub", f"{upload.message}, {upload.repository}", campaign)
     return address
 
 
@@ -80,19 +70,17 @@ def import_files(
     database: str | Path, campaign: str, paths: Sequence[Path], form: str = "", stage: str = ""
 ) -> Imported:
     """Import the items of files into a campaign, all or none; the folder of a run stands for its long answers."""
-    store = open_database(database)
-    opened = find_campaign(store, campaign)
-    found = [find_answers(path) if path.is_dir() else path for path in paths]
-    size = sum(path.stat().st_size for path in found)
-    if size > LONGEST_FILE:
-        names = ", ".join(map(str, found))
-        raise InputError(f"{names}: {size:,} bytes; import at most {LONGEST_FILE:,} at once")
-    files = [(str(path), path.read_bytes()) for path in found]
-    rows = read_items_files(opened, files, form, stage)
-    organiser = Person(id=find_owner(store), roles=frozenset({Role.ORGANISER}))
-    imported = import_items(store, opened, organiser, rows, b"".join(data for _, data in files), stage)
-    store.close()
-    return imported
+    with closing(open_database(database)) as store:
+        opened = find_campaign(store, campaign)
+        found = [find_answers(path) if path.is_dir() else path for path in paths]
+        size = sum(path.stat().st_size for path in found)
+        if size > LONGEST_FILE:
+            names = ", ".join(map(str, found))
+            raise InputError(f"{names}: {size:,} bytes; import at most {LONGEST_FILE:,} at once")
+        files = [(str(path), path.read_bytes()) for path in found]
+        rows = read_items_files(opened, files, form, stage)
+        organiser = Person(id=find_owner(store), roles=frozenset({Role.ORGANISER}))
+        return import_items(store, opened, organiser, rows, b"".join(data for _, data in files), stage)
 
 
 def find_answers(folder: Path) -> Path:
@@ -114,7 +102,5 @@ def find_campaign(store: Database, name: str) -> Campaign:
 
 def rebuild_tables(database: str | Path) -> int:
     """Make the tables that pages read again; the number of items."""
-    store = open_database(database)
-    count = rebuild(store, list_campaigns(store))
-    store.close()
-    return count
+    with closing(open_database(database)) as store:
+        return rebuild(store, list_campaigns(store))

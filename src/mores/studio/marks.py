@@ -14,8 +14,8 @@ from typing import Any
 
 from mores.errors import InputError
 from mores.studio.phrase import Phrase
-from mores.studio.records import Content
-from mores.types import Error
+from mores.studio.records import CampaignItem, Content
+from mores.types import DEFAULT_INSTRUCTION, Error, Sample
 
 PLACE = ("part", "start", "end", "quote")
 """What every mark has besides the answers about it."""
@@ -102,6 +102,18 @@ def to_errors(marks: Iterable[Mapping[str, Any]]) -> tuple[Error, ...]:
     """Return marks as the errors of a report: people are a metric."""
     fields = ("start", "end", "quote", "severity", "type", "explanation", "correction")
     return tuple(Error(side=mark["part"], **{name: mark[name] for name in fields if name in mark}) for mark in marks)
+
+
+def sample_of(item: CampaignItem, name: str, instruction: object, text: str, source: object) -> Sample:
+    """Return a text of an item that people judged, as metrics get it."""
+    return Sample(
+        id=name,
+        instruction=str(instruction or DEFAULT_INSTRUCTION),
+        text=text,
+        language=item.language or None,
+        region=item.region or None,
+        source=str(source) if source else None,
+    )
 
 
 def as_json(value: Sequence[Content] | Sequence[str] | str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mores.studio.form import matches
@@ -65,9 +65,7 @@ class QualificationTest:
 
     def answer(self, number: int, answer: Content) -> QualificationTest:
         """Return the test with one more answer; the first answer to an item counts."""
-        return (
-            self if number in self.done else QualificationTest(self.items, self.needed, {**self.done, number: answer})
-        )
+        return replace(self, done={number: answer, **self.done})
 
     def kept(self) -> dict[str, Content]:
         """Return the answers, as the store keeps them."""

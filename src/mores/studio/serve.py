@@ -32,7 +32,8 @@ def prepare(database: str | Path, *, demo: bool = False) -> Start:
     store = open_database(database)
     owner = find_owner(store)
     links = {}
-    if demo or not has_signed_in(store, owner):  # later ones are made on demand: what is printed may be kept in a log
+    here = select(audit.c.id).where(audit.c.person == owner, audit.c.action == "signed in").limit(1)
+    if demo or not store.fetch(here):  # later ones are made on demand: what is printed may be kept in a log
         links[Role.ORGANISER.value] = make_sign_in_link(store, owner, Role.ORGANISER)
     if demo:
         for role, person in guests(store, fill(store, owner)).items():
@@ -51,12 +52,6 @@ def find_owner(database: Database) -> str:
         return str(owner) if owner else add_person(connection, read_profile("Organiser"), organises=True)
 
 
-def has_signed_in(database: Database, person: str) -> bool:
-    """Return whether someone was ever here."""
-    query = select(audit.c.id).where(audit.c.person == person, audit.c.action == "signed in").limit(1)
-    return bool(database.fetch(query))
-
-
 def make_sign_in_link(database: Database, person: str, role: Role) -> str:
     """Return the path of a link that signs someone in, once."""
     return f"/join/{link_back(database, person, person, role=role)}"
@@ -71,9 +66,8 @@ def serve(start: Start, settings: StudioSettings) -> None:
         log_level="warning",
         access_log=False,
     )
-    server = uvicorn.Server(config)
     try:
-        server.run()
+        uvicorn.Server(config).run()
     except SystemExit as error:
         place = f"{settings.host}:{settings.port}"
         raise ConfigError(f"{place} cannot be used; another program may be using it", setting="port") from error

@@ -88,9 +88,9 @@ def _yaml(value: Any) -> str:
     return str(yaml.safe_dump(value, allow_unicode=True, sort_keys=False))
 
 
-def dump_campaign(kind: CampaignKind[Any], settings: BaseModel) -> str:
-    """Return a campaign as the YAML file from which it can be made again."""
-    return _yaml({"kind": kind.name} | settings.model_dump(mode="json"))
+def dump_campaign(kind: CampaignKind[Any], settings: BaseModel, hidden: set[str] | None = None) -> str:
+    """Return a campaign as the YAML file from which it can be made again, unless settings are hidden."""
+    return _yaml({"kind": kind.name} | settings.model_dump(mode="json", exclude=hidden))
 
 
 def read_campaign_file(data: bytes) -> tuple[CampaignKind[Any], CampaignSettings]:

@@ -13,8 +13,41 @@ from mores.studio.form import FormField, StudioForm
 from mores.studio.kind import CampaignKind
 from mores.studio.phrase import Phrase, read_phrases
 from mores.studio.records import CampaignItem, Content, Event, EventKind
-from mores.studio.versions import list_versions
 from mores.studio.workflow import Flow, apply
+
+
+class ItemVersion(NamedTuple):
+    """An item as it was written or changed at one moment."""
+
+    item: str
+    number: int
+    at: datetime
+    stage: str
+    person: str | None
+    """None where a stage changed it, for example with a model's labels."""
+    region: str
+    language: str
+    content: Content
+
+
+def list_versions(events: Iterable[Event]) -> list[ItemVersion]:
+    """Return all versions of the items that events are about, in the order in which they were made."""
+    last: dict[str, ItemVersion] = {}
+    versions: list[ItemVersion] = []
+    for event in events:
+        if event.kind not in (EventKind.CREATED, EventKind.EDITED):
+            continue
+        before = last.get(event.item)
+        region = event.payload.get("region") or (before.region if before else "")
+        language = event.payload.get("language") or (before.language if before else "")
+        number = before.number + 1 if before else 1
+        content = event.payload["content"]
+        last[event.item] = ItemVersion(
+            event.item, number, event.at, event.stage, event.person, region, language, content
+        )
+        versions.append(last[event.item])
+    return versions
+
 
 MOST_WORDS = 3000
 """Longer texts are shown whole, old and new: finding their differences takes too long."""
@@ -120,15 +153,20 @@ def join_forms(flow: Flow, item: CampaignItem) -> StudioForm:
     return StudioForm(tuple(field for stage in flow.stages for field in stage.form(item).fields))
 
 
-def list_values(form: StudioForm, content: Content, names: Mapping[str, str] | None = None) -> list[FieldValue]:
+def list_values(form: StudioForm, content: Content, called: Mapping[str, str] | None = None) -> list[FieldValue]:
     """Return fields with their labels, and choices with the texts that people saw; blocks have the numbers of the form.
 
-    `names` are the labels of values that are not fields, such as a stage's results.
+    What is about blocks stands in the order of the form. `called` are the labels of values that are not fields, such as
+    a stage's results.
     """
     known = {field.name: field for field in form.fields}
-    called = names or {}
+    called = called or {}
     found = []
-    for name in _in_order(form, content):
+    places = {block: number for number, block in enumerate(form.blocks)}
+    blocks = {field.name: places[field.block] for field in form.fields if field.block in places}
+    about = sorted((name for name in content if name in blocks), key=blocks.__getitem__)
+    names, first = list(content), next((number for number, name in enumerate(content) if name in blocks), 0)
+    for name in (*names[:first], *about, *(name for name in names[first:] if name not in blocks)):
         value = content[name]
         if value in ("", None, [], {}):
             continue
@@ -140,16 +178,6 @@ def list_values(form: StudioForm, content: Content, names: Mapping[str, str] | N
         else:
             found.append(FieldValue(_title(form, field), _show(field, value)))
     return found
-
-
-def _in_order(form: StudioForm, content: Content) -> list[str]:
-    """Return the names in a content: what is about blocks in the order of the form, the rest as it stands."""
-    places = {block: number for number, block in enumerate(form.blocks)}
-    blocks = {field.name: places[field.block] for field in form.fields if field.block in places}
-    about = sorted((name for name in content if name in blocks), key=blocks.__getitem__)
-    first = next((number for number, name in enumerate(content) if name in blocks), 0)
-    names = list(content)
-    return [*names[:first], *about, *(name for name in names[first:] if name not in blocks)]
 
 
 def _title(form: StudioForm, field: FormField) -> str:

@@ -9,9 +9,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
+
+from sqlalchemy import Connection, Row, or_, select, true, update
 
 from mores.engine import Asker, AskSettings, make_asker
 from mores.engine.job import Answer, Job
@@ -20,11 +23,48 @@ from mores.search import Search, open_search
 from mores.studio.form import storable, storable_values
 from mores.studio.records import Ask, CampaignItem, Content
 from mores.studio.store.campaigns import list_campaigns, open_campaign
-from mores.studio.store.claims import CLAIM, claim_asks, keep_claims
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, now, perform, read_item
-from mores.studio.store.skills import count_all_votes, learn_skills
+from mores.studio.store.statistics import count_all_votes, learn_skills
+from mores.studio.store.tables import asks, campaigns
 from mores.studio.workflow import Answered, Refused
+
+CLAIM = timedelta(minutes=2)
+"""How long a process that answers a question may say nothing before another answers it."""
+
+
+def claim_asks(database: Database, full: Collection[str] = (), limit: int = 20) -> Sequence[Row[str, str, str]]:
+    """Claim questions that wait in open campaigns, the oldest first, none to the models that are `full`.
+
+    The campaign, item and id of each.
+    """
+    moment = now()
+    unclaimed = or_(asks.c.claimed.is_(None), asks.c.claimed < moment - CLAIM)
+    query = (
+        select(asks.c.campaign, asks.c.item, asks.c.id)
+        .join(campaigns, campaigns.c.id == asks.c.campaign)
+        .where(asks.c.waiting == true(), unclaimed, campaigns.c.open == true(), asks.c.model.not_in(full))
+        .order_by(asks.c.asked, asks.c.id)
+        .limit(limit)
+    )
+    if not database.fetch(query.limit(1)):  # mostly there is none, and looking locks nothing
+        return []
+    with database.write() as connection:
+        chosen = connection.execute(query.with_for_update(skip_locked=True, of=asks)).all()
+        _set_claimed(connection, [row.id for row in chosen], moment)
+    return chosen
+
+
+def keep_claims(database: Database, claimed: Collection[str], *, at: datetime | None = None) -> None:
+    """Say that this process is still answering questions, or, without a time, that it no longer is."""
+    if claimed:
+        with database.write() as connection:
+            _set_claimed(connection, claimed, at)
+
+
+def _set_claimed(connection: Connection, claimed: Collection[str], at: datetime | None) -> None:
+    connection.execute(update(asks).where(asks.c.id.in_(claimed), asks.c.waiting == true()).values(claimed=at))
+
 
 PAUSE = 0.3
 """Seconds between two looks for new questions."""
@@ -160,7 +200,7 @@ class AskWorker:
         for place in claimed:
             campaign = await asyncio.to_thread(open_campaign, self.database, place.campaign, self.model)
             item = await asyncio.to_thread(read_item, self.database, campaign, place.item)
-            question = PendingAsk(campaign, item, next(ask for ask in item.asks if ask.id == place.ask))
+            question = PendingAsk(campaign, item, next(ask for ask in item.asks if ask.id == place.id))
             self._lane(question).put(question)
         return len(claimed)
 

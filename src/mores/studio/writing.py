@@ -9,7 +9,7 @@ from mores.studio.records import CampaignItem, Content, Person
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, perform, read_events
 from mores.studio.store.people import read_draft, save_draft
-from mores.studio.versions import list_versions
+from mores.studio.timeline import list_versions
 from mores.studio.workflow import AskModel, Create, Refused, Revise, may
 
 SUBMIT, ASK, ADOPT = "submit", "ask:", "adopt:"

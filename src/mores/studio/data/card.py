@@ -7,16 +7,14 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any
 
-import yaml
-
 from mores import formatting as form
 from mores.culture import language_name, region_name
 from mores.hub import licence_name
 from mores.stats.distributions import ShareEstimate, share_of
-from mores.stats.marks import AgreementFigure
 from mores.studio.data.snapshot import Snapshot, workers
-from mores.studio.figures import StageAgreement
-from mores.studio.records import CampaignItem, ItemStatus, Role
+from mores.studio.figures import show_figure
+from mores.studio.records import ItemStatus, Role
+from mores.studio.setup import dump_campaign
 from mores.studio.workflow import CampaignStage, is_judged
 from mores.types import Signature
 
@@ -26,7 +24,8 @@ HIDDEN = {"checks", "practice"}
 
 def write_card(snapshot: Snapshot) -> str:
     """Return the sections of the card, in Markdown; the same events and settings give the same text."""
-    instructions = snapshot.campaign.settings.instructions.splitlines()
+    settings = snapshot.campaign.settings
+    instructions = settings.instructions.splitlines()
     sections = [
         ("Data card", _about(snapshot)),
         ("Items", _items(snapshot)),
@@ -35,7 +34,7 @@ def write_card(snapshot: Snapshot) -> str:
         ("Models", _models(snapshot)),
         ("Method", write_method(snapshot)),
         ("Instructions", "\n".join(f"> {line}".rstrip() for line in instructions) or "None were given."),
-        ("Settings", f"```yaml\n{dump_settings(snapshot)}```"),
+        ("Settings", f"```yaml\n{dump_campaign(snapshot.campaign.kind, settings, hidden=HIDDEN)}```"),
         ("Signature", f"`{sign(snapshot)}`"),
     ]
     return "\n".join(f"## {title}\n\n{text}\n" for title, text in sections if text)
@@ -51,12 +50,6 @@ def sign(snapshot: Snapshot) -> Signature:
     fields = {"task": snapshot.campaign.kind.name, "campaign": snapshot.campaign.id, "items": str(len(snapshot.items))}
     fields |= {"events": str(snapshot.last_event), "data": digest.hexdigest()[:12], "mores": __version__}
     return Signature(fields)
-
-
-def dump_settings(snapshot: Snapshot) -> str:
-    """Return the settings as YAML, without the known answers."""
-    values = snapshot.campaign.settings.model_dump(mode="json", exclude=HIDDEN)
-    return str(yaml.safe_dump({"kind": snapshot.campaign.kind.name} | values, allow_unicode=True, sort_keys=False))
 
 
 def hub_fields(snapshot: Snapshot) -> dict[str, Any]:
@@ -89,32 +82,25 @@ def _items(snapshot: Snapshot) -> str:
     closed = [
         (status.value, f"{snapshot.statuses[status]:,}") for status in ItemStatus if status is not ItemStatus.OPEN
     ]
-    parts = [_table(("status", "items"), stages + closed), _acceptance(snapshot)]
-    for title, key, name in (("region", "region", region_name), ("language", "language", language_name)):
+    share, returned = _accepted(snapshot), sum(item.returns > 0 for item in snapshot.items)
+    sent_back = f" {form.count(returned, 'item')} came back to the author at least once." if returned else ""
+    decided = f"Accepted: {_share(share)} of {share.n:,} decided items.{sent_back}" if share else ""
+    parts = [_table(("status", "items"), stages + closed), decided or "No item is decided yet."]
+    for key, name in (("region", region_name), ("language", language_name)):
         counts = Counter(getattr(item, key) for item in snapshot.items)
         accepted = Counter(getattr(item, key) for item in snapshot.accepted)
         rows = [
             (name(code) if code else "–", f"{count:,}", f"{accepted[code]:,}")
             for code, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         ]
-        parts.append(_table((title, "items", "accepted"), rows) if rows else "")
+        parts.append(_table((key, "items", "accepted"), rows) if rows else "")
     return "\n\n".join(part for part in parts if part)
 
 
-def acceptance(items: Iterable[CampaignItem]) -> ShareEstimate | None:
+def _accepted(snapshot: Snapshot) -> ShareEstimate | None:
     """Return the share of accepted items among those that are decided."""
-    counts = Counter(item.status for item in items)
-    decided = counts[ItemStatus.ACCEPTED] + counts[ItemStatus.REJECTED]
-    return share_of(counts[ItemStatus.ACCEPTED], decided) if decided else None
-
-
-def _acceptance(snapshot: Snapshot) -> str:
-    share = acceptance(snapshot.items)
-    returned = sum(item.returns > 0 for item in snapshot.items)
-    if share is None:
-        return "No item is decided yet."
-    sent_back = f" {form.count(returned, 'item')} came back to the author at least once." if returned else ""
-    return f"Accepted: {_share(share)} of {share.n:,} decided items.{sent_back}"
+    accepted, rejected = (snapshot.statuses[status] for status in (ItemStatus.ACCEPTED, ItemStatus.REJECTED))
+    return share_of(accepted, accepted + rejected) if accepted + rejected else None
 
 
 def _people(snapshot: Snapshot) -> str:
@@ -134,8 +120,8 @@ def _agreement(snapshot: Snapshot) -> str:
     rows = [
         (
             titles[found.stage],
-            figure(found.alpha),
-            f"{figure(found.kappa)} ({found.kappa_name}, {found.kappa_items:,} items)",
+            show_figure(found.alpha),
+            f"{show_figure(found.kappa)} ({found.kappa_name}, {found.kappa_items:,} items)",
             f"{form.percent(found.percent.value)} ({form.shares(found.percent.low, found.percent.high)})",
             f"{found.items:,}",
             f"{found.votes:,}",
@@ -165,9 +151,16 @@ def write_method(snapshot: Snapshot) -> str:
     if people:
         names = " and ".join(filter(None, (", ".join(regions[:-1]), *regions[-1:])))
         sentences.append(f"{len(people)} people took part{f', from {names}' if regions else ''}.")
-    sentences += [_sentence(found, snapshot) for found in snapshot.figures.agreement]
+    title = {stage.name: stage.title for stage in snapshot.campaign.flow.stages}
     sentences += [
-        f"An answer at “{_title(time.stage, snapshot)}” took {form.duration(time.median)} (median)."
+        f"At “{title[found.stage]}”, {found.people} people gave {found.votes:,} answers about "
+        f"{found.items:,} items that at least two of them judged: Krippendorff's α = {show_figure(found.alpha)}, "
+        f"{found.kappa_name} = {show_figure(found.kappa)}, and {form.percent(found.percent.value)} of the pairs of "
+        "answers were the same."
+        for found in snapshot.figures.agreement
+    ]
+    sentences += [
+        f"An answer at “{title[time.stage]}” took {form.duration(time.median)} (median)."
         for time in snapshot.figures.times
     ]
     if settings.pay:
@@ -176,7 +169,7 @@ def write_method(snapshot: Snapshot) -> str:
 
 
 def _general(snapshot: Snapshot) -> str:
-    kind, share = snapshot.campaign.kind, acceptance(snapshot.items)
+    kind, share = snapshot.campaign.kind, _accepted(snapshot)
     stages = "; ".join(_stage(stage, snapshot) for stage in snapshot.campaign.flow.stages)
     decided = f" ({_share(share)} of those decided)" if share else ""
     return (
@@ -197,24 +190,6 @@ def _stage(stage: CampaignStage, snapshot: Snapshot) -> str:
     mean = f", {sum(given) / len(given):.1f} answers for each item" if given else ""
     matched = " from the item's region" if stage.regional else " who know its language" if stage.speaking else ""
     return f"{stage.title} ({who}s{matched}{mean})"
-
-
-def _title(stage: str, snapshot: Snapshot) -> str:
-    return snapshot.campaign.flow.stage(stage).title
-
-
-def _sentence(found: StageAgreement, snapshot: Snapshot) -> str:
-    return (
-        f"At “{_title(found.stage, snapshot)}”, {found.people} people gave {found.votes:,} answers about "
-        f"{found.items:,} items that at least two of them judged: Krippendorff's α = {figure(found.alpha)}, "
-        f"{found.kappa_name} = {figure(found.kappa)}, and {form.percent(found.percent.value)} of the pairs of answers "
-        "were the same."
-    )
-
-
-def figure(value: AgreementFigure) -> str:
-    """Return a figure with its interval: `0.71 [0.65, 0.77]`."""
-    return " ".join(filter(None, (form.number(value.value), form.span(value.low, value.high))))
 
 
 def _share(share: ShareEstimate) -> str:

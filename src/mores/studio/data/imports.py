@@ -20,18 +20,49 @@ from mores.errors import InputError, suggest
 from mores.io.columns import ColumnReader, TableColumn, Wanted
 from mores.io.rows import Reading, read_rows
 from mores.io.source import SUFFIXES, TableSource
+from mores.metric.mqm_tsv import Segment, read_mqm_tsv
 from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json
 from mores.studio.data.label_studio import read_label_studio
-from mores.studio.data.mqm import read_mqm
 from mores.studio.data.pearmut import read_pearmut
 from mores.studio.data.tables import FORMULA
 from mores.studio.form import FormError, StudioForm, as_sent, read_form, storable_values
-from mores.studio.records import CampaignItem, Content, Person
+from mores.studio.marks import to_marks
+from mores.studio.records import Content, Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, append, now
 from mores.studio.store.people import PersonProfile, add_person, record
 from mores.studio.store.tables import events, members, people
 from mores.studio.workflow import CampaignStage, Cast, Create, Refused, Take, act, is_judged
+
+UNKNOWN = Segment.parse("").system
+"""The system of a segment that names none."""
+
+
+def read_mqm(text: str, name: str) -> list[Incoming]:
+    """Return the segments of a file, each once, with every rater's marks; who could not judge one has no answer."""
+    items: dict[str, Incoming] = {}
+    try:
+        judgements = read_mqm_tsv(text if "\n" in text else f"{text}\n")
+    except InputError as error:
+        raise InputError(str(error).replace("MQM TSV", name, 1)) from error
+    for number, judgement in enumerate(judgements, 1):
+        content = {"instruction": judgement.instruction or "", "text": judgement.text or ""}
+        system = Segment.parse(judgement.sample_id).system
+        content |= {"source": system} if system != UNKNOWN else {}
+        blank = Incoming(
+            f"{name}: segment {number}, {judgement.sample_id}",
+            storable_values(content),
+            judgement.region or "",
+            judgement.language or "",
+            id=judgement.sample_id,
+        )
+        item = items.setdefault(judgement.sample_id, blank)
+        if judgement.report is not None:
+            marks = storable_values(to_marks(judgement.report.errors))
+            given = ImportedAnswer(f"MQM {judgement.judge}", {"marks": marks})
+            items[judgement.sample_id] = item._replace(answers=(*item.answers, given))
+    return list(items.values())
+
 
 MOST_ROWS = 20_000
 LONGEST_FILE = 50_000_000
@@ -83,8 +114,14 @@ def _row(values: Mapping[str, Any], place: str) -> Incoming:
     ours = {key.removeprefix("content."): _cell(value) for key, value in values.items() if key.startswith("content.")}
     if ours:
         return Incoming(place, {key: value for key, value in ours.items() if value != ""}, where, tongue)
-    content = {key: value for key, value in values.items() if key not in ("region", "language", "id")}
-    return Incoming(place, _numbered(content), where, tongue, id=name)
+    content: Content = {}
+    for key, value in values.items():
+        stem, _, number = key.rpartition("_")
+        if stem and number.isdigit() and f"{stem}_1" in values:  # columns such as `options_1`, `options_2` are one list
+            content.setdefault(stem, []).append(value)
+        elif key not in ("region", "language", "id"):
+            content[key] = value
+    return Incoming(place, content, where, tongue, id=name)
 
 
 def _cell(value: Any) -> Any:
@@ -97,18 +134,6 @@ def _cell(value: Any) -> Any:
         except InputError:
             return value
     return value
-
-
-def _numbered(content: Content) -> Content:
-    """Join columns such as `options_1`, `options_2` into one list."""
-    gathered: Content = {}
-    for key, value in content.items():
-        stem, _, number = key.rpartition("_")
-        if stem and number.isdigit() and f"{stem}_1" in content:
-            gathered.setdefault(stem, []).append(value)
-        else:
-            gathered[key] = value
-    return gathered
 
 
 TABLES = ("csv", "jsonl", "tsv", "json", "xlsx", "parquet", "arrow")
@@ -135,15 +160,13 @@ def guess_format(name: str, text: str) -> str:
     return "jsonl"
 
 
-def read_items_file(campaign: Campaign, data: bytes, name: str, form: str = "", stage: str = "") -> list[Incoming]:
-    """Return the items of a file, checked against the campaign; InputError names the file, the line and the fix."""
-    return read_items_files(campaign, [(name, data)], form, stage)
-
-
 def read_items_files(
     campaign: Campaign, files: Sequence[tuple[str, bytes]], form: str = "", stage: str = ""
 ) -> list[Incoming]:
-    """Return the items of several files together: a kind may join rows of different files."""
+    """Return the items of files, checked against the campaign; a kind may join rows of different files.
+
+    InputError names the file, the line and the fix.
+    """
     target = find_import_stage(campaign, stage)
     rows = [row for name, data in files for row in _read_file(campaign, target, data, name, form)]
     names = ", ".join(name for name, _ in files)
@@ -169,11 +192,7 @@ def _read_file(campaign: Campaign, target: CampaignStage, data: bytes, name: str
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputError(f"{name}:{line}: not UTF-8; save the file as UTF-8") from error
-    return READERS[form](text, name, _example(campaign, target))
-
-
-def _example(campaign: Campaign, stage: CampaignStage) -> StudioForm:
-    return stage.form(_item(campaign, stage.name, {}, "", ""))
+    return READERS[form](text, name, target.form(campaign.blank(target.name, {})))
 
 
 def find_import_stage(campaign: Campaign, name: str = "") -> CampaignStage:
@@ -182,14 +201,6 @@ def find_import_stage(campaign: Campaign, name: str = "") -> CampaignStage:
     if name and name not in campaign.flow.named:
         raise InputError(f"there is no stage {name!r}; there are {', '.join(stage.name for stage in stages)}")
     return campaign.flow.stage(name) if name else next((stage for stage in stages if is_judged(stage)), stages[0])
-
-
-def _item(campaign: Campaign, stage: str, content: Content, where: str, tongue: str) -> CampaignItem:
-    moment = now()
-    place = {"stage": stage, "region": where, "language": tongue}
-    return CampaignItem(
-        id="new", campaign=campaign.id, author=None, content=content, created=moment, updated=moment, **place
-    )
 
 
 def check(campaign: Campaign, stage: CampaignStage, row: Incoming) -> Incoming:
@@ -209,7 +220,7 @@ def check(campaign: Campaign, stage: CampaignStage, row: Incoming) -> Incoming:
         elif value and allowed and value not in allowed:
             raise InputError(f"{place}: the {kind} {value!r} is not one of the campaign's: {', '.join(allowed)}")
     content = _content(campaign, stage, row, where, tongue)
-    form = stage.form(_item(campaign, stage.name, content, where, tongue))
+    form = stage.form(campaign.blank(stage.name, content, region=where, language=tongue))
     if row.answers and not is_judged(stage):
         raise InputError(f"{place}: it has answers, and nobody judges items at “{stage.title}”; choose another stage")
     answers = tuple(
@@ -220,21 +231,17 @@ def check(campaign: Campaign, stage: CampaignStage, row: Incoming) -> Incoming:
 
 def _content(campaign: Campaign, stage: CampaignStage, row: Incoming, where: str, tongue: str) -> Content:
     """Return the content by the forms with which authors would have written it, or as the kind admits it."""
-    place = campaign.flow.stages.index(stage)
-    writing = [earlier for earlier in campaign.flow.stages[:place] if earlier.own]
-    if stage.own:
-        writing.append(stage)
+    writing = _writing(campaign, stage)
     if not writing:
         try:
             named = {"id": row.id} if row.id and "id" in campaign.kind.columns else {}
             return campaign.kind.admit(campaign.settings, named | row.content)
         except InputError as error:
             raise InputError(f"{row.place}: {error}") from error
-    blank = _item(campaign, writing[-1].name, row.content, where, tongue)
+    blank = campaign.blank(writing[-1].name, row.content, region=where, language=tongue)
     forms = [each.form(blank) for each in writing]
     known = {field.name for form in forms for field in form.fields}
-    unknown = [name for name in row.content if name not in known]
-    if unknown:
+    if unknown := [name for name in row.content if name not in known]:
         hint = suggest(unknown[0], known)
         raise InputError(f"{row.place}: unknown field {unknown[0]!r}; {hint}expected {', '.join(sorted(known))}")
     content: Content = {}
@@ -244,6 +251,11 @@ def _content(campaign: Campaign, stage: CampaignStage, row: Incoming, where: str
         read = _read(form, given, row.place, draft=not last)
         content |= {name: value for name, value in read.items() if name in row.content or name not in content}
     return content
+
+
+def _writing(campaign: Campaign, stage: CampaignStage) -> list[CampaignStage]:
+    """Return the stages until this one at which authors write."""
+    return [each for each in campaign.flow.stages[: campaign.flow.place(stage.name) + 1] if each.own]
 
 
 def _read(form: StudioForm, values: Content, place: str, *, draft: bool = False) -> Content:
@@ -290,52 +302,35 @@ def _write(
     item = append(connection, campaign, None, added)
     refused = 0
     for number, answer in enumerate(row.answers):
-        try:
-            item = _cast(connection, campaign, item, stage, answer, f"{key}.{number}")
+        assert stage.role is not None
+        matching = {"regions": frozenset({item.region}), "languages": frozenset({item.language})}
+        identifier = _annotator(connection, campaign, answer.person, stage.role)
+        giver = Person(id=identifier, roles=frozenset({stage.role}), **matching)
+        try:  # as if they had given their answer here
+            for given, suffix in ((Take(), "t"), (Cast(answer.answer, answer.seconds), "v")):
+                moment, name = answer.at or now(), f"{key}.{number}{suffix}"
+                item = append(connection, campaign, item, act(campaign.flow, item, giver, given, moment, name))
         except Refused:
             refused += 1
     return Imported(1, len(row.answers) - refused, 0, refused)
 
 
-def _cast(
-    connection: Connection,
-    campaign: Campaign,
-    item: CampaignItem,
-    stage: CampaignStage,
-    answer: ImportedAnswer,
-    key: str,
-) -> CampaignItem:
-    """Add somebody's answer from elsewhere, as if they had given it here."""
-    assert stage.role is not None
-    identifier = _annotator(connection, campaign, answer.person, stage)
-    matching = {"regions": frozenset({item.region}), "languages": frozenset({item.language})}
-    person = Person(id=identifier, roles=frozenset({stage.role}), **matching)
-    moment = answer.at or now()
-    for action, suffix in ((Take(), "t"), (Cast(answer.answer, answer.seconds), "v")):
-        item = append(connection, campaign, item, act(campaign.flow, item, person, action, moment, f"{key}{suffix}"))
-    return item
-
-
-def _annotator(connection: Connection, campaign: Campaign, name: str, stage: CampaignStage) -> str:
+def _annotator(connection: Connection, campaign: Campaign, name: str, role: Role) -> str:
     """Return the member that stands for somebody in a file; made when they first occur."""
     query = select(people.c.id).join(members, members.c.person == people.c.id)
     found = connection.execute(query.where(members.c.campaign == campaign.id, people.c.name == name[:100])).scalar()
     if found is not None:
         return str(found)
-    assert stage.role is not None
     identifier = add_person(connection, PersonProfile(name=name[:100]))
-    row = {"campaign": campaign.id, "person": identifier, "roles": [stage.role.value], "joined": now()}
+    row = {"campaign": campaign.id, "person": identifier, "roles": [role.value], "joined": now()}
     connection.execute(members.insert(), row | {"qualified": True, "consented": now()})
     return identifier
 
 
 def list_columns(campaign: Campaign, stage: CampaignStage) -> list[str]:
     """Return the columns that a CSV file for a stage may have, for people who write one."""
-    names = ["region", "language"]
-    place = campaign.flow.stages.index(stage)
-    writing = [earlier for earlier in campaign.flow.stages[: place + 1] if earlier.own]
-    blank = _item(campaign, stage.name, {}, "", "")
-    for field in (field for each in writing for field in each.form(blank).fields):
+    names, blank = ["region", "language"], campaign.blank(stage.name, {})
+    for field in (field for each in _writing(campaign, stage) for field in each.form(blank).fields):
         if field.kind == "lines":
             names += [f"{field.name}_{number}" for number in range(1, field.count[1] + 1)]
         else:

@@ -39,8 +39,12 @@ def read_json(text: str, place: str) -> Any:
 
     Texts lose what no database can hold.
     """
+
+    def refuse(name: str) -> float:
+        raise ValueError(f"{name} is not a number")
+
     try:
-        return storable_values(json.loads(text, parse_constant=_no_number))
+        return storable_values(json.loads(text, parse_constant=refuse))
     except json.JSONDecodeError as error:
         where = f"{place}:{error.lineno}" if error.lineno > 1 else place
         raise InputError(f"{where}: not valid JSON ({error.msg} at column {error.colno})") from error
@@ -48,10 +52,6 @@ def read_json(text: str, place: str) -> Any:
         raise InputError(f"{place}: not valid JSON ({error})") from error
     except RecursionError as error:
         raise InputError(f"{place}: it is nested too deep") from error
-
-
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is not a number")
 
 
 def read_time(value: object) -> datetime | None:

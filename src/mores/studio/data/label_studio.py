@@ -22,7 +22,7 @@ from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json, read
 from mores.studio.data.snapshot import Snapshot
 from mores.studio.form import FormField, StudioForm
 from mores.studio.kind import ExportFile
-from mores.studio.records import CampaignItem, Content, ItemVote
+from mores.studio.records import CampaignItem, Content
 from mores.studio.timeline import describe_value
 from mores.studio.workflow import CampaignStage, is_judged
 
@@ -50,26 +50,20 @@ def to_task(snapshot: Snapshot, number: int, item: CampaignItem, stage: Campaign
     """Return an item as a task."""
     data = dict(item.content) | {"mores_item": item.id, "region": item.region, "language": item.language}
     annotations = []
-    for vote in snapshot.last_votes(item, stage.name) if stage else ():
-        assert stage is not None
-        annotations.append(_annotation(snapshot, vote, stage.form(item), item))
-    return {
-        "id": number,
-        "data": data | ({"mores_stage": stage.name} if stage else {}),
-        "annotations": annotations,
-        "predictions": [],
-    }
-
-
-def _annotation(snapshot: Snapshot, vote: ItemVote, form: StudioForm, item: CampaignItem) -> dict[str, Any]:
-    return {
-        "completed_by": int(snapshot.number(vote.person).removeprefix("p") or 0),
-        "created_at": vote.at.isoformat(),
-        "lead_time": vote.seconds,
-        "was_cancelled": False,
-        "ground_truth": False,
-        "result": to_results(form, vote.answer, main_text(item.content)),
-    }
+    if stage:
+        data["mores_stage"] = stage.name
+        annotations = [
+            {
+                "completed_by": int(snapshot.number(vote.person).removeprefix("p") or 0),
+                "created_at": vote.at.isoformat(),
+                "lead_time": vote.seconds,
+                "was_cancelled": False,
+                "ground_truth": False,
+                "result": to_results(stage.form(item), vote.answer, main_text(item.content)),
+            }
+            for vote in snapshot.last_votes(item, stage.name)
+        ]
+    return {"id": number, "data": data, "annotations": annotations, "predictions": []}
 
 
 def main_text(content: Content) -> str:
@@ -155,11 +149,7 @@ def to_config(form: StudioForm, items: Sequence[CampaignItem]) -> str:
         if field.kind == "marks":
             lines += [line for part in field.parts for line in _mark_config(field, part)]
         elif field.kind in CHOSEN:
-            how = "multiple" if field.kind == "choices" else "single"
-            options = [value for value, _ in field.options] or ["yes"]
-            lines.append(f'  <Choices {shared} choice="{how}">')
-            lines += [f"    <Choice value={quoteattr(value)}/>" for value in options]
-            lines.append("  </Choices>")
+            lines += _choices(field, shared)
         else:
             lines.append(f"  <{'Number' if field.kind == 'number' else 'TextArea'} {shared}/>")
     return "\n".join([*lines, "</View>", ""])
@@ -176,15 +166,19 @@ def _mark_config(field: FormField, part: str) -> Iterator[str]:
         shared = f'name={quoteattr(f"{field.name}_{part}_{detail.name}")} {to} perRegion="true"'
         if detail == label:
             continue
-        if detail.kind not in CHOSEN:
+        if detail.kind in CHOSEN:
+            yield from _choices(detail, shared)
+        else:
             yield f"  <TextArea {shared} placeholder={quoteattr(detail.label)}/>"
-            continue
-        yield f'  <Choices {shared} choice="{"multiple" if detail.kind == "choices" else "single"}">'
-        for value in [value for value, _ in detail.options] or ["yes"]:
-            yield f"    <Choice value={quoteattr(value)}/>"
-        yield "  </Choices>"
     if field.missing:
         yield f"  <TextArea name={quoteattr(f'{field.name}_{part}_{MISSING}')} {to}/>"
+
+
+def _choices(field: FormField, shared: str) -> Iterator[str]:
+    yield f'  <Choices {shared} choice="{"multiple" if field.kind == "choices" else "single"}">'
+    for value in [value for value, _ in field.options] or ["yes"]:
+        yield f"    <Choice value={quoteattr(value)}/>"
+    yield "  </Choices>"
 
 
 def read_label_studio(text: str, name: str, form: StudioForm | None = None) -> list[Incoming]:

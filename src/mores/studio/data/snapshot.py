@@ -18,7 +18,7 @@ from mores.studio.store.items import Campaign, read_items, to_event
 from mores.studio.store.people import Member, list_members
 from mores.studio.store.statistics import read_votes, read_writing
 from mores.studio.store.tables import events
-from mores.studio.versions import ItemVersion, list_versions
+from mores.studio.timeline import ItemVersion, list_versions
 
 
 @dataclass(frozen=True)

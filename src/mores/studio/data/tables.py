@@ -5,7 +5,6 @@ JSON Lines keeps values as they are. CSV and Parquet have one column for each fi
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -115,12 +114,11 @@ def to_jsonl(rows: Sequence[Row], _nested: Sequence[str]) -> bytes:
 def to_csv(rows: Sequence[Row], nested: Sequence[str]) -> bytes:
     """Return one line for each row; the fields of nested records are columns such as `content.question`."""
     flat = [flatten(row, nested) for row in rows]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     names = columns(flat)
-    writer.writerow(names)
-    writer.writerows([no_formula(row.get(name, "")) for name in names] for row in flat)
-    return text.getvalue().encode()
+    # an apostrophe before what begins like a formula
+    cells = ([row.get(name, "") for name in names] for row in flat)
+    plain = ([f"'{v}" if isinstance(v, str) and v.startswith(FORMULA) else v for v in row] for row in cells)
+    return ExportFile.of_table("", names, plain).data
 
 
 def to_parquet(rows: Sequence[Row], nested: Sequence[str]) -> bytes:
@@ -156,11 +154,6 @@ def flatten(row: Row, nested: Sequence[str]) -> Row:
         else:
             flat[name] = cell(value)
     return flat
-
-
-def no_formula(value: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula: an apostrophe before what begins like one."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def cell(value: Any) -> Any:

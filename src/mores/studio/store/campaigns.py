@@ -175,25 +175,15 @@ def to_campaign(row: Row[Any], model: str = "") -> Campaign:
     kind = open_kind(row.kind)
     known, campaign = _OPENED.get((row.id, model), (None, None))
     if campaign is None or known != row or campaign.kind is not kind:
-        campaign = _read_campaign(kind, row, model)
+        settings = read_settings(kind, row.settings, row.id)
+        chosen = settings.model or model
+        rules = {"budget": settings.budget, "open": row.open, "skills": row.skills}
+        flow = Flow(row.id, kind.stages(settings), "" if chosen == NO_MODEL else chosen, **rules)
+        campaign = Campaign(row.id, kind, settings, flow, row.title, row.demo)
         if len(_OPENED) >= KEPT:
             _OPENED.clear()
         _OPENED[row.id, model] = row, campaign
     return campaign
-
-
-def _read_campaign(kind: CampaignKind[Any], row: Row[Any], model: str) -> Campaign:
-    settings = read_settings(kind, row.settings, row.id)
-    chosen = settings.model or model
-    flow = Flow(
-        row.id,
-        kind.stages(settings),
-        model="" if chosen == NO_MODEL else chosen,
-        budget=settings.budget,
-        open=row.open,
-        skills=row.skills,
-    )
-    return Campaign(row.id, kind, settings, flow, row.title, row.demo)
 
 
 def list_campaigns(database: Database, model: str = "") -> list[Campaign]:

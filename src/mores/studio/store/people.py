@@ -5,7 +5,7 @@ Tokens are stored as hashes: who reads the database cannot sign in with what it 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from hashlib import sha256
@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, delete, func, insert,
 
 from mores.errors import InputError
 from mores.studio.form import clean
-from mores.studio.places import read_languages, read_regions
+from mores.studio.kind import read_languages, read_regions
 from mores.studio.records import Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, list_held, now, perform
@@ -128,31 +128,22 @@ def invite(
     lasts: timedelta = INVITED,
 ) -> str:
     """Make an invitation; the secret that stands in its link."""
-    token = token_urlsafe(24)
-    row = {
-        "id": token_hex(6),
-        "token": digest(token),
-        "campaign": campaign.id,
-        "role": role.value,
-        "note": note,
-        "made_by": by,
-        "uses_left": uses,
-        "created": now(),
-        "until": now() + lasts,
-    }
     with database.write() as connection:
-        connection.execute(insert(invitations), row)
         record(connection, by, "invited", f"{role.value} × {uses}", campaign.id)
-    return token
+        return _add_link(connection, role, by, lasts, campaign=campaign.id, note=note, uses_left=uses)
 
 
 def link_back(database: Database, person: str, by: str, *, role: Role, lasts: timedelta = INVITED) -> str:
     """Make a link by which someone known signs in, for example on another device; the secret that stands in it."""
-    token = token_urlsafe(24)
-    row = {"id": token_hex(6), "token": digest(token), "person": person, "role": role.value, "made_by": by}
     with database.write() as connection:
-        connection.execute(insert(invitations), row | {"uses_left": 1, "created": now(), "until": now() + lasts})
         record(connection, by, "made a link", person)
+        return _add_link(connection, role, by, lasts, person=person, uses_left=1)
+
+
+def _add_link(connection: Connection, role: Role, by: str, lasts: timedelta, **fields: Any) -> str:
+    token = token_urlsafe(24)
+    row = fields | {"id": token_hex(6), "token": digest(token), "role": role.value, "made_by": by}
+    connection.execute(insert(invitations), row | {"created": now(), "until": now() + lasts})
     return token
 
 
@@ -312,28 +303,8 @@ def _member(campaign: Campaign, row: Row[Any]) -> Member:
     return Member(person, row.name, row.consented, row.test or {}, row.pay_note, row.written, row.released)
 
 
-def consent(database: Database, campaign: Campaign, person: str) -> None:
-    """Note that a person agrees to the campaign's terms."""
-    _change_member(database, campaign, person, consented=now())
-
-
-def set_test(database: Database, campaign: Campaign, person: str, test: dict[str, Any], qualified: bool) -> None:
-    """Keep the result of a person's qualification test."""
-    _change_member(database, campaign, person, test=test, qualified=qualified)
-
-
-def release(database: Database, campaign: Campaign, person: str, by: str) -> None:
-    """Let an author go on after the pilot."""
-    _change_member(database, campaign, person, released=True)
-    log_action(database, by, "let an author go on after the pilot", person, campaign.id)
-
-
-def set_pay_note(database: Database, campaign: Campaign, person: str, note: str) -> None:
-    """Keep the organiser's note about a person's pay."""
-    _change_member(database, campaign, person, pay_note=note[:500])
-
-
-def _change_member(database: Database, campaign: Campaign, person: str, **values: Any) -> None:
+def change_member(database: Database, campaign: Campaign, person: str, **values: Any) -> None:
+    """Change what the campaign keeps about a person: consent, test, pay note, whether their pilot is over."""
     mine = (members.c.campaign == campaign.id, members.c.person == person)
     with database.write() as connection:
         connection.execute(update(members).where(*mine).values(**values))
@@ -342,9 +313,8 @@ def _change_member(database: Database, campaign: Campaign, person: str, **values
 def withdraw_person(database: Database, campaigns: Iterable[Campaign], person: str) -> None:
     """Delete what is known about a person; their work stays, without a name, and what waits for them goes to others."""
     for campaign in campaigns:
-        member = find_member(database, campaign, person)
-        for item in list_held(database, campaign, member.person) if member else ():
-            perform(database, campaign, None, Release(of=person), item=item.id)
+        if member := find_member(database, campaign, person):
+            give_back(database, campaign, member.person)
     nothing = {"name": "", "email": "", "password": "", "nationality": [], "home": [], "languages": []}
     with database.write() as connection:
         connection.execute(update(people).where(people.c.id == person).values(nothing | {"withdrawn": now()}))
@@ -352,6 +322,13 @@ def withdraw_person(database: Database, campaigns: Iterable[Campaign], person: s
         for table in (sessions, drafts):
             connection.execute(delete(table).where(table.c.person == person))
         record(connection, person, "deleted their data")
+
+
+def give_back(database: Database, campaign: Campaign, person: Person, keep: Collection[Role] = ()) -> None:
+    """Let others have what waits for someone, but for what people in the roles to keep judge."""
+    for item in list_held(database, campaign, person):
+        if campaign.flow.stage(item.stage).role not in keep:
+            perform(database, campaign, None, Release(of=person.id), item=item.id)
 
 
 def record(

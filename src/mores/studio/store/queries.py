@@ -1,15 +1,64 @@
-"""What pages ask the database: counts and lists, each one indexed query, so that ten thousand items feel like ten."""
+"""What pages ask the database: lists, counts, what is stuck; indexed queries, so that 10,000 items feel like ten."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from datetime import timedelta
+from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import false, func, or_, select, true
+from pydantic import BaseModel
+from sqlalchemy import ColumnElement, case, false, func, or_, select, true
 
-from mores.studio.records import CampaignItem, EventKind, ItemStatus, Person
+from mores.studio.records import CampaignItem, EventKind, ItemStatus, Person, Role
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, count_work, list_held
-from mores.studio.store.tables import audit, events, items, people, votes
+from mores.studio.store.items import Campaign, list_held, now
+from mores.studio.store.people import find_member, list_members
+from mores.studio.store.tables import asks, audit, events, holds, items, people, votes
+from mores.studio.store.work import count_work
+from mores.studio.workflow import EVERYBODY, Flow
+
+
+class Stuck(NamedTuple):
+    """Items that cannot go on, and why."""
+
+    reason: Literal["people", "models", "slow", "late"]
+    """Too few people who match; models that failed; models that have not answered; people who keep items too long."""
+    items: int
+    stage: str = ""
+    region: str = ""
+    """Where the stage asks for people from the item's region."""
+    language: str = ""
+    """Where the stage asks for people who know the item's language."""
+    people: int = 0
+    """How many match."""
+    needed: int = 0
+
+
+def find_missing_people(flow: Flow, groups: Iterable[ItemGroup], people: Collection[Person]) -> list[Stuck]:
+    """Return the open items for which there are fewer people than they need, those with the most items first."""
+    waiting: dict[tuple[str, str, str], tuple[int, int]] = {}
+    for group in groups:
+        if group.status != ItemStatus.OPEN.value or not 0 < group.needed < EVERYBODY:
+            continue
+        stage = flow.stage(group.stage)
+        key = group.stage, group.region if stage.regional else "", group.language if stage.speaking else ""
+        items, needed = waiting.get(key, (0, 0))
+        waiting[key] = items + group.items, max(needed, group.needed)
+    found = []
+    for (name, region, language), (items, needed) in waiting.items():
+        stage = flow.stage(name)
+        matching = sum(
+            stage.role in person.roles
+            and (person.qualified or stage.role is Role.ORGANISER)
+            and (not stage.regional or region in person.regions)
+            and (not stage.speaking or language in person.languages)
+            for person in people
+        )
+        if matching < needed:
+            found.append(Stuck("people", items, name, region, language, matching, needed))
+    return sorted(found, key=lambda stuck: (-stuck.items, stuck.stage, stuck.region, stuck.language))
+
 
 PAGE = 50
 
@@ -93,23 +142,23 @@ def sum_seconds(database: Database, campaign: Campaign, person: Person) -> float
         return float(answered) + sum(payload.get("seconds") or 0.0 for (payload,) in connection.execute(writing))
 
 
-def list_items(
-    database: Database,
-    campaign: Campaign,
-    *,
-    stage: str = "",
-    status: str = "",
-    disputed: bool = False,
-    stuck: bool = False,
-    author: str = "",
-    start: int = 0,
-) -> list[ItemLine]:
+class ItemFilter(BaseModel):
+    """Which items a list shows; all of them where nothing is said."""
+
+    stage: str = ""
+    status: str = ""
+    author: str = ""
+    disputed: bool = False
+    stuck: bool = False
+    start: int = 0
+    """Where the page of the list begins."""
+
+
+def list_items(database: Database, campaign: Campaign, shown: ItemFilter, start: int) -> list[ItemLine]:
     """Return the items of a campaign, those that were touched last first, one page of them."""
     query = select(*_LINE).where(items.c.campaign == campaign.id, items.c.is_check == false())
-    for column, value in ((items.c.stage, stage), (items.c.status, status), (items.c.author, author)):
-        query = query.where(column == value) if value else query
-    for column, wanted in ((items.c.disputed, disputed), (items.c.stuck, stuck)):
-        query = query.where(column) if wanted else query
+    for name, value in shown.model_dump(exclude={"start"}, exclude_defaults=True).items():
+        query = query.where(items.c[name] == value)
     query = query.order_by(items.c.updated.desc(), items.c.id)
     return [ItemLine(*row) for row in database.fetch(query.offset(start).limit(PAGE))]
 
@@ -149,3 +198,125 @@ def list_audit(database: Database, campaign: Campaign, before: int = 0) -> list[
         query = query.where(audit.c.id < before)
     with database.read() as connection:
         return [AuditLine(*row) for row in connection.execute(query.order_by(audit.c.id.desc()).limit(PAGE))]
+
+
+SLOW = timedelta(minutes=15)
+"""A model that has not answered for so long is said to be slow."""
+
+
+class ItemGroup(NamedTuple):
+    """Items that are alike."""
+
+    stage: str
+    status: str
+    region: str
+    language: str
+    items: int
+    needed: int
+    """How many more people the item needs that needs the most."""
+
+
+class ModelUse(NamedTuple):
+    """What one model was asked."""
+
+    model: str
+    task: str
+    calls: int
+    waiting: int
+    failed: int
+    tokens: int
+    cost: float | None
+    """Dollars; None where the price of no answer is known."""
+    unpriced: int
+    """Answers of which the price is not known."""
+
+
+class ProgressRow(NamedTuple):
+    """How far the items of one region or language are."""
+
+    name: str
+    open: dict[str, int]
+    """By stage."""
+    closed: dict[str, int]
+    """By status."""
+
+    @property
+    def items(self) -> int:
+        return sum(self.open.values()) + sum(self.closed.values())
+
+
+def count_groups(database: Database, campaign: Campaign) -> list[ItemGroup]:
+    """Return how many items there are by stage, status, region and language, without attention checks."""
+    columns = (items.c.stage, items.c.status, items.c.region, items.c.language)
+    query = (
+        select(*columns, func.count(), func.max(items.c.missing))
+        .where(items.c.campaign == campaign.id, items.c.is_check == false())
+        .group_by(*columns)
+        .order_by(*columns)
+    )
+    return [ItemGroup(*row) for row in database.fetch(query)]
+
+
+def tabulate(groups: Sequence[ItemGroup], by: str = "") -> list[ProgressRow]:
+    """Return the progress of each region or language, those with the most items first; of all items in one row."""
+    rows: dict[str, ProgressRow] = {} if by else {"": ProgressRow("", Counter(), Counter())}
+    for group in groups:
+        name = getattr(group, by) if by else ""
+        row = rows.setdefault(name, ProgressRow(name, Counter(), Counter()))
+        if group.status == ItemStatus.OPEN.value:
+            row.open[group.stage] += group.items
+        else:
+            row.closed[group.status] += group.items
+    return sorted(rows.values(), key=lambda row: (-row.items, row.name))
+
+
+def summarise_work(database: Database, campaign: Campaign, person: str) -> tuple[Waits, Counter[str]]:
+    """Return what waits for a member, and, for an organiser, how many items have each status."""
+    member, counts = find_member(database, campaign, person), Counter[str]()
+    assert member is not None
+    if Role.ORGANISER not in member.person.roles:
+        return count_waiting_for(database, campaign, member.person), counts
+    for group in count_groups(database, campaign):
+        counts[group.status] += group.items
+    return Waits(), counts
+
+
+def find_stuck(database: Database, campaign: Campaign, groups: Sequence[ItemGroup]) -> list[Stuck]:
+    """Find everything that keeps items from going on."""
+    people = [member.person for member in list_members(database, campaign) if member.name]
+    found = find_missing_people(campaign.flow, groups, people)
+    mine = items.c.campaign == campaign.id
+    counts = {
+        "models": _count(items.c.id, mine, items.c.stuck, items.c.status == ItemStatus.OPEN.value),
+        "slow": _count(asks.c.id, asks.c.campaign == campaign.id, asks.c.waiting, asks.c.asked < now() - SLOW),
+        "late": _count(holds.c.item, holds.c.campaign == campaign.id, holds.c.until <= now()),
+    }
+    [row] = database.fetch(select(*(query.label(name) for name, query in counts.items())))
+    others = [Stuck("models", row.models), Stuck("slow", row.slow), Stuck("late", row.late)]
+    return [*(stuck for stuck in others if stuck.items), *found]
+
+
+def _count(column: ColumnElement[str], *conditions: ColumnElement[bool]) -> ColumnElement[int]:
+    query: ColumnElement[int] = select(func.count(column)).where(*conditions).scalar_subquery()
+    return query
+
+
+def count_models(database: Database, campaign: Campaign) -> list[ModelUse]:
+    """Return what each model was asked, how often it failed, and what it took."""
+    answered = (asks.c.waiting == false()) & (asks.c.failed == false())
+    query = (
+        select(
+            asks.c.model,
+            asks.c.task,
+            func.count(),
+            func.sum(case((asks.c.waiting == true(), 1), else_=0)),
+            func.sum(case((asks.c.failed == true(), 1), else_=0)),
+            func.sum(asks.c.tokens),
+            func.sum(asks.c.cost),
+            func.sum(case((answered & asks.c.cost.is_(None), 1), else_=0)),
+        )
+        .where(asks.c.campaign == campaign.id)
+        .group_by(asks.c.model, asks.c.task)
+        .order_by(asks.c.model, asks.c.task)
+    )
+    return [ModelUse(*row) for row in database.fetch(query)]

@@ -1,17 +1,78 @@
-"""What the figures of a campaign are made from, and the figures, kept until something happens."""
+"""The figures of a campaign, kept until something happens, and how often each person is correct, from its votes."""
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from threading import Lock, Thread
+from typing import Generic, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, true, update
 
+from mores.stats.annotators import fit_dawid_skene, table_votes
 from mores.studio.figures import Figures, Given, summarise_votes
 from mores.studio.records import EventKind
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign
-from mores.studio.store.kept import Keeper
-from mores.studio.store.tables import events, votes
+from mores.studio.store.tables import campaigns, events, items, votes
+
+T = TypeVar("T")
+QUICK = 0.25
+"""Seconds of work that a page may wait for."""
+PATIENCE = 20
+"""What took a second to make may be this many seconds old."""
+
+
+class _Value(NamedTuple, Generic[T]):
+    version: Hashable
+    value: T
+    made: float
+    took: float
+
+
+class Keeper(Generic[T]):
+    """Keeps one value for each name in each database."""
+
+    def __init__(self) -> None:
+        self._values: WeakKeyDictionary[Database, dict[str, _Value[T]]] = WeakKeyDictionary()
+        self._making: set[tuple[int, str]] = set()
+        self._lock = Lock()
+
+    def get(self, database: Database, name: str, version: Hashable, make: Callable[[], T], *, fresh: bool = False) -> T:
+        """Return the value of this version, or, where it is slow to make, one that is a little older."""
+        with self._lock:
+            kept = self._values.setdefault(database, {}).get(name)
+        if kept and kept.version == version:
+            return kept.value
+        if fresh or kept is None or kept.took < QUICK:
+            return self._make(database, name, version, make)
+        if time.monotonic() - kept.made > PATIENCE * kept.took:
+            Thread(target=self._renew, args=(database, name, version, make), daemon=True).start()
+        return kept.value
+
+    def _make(self, database: Database, name: str, version: Hashable, make: Callable[[], T]) -> T:
+        started = time.thread_time()
+        value = make()
+        with self._lock:
+            took = time.thread_time() - started
+            self._values.setdefault(database, {})[name] = _Value(version, value, time.monotonic(), took)
+        return value
+
+    def _renew(self, database: Database, name: str, version: Hashable, make: Callable[[], T]) -> None:
+        """Make it in the background, once at a time."""
+        key = id(database), name
+        with self._lock:
+            if key in self._making:
+                return
+            self._making.add(key)
+        try:
+            self._make(database, name, version, make)
+        finally:
+            with self._lock:
+                self._making.discard(key)
+
 
 _figures = Keeper[Figures]()
 
@@ -53,3 +114,51 @@ def read_writing(connection: Connection, campaign: Campaign) -> dict[str, tuple[
         sent[person].add(item)
         seconds[person] += payload.get("seconds") or 0.0
     return {person: (len(sent[person]), seconds[person]) for person in sent}
+
+
+def learn_skills(database: Database, campaign: Campaign) -> dict[str, float]:
+    """Estimate everybody's skill from all votes and attention checks, and keep it with the campaign.
+
+    It counts for votes from then on: a vote remembers the skill that it was weighed with (`Vote.skill`).
+    """
+    query = select(votes.c.item, votes.c.version, votes.c.stage, votes.c.person, votes.c.label)
+    checks = select(items.c.id, items.c.stage, items.c.state).where(
+        items.c.campaign == campaign.id, items.c.is_check == true()
+    )
+    with database.read() as connection:
+        given = connection.execute(query.where(votes.c.campaign == campaign.id, votes.c.label.is_not(None))).all()
+        known = {
+            f"{row.id}/1/{row.stage}": campaign.kind.label(row.stage, row.state["check"])
+            for row in connection.execute(checks)
+        }
+    skills = estimate(
+        ((f"{row.item}/{row.version}/{row.stage}", row.person, row.label) for row in given),
+        {item: label for item, label in known.items() if label},
+    )
+    with database.write() as connection:
+        connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(skills=skills))
+    return skills
+
+
+def estimate(given: Iterable[tuple[str, str, str]], known: Mapping[str, str] | None = None) -> dict[str, float]:
+    """Estimate each person's skill from (item, person, label); labels are interchangeable, as options of questions are.
+
+    An item that one person judged says nothing about that person, and is left out unless its label is known.
+    """
+    triples, known = list(given), known or {}
+    people: dict[str, set[str]] = {}
+    for item, person, _ in triples:
+        people.setdefault(item, set()).add(person)
+    telling = [triple for triple in triples if len(people[triple[0]]) > 1 or triple[0] in known]
+    labels = sorted({label for _, _, label in telling} | set(known.values()))
+    if len(labels) < 2:
+        return {}
+    table = table_votes(telling, labels)
+    answered: dict[str | int, str | float] = {item: label for item, label in known.items() if item in people}
+    accuracy = fit_dawid_skene(table, known=answered, symmetric=True).accuracy()
+    return {str(name): round(skill, 4) for name, skill in accuracy.items()}
+
+
+def count_all_votes(database: Database, campaign: Campaign) -> int:
+    """Return how many votes a campaign has."""
+    return int(database.fetch(select(func.count()).where(votes.c.campaign == campaign.id))[0][0])

@@ -20,6 +20,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, St
 from mores import formatting as form
 from mores.culture import is_rtl, language_name, region_name
 from mores.studio.campaigns import all_kinds
+from mores.studio.figures import show_figure
 from mores.studio.marks import as_json
 from mores.studio.phrase import Phrase
 
@@ -131,9 +132,7 @@ def environment(locale: str) -> Environment:
         "share": lambda value: format_percent(value, "#,##0%", locale=locale),
         "date": lambda value: format_datetime(value, "medium", locale=locale),
         "since": lambda value: format_timedelta(value, locale=locale),
-        "figure": lambda figure: " ".join(
-            filter(None, (form.number(figure.value), form.span(figure.low, figure.high)))
-        ),
+        "figure": show_figure,
         "share_of": lambda share: f"{form.percent(share.value, 0)} ({form.shares(share.low, share.high, 0)})",
         "spent": lambda seconds: show_duration(seconds, locale),
         "language_name": lambda tag: language_in(tag, locale),

@@ -30,7 +30,9 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
 }
+"""What browsers should know about every answer, unless it says otherwise itself."""
 HTTPS_ONLY = "max-age=31536000"
 """For a year browsers come by HTTPS only, once they did; sent by HTTPS alone."""
 LONGEST_BODY = 1_000_000
@@ -70,7 +72,10 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                add_headers(message, https=scope.get("scheme") == "https")
+                headers = MutableHeaders(scope=message)
+                https = {"Strict-Transport-Security": HTTPS_ONLY} if scope.get("scheme") == "https" else {}
+                for name, value in (HEADERS | https).items():
+                    headers.setdefault(name, value)
             await send(message)
 
         answer = refuse(scope, longest)
@@ -91,16 +96,6 @@ def refuse(scope: Scope, longest: int) -> Response | None:
     if not _HOST.fullmatch(given.get(b"host", b"none")):
         return PlainTextResponse("The request names no host.", 400)
     return None
-
-
-def add_headers(message: Message, *, https: bool) -> None:
-    """Add what browsers should know about every answer."""
-    headers = MutableHeaders(scope=message)
-    for name, value in HEADERS.items():
-        headers.setdefault(name, value)
-    headers.setdefault("Cache-Control", "no-store")
-    if https:
-        headers.setdefault("Strict-Transport-Security", HTTPS_ONLY)
 
 
 def token_for(key: str, session: str) -> str:

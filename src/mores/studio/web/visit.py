@@ -200,7 +200,8 @@ class Place:
     def page(self, template: str, *, code: int = 200, **values: Any) -> Response:
         """Return a page of the campaign, by its kind's own template where it has one (`campaigns/KIND/pages/`)."""
         templates = (f"{self.campaign.kind.name}/pages/{template}", template)
-        return self.visit.page(*templates, code=code, campaign=self.campaign, place=self, **values)
+        known = {"campaign": self.campaign, "place": self, "base": self.visit.path(f"/c/{self.campaign.id}")}
+        return self.visit.page(*templates, code=code, **known, **values)
 
     def download(self, data: bytes, name: str, kind: str) -> Response:
         """Send a file to be kept."""
@@ -280,22 +281,20 @@ class Posted:
         return self.get("key")[:64]
 
 
-def check_form(request: Request) -> None:
-    """Refuse what no page of the studio sends: forms of other sites, and encodings that hide something."""
+async def posted(request: Request) -> Posted:
+    """Return the fields of a form that is this browser's own; 403 for any other.
+
+    What no page of the studio sends is refused: forms of other sites, and encodings that hide something.
+    """
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise HTTPException(403, "This form comes from another site.")
     _, options = parse_options_header(request.headers.get("content-type", ""))
     if options.get(b"charset", b"utf-8").lower() not in (b"utf-8", b"utf8"):
         raise HTTPException(415, "Send the form as UTF-8.")
-
-
-async def posted(request: Request) -> Posted:
-    """Return the fields of a form that is this browser's own; 403 for any other."""
     studio: Studio = request.app.state.studio
     values: dict[str, list[str]] = {}
     files: dict[str, bytes] = {}
     names: dict[str, str] = {}
-    check_form(request)
     urlencoded = request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
     if urlencoded and (await request.body()).count(b"&") >= MOST_FIELDS:  # `max_fields` is about multipart forms
         raise HTTPException(413, "This form has too many fields.")

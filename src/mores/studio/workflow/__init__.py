@@ -5,10 +5,10 @@
 
 A `Flow` is a campaign's stages (`stages.py`). An action (`actions.py`) that is allowed (`rules.py`) gives events
 (`act.py`): its own, and those that follow (the item moves on, goes back, a model is asked). The store writes them and
-the item that they lead to (`fold.py`) in one transaction. `assign.py` says who should get which items.
+the item that they lead to (`apply`) in one transaction.
 """
 
-from mores.studio.workflow.act import UNDO, act
+from mores.studio.workflow.act import UNDO, act, apply
 from mores.studio.workflow.actions import (
     Action,
     Adjudicate,
@@ -26,8 +26,6 @@ from mores.studio.workflow.actions import (
     Take,
     Withdraw,
 )
-from mores.studio.workflow.assign import assign
-from mores.studio.workflow.fold import apply, fold_events
 from mores.studio.workflow.rules import EVERYBODY, count_missing, count_taken, find_step, is_judged, may, writes_items
 from mores.studio.workflow.stages import CampaignStage, Flow, ModelQuestion, Refused, StageDecision, Unknown
 
@@ -57,11 +55,9 @@ __all__ = [
     "Withdraw",
     "act",
     "apply",
-    "assign",
     "count_missing",
     "count_taken",
     "find_step",
-    "fold_events",
     "is_judged",
     "may",
     "writes_items",

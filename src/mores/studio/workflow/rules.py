@@ -35,9 +35,7 @@ def may(flow: Flow, item: CampaignItem | None, person: Person | None, action: ty
         return _may_recheck(flow, item, organiser)
     if item.status is not ItemStatus.OPEN and not (action is actions.Adjudicate and item.status is ItemStatus.REJECTED):
         return DECIDED[item.status]
-    if action is actions.Adjudicate:
-        return None if organiser else "Only an organiser decides."
-    if action is actions.Reconsider:
+    if action in (actions.Adjudicate, actions.Reconsider):
         return None if organiser else "Only an organiser decides."
     if action is actions.AskAgain:
         return None if organiser else "Only an organiser has models asked again."

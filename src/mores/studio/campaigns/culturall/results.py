@@ -9,16 +9,7 @@ from typing import Any, NamedTuple
 
 from mores.formatting import NOTHING, percent
 from mores.stats.intervals import share_interval
-from mores.studio.campaigns.culturall.forms import (
-    CROSS_CHECK,
-    ENGLISH,
-    PARTS,
-    VERDICTS,
-    is_english,
-    meets_criteria,
-    present,
-)
-from mores.studio.campaigns.culturall.settings import CulturallSettings
+from mores.studio.campaigns.culturall import forms
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
 from mores.studio.phrase import Phrase
@@ -42,12 +33,12 @@ SAMPLE = 5
 
 def label(stage: str, answer: Content) -> str | None:
     """Return a reviewer's decision, or whether a cross-check found the item in order."""
-    if stage == CROSS_CHECK:
-        return "meets_criteria" if meets_criteria(answer) else "does_not"
+    if stage == forms.CROSS_CHECK:
+        return "meets_criteria" if forms.meets_criteria(answer) else "does_not"
     return str(answer["verdict"]) if stage == "review" else None
 
 
-def export(settings: CulturallSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
+def export(settings: forms.CulturallSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield the accepted items in the published columns, one line each, as a benchmark that runs."""
     lines = [f"{json.dumps(row(item), ensure_ascii=False)}\n".encode() for item in items]
     yield from bench_folder(
@@ -61,14 +52,14 @@ def export(settings: CulturallSettings, items: Iterable[CampaignItem]) -> Iterat
 
 def row(item: CampaignItem) -> dict[str, str]:
     """Return one item in the published columns; a translation that is not there is empty, and English is its own."""
-    final = present(item)
-    source = PARTS if is_english(item) else ENGLISH
-    english = {name: final[field] for name, field in zip(ENGLISH, source, strict=True)}
+    final = forms.present(item)
+    source = forms.PARTS if forms.is_english(item) else forms.ENGLISH
+    english = {name: final[field] for name, field in zip(forms.ENGLISH, source, strict=True)}
     return {
         "language": item.language,
         "region": final["region"].lower(),
         "topic": final["topic"],
-        **{name: final[name] for name in PARTS},
+        **{name: final[name] for name in forms.PARTS},
         **english,
     }
 
@@ -101,13 +92,13 @@ class ReviewRate(NamedTuple):
 def review_rates(items: Iterable[CampaignItem]) -> dict[str, ReviewRate]:
     """Return how often reviewers accepted, revised and rejected."""
     decided = Counter(vote.answer["verdict"] for item in items for vote in item.votes if vote.stage == "review")
-    return {verdict: ReviewRate(decided[verdict], sum(decided.values())) for verdict in VERDICTS}
+    return {verdict: ReviewRate(decided[verdict], sum(decided.values())) for verdict in forms.VERDICTS}
 
 
 def cross_checked(items: Iterable[CampaignItem]) -> ReviewRate:
     """Return how many of the cross-checked items meet all criteria."""
-    answers = [vote.answer for item in items for vote in item.votes if vote.stage == CROSS_CHECK]
-    return ReviewRate(sum(map(meets_criteria, answers)), len(answers))
+    answers = [vote.answer for item in items for vote in item.votes if vote.stage == forms.CROSS_CHECK]
+    return ReviewRate(sum(map(forms.meets_criteria, answers)), len(answers))
 
 
 def challenging(items: Iterable[CampaignItem]) -> ReviewRate:
@@ -116,7 +107,7 @@ def challenging(items: Iterable[CampaignItem]) -> ReviewRate:
     return ReviewRate(sum(result["challenging"] for result in measured), len(measured))
 
 
-def summarise(_settings: CulturallSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
+def summarise(_settings: forms.CulturallSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
     """Return the rates of reviews beside the paper's, and how hard the items are."""
     rates = review_rates(items)
     names = {"accept": "Accepted by reviewers", "revise": "Revised by reviewers", "reject": "Rejected by reviewers"}
@@ -124,7 +115,7 @@ def summarise(_settings: CulturallSettings, items: Sequence[CampaignItem]) -> Ma
         names[verdict]: Phrase("{rate} · paper: {paper}", rate=rate.phrase, paper=percent(PAPER[verdict]))
         for verdict, rate in rates.items()
     }
-    topics = Counter(present(item)["topic"] for item in _accepted(items))
+    topics = Counter(forms.present(item)["topic"] for item in _accepted(items))
     counted = (Phrase("{topic} {count}", topic=Phrase(topic), count=count) for topic, count in sorted(topics.items()))
     return {
         "Items": len(items),
@@ -143,12 +134,12 @@ def _accepted(items: Iterable[CampaignItem]) -> list[CampaignItem]:
     return [item for item in items if item.status is ItemStatus.ACCEPTED]
 
 
-def describe(settings: CulturallSettings, items: Iterable[CampaignItem]) -> str:
+def describe(settings: forms.CulturallSettings, items: Iterable[CampaignItem]) -> str:
     """Return a paragraph for the Method section of a paper."""
     every = list(items)
     accepted, rates, hard = _accepted(every), review_rates(every), challenging(every)
     languages = {item.language for item in accepted}
-    regions = {present(item)["region"] for item in accepted}
+    regions = {forms.present(item)["region"] for item in accepted}
     decided = ", ".join(f"{percent(rate.share)} {verdict}" for verdict, rate in rates.items())
     difficulty = (
         f"Difficulty was measured with {', '.join(settings.models)}: an item is challenging when at most "

@@ -15,8 +15,7 @@ from mores.errors import InputError
 from mores.models import Completion, Message, Request
 from mores.models.written import without_thoughts
 from mores.prompts import fill, read_prompt
-from mores.studio.campaigns.culturall.forms import PARTS
-from mores.studio.campaigns.culturall.settings import CulturallSettings
+from mores.studio.campaigns.culturall.forms import PARTS, CulturallSettings
 from mores.studio.fence import Fence
 from mores.studio.kind import ModelTask
 from mores.studio.records import Ask, CampaignItem, Content

@@ -2,8 +2,8 @@
 
 write (author, with an AI helper) → duel (author against an AI verifier) → verify (five people from the region)
 
-`forms.py` has what people fill in, `asking.py` what the AI is asked, `rule.py` the settings and the verification,
-`export.py` the files, `figures.py` the organiser's figures.
+`forms.py` has the settings, what people fill in and the rule of the verification, `asking.py` what the AI is asked,
+`results.py` the files and the organiser's figures.
 """
 
 from __future__ import annotations
@@ -11,10 +11,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mores.studio.campaigns.culturalteaming import asking, figures
-from mores.studio.campaigns.culturalteaming.export import export
-from mores.studio.campaigns.culturalteaming.forms import WORDS, duel_form, verify_form, write_form
-from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, adjudged, label, people, verified
+from mores.studio.campaigns.culturalteaming import asking
+from mores.studio.campaigns.culturalteaming.forms import (
+    STAGE,
+    WORDS,
+    TeamingSettings,
+    adjudged,
+    duel_form,
+    label,
+    people,
+    verified,
+    verify_form,
+    write_form,
+)
+from mores.studio.campaigns.culturalteaming.results import export, method, summarise
 from mores.studio.kind import CampaignKind, ModelTask
 from mores.studio.records import Role
 from mores.studio.workflow import CampaignStage, StageDecision
@@ -80,7 +90,7 @@ KIND: CampaignKind[Any] = CampaignKind(
     },
     headline=lambda item: str(item.content.get("question") or item.content.get("scene") or item.id),
     skilled=lambda settings: settings.adaptive,
-    summarise=figures.summarise,
-    method=figures.method,
+    summarise=summarise,
+    method=method,
     words=WORDS,
 )

@@ -2,8 +2,8 @@
 
 mark (several people) → validate (another person) → group (by overlap, or the organiser)
 
-`forms.py` has what people fill in, `errors.py` what their marks add up to, `imports.py` what comes in, `export.py` the
-files, `figures.py` the organiser's figures.
+`forms.py` has the settings and what people fill in, `errors.py` what their marks add up to, `imports.py` what comes in,
+`results.py` the files and the organiser's figures.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from mores.studio.campaigns.marking.errors import GROUP, MARK, VALIDATE, agreed, found_in, group
-from mores.studio.campaigns.marking.export import export
-from mores.studio.campaigns.marking.figures import label, method, summarise
-from mores.studio.campaigns.marking.forms import WORDS, group_form, grouped, mark_form, validate_form
+from mores.studio.campaigns.marking.forms import WORDS, MarkingSettings, group_form, grouped, mark_form, validate_form
 from mores.studio.campaigns.marking.imports import COLUMNS, admit, join
-from mores.studio.campaigns.marking.settings import MarkingSettings
+from mores.studio.campaigns.marking.results import export, label, method, summarise
 from mores.studio.form import StudioForm
 from mores.studio.kind import CampaignKind
 from mores.studio.records import CampaignItem, Role

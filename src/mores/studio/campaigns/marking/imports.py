@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from mores.errors import InputError
 from mores.metric.spans import find
-from mores.studio.campaigns.marking.settings import MarkingSettings
+from mores.studio.campaigns.marking.forms import MarkingSettings
 from mores.studio.data.incoming import Incoming, read_json
 from mores.studio.form import storable
 from mores.studio.marks import Mark, to_marks

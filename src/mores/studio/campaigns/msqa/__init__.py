@@ -11,22 +11,9 @@ from typing import Any
 
 from mores.registry import split_name
 from mores.search import READS_FILES
+from mores.studio.campaigns.msqa import forms
 from mores.studio.campaigns.msqa.checks import TRANSLATE, ModelCheck, State, all_checks, decide, questions
 from mores.studio.campaigns.msqa.export import export, method, summarise
-from mores.studio.campaigns.msqa.forms import (
-    CATEGORIES,
-    CRITERIA,
-    QUESTIONS,
-    RETURN,
-    SOURCES,
-    WORDS,
-    accept_form,
-    inspect_form,
-    source_form,
-    validate_form,
-    write_form,
-)
-from mores.studio.campaigns.msqa.settings import MsqaSettings
 from mores.studio.campaigns.msqa.tasks import LOOKUPS, PRETEST, TASKS
 from mores.studio.form import StudioForm
 from mores.studio.kind import CampaignKind
@@ -44,7 +31,7 @@ def _inspected(item: CampaignItem) -> StageDecision | None:
     if not votes:
         return None
     answer = votes[-1].answer
-    if answer["verdict"] == RETURN:
+    if answer["verdict"] == forms.RETURN:
         return StageDecision("back", answer["note"])
     sources = [
         {"url": answer[f"source_{number}"], "desc": answer[f"source_{number}_desc"]}
@@ -54,29 +41,29 @@ def _inspected(item: CampaignItem) -> StageDecision | None:
     return StageDecision("next", result={"sources": sources})
 
 
-def _validated(settings: MsqaSettings, item: CampaignItem) -> StageDecision | None:
+def _validated(settings: forms.MsqaSettings, item: CampaignItem) -> StageDecision | None:
     """Send an item back after a round with too many objections, and on after the last round."""
     votes = item.votes_at("validate")
     ended = len(votes) // settings.validators
     for start in range(0, ended * settings.validators, settings.validators):
         answers = [vote.answer for vote in votes[start : start + settings.validators]]
-        against = [answer for answer in answers if any(answer[name] == "no" for name in QUESTIONS)]
+        against = [answer for answer in answers if any(answer[name] == "no" for name in forms.QUESTIONS)]
         disrespectful = any(answer["respectful"] == "no" for answer in answers)
         if disrespectful or len(against) > settings.objections:
             note = "\n".join(answer["note"] for answer in against)
             return StageDecision("back", note, {"votes": len(votes), "objections": len(against)})
     if ended < settings.rounds:
         return None
-    objections = sum(any(vote.answer[name] == "no" for name in QUESTIONS) for vote in votes)
+    objections = sum(any(vote.answer[name] == "no" for name in forms.QUESTIONS) for vote in votes)
     return StageDecision("next", result={"votes": len(votes), "objections": objections})
 
 
-def stages(settings: MsqaSettings) -> tuple[CampaignStage, ...]:
+def stages(settings: forms.MsqaSettings) -> tuple[CampaignStage, ...]:
     """Return the stages of a campaign."""
 
     def inspection(item: CampaignItem) -> StudioForm:
         open_checks = [check for check in all_checks(settings, item) if check.state is not State.PASSED]
-        return inspect_form(item, [(check.name, check.by_hand) for check in open_checks])
+        return forms.inspect_form(item, [(check.name, check.by_hand) for check in open_checks])
 
     def count_people(item: CampaignItem) -> int:
         """Return the people of the rounds that have begun: a round begins when the one before has ended."""
@@ -85,13 +72,19 @@ def stages(settings: MsqaSettings) -> tuple[CampaignStage, ...]:
 
     return (
         CampaignStage(
-            "source", "Find a source", Role.AUTHOR, source_form, _submitted, own=True, send="Go on to the question"
+            "source",
+            "Find a source",
+            Role.AUTHOR,
+            forms.source_form,
+            _submitted,
+            own=True,
+            send="Go on to the question",
         ),
         CampaignStage(
             "write",
             "Write the question",
             Role.AUTHOR,
-            lambda item: write_form(item, settings.cutoff),
+            lambda item: forms.write_form(item, settings.cutoff),
             _submitted,
             own=True,
             tasks=frozenset({PRETEST, TRANSLATE}),
@@ -119,7 +112,7 @@ def stages(settings: MsqaSettings) -> tuple[CampaignStage, ...]:
             "validate",
             "Validate",
             Role.VERIFIER,
-            validate_form,
+            forms.validate_form,
             lambda item: _validated(settings, item),
             people=count_people,
             speaking=True,
@@ -127,7 +120,7 @@ def stages(settings: MsqaSettings) -> tuple[CampaignStage, ...]:
             hold=settings.hold,
             back="write",
         ),
-        CampaignStage("accept", "Accept", Role.ORGANISER, accept_form, lambda _item: None, back="write"),
+        CampaignStage("accept", "Accept", Role.ORGANISER, forms.accept_form, lambda _item: None, back="write"),
     )
 
 
@@ -135,25 +128,25 @@ def label(stage: str, answer: Content) -> str | None:
     """Return whether a validator objects; inspectors work alone, so there is nothing to agree on."""
     if stage != "validate":
         return None
-    return "objection" if any(answer[name] == "no" for name in QUESTIONS) else "valid"
+    return "objection" if any(answer[name] == "no" for name in forms.QUESTIONS) else "valid"
 
 
-def shown(settings: MsqaSettings, item: CampaignItem) -> Mapping[str, Any]:
+def shown(settings: forms.MsqaSettings, item: CampaignItem) -> Mapping[str, Any]:
     """Return what the templates of this kind show besides the item's own texts."""
     content, past = item.content, item.stage not in ("source", "write")
-    dimension, part = CATEGORIES.get(content.get("category", ""), ("", ""))
+    dimension, part = forms.CATEGORIES.get(content.get("category", ""), ("", ""))
     sources = [{"url": content.get("source_url", ""), "desc": content.get("source_desc", "")}]
     checks: Sequence[ModelCheck] = all_checks(settings, item) if past or item.returns else ()
     translations = [ask.answer for ask in item.asks_of(TRANSLATE) if ask.answer]
     return {
         "dimension": dimension,
         "part": part,
-        "source_kind": SOURCES.get(content.get("source_kind", ""), ""),
+        "source_kind": forms.SOURCES.get(content.get("source_kind", ""), ""),
         "sources": sources,
         "further": item.results.get("inspect", {}).get("sources", []),
         "checks": checks,
         "translation": translations[-1] if translations else None,
-        "criteria": CRITERIA,
+        "criteria": forms.CRITERIA,
     }
 
 
@@ -162,7 +155,7 @@ KIND: CampaignKind[Any] = CampaignKind(
     title="MSQA",
     summary="Hard questions from native sources: models check them, an expert and native speakers confirm them.",
     folder=Path(__file__).parent,
-    settings=MsqaSettings,
+    settings=forms.MsqaSettings,
     stages=stages,
     export=export,
     label=label,
@@ -176,5 +169,5 @@ KIND: CampaignKind[Any] = CampaignKind(
     summarise=summarise,
     method=method,
     shown=shown,
-    words=WORDS,
+    words=forms.WORDS,
 )

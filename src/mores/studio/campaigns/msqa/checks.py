@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Literal, NamedTuple
 
 from mores.benchmark.msqa import fifths
-from mores.studio.campaigns.msqa.settings import MsqaSettings
+from mores.studio.campaigns.msqa.forms import MsqaSettings
 from mores.studio.phrase import Phrase
 from mores.studio.records import Ask, CampaignItem, Content
 from mores.studio.workflow import ModelQuestion, StageDecision

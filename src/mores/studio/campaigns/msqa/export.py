@@ -11,8 +11,7 @@ from typing import Any
 from mores.culture import language_name
 from mores.formatting import NOTHING, count, percent
 from mores.studio.campaigns.msqa.checks import TRANSLATE, State, all_checks
-from mores.studio.campaigns.msqa.forms import CATEGORIES, DIMENSIONS
-from mores.studio.campaigns.msqa.settings import MsqaSettings
+from mores.studio.campaigns.msqa.forms import CATEGORIES, DIMENSIONS, MsqaSettings
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
 from mores.studio.phrase import Phrase

@@ -14,7 +14,7 @@ from mores.models.written import without_thoughts
 from mores.prompts import fill, read_prompt
 from mores.search import Found, Query, shorten
 from mores.studio.campaigns.msqa.checks import CONFIRM, JUDGE, QUALITY, SEARCH, TRANSLATE, TRY
-from mores.studio.campaigns.msqa.settings import MsqaSettings
+from mores.studio.campaigns.msqa.forms import MsqaSettings
 from mores.studio.fence import Fence
 from mores.studio.kind import ModelTask, SearchTask
 from mores.studio.records import Ask, CampaignItem, Content

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from mores.studio.campaigns.rating.content import COLUMNS, admit, join
-from mores.studio.campaigns.rating.export import STAGE, export, method
-from mores.studio.campaigns.rating.forms import rate_form
-from mores.studio.campaigns.rating.results import shown, summarise
-from mores.studio.campaigns.rating.settings import RatingSettings
+from mores.studio.campaigns.rating.forms import RatingSettings, rate_form
+from mores.studio.campaigns.rating.results import STAGE, export, method, shown, summarise
 from mores.studio.kind import CampaignKind
 from mores.studio.records import CampaignItem, Content, Role
 from mores.studio.workflow import CampaignStage, StageDecision

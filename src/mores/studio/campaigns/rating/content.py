@@ -42,7 +42,8 @@ def admit(_settings: object, content: Content) -> Content:
         raise InputError(f"both 'answers' and columns {COLUMN}NAME; keep one of them")
     if columns:
         given = {name.removeprefix(COLUMN): text for name, text in columns.items()}
-        others |= {"answers": given} | without_answer(given)
+        empty = {name: "no answer" for name, text in given.items() if not str(text or "").strip()}
+        others |= {"answers": given} | ({"failed": empty} if empty else {})
     answers = read_answers(others)
     if any(not answer["model"] for answer in answers):
         raise InputError('an answer has no model; write answers as {"MODEL": "TEXT"}')
@@ -52,12 +53,6 @@ def admit(_settings: object, content: Content) -> Content:
     admitted = {"question": needed(others, "question"), "answers": answers}
     texts = {name: _text(name, others[name], LONGEST_TEXT) for name in ("reference", "type") if others.get(name)}
     return admitted | texts | ({"failed": dict(failed)} if failed else {})
-
-
-def without_answer(given: Mapping[str, Any]) -> Content:
-    """Return the models of a row whose cell is empty."""
-    empty = {name: "no answer" for name, text in given.items() if not str(text or "").strip()}
-    return {"failed": empty} if empty else {}
 
 
 def needed(content: Mapping[str, Any], name: str) -> str:

@@ -1,21 +1,124 @@
-"""What people think of each model so far, for the organiser: the figures of `mores rate` that are quick to make."""
+"""What a campaign gives: `ratings.csv`, which `mores rate` reads, marked mistakes as judgements, and quick figures."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mores.metric.score import score
 from mores.rating.agreement import measure_agreement
 from mores.rating.groups import FIVE, LEVELS, find_groups, spread
 from mores.rating.ranking import rank_models
-from mores.rating.ratings import Rating
+from mores.rating.ratings import InLanguage, IssueLevel, Rating, RatingMark
 from mores.rating.records import Distribution, Pairwise, Placing, RatingAgreement
 from mores.stats.marks import MarkAgreement, MarkedText, SpanMark, span_agreement
-from mores.studio.campaigns.rating.export import STAGE, read_ratings, to_rating
-from mores.studio.campaigns.rating.settings import RatingSettings
-from mores.studio.records import CampaignItem, Content, ItemStatus
+from mores.studio.campaigns.rating.forms import RatingSettings
+from mores.studio.kind import ExportFile
+from mores.studio.marks import sample_of, to_errors
+from mores.studio.records import CampaignItem, Content, ItemStatus, ItemVote
+from mores.types import ErrorReport, Judgement
+
+STAGE = "rate"
+COLUMNS = (
+    *("question_id", "question", "answer", "model", "annotator", "language", "type", "rating", "factuality"),
+    *("omissions", "language_correct", "comment", "rank", "reason", "spans", "at", "seconds", "position"),
+)
+
+
+def export(_settings: RatingSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
+    """Yield the ratings of every question that was not taken out, and the judgements of those who marked mistakes."""
+    kept = list(items)
+    yield ExportFile.of_table("ratings.csv", COLUMNS, (to_row(rating) for rating in read_ratings(kept)))
+    yield ExportFile.of_records("judgements.jsonl", read_judgements(kept))
+
+
+def to_row(rating: Rating) -> list[object]:
+    """Return a rating as a row of the table."""
+    values = rating.model_dump(mode="json")
+    spans = [{name: value for name, value in span.items() if value not in ("", None)} for span in values["spans"] or ()]
+    values["spans"] = "" if rating.spans is None else json.dumps(spans, ensure_ascii=False)
+    values["rating"] = f"{rating.rating:g}" if rating.rating is not None else ""
+    values["seconds"] = f"{rating.seconds:.1f}" if rating.seconds is not None else ""
+    return ["" if values[name] is None else values[name] for name in COLUMNS]
+
+
+def judged(items: Iterable[CampaignItem]) -> Iterator[tuple[CampaignItem, ItemVote, Content]]:
+    """Yield every answer with every vote about it; not of questions that were withdrawn or rejected."""
+    for item in items:
+        if item.status in (ItemStatus.WITHDRAWN, ItemStatus.REJECTED):
+            continue
+        for vote in sorted(item.votes_at(STAGE), key=lambda vote: (vote.at, vote.person)):
+            for answer in item.content.get("answers") or ():
+                yield item, vote, answer
+
+
+def read_ratings(items: Iterable[CampaignItem]) -> list[Rating]:
+    """Return the ratings, one for each person and answer."""
+    return [to_rating(item, vote, answer) for item, vote, answer in judged(items)]
+
+
+def to_rating(item: CampaignItem, vote: ItemVote, answer: Content) -> Rating:
+    """Return what one person says about one answer; the time is that of the question, in equal parts."""
+    letter, given = answer["letter"], vote.answer
+    rating, rank, spans = (given.get(f"{name}_{letter}") for name in ("rating", "rank", "spans"))
+    return Rating(
+        question=item.content["question"],
+        question_id=item.id,
+        model=answer["model"],
+        annotator=vote.person,
+        rating=float(rating) if rating else None,
+        answer=answer["text"],
+        language=item.language or None,
+        type=item.content.get("type") or None,
+        factuality=IssueLevel(given[f"factuality_{letter}"]) if given.get(f"factuality_{letter}") else None,
+        omissions=IssueLevel(given[f"omissions_{letter}"]) if given.get(f"omissions_{letter}") else None,
+        language_correct=InLanguage(given[f"language_{letter}"]) if given.get(f"language_{letter}") else None,
+        comment=given.get(f"comment_{letter}") or None,
+        rank=int(rank) if rank else None,
+        reason=given.get("reason") or None,
+        spans=None if spans is None else tuple(_mark(span, answer["text"]) for span in spans),
+        at=vote.at,
+        seconds=vote.seconds / len(item.content["answers"]) if vote.seconds else None,
+        position=vote.order.index(letter) + 1 if letter in vote.order else None,
+    )
+
+
+def _mark(span: Content, text: str) -> RatingMark:
+    fields = {name: span[name] for name in ("start", "end", "severity", "type", "explanation") if span.get(name)}
+    return RatingMark(**{"start": 0} | fields, quote=text[span["start"] : span["end"]])
+
+
+def read_judgements(items: Iterable[CampaignItem]) -> Iterator[Judgement]:
+    """Yield the mistakes that people marked, as the reports of a metric: one for each person and answer."""
+    for item, vote, answer in judged(items):
+        letter, text = answer["letter"], answer["text"]
+        spans = vote.answer.get(f"spans_{letter}")
+        if spans is None:
+            continue
+        marks = [{"type": "", **span, "quote": text[span["start"] : span["end"]]} for span in spans]
+        report = ErrorReport(errors=to_errors(marks), explanation=vote.answer.get(f"comment_{letter}") or "")
+        sample = sample_of(item, f"{item.id}.{letter}", item.content["question"], text, answer["model"])
+        yield Judgement.of(sample, judge=vote.person, score=score(report), report=report)
+
+
+def method(settings: RatingSettings, items: Iterable[CampaignItem]) -> str:
+    """Return a paragraph for the Method section."""
+    kept = [item for item in items if item.status not in (ItemStatus.WITHDRAWN, ItemStatus.REJECTED)]
+    models = sorted({answer["model"] for item in kept for answer in item.content.get("answers") or ()})
+    ratings = sum(len(item.votes_at(STAGE)) * len(item.content.get("answers") or ()) for item in kept)
+    marking = " marked mistakes," if settings.marking else ""
+    ties = "ties allowed" if settings.ties else "without ties"
+    return (
+        f"Following CaLMQA, people rated the answers of {len(models)} models ({', '.join(models)}) to {len(kept):,} "
+        "questions in a campaign with Mores. They did not know which model wrote an answer, and each person saw the "
+        f"answers in an order of their own. For each answer they said whether it is in the correct language,{marking} "
+        "judged factual mistakes and omissions, wrote a comment and rated it on five points (excellent, good, average, "
+        f"poor, unusable); then they ranked the answers from best to worst, {ties}, with a reason. Each question was "
+        f"given to {settings.raters} {'person' if settings.raters == 1 else 'people'}; there are {ratings:,} ratings."
+    )
 
 
 @dataclass(frozen=True)

@@ -15,22 +15,11 @@ from itertools import combinations
 from statistics import fmean
 from typing import NamedTuple
 
-from mores.metaevaluation.votes import (
-    CHANGED,
-    CULTURE,
-    ERROR,
-    ERROR_PARTLY,
-    EXPLANATION,
-    EXPLANATION_PARTLY,
-    SEVERITY,
-    SIMILARITY,
-    TYPE,
-    PositiveClass,
-    count_majorities,
-    holds,
-    spread_votes,
-)
+from mores.metaevaluation import votes
+from mores.stats.agreement import Label, krippendorff_alpha, krippendorff_alpha_interval
+from mores.stats.agreement import count_votes as table_votes
 from mores.stats.distributions import ShareEstimate, share_of
+from mores.stats.marks import AgreementFigure
 from mores.stats.paired import PairedDifference, paired_difference
 from mores.stats.results import mean_result
 from mores.types import Result
@@ -60,12 +49,12 @@ class JudgedSample(NamedTuple):
         return [given[criterion] for given in self.answers.values() if criterion in given]
 
 
-CRITERIA: Mapping[str, PositiveClass] = {
-    "Culture rel.": CULTURE,
-    "Error valid (strict)": ERROR,
-    "Error valid (partial)": ERROR_PARTLY,
-    "Expl. valid": EXPLANATION,
-    "Expl. valid (partial)": EXPLANATION_PARTLY,
+CRITERIA: Mapping[str, votes.PositiveClass] = {
+    "Culture rel.": votes.CULTURE,
+    "Error valid (strict)": votes.ERROR,
+    "Error valid (partial)": votes.ERROR_PARTLY,
+    "Expl. valid": votes.EXPLANATION,
+    "Expl. valid (partial)": votes.EXPLANATION_PARTLY,
 }
 """The positive classes. Strict: every marked word is part of an error. Partial: some may be unnecessary."""
 
@@ -125,7 +114,7 @@ def count_votes(samples: Iterable[JudgedSample], people: int) -> dict[str, tuple
     """Table 3: of the samples with so many answers, in how many all of them, all but one, …, none say yes."""
     known = counted(samples)
     return {
-        name: spread_votes((sample.ballot(positive.criterion) for sample in known), positive, people)
+        name: votes.spread_votes((sample.ballot(positive.criterion) for sample in known), positive, people)
         for name, positive in CRITERIA.items()
     }
 
@@ -145,15 +134,15 @@ def auxiliary(samples: Iterable[JudgedSample]) -> dict[str, ShareEstimate | None
     """Table 13: agreement with severity, apart for minor and major errors, and type; how often minds changed."""
     known = counted(samples)
     by_severity = {
-        f"Severity OK ({severity})": _share([sample for sample in known if sample.severity == severity], SEVERITY)
+        f"Severity OK ({severity})": _share([sample for sample in known if sample.severity == severity], votes.SEVERITY)
         for severity in ("minor", "major")
     }
-    return by_severity | {"Type OK": _share(known, TYPE), "Changed mind": _share(known, CHANGED)}
+    return by_severity | {"Type OK": _share(known, votes.TYPE), "Changed mind": _share(known, votes.CHANGED)}
 
 
-def _share(samples: Sequence[JudgedSample], positive: PositiveClass) -> ShareEstimate | None:
+def _share(samples: Sequence[JudgedSample], positive: votes.PositiveClass) -> ShareEstimate | None:
     ballots = (sample.ballot(positive.criterion) for sample in samples)
-    return share_of(count_majorities(ballots, positive), len(samples)) if samples else None
+    return share_of(votes.count_majorities(ballots, positive), len(samples)) if samples else None
 
 
 # -- Section 5 -------------------------------------------------------------------------------------------------
@@ -164,13 +153,21 @@ def with_valid_explanation(samples: Iterable[JudgedSample]) -> list[JudgedSample
 
     In the paper 63 + 15 of 80 samples in Table 3 and 5 + 3 + 4 of 20 in Table 12 are: 90, as Section 5 says.
     """
-    return [sample for sample in counted(samples) if holds(sample.ballot("explanation"), EXPLANATION)]
+    return [sample for sample in counted(samples) if votes.holds(sample.ballot("explanation"), votes.EXPLANATION)]
 
 
 def likeness(samples: Iterable[JudgedSample]) -> list[Likeness]:
     """Return how often each metric finds an error, and how alike its explanations are to the gold ones."""
-    valid = with_valid_explanation(samples)
-    return [_likeness(metric, valid) for metric in metrics_of(valid)]
+    valid, found = with_valid_explanation(samples), []
+    for metric in metrics_of(valid):
+        asked = [sample.metrics[metric] for sample in valid if metric in sample.metrics]
+        failed, finding = asked.count(None), asked.count(True)
+        means = [rating for sample in valid if (rating := mean_rating(sample, metric)) is not None]
+        ratings = sum(len(sample.ballot(f"{votes.SIMILARITY}{metric}")) for sample in valid)
+        mean = mean_result("likeness", means, least=LEAST, most=MOST, unscored=finding - len(means))
+        share = share_of(finding, len(asked) - failed) if len(asked) > failed else None
+        found.append(Likeness(metric, share, failed, mean, ratings))
+    return found
 
 
 def metrics_of(samples: Iterable[JudgedSample]) -> list[str]:
@@ -178,20 +175,9 @@ def metrics_of(samples: Iterable[JudgedSample]) -> list[str]:
     return sorted({metric for sample in samples for metric in sample.metrics})
 
 
-def _likeness(metric: str, samples: Sequence[JudgedSample]) -> Likeness:
-    asked = [sample.metrics[metric] for sample in samples if metric in sample.metrics]
-    failed = sum(finds is None for finds in asked)
-    finding = sum(finds is True for finds in asked)
-    means = [rating for sample in samples if (rating := mean_rating(sample, metric)) is not None]
-    ratings = sum(len(sample.ballot(f"{SIMILARITY}{metric}")) for sample in samples)
-    mean = mean_result("likeness", means, least=LEAST, most=MOST, unscored=finding - len(means))
-    share = share_of(finding, len(asked) - failed) if len(asked) > failed else None
-    return Likeness(metric, share, failed, mean, ratings)
-
-
 def mean_rating(sample: JudgedSample, metric: str) -> float | None:
     """Return the mean of what people gave a metric's explanation of one sample; None where nobody rated it."""
-    given = sample.ballot(f"{SIMILARITY}{metric}")
+    given = sample.ballot(f"{votes.SIMILARITY}{metric}")
     return fmean(map(int, given)) if given else None
 
 
@@ -205,3 +191,57 @@ def compare_metrics(samples: Iterable[JudgedSample]) -> list[MetricDifference]:
         difference = paired_difference([mine for mine, _ in means], [other for _, other in means], most=MOST - LEAST)
         pairs.append(MetricDifference(first, second, len(means), difference))
     return pairs
+
+
+QUESTIONS = {
+    "Cultural relation": "culture",
+    "Error": "error",
+    "Explanation": "explanation",
+    "Severity": "severity",
+    "Type": "type",
+    "Changed mind": "changed",
+}
+
+
+class QuestionAgreement(NamedTuple):
+    """Agreement on one question."""
+
+    name: str
+    alpha: AgreementFigure
+    """Krippendorff's, with its 95% interval; ordinal and without one for likeness."""
+    same: float | None
+    """The share of pairs of answers to the same sample that are alike."""
+    samples: int
+    answers: int
+
+
+def measure(samples: Iterable[JudgedSample]) -> list[QuestionAgreement]:
+    """Measure agreement on every question, and on the likeness of each metric's explanations."""
+    every = list(samples)
+    questions = [
+        _agreement(name, [sample.ballot(criterion) for sample in every]) for name, criterion in QUESTIONS.items()
+    ]
+    for metric in metrics_of(every):
+        ratings = [[float(rating) for rating in sample.ballot(f"{votes.SIMILARITY}{metric}")] for sample in every]
+        questions.append(_agreement(f"Likeness: {metric}", ratings, ordinal=True))
+    return [agreement for agreement in questions if agreement.samples]
+
+
+def _agreement(name: str, labels: Sequence[Sequence[Label]], *, ordinal: bool = False) -> QuestionAgreement:
+    shared = [given for given in labels if len(given) > 1]
+    pairs = [(first, other) for given in shared for place, first in enumerate(given) for other in given[place + 1 :]]
+    same = sum(first == other for first, other in pairs) / len(pairs) if pairs else None
+    answers = sum(map(len, shared))
+    return QuestionAgreement(name, _alpha(shared, ordinal), same, len(shared), answers)
+
+
+def _alpha(labels: Sequence[Sequence[Label]], ordinal: bool) -> AgreementFigure:
+    if not labels:
+        return AgreementFigure(None)
+    most = max(map(len, labels))
+    rows = [[given[place] if place < len(given) else None for given in labels] for place in range(most)]
+    table = table_votes(rows)
+    if ordinal:
+        return AgreementFigure(krippendorff_alpha(table, "ordinal"))
+    interval = krippendorff_alpha_interval(table)
+    return AgreementFigure(krippendorff_alpha(table), *(interval or (None, None)))

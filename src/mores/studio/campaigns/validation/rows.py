@@ -151,7 +151,9 @@ def choose(
 
 def admit(row: Mapping[str, Any]) -> Content:
     """Return the content of an item, from a row; admitting it once more changes nothing."""
-    _check_names(row)
+    known = (*REQUIRED, *OPTIONAL, *KEPT)
+    if unknown := [name for name in row if name not in known]:
+        raise InputError(f"unknown field {unknown[0]!r}; {suggest(unknown[0], known)}expected {', '.join(known)}")
     content = {name: _text(row, name) for name in REQUIRED}
     if content["severity"] not in {severity.value for severity in Severity}:
         raise InputError(f"unknown severity {content['severity']!r}; expected minor or major")
@@ -166,14 +168,6 @@ def admit(row: Mapping[str, Any]) -> Content:
     if not marks:
         raise InputError("the text does not differ from the original: no error to validate")
     return content | {"marks": marks} | _metrics(row, content["text"])
-
-
-def _check_names(row: Mapping[str, Any]) -> None:
-    known = (*REQUIRED, *OPTIONAL, *KEPT)
-    unknown = next((name for name in row if name not in known), None)
-    if unknown is not None:
-        hint = suggest(unknown, known)
-        raise InputError(f"unknown field {unknown!r}; {hint}expected {', '.join(known)}")
 
 
 def _text(row: Mapping[str, Any], name: str, *, needed: bool = True) -> str:

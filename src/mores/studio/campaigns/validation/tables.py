@@ -12,19 +12,7 @@ from mores.report.base.grid import Grid, Row
 from mores.report.base.text import Shown
 from mores.stats.distributions import ShareEstimate
 from mores.stats.marks import MarkAgreement
-from mores.studio.campaigns.validation.agreement import QuestionAgreement
-from mores.studio.campaigns.validation.results import (
-    Beside,
-    JudgedSample,
-    auxiliary,
-    beside,
-    compare_metrics,
-    count_votes,
-    counted,
-    likeness,
-    majorities,
-    sizes,
-)
+from mores.studio.campaigns.validation import results
 
 OURS = "This campaign"
 TABLE_3: Mapping[str, tuple[str, ...]] = {
@@ -52,14 +40,15 @@ SECTION_5: Sequence[Row] = (
 
 
 def all_tables(
-    samples: Sequence[JudgedSample],
+    samples: Sequence[results.JudgedSample],
     main: str,
-    agreement: Sequence[QuestionAgreement] = (),
+    agreement: Sequence[results.QuestionAgreement] = (),
     spans: MarkAgreement | None = None,
 ) -> dict[str, Grid]:
     """Return every table by the name of its file; `main` is the language that has the most people."""
     votes = {
-        f"votes_{people}" if people != 3 else "table3": vote_table(samples, people) for people in sizes(samples) or [3]
+        f"votes_{people}" if people != 3 else "table3": vote_table(samples, people)
+        for people in results.sizes(samples) or [3]
     }
     return votes | {
         "table12": majority_table(samples, main),
@@ -70,13 +59,13 @@ def all_tables(
     }
 
 
-def vote_table(samples: Sequence[JudgedSample], people: int) -> Grid:
+def vote_table(samples: Sequence[results.JudgedSample], people: int) -> Grid:
     """Table 3: how many of a sample's people say yes, in percent of the samples."""
     rows = [
         [name, *(percent(count, sum(counts)) for count in counts)]
-        for name, counts in count_votes(samples, people).items()
+        for name, counts in results.count_votes(samples, people).items()
     ]
-    total = sum(len(sample.answers) == people for sample in counted(samples))
+    total = sum(len(sample.answers) == people for sample in results.counted(samples))
     return Grid(
         ("Criterion", *(f"{count}/{people}" for count in range(people, -1, -1))),
         [
@@ -88,15 +77,15 @@ def vote_table(samples: Sequence[JudgedSample], people: int) -> Grid:
     )
 
 
-def majority_table(samples: Sequence[JudgedSample], main: str) -> Grid:
+def majority_table(samples: Sequence[results.JudgedSample], main: str) -> Grid:
     """Table 12: by language, in how many samples a majority says yes; the main language comes last."""
-    groups: dict[str, list[JudgedSample]] = defaultdict(list)
-    for sample in counted(samples):
+    groups: dict[str, list[results.JudgedSample]] = defaultdict(list)
+    for sample in results.counted(samples):
         groups[sample.language].append(sample)
     names = ("Culture rel.", "Error valid (partial)", "Expl. valid", "Expl. valid (partial)")
     rows: list[Row] = []
     for code in sorted(groups, key=lambda code: (code == main, code)):
-        title, shares = language_name(code) if code else formatting.NOTHING, majorities(groups[code])
+        title, shares = language_name(code) if code else formatting.NOTHING, results.majorities(groups[code])
         rows.append([title, formatting.count(len(groups[code])), *(_share(shares[name]) for name in names)])
     return Grid(
         ("Language", "N", "Culture rel.", "Error valid", "Expl. valid", "Expl. valid (partial)"),
@@ -106,11 +95,11 @@ def majority_table(samples: Sequence[JudgedSample], main: str) -> Grid:
     )
 
 
-def auxiliary_table(samples: Sequence[JudgedSample]) -> Grid:
+def auxiliary_table(samples: Sequence[results.JudgedSample]) -> Grid:
     """Table 13: agreement with severity and type, and how often the explanation changed a mind."""
     rows: list[Row] = [
         (name, f"{share.k:,}" if share else "0", f"{share.n:,}" if share else "0", _share(share))
-        for name, share in auxiliary(samples).items()
+        for name, share in results.auxiliary(samples).items()
     ]
     return Grid(
         ("Criterion", "Yes", "N", "%"),
@@ -120,7 +109,7 @@ def auxiliary_table(samples: Sequence[JudgedSample]) -> Grid:
     )
 
 
-def likeness_table(samples: Sequence[JudgedSample]) -> Grid:
+def likeness_table(samples: Sequence[results.JudgedSample]) -> Grid:
     """Section 5: how often metrics find an error, and how alike their explanations are to the gold ones."""
     rows: list[Row] = [
         (
@@ -131,7 +120,7 @@ def likeness_table(samples: Sequence[JudgedSample]) -> Grid:
             f"{metric.ratings:,}",
             f"{metric.mean.unscored:,} / {metric.failed:,}",
         )
-        for metric in likeness(samples)
+        for metric in results.likeness(samples)
     ]
     return Grid(
         ("Metric", "Finds an error (%)", "Likeness (1–5)", "Samples", "Ratings", "Not rated / failed"),
@@ -141,10 +130,10 @@ def likeness_table(samples: Sequence[JudgedSample]) -> Grid:
     )
 
 
-def metrics_table(samples: Sequence[JudgedSample]) -> Grid:
+def metrics_table(samples: Sequence[results.JudgedSample]) -> Grid:
     """Return every two metrics on the samples that both explain."""
     rows: list[Row] = []
-    for versus in compare_metrics(samples):
+    for versus in results.compare_metrics(samples):
         gap = versus.difference
         difference: Shown = formatting.NOTHING
         if gap:
@@ -159,7 +148,7 @@ def metrics_table(samples: Sequence[JudgedSample]) -> Grid:
     )
 
 
-def agreement_table(agreement: Sequence[QuestionAgreement], spans: MarkAgreement | None = None) -> Grid:
+def agreement_table(agreement: Sequence[results.QuestionAgreement], spans: MarkAgreement | None = None) -> Grid:
     """Return how far people agree, question by question."""
     rows: list[Row] = [
         (
@@ -191,11 +180,11 @@ def _share(share: ShareEstimate | None) -> Shown:
     return percent(share.k, share.n), f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"
 
 
-def _notes(samples: Sequence[JudgedSample], *others: str) -> tuple[str, ...]:
-    return (*others, describe(beside(samples)))
+def _notes(samples: Sequence[results.JudgedSample], *others: str) -> tuple[str, ...]:
+    return (*others, describe(results.beside(samples)))
 
 
-def describe(left: Beside) -> str:
+def describe(left: results.Beside) -> str:
     """Return what is not counted, in words."""
     waiting = f"{formatting.count(left.waiting, 'sample')} with too few answers and {left.untouched:,} without any"
     declined = f"; “I can't judge this”: {left.declined:,}"

@@ -10,19 +10,10 @@ from fastapi.responses import FileResponse, PlainTextResponse, Response
 from sqlalchemy import literal, select
 
 from mores.errors import InputError
+from mores.studio.store import people
 from mores.studio.store.campaigns import list_campaigns_of, open_campaign
 from mores.studio.store.passwords import check_password, set_password
-from mores.studio.store.people import (
-    PersonProfile,
-    change_profile,
-    find_invitation,
-    join,
-    read_profile,
-    sign_in,
-    sign_out,
-    withdraw_person,
-)
-from mores.studio.store.progress import summarise_work
+from mores.studio.store.queries import summarise_work
 from mores.studio.web.pages import WEB, choose_locale, known_names, list_locales
 from mores.studio.web.visit import LANGUAGE_COOKIE, AnyVisit, Form, Posted, SignedIn, Visit, limited
 from mores.studio.workflow import Refused
@@ -46,7 +37,7 @@ def invitation(token: str, visit: AnyVisit) -> Response:
 
 
 def _join(visit: Visit, token: str, problem: str = "") -> Response:
-    found = find_invitation(visit.database, token)
+    found = people.find_invitation(visit.database, token)
     campaign = open_campaign(visit.database, found.campaign) if found.campaign else None
     code = 422 if problem else 200
     return visit.page(
@@ -57,18 +48,18 @@ def _join(visit: Visit, token: str, problem: str = "") -> Response:
 @router.post("/join/{token}", dependencies=[limited("join")])
 def accept(token: str, visit: AnyVisit, form: Form) -> Response:
     """Join the campaign as someone new or as who one is, or sign in by one's own link."""
-    found = find_invitation(visit.database, token)
+    found = people.find_invitation(visit.database, token)
     if visit.account and not found.person:
-        join(visit.database, token, None, visit.account.id)
+        people.join(visit.database, token, None, visit.account.id)
         return visit.go("/")
     try:
-        person = join(visit.database, token, None if found.person else _profile(form, visit))
+        person = people.join(visit.database, token, None if found.person else _profile(form, visit))
     except InputError as error:
         return _join(visit, token, error.args[0])
-    return visit.keep(visit.go("/"), sign_in(visit.database, person))
+    return visit.keep(visit.go("/"), people.sign_in(visit.database, person))
 
 
-def _profile(form: Posted, visit: Visit) -> PersonProfile:
+def _profile(form: Posted, visit: Visit) -> people.PersonProfile:
     """Return what someone tells about themselves; places and languages in English or the language of the page."""
     known = known_names(visit.locale)
     several = {
@@ -80,7 +71,7 @@ def _profile(form: Posted, visit: Visit) -> PersonProfile:
         for name in ("nationality", "home", "languages")
     }
     locale = form.get("locale") if form.get("locale") in list_locales() else visit.locale
-    return read_profile(form.get("name"), form.get("email"), locale=locale, **several)
+    return people.read_profile(form.get("name"), form.get("email"), locale=locale, **several)
 
 
 @router.get("/health")
@@ -112,13 +103,13 @@ def log_in(visit: AnyVisit, form: Form) -> Response:
         person = check_password(visit.database, email, form.get("password"))
     except Refused as error:
         return visit.page("login.html", code=422, problem=error.args[0])
-    return visit.keep(visit.go("/"), sign_in(visit.database, person))
+    return visit.keep(visit.go("/"), people.sign_in(visit.database, person))
 
 
 @router.post("/logout")
 def log_out(visit: SignedIn, _form: Form) -> Response:
     """Sign out: the session ends, and the browser gets a cookie that has nothing to do with it."""
-    sign_out(visit.database, visit.cookie)
+    people.sign_out(visit.database, visit.cookie)
     return visit.keep(visit.go("/login"), token_urlsafe(32))
 
 
@@ -127,7 +118,9 @@ def language(visit: AnyVisit, form: Form) -> Response:
     """Choose the language of the pages, and go back to where one was."""
     locale = choose_locale(form.get("locale"), "")
     if visit.account:
-        change_profile(visit.database, visit.account.id, visit.account.profile.model_copy(update={"locale": locale}))
+        people.change_profile(
+            visit.database, visit.account.id, visit.account.profile.model_copy(update={"locale": locale})
+        )
     back = form.get("back")
     answer = visit.go(back if re.match(r"/(?![/\\])", back) else "/")
     visit.set_cookie(answer, LANGUAGE_COOKIE, locale)
@@ -145,7 +138,7 @@ def change(visit: SignedIn, form: Form) -> Response:
     """Change one's profile."""
     assert visit.account is not None
     try:
-        change_profile(visit.database, visit.account.id, _profile(form, visit))
+        people.change_profile(visit.database, visit.account.id, _profile(form, visit))
     except InputError as error:
         return visit.page("profile.html", code=422, problem=error.args[0], done="")
     return visit.go("/me")
@@ -160,7 +153,7 @@ def password(visit: SignedIn, form: Form) -> Response:
         set_password(visit.database, visit.account.id, form.get("password"), form.get("old"))
     except InputError as error:
         return visit.page("profile.html", code=422, problem=error.args[0], done="")
-    return visit.keep(visit.go("/me"), sign_in(visit.database, visit.account.id))
+    return visit.keep(visit.go("/me"), people.sign_in(visit.database, visit.account.id))
 
 
 @router.post("/me/delete")
@@ -170,5 +163,5 @@ def delete(visit: SignedIn, form: Form) -> Response:
     if form.get("sure") != "yes":
         return visit.go("/me")
     campaigns = list_campaigns_of(visit.database, visit.account.id)
-    withdraw_person(visit.database, campaigns, visit.account.id)
+    people.withdraw_person(visit.database, campaigns, visit.account.id)
     return visit.go("/login")

@@ -6,17 +6,9 @@ from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse, Response
 
 from mores.errors import ConfigError, InputError
+from mores.studio.data import imports
 from mores.studio.data.card import write_card, write_method
 from mores.studio.data.exports import list_exports, list_formats, make_export, read_export
-from mores.studio.data.imports import (
-    MOST_ROWS,
-    READERS,
-    Imported,
-    find_import_stage,
-    import_items,
-    list_columns,
-    read_items_file,
-)
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.phrase import Phrase
 from mores.studio.web.visit import Form, Organising, Place, limited
@@ -30,19 +22,19 @@ def data(place: Organising) -> Response:
     return _page(place)
 
 
-def _page(place: Place, *, problem: str = "", imported: Imported | None = None) -> Response:
+def _page(place: Place, *, problem: str = "", imported: imports.Imported | None = None) -> Response:
     campaign = place.campaign
-    target = find_import_stage(campaign)
+    target = imports.find_import_stage(campaign)
     return place.page(
         "data.html",
         code=422 if problem else 200,
         formats=list_formats(campaign.kind),
-        readers=READERS,
-        most=MOST_ROWS,
+        readers=imports.READERS,
+        most=imports.MOST_ROWS,
         imported=imported,
         kept=list_exports(place.database, campaign),
         target=target,
-        columns=list_columns(campaign, target),
+        columns=imports.list_columns(campaign, target),
         problem=problem,
     )
 
@@ -84,8 +76,8 @@ def bring_in(place: Organising, form: Form) -> Response:
     if not sent:
         return _page(place, problem=Phrase("Choose a file first."))
     try:
-        rows = read_items_file(place.campaign, sent, name, form.get("format"), form.get("stage"))
-        imported = import_items(place.database, place.campaign, place.person, rows, sent, form.get("stage"))
+        rows = imports.read_items_files(place.campaign, [(name, sent)], form.get("format"), form.get("stage"))
+        imported = imports.import_items(place.database, place.campaign, place.person, rows, sent, form.get("stage"))
     except InputError as error:
         return _page(place, problem=error.args[0])
     return _page(place, imported=imported)

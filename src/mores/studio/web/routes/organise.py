@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from mores.studio.data.card import write_method
 from mores.studio.data.snapshot import read_snapshot
-from mores.studio.store.kept import Keeper
+from mores.studio.records import ItemStatus
+from mores.studio.store import queries
 from mores.studio.store.people import log_action
-from mores.studio.store.progress import count_groups, count_items, count_models, find_stuck, tabulate
-from mores.studio.store.queries import list_audit, list_items
-from mores.studio.store.sample import draw_sample
-from mores.studio.store.statistics import find_last_event, read_figures
+from mores.studio.store.statistics import Keeper, find_last_event, read_figures
+from mores.studio.store.work import draw_sample
 from mores.studio.web.visit import FURTHEST, Form, Organising, limited
 from mores.studio.workflow import Recheck, may
 
@@ -28,16 +27,16 @@ _summaries = Keeper[tuple[Mapping[str, Any], str, int]]()
 def overview(place: Organising) -> Response:
     """Show how far the campaign is, what is stuck, and how far people agree."""
     database, campaign = place.database, place.campaign
-    groups = count_groups(database, campaign)
-    open_items, closed = count_items(campaign, groups)
+    groups = queries.count_groups(database, campaign)
+    [every] = queries.tabulate(groups)
     return place.page(
         "overview.html",
-        open_items=open_items,
-        closed=closed,
-        stuck=find_stuck(database, campaign, groups),
-        tables=[(by, rows) for by in ("region", "language") if len(rows := tabulate(groups, by)) > 1],
+        every=every,
+        statuses=[status.value for status in ItemStatus if status is not ItemStatus.OPEN],
+        stuck=queries.find_stuck(database, campaign, groups),
+        tables=[(by, rows) for by in ("region", "language") if len(rows := queries.tabulate(groups, by)) > 1],
         figures=read_figures(database, campaign),
-        models=count_models(database, campaign),
+        models=queries.count_models(database, campaign),
     )
 
 
@@ -70,24 +69,15 @@ def sample(place: Organising, form: Form) -> Response:
 
 
 @router.get("/items")
-def items(
-    place: Organising,
-    stage: str = "",
-    status: str = "",
-    disputed: bool = False,
-    stuck: bool = False,
-    author: str = "",
-    start: int = 0,
-) -> Response:
+def items(place: Organising, shown: Annotated[queries.ItemFilter, Query()]) -> Response:
     """Show the campaign's items."""
-    shown: dict[str, Any] = {"stage": stage, "status": status, "disputed": disputed, "stuck": stuck, "author": author}
-    start = min(max(start, 0), FURTHEST)
-    lines = list_items(place.database, place.campaign, **shown, start=start)
-    return place.page("items.html", lines=lines, start=start, **shown)
+    start = min(max(shown.start, 0), FURTHEST)
+    lines = queries.list_items(place.database, place.campaign, shown, start)
+    return place.page("items.html", lines=lines, **shown.model_dump() | {"start": start})
 
 
 @router.get("/audit")
 def audit(place: Organising, before: int = 0) -> Response:
     """Show who invited, exported, changed settings and roles, the newest first."""
-    lines = list_audit(place.database, place.campaign, min(max(before, 0), FURTHEST))
+    lines = queries.list_audit(place.database, place.campaign, min(max(before, 0), FURTHEST))
     return place.page("audit.html", lines=lines)

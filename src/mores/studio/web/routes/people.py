@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import segno
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
@@ -12,14 +14,13 @@ from mores.studio.figures import PersonFigures
 from mores.studio.records import Role
 from mores.studio.store.people import (
     Member,
+    change_member,
     find_member,
     invite,
     list_members,
     log_action,
     open_invitations,
-    release,
     revoke,
-    set_pay_note,
 )
 from mores.studio.store.queries import list_items_by
 from mores.studio.store.statistics import read_figures
@@ -37,8 +38,8 @@ def people(place: Organising) -> Response:
     return _people(place)
 
 
-def _people(place: Place, link: str = "") -> Response:
-    database, campaign = place.database, place.campaign
+def _people(place: Place, token: str = "") -> Response:
+    database, campaign, link = place.database, place.campaign, _address(place, token)
     return place.page(
         "people.html",
         members=list_members(database, campaign),
@@ -46,18 +47,18 @@ def _people(place: Place, link: str = "") -> Response:
         nothing=NOTHING_DONE,
         invitations=open_invitations(database, campaign),
         link=link,
-        qr=draw(link),
+        qr=_draw(link),
     )
 
 
-def draw(link: str) -> str:
+def _draw(link: str) -> str:
     """Return a link as a QR code; empty without one."""
     return segno.make(link).svg_data_uri(scale=4, border=2) if link else ""
 
 
-def address(place: Place, token: str) -> str:
-    """Return the whole link of an invitation."""
-    return f"{str(place.visit.request.base_url).rstrip('/')}/join/{token}"
+def _address(place: Place, token: str) -> str:
+    """Return the whole link of an invitation; empty without one."""
+    return f"{str(place.visit.request.base_url).rstrip('/')}/join/{token}" if token else ""
 
 
 @router.post("/invite", dependencies=[limited("write")])
@@ -68,7 +69,7 @@ def invite_people(place: Organising, form: Form) -> Response:
     uses = int(min(max(form.number("uses", 1), 1), 1000))
     role = Role(form.get("role"))
     token = invite(place.database, place.campaign, role, place.person.id, uses=uses, note=form.get("note")[:200])
-    return _people(place, address(place, token))
+    return _people(place, token)
 
 
 @router.post("/invitations/{invitation}/revoke")
@@ -87,69 +88,68 @@ def time_and_pay(place: Organising) -> Response:
     return place.download(table, f"{place.campaign.id}-time.csv", "text/csv; charset=utf-8")
 
 
-def _member(place: Place, person: str) -> Member:
+def find_someone(person: str, place: Organising) -> Member:
+    """Return the member that an address names; there is no such page for anybody else."""
     member = find_member(place.database, place.campaign, person)
     if member is None:
         raise HTTPException(404)
     return member
 
 
+Someone = Annotated[Member, Depends(find_someone)]
+
+
 @router.get("/people/{person}")
-def person(person: str, place: Organising) -> Response:
+def person(member: Someone, place: Organising) -> Response:
     """Show one person: quality, time, pay, the qualification test, and what the organiser can change."""
-    return _person(place, person)
+    return _person(place, member)
 
 
-def _person(place: Place, person: str, link: str = "") -> Response:
-    database, campaign = place.database, place.campaign
-    member = _member(place, person)
+def _person(place: Place, member: Member, token: str = "") -> Response:
+    database, campaign, link = place.database, place.campaign, _address(place, token)
     return place.page(
         "person.html",
         member=member,
-        done=read_figures(database, campaign).people.get(person, NOTHING_DONE),
+        done=read_figures(database, campaign).people.get(member.person.id, NOTHING_DONE),
         written=list_items_by(database, campaign, member.person),
         roles=tuple(Role),
         link=link,
-        qr=draw(link),
+        qr=_draw(link),
     )
 
 
 @router.post("/people/{person}/pay", dependencies=[limited("write")])
-def note_pay(person: str, place: Organising, form: Form) -> Response:
+def note_pay(member: Someone, place: Organising, form: Form) -> Response:
     """Keep a note about a person's pay."""
-    _member(place, person)
-    set_pay_note(place.database, place.campaign, person, form.get("note").strip())
-    return place.go(f"/people/{person}")
+    change_member(place.database, place.campaign, member.person.id, pay_note=form.get("note").strip()[:500])
+    return place.go(f"/people/{member.person.id}")
 
 
 @router.post("/people/{person}/roles", dependencies=[limited("write")])
-def set_roles(person: str, place: Organising, form: Form) -> Response:
+def set_roles(member: Someone, place: Organising, form: Form) -> Response:
     """Change what a person is in the campaign."""
-    _member(place, person)
     roles = {Role(name) for name in form.values.get("roles", ()) if name in set(Role)}
-    change_roles(place.database, place.campaign, person, roles, place.person.id)
-    return place.go(f"/people/{person}")
+    change_roles(place.database, place.campaign, member, roles, place.person.id)
+    return place.go(f"/people/{member.person.id}")
 
 
 @router.post("/people/{person}/remove", dependencies=[limited("write")])
-def remove(person: str, place: Organising, _form: Form) -> Response:
+def remove(member: Someone, place: Organising, _form: Form) -> Response:
     """Take a person out of the campaign."""
-    _member(place, person)
-    remove_member(place.database, place.campaign, person, place.person.id)
+    remove_member(place.database, place.campaign, member, place.person.id)
     return place.go("/people")
 
 
 @router.post("/people/{person}/release", dependencies=[limited("write")])
-def release_author(person: str, place: Organising, _form: Form) -> Response:
+def release_author(member: Someone, place: Organising, _form: Form) -> Response:
     """Let an author go on after the pilot."""
-    _member(place, person)
-    release(place.database, place.campaign, person, place.person.id)
+    released = member.person.id
+    change_member(place.database, place.campaign, released, released=True)
+    log_action(place.database, place.person.id, "let an author go on after the pilot", released, place.campaign.id)
     return place.go("/people")
 
 
 @router.post("/people/{person}/link", dependencies=[limited("write")])
-def link(person: str, place: Organising, _form: Form) -> Response:
+def link(member: Someone, place: Organising, _form: Form) -> Response:
     """Show a link by which the person signs in again, once."""
-    _member(place, person)
-    token = new_link(place.database, place.campaign, person, place.person.id)
-    return _person(place, person, address(place, token))
+    return _person(place, member, new_link(place.database, member, place.person.id))

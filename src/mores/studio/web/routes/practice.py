@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from mores.studio.form import FormError, read_form
 from mores.studio.practice import QualificationTest, make_practice_item, practised_stage
 from mores.studio.records import Content
-from mores.studio.store.people import set_test
+from mores.studio.store.people import change_member
 from mores.studio.timeline import list_values
 from mores.studio.web.visit import Form, Place, Posted, Working, limited
 
@@ -48,7 +48,8 @@ def answer(place: Working, form: Form) -> Response:
     except FormError as error:
         return _page(place, test, number, error.problems, form)
     test = test.answer(number, given)
-    set_test(place.database, place.campaign, place.person.id, test.kept(), test.qualifies)
+    kept = {"test": test.kept(), "qualified": test.qualifies}
+    change_member(place.database, place.campaign, place.person.id, **kept)
     return place.go("/practice")
 
 

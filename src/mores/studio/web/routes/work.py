@@ -10,40 +10,17 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
+from mores.studio import workflow, writing
 from mores.studio.form import FormError, StudioForm, as_seen, clean, read_form
 from mores.studio.phrase import Phrase
 from mores.studio.practice import QualificationTest
 from mores.studio.records import CampaignItem, Content, ItemStatus
-from mores.studio.store.items import count_votes, find_item, list_held, read_events, take_next
-from mores.studio.store.people import consent, read_draft, save_draft
+from mores.studio.store.items import find_item, list_held, now, read_events
+from mores.studio.store.people import change_member, read_draft, save_draft
 from mores.studio.store.queries import find_inspiration, list_items_by, sum_seconds
+from mores.studio.store.work import count_votes, take_next
 from mores.studio.timeline import Earlier, join_forms, list_earlier, list_values
 from mores.studio.web.visit import FURTHEST, Form, Joined, Place, Posted, Working, limited
-from mores.studio.workflow import (
-    Cast,
-    Create,
-    Refused,
-    Release,
-    Revise,
-    Step,
-    Submit,
-    Withdraw,
-    find_step,
-    is_judged,
-    may,
-    writes_items,
-)
-from mores.studio.writing import (
-    ASK,
-    SUBMIT,
-    adopt_answer,
-    ask_model,
-    begin_item,
-    check_place,
-    find_opening,
-    is_draft,
-    restore_version,
-)
 
 router = APIRouter(prefix="/c/{campaign}")
 NEW = "new"
@@ -61,7 +38,7 @@ def welcome(place: Joined) -> Response:
 def agree(place: Joined, form: Form) -> Response:
     """Agree to the terms."""
     if form.get("agree"):
-        consent(place.database, place.campaign, place.person.id)
+        change_member(place.database, place.campaign, place.person.id, consented=now())
     return place.go()
 
 
@@ -77,8 +54,8 @@ def start(place: Working) -> Response:
         mine=list_items_by(database, campaign, person),
         answered=count_votes(database, campaign, person),
         seconds=sum_seconds(database, campaign, person),
-        writes=may(campaign.flow, None, person, Create) is None,
-        judges=any(stage.role in person.roles and is_judged(stage) for stage in campaign.flow.stages),
+        writes=workflow.may(campaign.flow, None, person, workflow.Create) is None,
+        judges=any(stage.role in person.roles and workflow.is_judged(stage) for stage in campaign.flow.stages),
         test=QualificationTest.read(campaign.settings, place.member.test),
     )
 
@@ -94,9 +71,9 @@ def following(place: Working, _form: Form) -> Response:
 def new(place: Working) -> Response:
     """Begin an item."""
     check_writes(place)
-    if reason := may(place.campaign.flow, None, place.person, Create):
-        raise Refused(reason)
-    fields = place.campaign.flow.stages[0].form(begin_item(place.campaign, place.person)).fields
+    if reason := workflow.may(place.campaign.flow, None, place.person, workflow.Create):
+        raise workflow.Refused(reason)
+    fields = place.campaign.flow.stages[0].form(writing.begin_item(place.campaign, place.person)).fields
     asked = place.visit.request.query_params
     return _write(place, None, {}, given={field.name: asked[field.name] for field in fields if field.name in asked})
 
@@ -118,14 +95,16 @@ def inspiration(place: Working, start: int = 0) -> Response:
 def create(place: Working, form: Form) -> Response:
     """Keep a new item, or send it on at once."""
     check_writes(place)
-    blank = begin_item(place.campaign, place.person)
+    blank = writing.begin_item(place.campaign, place.person)
     try:
         fields = place.campaign.flow.stages[0].form(blank)
-        content = read_form(fields, form.values, draft=is_draft(place.campaign, form.get("then")))
+        content = read_form(fields, form.values, draft=writing.is_draft(place.campaign, form.get("then")))
     except FormError as error:
         return _write(place, None, error.problems, form)
-    where = check_place(place.campaign, place.person, blank, form.get("region"), form.get("language"), Create)
-    item = place.perform(Create(token_hex(6), content, *where), "", form.key)
+    where = writing.check_place(
+        place.campaign, place.person, blank, form.get("region"), form.get("language"), workflow.Create
+    )
+    item = place.perform(workflow.Create(token_hex(6), content, *where), "", form.key)
     save_draft(place.database, place.campaign, place.person.id, NEW, {})
     return _then(place, item, content, where, form)
 
@@ -141,7 +120,7 @@ def show(item: str, place: Working) -> Response:
         if stage.own and shown.status is ItemStatus.OPEN:
             return _write(place, shown, {})
         return place.page("mine.html", item=shown, stage=stage)
-    if may(place.campaign.flow, shown, place.person, Cast) is None:
+    if workflow.may(place.campaign.flow, shown, place.person, workflow.Cast) is None:
         return _judge(place, shown, {})
     raise HTTPException(404)
 
@@ -150,17 +129,17 @@ def show(item: str, place: Working) -> Response:
 def save(item: str, place: Working, form: Form) -> Response:
     """Keep one's changes, ask the model, or send the item on."""
     shown, then = _find(place, item), form.get("then")
-    if reason := may(place.campaign.flow, shown, place.person, Revise):
-        raise Refused(reason)
+    if reason := workflow.may(place.campaign.flow, shown, place.person, workflow.Revise):
+        raise workflow.Refused(reason)
     try:
         fields = place.campaign.flow.stage(shown.stage).form(shown)
-        changed = read_form(fields, form.values, draft=is_draft(place.campaign, then))
+        changed = read_form(fields, form.values, draft=writing.is_draft(place.campaign, then))
     except FormError as error:
         return _write(place, shown, error.problems, form)
-    content = shown.content | changed | adopt_answer(place.campaign, shown, then)
-    where = check_place(place.campaign, place.person, shown, form.get("region"), form.get("language"))
-    if then != SUBMIT and (content, *where) != (shown.content, shown.region, shown.language):
-        shown = place.perform(Revise(content, *where), item, form.key)
+    content = shown.content | changed | writing.adopt_answer(place.campaign, shown, then)
+    where = writing.check_place(place.campaign, place.person, shown, form.get("region"), form.get("language"))
+    if then != writing.SUBMIT and (content, *where) != (shown.content, shown.region, shown.language):
+        shown = place.perform(workflow.Revise(content, *where), item, form.key)
     save_draft(place.database, place.campaign, place.person.id, item, {})
     return _then(place, shown, content, where, form)
 
@@ -169,21 +148,21 @@ def save(item: str, place: Working, form: Form) -> Response:
 def restore(item: str, place: Working, form: Form) -> Response:
     """Bring back an earlier version of one's item."""
     number = form.number("version")
-    restore_version(place.database, place.campaign, place.person, _find(place, item), number, form.key)
+    writing.restore_version(place.database, place.campaign, place.person, _find(place, item), number, form.key)
     return place.go(f"/items/{item}")
 
 
 def _then(place: Place, item: CampaignItem, content: Content, where: tuple[str, str], form: Posted) -> Response:
     """Do what an author wants after saving: send the item on, ask the model, or nothing."""
     then, task = form.get("then"), ""
-    if then == SUBMIT:
-        item = place.perform(Submit(content, form.number("seconds"), *where), item.id, f"{form.key}.submit")
-        task = find_opening(place.campaign, place.person, item)
-    elif then.startswith(ASK):
-        task = then.removeprefix(ASK)
+    if then == writing.SUBMIT:
+        item = place.perform(workflow.Submit(content, form.number("seconds"), *where), item.id, f"{form.key}.submit")
+        task = writing.find_opening(place.campaign, place.person, item)
+    elif then.startswith(writing.ASK):
+        task = then.removeprefix(writing.ASK)
     if task and place.visit.studio.limiter.allows("ask", place.person.id):
-        ask_model(place.database, place.campaign, place.person, item, task, f"{form.key}.ask")
-    elif then.startswith(ASK):
+        writing.ask_model(place.database, place.campaign, place.person, item, task, f"{form.key}.ask")
+    elif then.startswith(writing.ASK):
         raise HTTPException(429, "Too many questions. Please wait a minute.")
     return place.go(f"/items/{item.id}")
 
@@ -192,19 +171,23 @@ def _then(place: Place, item: CampaignItem, content: Content, where: tuple[str, 
 def vote(item: str, place: Working, form: Form) -> Response:
     """Answer the stage's form."""
     shown = _find(place, item)
-    if reason := may(place.campaign.flow, shown, place.person, Cast):
-        raise Refused(reason)
+    if reason := workflow.may(place.campaign.flow, shown, place.person, workflow.Cast):
+        raise workflow.Refused(reason)
     whole = as_seen(place.campaign.flow.stage(shown.stage).form(shown), item, place.person.id)
-    step = find_step(whole, shown, place.person)
+    step = workflow.find_step(whole, shown, place.person)
     if form.number("step", step) != step:
-        raise Refused("You have answered this step already. Please load the page again.")
+        raise workflow.Refused("You have answered this step already. Please load the page again.")
     try:
         answer = read_form(whole.select_step(step), form.values)
     except FormError as error:
         return _judge(place, shown, error.problems, form)
     seconds, comment = form.number("seconds"), clean(form.get("comment"))[:2000]
     last = step == whole.steps
-    action = Cast(answer, seconds, comment, whole.blocks) if last else Step(step, answer, seconds, whole.blocks)
+    action = (
+        workflow.Cast(answer, seconds, comment, whole.blocks)
+        if last
+        else workflow.Step(step, answer, seconds, whole.blocks)
+    )
     place.perform(action, item, form.key)
     return place.go(f"?done={item}" if last else f"/items/{item}")
 
@@ -214,7 +197,7 @@ def decline(item: str, place: Working, form: Form) -> Response:
     """Give an item back: "I can't judge this", with a reason."""
     _find(place, item)
     reason = clean(form.get("reason"))[:500] or Phrase("no reason given")
-    place.perform(Release(reason), item, form.key)
+    place.perform(workflow.Release(reason), item, form.key)
     return place.go()
 
 
@@ -222,7 +205,7 @@ def decline(item: str, place: Working, form: Form) -> Response:
 def withdraw(item: str, place: Working, form: Form) -> Response:
     """Take one's item out."""
     _find(place, item)
-    place.perform(Withdraw(clean(form.get("reason"))[:500]), item, form.key)
+    place.perform(workflow.Withdraw(clean(form.get("reason"))[:500]), item, form.key)
     return place.go()
 
 
@@ -231,7 +214,7 @@ def state(item: str, place: Working) -> Response:
     """Tell a page that waits which questions a model still has to answer."""
     shown = _find(place, item)
     mine = shown.author == place.person.id or place.organises
-    if not mine and may(place.campaign.flow, shown, place.person, Cast):
+    if not mine and workflow.may(place.campaign.flow, shown, place.person, workflow.Cast):
         raise HTTPException(404)
     waiting = [ask.id for ask in shown.asks if ask.waiting]
     return JSONResponse({"stage": shown.stage, "status": shown.status.value, "waiting": waiting})
@@ -254,7 +237,7 @@ def _find(place: Place, item: str) -> CampaignItem:
 
 def check_writes(place: Place) -> None:
     """Refuse the pages for writing to people who do not write items in this campaign."""
-    if not writes_items(place.campaign.flow, place.person):
+    if not workflow.writes_items(place.campaign.flow, place.person):
         raise HTTPException(404)
 
 
@@ -262,7 +245,7 @@ def _write(
     place: Place, item: CampaignItem | None, problems: Content, form: Posted | None = None, given: Content | None = None
 ) -> Response:
     """Return the page of an author, with their earlier versions; `given` is what a link has filled in."""
-    shown = item or begin_item(place.campaign, place.person)
+    shown = item or writing.begin_item(place.campaign, place.person)
     fields = place.campaign.flow.stage(shown.stage).form(shown)
     earlier: Sequence[Earlier] = ()
     if shown.version > 1:
@@ -276,7 +259,7 @@ def _judge(place: Place, item: CampaignItem, problems: Content, form: Posted | N
     mine = next((vote.answer for vote in item.votes_at(item.stage) if vote.person == place.person.id), {})
     fields = as_seen(place.campaign.flow.stage(item.stage).form(item), item.id, place.person.id)
     values = _values(place, item, form, fields.values | mine)
-    step = find_step(fields, item, place.person)
+    step = workflow.find_step(fields, item, place.person)
     shown = fields.select_step(step)
     return _item_page(place, "judge.html", item, fields, form=shown, step=step, values=values, problems=problems)
 

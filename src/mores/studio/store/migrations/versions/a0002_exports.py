@@ -15,15 +15,13 @@ NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 def upgrade() -> None:
     op.create_table(
         "exports",
-        sa.Column("id", sa.String(length=40), nullable=False),
-        sa.Column("campaign", sa.String(length=40), nullable=False),
-        sa.Column("format", sa.String(length=40), nullable=False),
+        sa.Column("id", sa.String(40), primary_key=True),
+        sa.Column("campaign", sa.String(40), sa.ForeignKey("campaigns.id", ondelete="CASCADE"), nullable=False),
+        sa.Column("format", sa.String(40), nullable=False),
         sa.Column("last_event", NUMBER, nullable=False),
-        sa.Column("sha256", sa.String(length=64), nullable=False),
-        sa.Column("made_by", sa.String(length=40), nullable=True),
+        sa.Column("sha256", sa.String(64), nullable=False),
+        sa.Column("made_by", sa.String(40)),
         sa.Column("at", TIME, nullable=False),
         sa.Column("data", sa.LargeBinary(), nullable=False),
-        sa.ForeignKeyConstraint(["campaign"], ["campaigns.id"], name=op.f("fk_exports_campaign"), ondelete="CASCADE"),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_exports")),
+        sa.Index(None, "campaign", "at"),
     )
-    op.create_index(op.f("ix_exports_campaign_at"), "exports", ["campaign", "at"], unique=False)

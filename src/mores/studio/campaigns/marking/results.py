@@ -1,21 +1,26 @@
-"""What people marked, as judgements like a metric's, as MQM TSV, and in the schema of JuICE."""
+"""What people marked, as judgements like a metric's, as MQM TSV and in JuICE's schema, and the organiser's figures."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
+from mores import formatting
 from mores.metaevaluation.juice.data import CATEGORIES, COUNTRIES, paragraphs
 from mores.metric.mqm_tsv import write_mqm_tsv
 from mores.metric.score import score
 from mores.signature import sign
-from mores.studio.campaigns.marking.errors import MARK, PersonMark, agreed, found_in, group
-from mores.studio.campaigns.marking.settings import MarkingSettings
+from mores.stats import marks as spans
+from mores.studio.campaigns.marking.errors import MARK, VALIDATE, PersonMark, agreed, found_in, group
+from mores.studio.campaigns.marking.forms import MarkingSettings
+from mores.studio.figures import show_figure
 from mores.studio.kind import ExportFile
-from mores.studio.marks import Mark, to_errors
-from mores.studio.records import CampaignItem, ItemStatus
+from mores.studio.marks import Mark, sample_of, to_errors
+from mores.studio.phrase import phrase_share
+from mores.studio.records import CampaignItem, Content, ItemStatus
 from mores.types import DEFAULT_INSTRUCTION, ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
 
 DECLINED = "the person could not judge this text"
@@ -25,7 +30,8 @@ VALIDATIONS = {"valid": "valid", "other": "valid_diff_category", "invalid": "inv
 def export(settings: MarkingSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield judgements of each person and of all together, MQM TSV, JuICE JSON, and the texts."""
     shown = [item for item in items if item.status is not ItemStatus.WITHDRAWN]
-    samples = samples_of(shown)
+    counts = Counter(item.content.get("id") for item in shown)
+    samples = {item.id: to_sample(item, unique=counts[item.content.get("id")] == 1) for item in shown}
     judgements = [judgement for item in shown for judgement in judgements_of(settings, item, samples[item.id])]
     decided = [item for item in shown if item.status is ItemStatus.ACCEPTED]
     juice = {samples[item.id].id: to_juice(item) for item in decided if item.region and item.language}
@@ -33,30 +39,17 @@ def export(settings: MarkingSettings, items: Iterable[CampaignItem]) -> Iterator
     yield ExportFile("README.md", _readme(settings, shown, judgements, len(decided) - len(juice)).encode())
     yield ExportFile.of_records("texts.jsonl", samples.values())
     yield ExportFile.of_records("judgements.jsonl", judgements)
-    agreed_judgements = (agreed_judgement(settings, item, samples[item.id]) for item in decided)
-    yield ExportFile.of_records("agreed.jsonl", agreed_judgements)
+    together = (agreed_judgement(settings, item, samples[item.id]) for item in decided)
+    yield ExportFile.of_records("agreed.jsonl", together)
     yield ExportFile("mqm.tsv", write_mqm_tsv(judgements, systems=systems).encode())
     yield ExportFile("juice.json", f"{json.dumps(juice, ensure_ascii=False, indent=1)}\n".encode())
 
 
-def samples_of(items: Sequence[CampaignItem]) -> dict[str, Sample]:
-    """Return the texts of items, by the item; an id that came with several of them has the item's behind it."""
-    counts = Counter(item.content.get("id") for item in items)
-    return {item.id: sample_of(item, unique=counts[item.content.get("id")] == 1) for item in items}
-
-
-def sample_of(item: CampaignItem, *, unique: bool = True) -> Sample:
-    """Return the text of an item, with the id that it came with."""
-    content = item.content
-    name = content.get("id") or ""
-    return Sample(
-        id=name if name and unique else f"{name}/{item.id}" if name else item.id,
-        instruction=content.get("instruction") or DEFAULT_INSTRUCTION,
-        text=str(content.get("text", "")),
-        language=item.language or None,
-        region=item.region or None,
-        source=content.get("source") or None,
-    )
+def to_sample(item: CampaignItem, *, unique: bool = True) -> Sample:
+    """Return the text of an item, with the id that it came with; the item's is behind one that several came with."""
+    content, name = item.content, item.content.get("id") or ""
+    identifier = name if name and unique else f"{name}/{item.id}" if name else item.id
+    return sample_of(item, identifier, content.get("instruction"), str(content.get("text", "")), content.get("source"))
 
 
 def judgements_of(settings: MarkingSettings, item: CampaignItem, sample: Sample) -> Iterator[Judgement]:
@@ -169,3 +162,90 @@ def _readme(
     if left_out:
         lines.append(f"{left_out} decided texts have no region or no language and are not in juice.json.")
     return "\n".join(lines) + "\n"
+
+
+def label(stage: str, answer: Content) -> str | None:
+    """Return the worst error that a person marked, or that there is none; validators answer about each mark apart."""
+    if stage != MARK:
+        return None
+    severities = {mark.get("severity") for mark in answer.get("marks", ())}
+    return next((severity for severity in ("major", "minor") if severity in severities), "no error")
+
+
+def summarise(settings: MarkingSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
+    """Count of texts, marks and errors; agreement on places without regard to labels, then on labels."""
+    marked = [item for item in items if item.votes_at(MARK)]
+    everything = [found for item in marked for found in found_in(item)]
+    validated = [found for item in marked if item.votes_at(VALIDATE) for found in found_in(item)]
+    errors = [error for item in items if item.status is ItemStatus.ACCEPTED for error in agreed(item)]
+    scores = [judgement.score for item in marked for judgement in judgements_of(settings, item, to_sample(item))]
+    known = [score for score in scores if score is not None]
+    none = sum(not vote.answer.get("marks") for item in marked for vote in item.votes_at(MARK))
+    severities = Counter(found.mark.get("severity") for found in everything)
+    figures: dict[str, Any] = {
+        "Texts": len(items),
+        "Texts that are marked": len(marked),
+        "Judgements": len(known),
+        "Judgements that failed: the person could not judge": len(scores) - len(known),
+        "Judgements without an error": phrase_share(none, len(known)),
+        "Marks": len(everything),
+        "Minor": severities["minor"],
+        "Major": severities["major"],
+        "Something is missing": sum(found.mark["start"] is None for found in everything),
+        "Mean score": formatting.number(fmean(known)) if known else "–",
+        "Marks that are valid": phrase_share(sum(found.stands for found in validated), len(validated)),
+        "Valid, of another type": phrase_share(sum(found.verdict == "other" for found in validated), len(validated)),
+        "Errors after grouping": len(errors),
+        "Errors that several people found": phrase_share(sum(len(error.people) > 1 for error in errors), len(errors)),
+    }
+    agreement = spans.span_agreement(_texts(marked))
+    if agreement is not None:
+        figures |= {
+            "Agreement on marked characters (F1)": show_figure(agreement.f1),
+            "The same by chance": formatting.number(agreement.chance),
+            "Agreement above chance (κ)": show_figure(agreement.kappa),
+            "Krippendorff's α over characters": show_figure(agreement.alpha),
+        }
+        if agreement.labels:
+            same = phrase_share(agreement.labels.same, agreement.labels.matched)
+            figures["The same type, where two marked the same words"] = same
+    return figures
+
+
+def _texts(items: Iterable[CampaignItem]) -> list[spans.MarkedText]:
+    """Return each part of each text with what every person marked in it."""
+    texts = []
+    for item in items:
+        votes = {vote.person: vote.answer.get("marks", ()) for vote in item.votes_at(MARK)}
+        for part in {"text", *(mark["part"] for marks in votes.values() for mark in marks)}:
+            by_person = {
+                person: [
+                    spans.SpanMark(mark["start"], mark["end"], mark.get("type") or None)
+                    for mark in marks
+                    if mark["part"] == part and mark["start"] is not None
+                ]
+                for person, marks in votes.items()
+            }
+            texts.append(spans.MarkedText(str(item.content.get(part, "")), by_person))
+    return texts
+
+
+def method(settings: MarkingSettings, items: Iterable[CampaignItem]) -> str:
+    """Return a paragraph for the Method section of a paper."""
+    counted = [item for item in items if item.votes_at(MARK)]
+    types = {"excam": "free", "juice": "those of JuICE", "mqm": "those of MQM", "own": "a list of ours"}
+    begin = {
+        "blank": "They began with an unmarked text",
+        "report": "Where a metric had judged a text, they began with its report",
+        "previous": "They began with what the person before them had marked",
+    }
+    sentences = [
+        f"{len(counted)} texts were marked for cultural errors, each by {settings.markers} speakers of its language.",
+        "They selected the wrong words, and gave each error a severity (minor or major) and a type; "
+        f"types were {types[settings.taxonomy]}.",
+        f"{begin[settings.begin]}.",
+        "Marks of several people that overlap are one error, whatever their type.",
+    ]
+    if settings.validated:
+        sentences.insert(3, "Another person then said of each mark whether it is an error, and of which type.")
+    return " ".join(sentences)

@@ -9,13 +9,12 @@ from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, func, or_, select
 
+from mores.studio.form import draw_lot
 from mores.studio.records import CampaignItem, ItemStatus, Person
 from mores.studio.store.database import Database
-from mores.studio.store.items.campaign import Campaign, now
-from mores.studio.store.items.changes import append, perform
-from mores.studio.store.items.reading import find_first_held, load
+from mores.studio.store.items import Campaign, append, find_first_held, lock_item, now, perform, read_items
 from mores.studio.store.tables import holds, items, met, votes
-from mores.studio.workflow import Refused, Release, Take, act, is_judged
+from mores.studio.workflow import Recheck, Refused, Release, Take, act, is_judged, may
 
 CANDIDATES = 30
 """The most items that are tried when a person asks for work, and that are counted as waiting for them."""
@@ -75,7 +74,7 @@ def _lock_first(
     """
     if wait:
         item = connection.execute(query.with_only_columns(items.c.id), values).scalar()
-        return load(connection, campaign, item, lock=True) if item else None
+        return lock_item(connection, campaign, item) if item else None
     state = connection.execute(query.with_for_update(skip_locked=True), values).scalar()
     return CampaignItem.model_validate(state) if state else None
 
@@ -146,3 +145,20 @@ def release_late(database: Database, campaign: Campaign, at: datetime | None = N
     for item in sorted(late):
         perform(database, campaign, None, Release(), item=item, at=moment)
     return len(late)
+
+
+def draw_sample(database: Database, campaign: Campaign, person: Person, count: int) -> int:
+    """Have so many accepted items judged once more, of those that were not; how many it became.
+
+    The order depends on the campaign and on the items' ids alone. A second draw goes on where the first ended.
+    """
+    drawn = 0
+    accepted = read_items(database, campaign, status=ItemStatus.ACCEPTED)
+    left = [item for item in accepted if may(campaign.flow, item, person, Recheck) is None]
+    for item in sorted(left, key=lambda item: draw_lot(campaign.id, item.id))[:count]:
+        try:
+            perform(database, campaign, person, Recheck(), item=item.id)
+        except Refused:  # it was withdrawn or drawn at this moment
+            continue
+        drawn += 1
+    return drawn
