@@ -22,7 +22,7 @@ from pathlib import Path
 import stub
 
 from mores.benchmark.benchmark import Benchmark, Graded, Label
-from mores.benchmark.run import BenchJob
+from mores.benchmark.run import Asking, BenchJob
 from mores.engine import Store, open_asker
 from mores.engine.loop import run
 from mores.models import Message
@@ -57,7 +57,7 @@ def measure(samples: int, url: str, folder: Path) -> dict[str, float]:
     started = time.monotonic()
     with Store(folder / "store.db") as store:
         asker = open_asker("openai:model", base_url=url, concurrency=CONNECTIONS, store=store)
-        job = BenchJob(task, items, asker, (asker.open("openai:judge"),), samples=samples, temperature=1.0)
+        job = BenchJob(task, items, asker, (asker.open("openai:judge"),), Asking(samples=samples, temperature=1.0))
         run(job.ask(folder / "responses.jsonl"))
         run(job.grade(folder / "responses.jsonl", folder / "verdicts.jsonl"))
         result = job.score(folder / "verdicts.jsonl")

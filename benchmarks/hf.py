@@ -190,8 +190,10 @@ def _verdict(answer: Completion) -> tuple[str, ...] | None:
 def _written(answer: Completion) -> tuple[str, ...] | None:
     """The same of a report of the metric."""
     from mores.metric.schema import WrittenReport, parse
+    from mores.models.base import Written
 
-    report = parse(answer)
+    reply = answer.complete()
+    report = parse(reply) if isinstance(reply, Written) else None
     return tuple(error.severity for error in report.errors) if isinstance(report, WrittenReport) else None
 
 

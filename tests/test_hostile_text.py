@@ -92,7 +92,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "tells": lambda text: find_tells(text, "fa", False),
     "language": lambda text: detect([text]),
     "prompted": lambda text: [list(kind.line.finditer(text)) for kind in KINDS.values()],
-    "modified": lambda text: read_modified(Completion(text), GOLD, Severity.MINOR),
+    "modified": lambda text: read_modified(Completion(text).complete(), GOLD, Severity.MINOR),
     "subject": lambda text: subject(f"What is {text}?"),
     "question": subject,
     "clean": lambda text: clean(text, 100_000),

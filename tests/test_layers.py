@@ -184,3 +184,16 @@ def defined(node: ast.stmt) -> set[str]:
     if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         return {node.name}
     return {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+
+
+def test_graders_read_answers_through_the_typed_answer() -> None:
+    """Only `Answer.read` and `Completion.complete` say what of a model's output may be graded."""
+    grader = re.compile(r"\banswer\.completion\b|\bcompletion\.(?:text|logprobs|stop)\b")
+    found = [
+        f"{path.relative_to(SOURCE)}:{number}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        if path.relative_to(SOURCE).parts[0] not in ("models", "engine", "harness")
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if grader.search(line)
+    ]
+    assert found == []

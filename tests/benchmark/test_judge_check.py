@@ -19,7 +19,7 @@ from mores.benchmark.judge_check import (
     make_probes,
     probes_hash,
 )
-from mores.benchmark.msqa import JUDGE
+from mores.benchmark.msqa.judge import JUDGE
 from mores.benchmark.run import Said
 from mores.errors import InputError
 from mores.io import JsonlWriter, read_records

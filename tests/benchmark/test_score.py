@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from mores.benchmark.benchmark import ACCURACY, Benchmark, Figure, Label, Verdict
 from mores.benchmark.choice import grade_truth
-from mores.benchmark.msqa import FIGURES, JUDGE
+from mores.benchmark.msqa import FIGURES
+from mores.benchmark.msqa.judge import JUDGE
 from mores.benchmark.score import BenchResult, VerdictScores
 from mores.stats.classification import ratios
 from mores.types import Failure, FailureKind, Item, Result, Signature

@@ -597,9 +597,12 @@ def test_every_kind_says_how_it_is_used(kind: str, capsys: pytest.CaptureFixture
 
 def test_facts_of_named_models_are_shown_where_models_are_compared(stories: Path, mores: Run) -> None:
     facts = {"north": 'provider = "Nordic", open = true', "south": 'provider = "Austral", country = "PE"'}
+
+    def answers(right: int) -> Callable[[int], str]:
+        return lambda n: yes_or_no(n < right)
+
     tables = [
-        f'[models.{name}]\nmodel = "{play(stories, lambda n, right=right: yes_or_no(n < right), name=name)}"\n'
-        f"facts = {{ {known} }}\n"
+        f'[models.{name}]\nmodel = "{play(stories, answers(right), name=name)}"\nfacts = {{ {known} }}\n'
         for right, (name, known) in zip((80, 40), facts.items(), strict=True)
     ]
     Path("study.toml").write_text("".join(tables))

@@ -15,7 +15,7 @@ from mores.engine import Asker, Counts
 from mores.factory.errors.model import Made, SoftErrorSettings, make, prompt_hash, read, requests
 from mores.factory.gold import Gold, Original
 from mores.factory.items import Task
-from mores.models.base import Completion, Request
+from mores.models.base import Completion, Request, Stop
 from mores.models.fake import FakeModel
 from mores.types import Error, ErrorReport, Failure, FailureKind, Sample, Severity
 
@@ -45,7 +45,7 @@ def answer(**changes: Any) -> str:
 
 
 def soften(text: str, stop: str = "stop", gold: Gold = GOLD, severity: Severity = Severity.MINOR) -> Made:
-    return read(Completion(text, stop=stop), gold, severity, "qwen")
+    return read(Completion(text, stop=stop).complete(Stop.LENGTH), gold, severity, "qwen")
 
 
 def failure(text: str, stop: str = "stop") -> Failure:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from fastapi import HTTPException
 
 from mores import culture
-from mores.benchmark import BENCHMARKS, benchmark, choice, labels
+from mores.benchmark import BENCHMARKS, benchmark, labels
 from mores.benchmark.judge_check import LabelledAnswer
 from mores.benchmark.msqa import judge as msqa
 from mores.diagnosis import confidence, errors, verdict
@@ -50,6 +50,7 @@ from mores.models.http import ApiKey, read_wait
 from mores.models.openai import read_completion, read_error, read_names
 from mores.rating.codes import read_schema
 from mores.rating.ratings import read_ratings
+from mores.reading import chosen_letter, chosen_truth
 from mores.run import open_run
 from mores.search.passages import Document, read_passages
 from mores.search.replay import Replay
@@ -68,6 +69,7 @@ from mores.studio.workflow import Flow
 from mores.training import recipe as train_recipe
 from mores.training.pairs import read_pairs
 from mores.types import Judgement, Severity
+from tests.answers import graded
 from tests.benchmark.test_culturall import sheet
 from tests.engine.server import CLEAN, completion
 from tests.factory.test_sources import WRITERS
@@ -334,17 +336,18 @@ PARSERS: dict[str, Parser] = {
     "collection topic": reply(asking.read_topic, "<category>Food and Drink</category>"),
     **{f"collection {stage}": reply(partial(asking.in_tags, stage), '{"translation": "t", "result": "PASS"}', "json")
        for stage in asking.CollectStage},
-    "letter": reply(lambda text: choice.read_letter(text, 4), "The answer is **B**.\nA. no"),
-    "truth": reply(choice.read_truth, "It is not False, but True."),
+    "letter": reply(lambda text: chosen_letter(text, 4), "The answer is **B**.\nA. no"),
+    "truth": reply(chosen_truth, "It is not False, but True."),
     "msqa verdict": reply(lambda text: msqa.read_verdict(text, msqa.FIRST), "Because.\nVERDICT: NOT_CORRECT"),
     "stated confidence": reply(lambda text: confidence.read_reply(text, confidence.form_of("en")),
                                "Answer: a\nConfidence: 85"),
     "confidence json": reply(confidence.read_written, '{"answer": "a", "confidence": 85}', "json"),
     "verdict lines": reply(lambda text: verdict.read_lines(text, {"TYPE": ("1", "2")}), "So.\nTYPE: 2"),
     **{f"prompted {kind}": reply(partial(prompted, kind), "Errors: 2\nScore: 80\nVerdict: 1") for kind in PROMPTED},
-    "errors of a model": reply(lambda text: errors_of_model.read(Completion(text), make_gold("a"), Severity.MINOR),
-                               ERROR_OF_MODEL, "json"),
-    "draft": reply(lambda text: teaming.read_draft(Completion(text), None, None, None),  # type: ignore[arg-type]
+    "errors of a model": reply(
+        lambda text: errors_of_model.read(Completion(text).complete(), make_gold("a"), Severity.MINOR),
+        ERROR_OF_MODEL, "json"),
+    "draft": reply(lambda text: teaming.read_draft(graded(Completion(text)), None, None, None),  # type: ignore[arg-type]
                    '{"question": "q", "options": ["a", "b", "c", "d"], "correct": "A"}', "json"),
     "culturall draft": reply(culturall.read_draft, "[Scenario] s\n[Question] q\n[Answer] a\n[Explanation] e"),
     "culturall region": reply(culturall.read_region, "KE"),

@@ -26,6 +26,7 @@ from mores.studio.campaigns.culturall.tasks import TASKS, read_draft, read_regio
 from mores.studio.form import FormError, StudioForm, read_form
 from mores.studio.records import Ask, CampaignItem, Content, ItemStatus, ItemVote, Person, Role
 from mores.studio.workflow import CampaignStage, Cast, Create, Flow, StageDecision, Submit, Take, act
+from tests.answers import graded
 from tests.studio.rules import fold_events
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -319,9 +320,9 @@ def test_what_models_write_is_read_strictly(task: str, completion: Completion, c
     ask = Ask(id="i.0", task=task, model="m", data={"prediction": "12", "field": "question"})
     if content is None:
         with pytest.raises(InputError):
-            TASKS[task].read(completion, make(), ask, SETTINGS)
+            TASKS[task].read(graded(completion), make(), ask, SETTINGS)
     else:
-        assert TASKS[task].read(completion, make(), ask, SETTINGS) == content
+        assert TASKS[task].read(graded(completion), make(), ask, SETTINGS) == content
 
 
 def test_the_prompts_are_the_papers_with_what_people_wrote_between_marks() -> None:

@@ -19,6 +19,7 @@ from mores.studio.workflow import (
     AskAgain,
     Refused,
 )
+from tests.answers import graded
 from tests.studio.msqa_life import (
     AUTHOR,
     BOSS,
@@ -247,7 +248,7 @@ def completion(text: str, stop: str = "stop") -> Completion:
 )
 def test_verdicts_are_read(task: str, text: str, verdict: str) -> None:
     item = Life().write()
-    assert KIND.tasks[task].read(completion(text), item, item.asks[0], settings())["verdict"] == verdict
+    assert KIND.tasks[task].read(graded(completion(text)), item, item.asks[0], settings())["verdict"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -271,7 +272,7 @@ def test_verdicts_are_read(task: str, text: str, verdict: str) -> None:
 def test_what_cannot_be_read_is_a_failure(task: str, answer: Completion) -> None:
     item = Life().write()
     with pytest.raises(InputError):
-        KIND.tasks[task].read(answer, item, item.asks[0], settings())
+        KIND.tasks[task].read(graded(answer), item, item.asks[0], settings())
 
 
 @pytest.mark.parametrize("task", ["quality", "confirm", "translate", "judge"])

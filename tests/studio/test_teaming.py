@@ -25,6 +25,7 @@ from mores.studio.campaigns.culturalteaming.results import INSTRUCTION, easy_row
 from mores.studio.form import FormError, read_form
 from mores.studio.records import Ask, ItemStatus, ItemVote
 from mores.studio.workflow import Adjudicate, Answered, AskModel, Refused, Submit
+from tests.answers import graded
 from tests.studio.teaming_life import BOSS, NOW, QUESTION, do, exported, flow_of, settings, verifier, vote, waiting
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "culturalbench" / "CulturalBench-Easy.csv"
@@ -242,34 +243,34 @@ def complete(text: str, *alternatives: tuple[str, float], logprobs: tuple[float,
 def test_the_answer_of_the_ai_with_its_confidence() -> None:
     item, one = waiting(flow_of(settings())), ask("answer", **QUESTION)
     spread = [("A", math.log(0.6)), (" B", math.log(0.2)), ("Hm", math.log(0.2))]
-    found = read_answer(complete("A", *spread), item, one, settings())
+    found = read_answer(graded(complete("A", *spread)), item, one, settings())
     assert found == {"letters": ["A"], "confidence": pytest.approx(0.75), "beaten": False}
-    beaten = read_answer(complete("The answer is B.", ("The", -0.1)), item, one, settings())
+    beaten = read_answer(graded(complete("The answer is B.", ("The", -0.1))), item, one, settings())
     assert beaten == {"letters": ["B"], "confidence": None, "beaten": True}
-    plain = read_answer(complete("B", logprobs=(math.log(0.5),)), item, one, settings())
+    plain = read_answer(graded(complete("B", logprobs=(math.log(0.5),))), item, one, settings())
     assert plain["confidence"] == pytest.approx(0.5)
 
 
 def test_with_several_correct_options_the_ai_must_name_them_all() -> None:
     item, several = waiting(flow_of(settings())), ask("answer", **QUESTION | {"correct": ["A", "C"]})
     for text, letters in (("A, C", "AC"), ("c and a", "AC"), ("(A), (C)", "AC"), ("B", "B"), ("Options A and B", "AB")):
-        found = read_answer(complete(text, logprobs=(-0.1, -0.2)), item, several, settings())
+        found = read_answer(graded(complete(text, logprobs=(-0.1, -0.2))), item, several, settings())
         assert (found["letters"], found["beaten"]) == (list(letters), letters != "AC")
         assert found["confidence"] == pytest.approx(math.exp(-0.3))
     for nonsense in ("", "all of them", "A big one", "E"):
         with pytest.raises(InputError):
-            read_answer(complete(nonsense), item, several, settings())
+            read_answer(graded(complete(nonsense)), item, several, settings())
 
 
 def test_a_draft_is_read_from_json_whatever_stands_around_it() -> None:
     item = waiting(flow_of(settings()))
     draft = {"question": " What? ", "options": ["A. a", "(b) b", "c", "d"], "correct": "B"}
     text = f"<think>hm {{}}</think>Here it is:\n```json\n{json.dumps(draft)}\n```"
-    found = read_draft(complete(text), item, ask("draft"), settings())
+    found = read_draft(graded(complete(text)), item, ask("draft"), settings())
     assert found == {"question": "What?", "options": ["a", "b", "c", "d"], "correct": ["B"]}
     for wrong in ({"correct": "E"}, {"options": ["a", "b", "c"]}, {"options": ["a", "a", "c", "d"]}, {"question": ""}):
         with pytest.raises(InputError, match="no question with four options"):
-            read_draft(complete(json.dumps(draft | wrong)), item, ask("draft"), settings())
+            read_draft(graded(complete(json.dumps(draft | wrong))), item, ask("draft"), settings())
 
 
 @given(st.text() | st.sampled_from(["{", "}{", "[]", '{"question": 1}', "A" * 5000, "null"]), st.booleans())
@@ -277,13 +278,13 @@ def test_nonsense_of_a_model_is_refused_or_read_as_what_it_is(text: str, several
     item = waiting(flow_of(settings()))
     question = QUESTION | ({"correct": ["A", "B"]} if several else {})
     try:
-        found = read_answer(complete(text), item, ask("answer", **question), settings())
+        found = read_answer(graded(complete(text)), item, ask("answer", **question), settings())
         assert found["letters"]
         assert set(found["letters"]) <= set("ABCD")
     except InputError:
         pass
     with pytest.raises(InputError):
-        read_draft(complete(text), item, ask("draft"), settings())
+        read_draft(graded(complete(text)), item, ask("draft"), settings())
 
 
 # The exported files

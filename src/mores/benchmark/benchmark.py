@@ -18,7 +18,7 @@ from pydantic import Field
 from mores.culture import roll_up
 from mores.errors import ConfigError, InputError
 from mores.longanswer.records import LongAnswer
-from mores.models.base import Message
+from mores.models.base import Message, Stop
 from mores.stats.intervals import Ratio
 from mores.types import Failure, Item, Record, Response
 
@@ -155,6 +155,9 @@ class Benchmark:
     """What a user must know about the data, for example which release they are."""
     variants: tuple[str, ...] = ()
     """Other ways to ask, for example in English; the reader gives them in `metadata["variants"]`."""
+    incomplete: tuple[Stop, ...] | None = None
+    """Incomplete answers that are graded nevertheless; None for those that the model declined, and those that were cut
+    off where no judge grades: a letter may stand before the cut, and a long answer is appraised as far as it goes."""
     folder: Path | None = None
     """Where its code, prompts, README and sample rows lie; set when it is loaded (`mores.benchmark.benchmark`)."""
 
@@ -179,6 +182,13 @@ class Benchmark:
             raise ConfigError(
                 f"Benchmark {self.name!r}: it has {given} of grade, judging and long_answer; give exactly one"
             )
+
+    @property
+    def graded(self) -> tuple[Stop, ...]:
+        """The incomplete answers that are graded; all others are missing."""
+        if self.incomplete is not None:
+            return self.incomplete
+        return (Stop.REFUSAL,) if self.judging else (Stop.REFUSAL, Stop.LENGTH)
 
     @property
     def data(self) -> Path | None:

@@ -30,7 +30,7 @@ from mores.models import Completion, Message, Model, Request
 from mores.models.base import is_logprob
 from mores.signature import sign
 from mores.stats.agreement import krippendorff_alpha
-from mores.types import Failure, FailureKind, Item, Record, Response, Signature, Usage
+from mores.types import Failure, FailureKind, Item, Record, Response, Signature
 
 Alternatives = tuple[tuple[str, float], ...]
 JUDGE_TOKENS = 1024
@@ -208,31 +208,30 @@ class BenchJob:
         return Request(messages, self.max_tokens, temperature, seed=asking.seed, logprobs=False)
 
     def _answered(self, answer: Answer) -> Said:
-        response, choose = self.response(answer), self.benchmark.candidates
-        if not self.asking.by_logprob or answer.completion is None or choose is None:
+        response, choose, alternatives = self.response(answer), self.benchmark.candidates, answer.alternatives
+        if not self.asking.by_logprob or isinstance(alternatives, Failure) or choose is None:
             return Said(sample=answer.job.sample, response=response)
-        probabilities = likeliest(choose(answer.job.data), answer.completion.alternatives)
+        probabilities = likeliest(choose(answer.job.data), alternatives)
         if isinstance(probabilities, Failure):
             failed = response.model_copy(update={"text": None, "failure": probabilities})
             return Said(sample=answer.job.sample, response=failed)
         # Servers round, so ties are common; the first letter must not win them, for it is correct too often.
         best = max(probabilities, key=lambda candidate: (probabilities[candidate], draw(0, answer.job.id, candidate)))
-        chosen = response.model_copy(update={"text": best})
+        chosen = response.model_copy(update={"text": best, "failure": None})
         return Said(sample=answer.job.sample, response=chosen, probabilities=probabilities)
 
     def response(self, answer: Answer, *, logprobs: bool = False) -> Response:
         """Return what the model answered, and if asked for, the log-probabilities of its tokens."""
-        completion = answer.completion
-        if completion is None:
-            return Response(item_id=answer.job.id, model=self.model.name, failure=answer.failure)
-        usage = Usage(prompt_tokens=completion.prompt_tokens, completion_tokens=completion.completion_tokens)
+        reply = answer.read(*self.benchmark.graded)
+        if isinstance(reply, Failure):
+            return Response(item_id=answer.job.id, model=self.model.name, failure=reply)
         return Response(
             item_id=answer.job.id,
             model=self.model.name,
-            text=completion.text,
-            logprobs=completion.logprobs if logprobs else None,
-            usage=usage,
-            stop=completion.stop,
+            text=reply.whole,
+            logprobs=reply.logprobs if logprobs else None,
+            usage=reply.usage,
+            stop=reply.stop,
         )
 
     async def _grade(self, responses: Path, path: Path, judge: Asker | None, what: str) -> None:
@@ -255,18 +254,21 @@ class BenchJob:
 
         def follow(job: Job, completion: Completion) -> Request | None:
             item, row = job.data
-            more = judging.ask_again(item, row.response.text or "", completion.text)
+            reply = completion.complete()
+            if isinstance(reply, Failure):
+                return None
+            more = judging.ask_again(item, row.response.text or "", reply.whole)
             return judge_request(more) if more else None
 
         def read(answer: Answer) -> Verdict:
             item, row = answer.job.data
             if isinstance(answer.failure, _Known):
                 return self._verdict(item, row, answer.failure.grade)
-            if answer.completion is None:
-                failure = answer.failure or Failure(kind=FailureKind.MODEL, reason="the judge did not answer")
-                return self._verdict(item, row, failure)
-            reply, text = answer.completion.text, row.response.text or ""
-            return self._verdict(item, row, judging.read(item, text, reply, answer.followed))
+            reply = answer.read()
+            if isinstance(reply, Failure):
+                return self._verdict(item, row, reply)
+            graded = judging.read(item, row.response.text or "", reply.whole, answer.followed)
+            return self._verdict(item, row, graded)
 
         await judge.write(path, jobs, read, stage=stage, total=total, follow=follow)
 

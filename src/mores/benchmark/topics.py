@@ -24,7 +24,6 @@ from mores.formatting import count
 from mores.metric.prompt import defuse, fence_mark
 from mores.models import Message, Request
 from mores.models.configured import configuration_of
-from mores.models.written import without_thoughts
 from mores.prompts import fill, hash_prompts, read_prompt
 from mores.run import Plan, Run, start_run
 from mores.signature import sign
@@ -72,10 +71,10 @@ def topic_jobs(benchmark: Benchmark, items: Iterable[Item], topics: Mapping[str,
 
 def read_topic(answer: Answer, topics: Mapping[str, str]) -> QuestionLabels:
     """Return the topic whose number is the whole answer, or a failure."""
-    if answer.completion is None:
-        failure = answer.failure or Failure(kind=FailureKind.MODEL, reason="there is no answer")
-        return QuestionLabels(id=answer.job.id, failure=failure)
-    text = without_thoughts(answer.completion.text)
+    reply = answer.read()
+    if isinstance(reply, Failure):
+        return QuestionLabels(id=answer.job.id, failure=reply)
+    text = reply.text
     match = _NUMBER.fullmatch(text)
     if match and 1 <= int(match[1]) <= len(topics):
         return QuestionLabels(id=answer.job.id, labels={"topic": list(topics)[int(match[1]) - 1]})

@@ -21,6 +21,7 @@ from mores.engine import Answer, Job, unread
 from mores.io import JsonlWriter, read_records
 from mores.metric.score import certainty
 from mores.models import Request
+from mores.models.base import Stop
 from mores.models.written import object_schema, read_object, without_thoughts
 from mores.prompts import fill, hash_prompts, read_prompt
 from mores.types import Failure, FailureKind, Record
@@ -206,18 +207,17 @@ def _with_confidence(job: Job, variant: str | None, schema: Mapping[str, Any] | 
 
 def _stated(answer: Answer) -> tuple[str | None, Stated]:
     """Return the answer, and the record of the whole reply."""
-    language, completion = answer.job.data, answer.completion
+    language, reply = answer.job.data, answer.read(Stop.LENGTH, Stop.REFUSAL)
     form = form_of(language)
     record = Stated(item_id=answer.job.id, sample=answer.job.sample, question_language=language, language=form.language)
-    if completion is None:
-        failure = answer.failure or Failure(kind=FailureKind.MODEL, reason="the model did not answer")
-        return None, record.model_copy(update={"failure": failure})
+    if isinstance(reply, Failure):
+        return None, record.model_copy(update={"failure": reply})
     constrained = isinstance(answer.job.request, Request) and answer.job.request.schema is not None
-    text, confidence = read_written(completion.text) if constrained else read_reply(completion.text, form)
-    if completion.stop == "length":  # half a number also looks like a number
+    text, confidence = read_written(reply.text) if constrained else read_reply(reply.text, form)
+    if reply.stop is Stop.LENGTH:  # half a number also looks like a number
         confidence = Failure(kind=FailureKind.TRUNCATED, reason="the reply was cut off before its end")
     outcome = {"failure": confidence} if isinstance(confidence, Failure) else {"confidence": confidence}
-    return text, record.model_copy(update={"text": completion.text, **outcome})
+    return text, record.model_copy(update={"text": reply.whole, **outcome})
 
 
 # ---- probabilities ---------------------------------------------------------------------------------------------

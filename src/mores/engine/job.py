@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from mores.models.base import Completion, Request, Stop, Written
-from mores.types import Failure, FailureKind
+from mores.models.base import Alternatives, Completion, Request, Stop, Written
+from mores.types import Failure, FailureKind, Usage
 
 
 class Job(NamedTuple):
@@ -36,6 +36,21 @@ class Answer(NamedTuple):
         if self.completion is None:
             return self.failure or Failure(kind=FailureKind.MODEL, reason="the model did not answer")
         return self.completion.complete(*graded)
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens that the answer took, usable or not; None where there is none."""
+        made = self.completion
+        return made and Usage(prompt_tokens=made.prompt_tokens, completion_tokens=made.completion_tokens)
+
+    @property
+    def alternatives(self) -> Alternatives | Failure | None:
+        """The likeliest first tokens, also of an answer that has no more than one; None where the server has none."""
+        reply = self.read(Stop.LENGTH)
+        kinds = (FailureKind.EMPTY, FailureKind.TRUNCATED)
+        if isinstance(reply, Failure) and (self.completion is None or reply.kind not in kinds):
+            return reply
+        return self.completion.alternatives if self.completion else None
 
 
 Follow = Callable[[Job, Completion], Request | None]

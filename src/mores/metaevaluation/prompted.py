@@ -22,7 +22,8 @@ from mores.engine import Answer, Counts, Job
 from mores.metric import Metric
 from mores.metric.prompt import fill
 from mores.metric.score import certainty
-from mores.models import Completion, Message, Request
+from mores.models import Message, Request
+from mores.models.base import Stop, Written
 from mores.prompts import hash_prompts, read_prompt
 from mores.signature import sign
 from mores.types import Failure, FailureKind, Judgement, Sample, Signature
@@ -107,10 +108,10 @@ class Prompted:
     def read(self, answer: Answer) -> Judgement:
         """Return the judgement in an answer."""
         sample: Sample = answer.job.data
-        failure = answer.failure if answer.completion is None else None
-        score = failure or (self._score(answer.completion) if answer.completion else None)
-        signature = self.signature(answer.completion is None or certainty(answer.completion.logprobs) is not None)
-        if isinstance(score, Failure) or score is None:
+        reply = answer.read(Stop.LENGTH)
+        score = reply if isinstance(reply, Failure) else self._score(reply)
+        signature = self.signature(isinstance(reply, Failure) or certainty(reply.logprobs) is not None)
+        if isinstance(score, Failure):
             return Judgement.of(sample, judge=self.name, failure=score, signature=signature)
         notes = (NO_LOGPROBS,) if self.plus_p and score == 0 else ()
         return Judgement.of(sample, judge=self.name, score=score, notes=notes, signature=signature)
@@ -128,14 +129,12 @@ class Prompted:
             }
         )
 
-    def _score(self, completion: Completion) -> float | Failure:
-        if completion.stop == "content_filter":
-            return Failure(kind=FailureKind.FILTERED, reason="the provider's content filter withheld the answer")
-        kind, text, cut = KINDS[self.kind], completion.text, completion.stop == "length"
+    def _score(self, reply: Written) -> float | Failure:
+        kind, text, cut = KINDS[self.kind], reply.text, reply.stop is Stop.LENGTH
         last = next(reversed(list(kind.line.finditer(text))), None)
         if last is None or (cut and last.end() == len(text)):  # an answer cut off at the value may have cut the value
             problem = "was cut off before" if cut else "has no line"
             reason = f"the answer {problem} `{kind.shown}`; it ends with {text[-60:]!r}"
             return Failure(kind=FailureKind.TRUNCATED if cut else FailureKind.PARSE, reason=reason)
         score = kind.score(last[1])
-        return (certainty(completion.logprobs) or 0.0) if score == 0 and self.plus_p else score
+        return (certainty(reply.logprobs) or 0.0) if score == 0 and self.plus_p else score

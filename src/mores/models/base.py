@@ -130,6 +130,10 @@ def stop_of(reason: str) -> Stop:
     return _STOP_OF.get(reason.casefold(), Stop.OTHER)
 
 
+Alternatives = tuple[tuple[str, float], ...]
+"""The likeliest first tokens of an answer, with their log-probabilities."""
+
+
 class Written(NamedTuple):
     """What a model wrote, once it is known that it can be graded: see `Completion.complete`."""
 
@@ -141,7 +145,7 @@ class Written(NamedTuple):
     stop: Stop
     logprobs: tuple[float, ...] | None
     """Of the tokens of the answer; None where there are none, or where they do not cover it."""
-    alternatives: tuple[tuple[str, float], ...] | None
+    alternatives: Alternatives | None
     usage: Usage
 
 
@@ -155,7 +159,7 @@ class Completion(NamedTuple):
     """The server's finish reason, for example `stop`, `length` or `content_filter`."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    alternatives: tuple[tuple[str, float], ...] | None = None
+    alternatives: Alternatives | None = None
     """The likeliest first tokens and their log-probabilities, where they were asked for and the server gives them."""
 
     def complete(self, *graded: Stop) -> Written | Failure:

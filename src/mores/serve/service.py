@@ -324,7 +324,7 @@ class Service:
         self._pace += 0.1 * (now - self._last - self._pace)
         self._last = now
         request = answer.job.request
-        if answer.completion and isinstance(request, Request):
+        if answer.failure is None and isinstance(request, Request):
             self._failures = 0
             self._worked = min(self._worked or request, request, key=lambda it: len(it.messages[-1].content))
         batch, place = self._asked.pop(answer.job.id)

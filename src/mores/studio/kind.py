@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from mores.culture import language, region
 from mores.culture.names import UnknownName
 from mores.errors import InputError
-from mores.models import Completion, Request
+from mores.models import Request
+from mores.models.base import Written
 from mores.search import Found, Query
 from mores.studio.phrase import Phrase
 from mores.studio.records import Ask, CampaignItem, Content
@@ -132,7 +133,7 @@ class ModelTask(Generic[S]):
     """Something that a kind of campaign asks a model: how to ask it, and what the answer means."""
 
     request: Callable[[CampaignItem, Ask, S], Request]
-    read: Callable[[Completion, CampaignItem, Ask, S], Content]
+    read: Callable[[Written, CampaignItem, Ask, S], Content]
     """Raises `InputError` where the answer cannot be read; people see the reason."""
     title: str = ""
     """What the button says where people may ask it."""

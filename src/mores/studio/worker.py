@@ -19,6 +19,7 @@ from sqlalchemy import Connection, Row, or_, select, true, update
 from mores.engine import Asker, AskSettings, make_asker
 from mores.engine.job import Answer, Job
 from mores.errors import MoresError
+from mores.models.base import Stop
 from mores.search import Search, open_search
 from mores.studio.form import storable, storable_values
 from mores.studio.records import Ask, CampaignItem, Content
@@ -28,6 +29,7 @@ from mores.studio.store.items import Campaign, now, perform, read_item
 from mores.studio.store.statistics import count_all_votes, learn_skills
 from mores.studio.store.tables import asks, campaigns
 from mores.studio.workflow import Answered, Refused
+from mores.types import Failure
 
 CLAIM = timedelta(minutes=2)
 """How long a process that answers a question may say nothing before another answers it."""
@@ -294,9 +296,9 @@ async def look_up(search: Search, question: PendingAsk) -> tuple[Content | None,
 
 def count_usage(asker: Asker, answer: Answer) -> Content:
     """Return what an answer took: tokens, and dollars where the price is known; one from the store is free."""
-    if answer.completion is None:
+    if answer.usage is None:
         return {}
-    tokens = answer.completion.prompt_tokens, answer.completion.completion_tokens
+    tokens = answer.usage.prompt_tokens, answer.usage.completion_tokens
     usage: Content = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
     if answer.cached or asker.price:
         usage["cost"] = 0.0 if answer.cached or asker.price is None else asker.price.cost(*tokens)
@@ -306,11 +308,11 @@ def count_usage(asker: Asker, answer: Answer) -> Content:
 def read_answer(question: PendingAsk, answer: Answer) -> tuple[Content | None, str]:
     """Return what a model's answer means to the campaign, or why it means nothing."""
     campaign, item, ask = question
-    if answer.completion is None:
-        reason = answer.failure.reason if answer.failure else "no answer"
-        return None, f"The model did not answer: {reason}"
+    reply = answer.read(Stop.LENGTH)
+    if isinstance(reply, Failure):
+        return None, f"The model did not answer: {reply.reason}"
     try:
-        content: Any = campaign.kind.tasks[ask.task].read(answer.completion, item, ask, campaign.settings)
+        content: Any = campaign.kind.tasks[ask.task].read(reply, item, ask, campaign.settings)
     except Exception as error:  # what a model wrote may surprise a kind's code in any way
         return None, f"The model's answer cannot be used: {explain_error(error)}"
     return content, ""

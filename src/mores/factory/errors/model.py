@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from mores.engine import Asker, Counts, Job
 from mores.factory.gold import Gold, Original
 from mores.language.units import Unit, units
-from mores.models.base import Completion, Message, Request
+from mores.models.base import Message, Request, Stop, Written
 from mores.models.written import read_written
 from mores.prompts import read_prompt
 from mores.types import Error, ErrorReport, Failure, FailureKind, Severity, Side
@@ -69,18 +69,18 @@ def requests(gold: Gold, settings: SoftErrorSettings | None = None) -> dict[Seve
     return {severity: _request(gold, severity, settings or SoftErrorSettings()) for severity in Severity}
 
 
-def read(completion: Completion, gold: Gold, severity: Severity, name: str = "") -> Made:
+def read(answer: Written | Failure, gold: Gold, severity: Severity, name: str = "") -> Made:
     """Return the pair with errors in an answer of the model `name`."""
-    if completion.stop == "content_filter":
-        return Failure(kind=FailureKind.FILTERED, reason="the provider's content filter withheld the answer")
-    marks = list(_OUTPUT.finditer(completion.text))
+    if isinstance(answer, Failure):
+        return answer
+    marks = list(_OUTPUT.finditer(answer.text))
     if marks:  # a code fence around the JSON is allowed, no more
-        written = read_written(completion.text[marks[-1].end() :], WrittenPair, "what Table 7 asks for")
+        written = read_written(answer.text[marks[-1].end() :], WrittenPair, "what Table 7 asks for")
     else:
-        reason = f"no 'OUTPUT:' with JSON after it; ends {completion.text[-60:]!r}"
+        reason = f"no 'OUTPUT:' with JSON after it; ends {answer.text[-60:]!r}"
         written = Failure(kind=FailureKind.PARSE, reason=reason)
     if isinstance(written, Failure):
-        if completion.stop == "length":
+        if answer.stop is Stop.LENGTH:
             return Failure(kind=FailureKind.TRUNCATED, reason="the answer was cut off; raise the limit of tokens")
         return written
     return _gold(written, gold, severity, name) if written.is_cultural else None
@@ -93,10 +93,7 @@ async def make(
     async with aclosing(asker.ask(_jobs(golds, settings or SoftErrorSettings()), counts=counts)) as answers:
         async for answer in answers:
             gold, severity = answer.job.data
-            if answer.completion is None:
-                yield gold, answer.failure
-            else:
-                yield gold, read(answer.completion, gold, severity, asker.model.name)
+            yield gold, read(answer.read(Stop.LENGTH), gold, severity, asker.model.name)
 
 
 @cache

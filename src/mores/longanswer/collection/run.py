@@ -33,6 +33,7 @@ from mores.longanswer.collection.asking import (
 from mores.longanswer.collection.candidates import Candidate
 from mores.longanswer.collection.duplicates import NearDuplicate, near_duplicates, same_as_earlier
 from mores.models import Message, Model, Request
+from mores.models.base import Stop
 from mores.signature import sign
 from mores.types import Failure, Signature
 
@@ -192,8 +193,9 @@ def read_answer(stage: CollectStage, answer: Answer, constrained: bool = False) 
     """Return the question of an answer, with what the answer decides; a constrained model answers in JSON."""
     question: Collected = answer.job.data
     answered = question
-    if answer.completion:
-        replies = {**question.replies, stage: answer.completion.text}
+    written = answer.read(*Stop)
+    if not isinstance(written, Failure):
+        replies = {**question.replies, stage: written.whole}
         answered = question.model_copy(update={"replies": replies})
     reply = read_reply(answer)
     if constrained and not isinstance(reply, Failure):

@@ -12,8 +12,8 @@ from mores.benchmark.culturall import CULTURALL, answer_prompt
 from mores.benchmark.run import judge_request
 from mores.culture import region
 from mores.errors import InputError
-from mores.models import Completion, Message, Request
-from mores.models.written import without_thoughts
+from mores.models import Message, Request
+from mores.models.base import Stop, Written
 from mores.prompts import fill, read_prompt
 from mores.studio.campaigns.culturall.forms import PARTS, CulturallSettings
 from mores.studio.fence import Fence
@@ -38,10 +38,10 @@ def _request(figure: str, texts: dict[str, str], tokens: int = TOKENS, **slots: 
     return Request((system, user), max_tokens=tokens, logprobs=False)
 
 
-def _written(completion: Completion) -> str:
+def _written(reply: Written) -> str:
     """Return what a model wrote, without its thoughts; InputError where that is nothing or was cut off."""
-    text = without_thoughts(completion.text).replace("\0", "").strip()
-    if completion.stop == "length":
+    text = reply.text.replace("\0", "").strip()
+    if reply.stop is Stop.LENGTH:
         raise InputError("it was cut off")
     if not text:
         raise InputError("it is empty")
@@ -93,9 +93,9 @@ def _ask_judge(item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Re
     return request._replace(messages=(told, *rest))
 
 
-def _read_judge(completion: Completion, item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Content:
+def _read_judge(reply: Written, item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Content:
     assert CULTURALL.judging is not None
-    grade = CULTURALL.judging.read(_bench_item(item), str(ask.data["prediction"]), completion.text, again=False)
+    grade = CULTURALL.judging.read(_bench_item(item), str(ask.data["prediction"]), reply.text, again=False)
     if isinstance(grade, Failure):
         raise InputError(grade.reason)
     return {"correct": grade.label is Label.CORRECT}
@@ -125,8 +125,8 @@ def read_topic(text: str, settings: CulturallSettings) -> str:
     raise InputError(f"it says {text[:60]!r}; expected one of the topics")
 
 
-def _read_translation(completion: Completion, _item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Content:
-    text = _MARK.sub("", _written(completion)).strip()
+def _read_translation(reply: Written, _item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Content:
+    text = _MARK.sub("", _written(reply)).strip()
     name = ask.data["field"]
     if not text:
         raise InputError("it is empty")
@@ -146,7 +146,7 @@ def _draft_task(figure: str, title: str) -> ModelTask[CulturallSettings]:
 
     return ModelTask(
         ask_draft,
-        lambda completion, _item, _ask, _settings: dict(read_draft(_written(completion))),
+        lambda reply, _item, _ask, _settings: dict(read_draft(_written(reply))),
         title,
         keeps=("excerpt",),
         fills=PARTS,
@@ -160,13 +160,13 @@ TASKS: dict[str, ModelTask[CulturallSettings]] = {
         lambda item, _ask, _settings: Request(
             CULTURALL.messages(_bench_item(item)), CULTURALL.max_tokens, CULTURALL.temperature, logprobs=False
         ),
-        lambda completion, _item, _ask, _settings: {"text": _written(completion)},
+        lambda reply, _item, _ask, _settings: {"text": _written(reply)},
         "Answer the question",
     ),
     "judge": ModelTask(_ask_judge, _read_judge, "Judge an answer"),
     "region": ModelTask(
         lambda item, _ask, _settings: _request("figure9_region", _situation(item), 200),
-        lambda completion, _item, _ask, _settings: {"region": read_region(_written(completion))},
+        lambda reply, _item, _ask, _settings: {"region": read_region(_written(reply))},
         "Region",
     ),
     "topic": ModelTask(
@@ -176,7 +176,7 @@ TASKS: dict[str, ModelTask[CulturallSettings]] = {
             200,
             topic_list=f"[{', '.join(topic.name for topic in settings.topics)}]",
         ),
-        lambda completion, _item, _ask, settings: {"topic": read_topic(_written(completion), settings)},
+        lambda reply, _item, _ask, settings: {"topic": read_topic(_written(reply), settings)},
         "Topic",
     ),
     "translate": ModelTask(

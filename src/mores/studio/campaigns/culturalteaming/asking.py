@@ -11,12 +11,14 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mores.benchmark.choice import lettered, read_letter
+from mores.benchmark.choice import lettered
 from mores.culture import region_name
 from mores.errors import InputError
-from mores.models import Completion, Message, Request
-from mores.models.written import read_written, without_thoughts
+from mores.models import Message, Request
+from mores.models.base import Written
+from mores.models.written import read_written
 from mores.prompts import fill, read_prompt
+from mores.reading import chosen_letter
 from mores.studio.campaigns.culturalteaming.forms import LETTERS, LONGEST_OPTION, LONGEST_QUESTION, problem_of
 from mores.studio.fence import Fence
 from mores.studio.kind import CampaignSettings
@@ -62,9 +64,9 @@ def ask_draft(item: CampaignItem, ask: Ask, _settings: CampaignSettings) -> Requ
     return Request((Message("user", text),), max_tokens=700, logprobs=False, schema=SCHEMA)
 
 
-def read_draft(completion: Completion, _item: CampaignItem, _ask: Ask, _settings: CampaignSettings) -> Content:
+def read_draft(reply: Written, _item: CampaignItem, _ask: Ask, _settings: CampaignSettings) -> Content:
     """Return the question in the answer; words around the JSON do not matter."""
-    text = without_thoughts(completion.text)
+    text = reply.text
     draft = read_written(text[text.find("{") : text.rfind("}") + 1], DraftedQuestion, "a question with four options")
     if isinstance(draft, Failure):
         raise InputError("it has no question with four options")
@@ -82,31 +84,31 @@ def ask_answer(item: CampaignItem, ask: Ask, _settings: CampaignSettings) -> Req
     return Request((Message("user", text),), max_tokens=64, logprobs=True, alternatives=10)
 
 
-def read_answer(completion: Completion, _item: CampaignItem, ask: Ask, _settings: CampaignSettings) -> Content:
+def read_answer(reply: Written, _item: CampaignItem, ask: Ask, _settings: CampaignSettings) -> Content:
     """Return the letters, the confidence in them where the server gives it, and whether the AI was beaten."""
     correct = ask.data.get("correct", ())
     if len(correct) < 2:
-        letter = read_letter(completion.text, len(LETTERS))
-        if isinstance(letter, Failure):
+        letter = chosen_letter(reply.text, len(LETTERS))
+        if letter is None:
             raise InputError("it does not choose one option")
-        letters, confidence = [letter], _confidence(completion, letter)
+        letters, confidence = [letter], _confidence(reply, letter)
     else:
-        line = without_thoughts(completion.text).partition("\n")[0]
+        line = reply.text.partition("\n")[0]
         letters = sorted(set(re.findall(r"\w+", line.upper())) - _WORDS)
         if not letters or not set(letters) <= set(LETTERS):
             raise InputError("it does not say which options are correct")
-        confidence = math.exp(sum(completion.logprobs)) if completion.logprobs else None
+        confidence = math.exp(sum(reply.logprobs)) if reply.logprobs else None
     return {"letters": letters, "confidence": confidence, "beaten": set(letters) != set(correct)}
 
 
-def _confidence(completion: Completion, letter: str) -> float | None:
+def _confidence(reply: Written, letter: str) -> float | None:
     """Return the letter's share of what the first token could have been among the letters; else its own probability."""
     shares = dict.fromkeys(LETTERS, 0.0)
-    for token, logprob in completion.alternatives or ():
+    for token, logprob in reply.alternatives or ():
         name = token.strip(" \n\t.():*\"'").upper()
         if name in shares:
             shares[name] += math.exp(min(logprob, 0.0))
     if shares[letter] > 0:
         return shares[letter] / sum(shares.values())
-    starts = completion.text.lstrip().upper().startswith(letter)
-    return math.exp(min(completion.logprobs[0], 0.0)) if starts and completion.logprobs else None
+    starts = reply.whole.lstrip().upper().startswith(letter)
+    return math.exp(min(reply.logprobs[0], 0.0)) if starts and reply.logprobs else None

@@ -9,8 +9,8 @@ from mores.benchmark.msqa import MSQA
 from mores.benchmark.msqa.judge import FIRST, mute, read_verdict
 from mores.benchmark.msqa.judge import JUDGE as SHORT_ANSWERS
 from mores.errors import InputError
-from mores.models import Completion, Message, Request
-from mores.models.written import without_thoughts
+from mores.models import Message, Request
+from mores.models.base import Stop, Written
 from mores.prompts import fill, read_prompt
 from mores.search import Found, Query, shorten
 from mores.studio.campaigns.msqa.checks import CONFIRM, JUDGE, QUALITY, SEARCH, TRANSLATE, TRY
@@ -39,21 +39,16 @@ def _request(name: str, item: CampaignItem, max_tokens: int, evidence: str = "")
     return Request((Message("user", text),), max_tokens=max_tokens, logprobs=False)
 
 
-def _text(completion: Completion) -> str:
+def _text(reply: Written) -> str:
     """Return what the model wrote after thinking, whole."""
-    if completion.stop == "content_filter":
-        raise InputError("the provider's filter withheld it")
-    if completion.stop == "length":
+    if reply.stop is Stop.LENGTH:
         raise InputError("it was cut off")
-    text = without_thoughts(completion.text)
-    if not text.strip():
-        raise InputError("it is empty")
-    return text
+    return reply.text
 
 
-def _verdict(completion: Completion, verdicts: tuple[str, ...]) -> Content:
+def _verdict(reply: Written, verdicts: tuple[str, ...]) -> Content:
     """Return the verdict of the last line, and the reason before it."""
-    text = _text(completion)
+    text = _text(reply)
     verdict = read_verdict(text, verdicts)
     if isinstance(verdict, Failure):
         raise InputError(verdict.reason)
@@ -77,8 +72,8 @@ def _ask_confirm(item: CampaignItem, _ask: Ask, _settings: MsqaSettings) -> Requ
     return _request("confirm", item, 1024, shown)
 
 
-def _read_translation(completion: Completion, _item: CampaignItem, _ask: Ask, _settings: MsqaSettings) -> Content:
-    text = _text(completion)
+def _read_translation(reply: Written, _item: CampaignItem, _ask: Ask, _settings: MsqaSettings) -> Content:
+    text = _text(reply)
     try:
         value = json.loads(text[text.find("{") : text.rfind("}") + 1])
         pair = {"question_zh": value["question"], "answer_zh": value["answer"]}
@@ -95,8 +90,8 @@ def _ask_question(item: CampaignItem, _ask: Ask, _settings: MsqaSettings) -> Req
     return Request(messages, MSQA.max_tokens, MSQA.temperature, logprobs=False)
 
 
-def _read_answer(completion: Completion, _item: CampaignItem, _ask: Ask, _settings: MsqaSettings) -> Content:
-    return {"answer": _text(completion)[:LONGEST]}
+def _read_answer(reply: Written, _item: CampaignItem, _ask: Ask, _settings: MsqaSettings) -> Content:
+    return {"answer": _text(reply)[:LONGEST]}
 
 
 def _ask_judge(item: CampaignItem, ask: Ask, _settings: MsqaSettings) -> Request:
