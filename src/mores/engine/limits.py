@@ -71,8 +71,14 @@ class Pace:
         self._level -= amount
 
 
+_PAUSE = 0.1
+"""Seconds without calls where a server refuses one while it has no other; doubled while it refuses all."""
+_CALM = 5.0
+"""Seconds after the last refusal in which the number of calls at once grows by one for all of them, not for each."""
+
+
 class Throttle:
-    """Admits calls: halves the number at once when the server is overloaded, and grows it back slowly."""
+    """Admits calls: a server that refuses one gets no more at once than it has, and then again one more at a time."""
 
     def __init__(self, limits: Limits, concurrency: int) -> None:
         self.most = concurrency
@@ -80,7 +86,8 @@ class Throttle:
         self._active = 0
         self._waiters: deque[asyncio.Future[None]] = deque()
         self._paused_until = 0.0
-        self._last_cut = 0.0
+        self._refused_at = float("-inf")
+        self._refused_alone = 0
         self._requests = Pace(limits.requests_per_minute)
         self._tokens = Pace(limits.tokens_per_minute)
 
@@ -111,15 +118,18 @@ class Throttle:
 
     def succeeded(self, surplus_tokens: int) -> None:
         """Count a call that was answered; `surplus_tokens` is what it used beyond the guess."""
+        self._refused_alone = 0
         if self.limit < self.most:
-            self.limit = min(float(self.most), self.limit + max(1.0 / self.limit, 0.05))
+            calm = time.monotonic() - self._refused_at > _CALM
+            self.limit = min(float(self.most), self.limit + (1.0 if calm else 1.0 / self.limit))
         self._tokens.take(surplus_tokens)
 
-    def overloaded(self, problem: Transient, started: float) -> None:
-        """Allow fewer calls, as the server asked. Calls that were in flight at the last cut do not cut again."""
-        now = time.monotonic()
-        if problem.retry_after:
-            self._paused_until = max(self._paused_until, now + problem.retry_after)
-        if started >= self._last_cut:
-            self._last_cut = now
-            self.limit = max(1.0, self.limit / 2)
+    def overloaded(self, problem: Transient) -> None:
+        """Allow no more calls than the server has now without the one that it refused, or pause where it has none."""
+        self._refused_at = now = time.monotonic()
+        self.limit = max(1.0, min(self.limit, self._active - 1.0))
+        wait = problem.retry_after or 0.0
+        if self._active <= 1:
+            wait = max(wait, _PAUSE * 2.0 ** min(self._refused_alone, 8))
+            self._refused_alone += 1
+        self._paused_until = max(self._paused_until, now + wait)

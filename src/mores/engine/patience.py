@@ -25,6 +25,8 @@ class Tries:
     failed: int = 0
     counted: int = 0
     """Those that failed while the server could be reached."""
+    answered: int = 0
+    """How many other calls had been answered when the last one failed."""
 
 
 class Patience:
@@ -52,6 +54,10 @@ class Patience:
         """
         now = time.monotonic()
         tries.failed += 1
+        answered, tries.answered = tries.answered, self._worked
+        if problem.overload and not problem.down and self._worked > answered:  # others are answered: its turn comes
+            self._counts.retries += 1
+            return True
         self._counts.problem = str(problem)
         left = None
         if not problem.down or not self._limits.outage:

@@ -337,7 +337,7 @@ class _Runner:
             try:
                 outcome = await self._attempt(request)
                 if isinstance(outcome, Transient) and outcome.overload:
-                    self.throttle.overloaded(outcome, tries.started)
+                    self.throttle.overloaded(outcome)
                 elif isinstance(outcome, Completion):
                     used = outcome.prompt_tokens + outcome.completion_tokens
                     self.throttle.succeeded(used - guess if guess and used else 0)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple
 
 from mores.culture import UNSPACED
 from mores.metric.schema import WrittenError
@@ -36,14 +38,16 @@ def align(errors: Iterable[WrittenError], sample: Sample, *, share: bool = False
     quoting words of the text, however often it says the same.
     """
     taken: set[tuple[str, tuple[int, int]]] = set()
+    left: dict[tuple[str, str], Iterator[tuple[int, int]]] = {}  # what was passed over once is taken for good
     located = []
     for error in errors:
         places = candidates(error.quote, sample.side(error.side))
         if error.occurrence:
             span = _nth(places, error.occurrence)
         else:
-            free = (place for spans in places for place in spans if (error.side, place) not in taken)
-            span = next(free, find(error.quote, sample.side(error.side)) if share else None)
+            places_left = left.setdefault((error.side, error.quote), chain.from_iterable(places))
+            free = (place for place in places_left if (error.side, place) not in taken)
+            span = next(free, None) or (find(error.quote, sample.side(error.side)) if share else None)
         if span:
             taken.add((error.side, span))
         located.append(_error(error, span, sample))
@@ -62,12 +66,24 @@ def candidates(quote: str, text: str) -> Iterator[list[tuple[int, int]]]:
     """
     if not quote.strip():
         return
-    exact = list(_exact(quote, text))
-    yield _keep_whole_words(exact, text)
-    normalised = list(_normalised(quote, text))
-    yield _keep_whole_words(normalised, text)
-    yield exact
-    yield normalised
+    exact = _spans(_exact, quote, text)
+    yield exact.whole
+    normalised = _spans(_normalised, quote, text)
+    yield normalised.whole
+    yield exact.spans
+    yield normalised.spans
+
+
+class _Spans(NamedTuple):
+    spans: list[tuple[int, int]]
+    whole: list[tuple[int, int]]
+    """Those that do not cut a word: a quoted `he` is not the one in `The`."""
+
+
+@lru_cache(maxsize=64)  # a report may quote the same words very often
+def _spans(find: Callable[[str, str], Iterator[tuple[int, int]]], quote: str, text: str) -> _Spans:
+    spans = list(find(quote, text))
+    return _Spans(spans, [(start, end) for start, end in spans if not cuts(text, start) and not cuts(text, end)])
 
 
 def _error(error: WrittenError, span: tuple[int, int] | None, sample: Sample) -> Error:
@@ -87,11 +103,6 @@ def _error(error: WrittenError, span: tuple[int, int] | None, sample: Sample) ->
 
 def _nth(places: Iterable[list[tuple[int, int]]], nth: int) -> tuple[int, int] | None:
     return next((spans[nth - 1] for spans in places if len(spans) >= nth), None)
-
-
-def _keep_whole_words(spans: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
-    """Return the spans that do not cut a word: a quoted `he` is not the one in `The`."""
-    return [(start, end) for start, end in spans if not cuts(text, start) and not cuts(text, end)]
 
 
 def cuts(text: str, position: int) -> bool:

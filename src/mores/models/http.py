@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from base64 import b64encode
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import quote
 
 import aiohttp
 import orjson
@@ -75,20 +79,35 @@ class ApiKey:
 
     def __init__(self, key: str) -> None:
         secret = len(key) >= (_SHORTEST_WORD if key.isalpha() else _SHORTEST)
-        self._text = key if secret else ""
-        self._json = orjson.dumps(self._text)[1:-1]
+        forms = {key, orjson.dumps(key)[1:-1].decode(), *_encoded(key)} if secret else set[str]()
+        longest_first = sorted(forms, key=len, reverse=True)
+        self._forms = re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE) if forms else None
+        self._bytes = re.compile(self._forms.pattern.encode(), re.IGNORECASE) if self._forms else None
 
     def masked(self, text: str) -> str:
         """Return a text without the key."""
-        return text.replace(self._text, MASK) if self._text else text
+        return self._forms.sub(MASK, text) if self._forms else text
 
     def masked_body(self, body: bytes) -> bytes:
-        """Return a body without the key, also where JSON spells it with escapes."""
-        if not self._text:
+        """Return a body without the key, also where JSON spells it with escapes, or it is encoded."""
+        if self._bytes is None:
             return body
         if b"\\" in body:
             with suppress(ValueError, TypeError):  # it is no JSON, or nested deeper than can be written
                 body = orjson.dumps(read_json(body))
-        for form in {self._json, self._text.encode()}:
-            body = body.replace(form, MASK.encode())
-        return body
+        return self._bytes.sub(MASK.encode(), body)
+
+
+def _encoded(key: str) -> Iterator[str]:
+    """Yield how a server may spell a key: in percent signs, hexadecimal, and base64 from each of its three offsets.
+
+    Of base64, the characters that depend on what stands beside the key are left out.
+    """
+    yield from (quote(key), quote(key, safe=""))
+    yield "".join(f"%{byte:02x}" for byte in key.encode())
+    yield key.encode().hex()
+    for offset in range(3):
+        whole = b64encode(b"\0" * offset + key.encode()).decode()
+        inner = whole[-(-8 * offset // 6) : len(whole.rstrip("=")) - bool((offset + len(key)) % 3)]
+        yield inner
+        yield inner.translate({ord("+"): "-", ord("/"): "_"})

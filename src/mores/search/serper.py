@@ -161,7 +161,7 @@ class Serper:
             self._throttle.release()
         outcome = read_results(body, self._boxes) if status == 200 else self._refusal(status, headers, body)
         if isinstance(outcome, Transient) and outcome.overload:
-            self._throttle.overloaded(outcome, tries.started)
+            self._throttle.overloaded(outcome)
         elif not isinstance(outcome, Transient):
             self._throttle.succeeded(0)
             self._patience.succeeded()

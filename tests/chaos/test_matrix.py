@@ -1,0 +1,211 @@
+"""The fault matrix: every fault of `faults.py` in every command that asks a model, in all texts, in one, for a while.
+
+No traceback; nothing failed is counted as an answer; a bounded delay; neighbours as if nothing had happened; and once
+the server is well, `--retry-failed` gives what a good server gives at once. CI goes through a sample; `make chaos`
+through all of it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import pytest
+from aiohttp import web
+
+from mores.errors import Rejected
+from mores.models import Message, Request
+from mores.models.fake import fake
+from tests.chaos.faults import FAULTS, ServerFault, status
+from tests.cli.conftest import Done, run_in_process
+from tests.engine.server import Server, completion
+from tests.fixtures import SETTINGS
+from tests.fixtures.inputs import write_inputs
+
+KEY = "sk-live-4f9a7c2e81d05b63"
+SECONDS = 40.0
+"""No command takes longer with any fault: two attempts of a second for the few texts, whatever they wait for."""
+ASK = "--attempts 2 --timeout 1 --outage 1 --config quick.toml"
+QUICK = "[asking]\nbackoff = 0.01\nlongest_wait = 0.05\nconfirm_every = 0.2\n"
+
+
+class AskingCommand(NamedTuple):
+    """A command that asks a model, and words of one of its texts."""
+
+    arguments: str
+    one: str
+
+
+COMMANDS = {
+    "score": AskingCommand("score texts.jsonl --model openai:judge", "drink tea"),
+    "bench": AskingCommand("bench normad --data data --model openai:model", "in story 2."),
+    "judged": AskingCommand("bench culturall --data data --model openai:model --judge openai:grader", "escena2"),
+    "judge-check": AskingCommand("judge-check culturall --data data --model openai:grader", "Zapallo2"),
+    "topics": AskingCommand("topics normad --data data --topics topics.toml --model openai:labeller", "in story 2."),
+    "diagnose": AskingCommand("diagnose stability normad --data data --model openai:model --samples 2", "in story 2."),
+    "audit": AskingCommand("audit injection --model openai:auditor --category override --limit 2", "gnore all"),
+    "meta": AskingCommand("meta --data dataset --metric excam:openai:judge --baselines always", "feast 3?"),
+    "longform": AskingCommand(
+        "longform answers.jsonl --judge openai:reader --corpus passages.jsonl -k 2", "grandmother"
+    ),
+    "collect": AskingCommand("collect questions.jsonl --model openai:collector", "Is water"),
+}
+MODES = ("all", "one", "heals")
+Rows = dict[tuple[str, ...], Any]
+
+
+@contextmanager
+def upstream(command: AskingCommand, fault: ServerFault | None, mode: str) -> Iterator[Server]:
+    """A server with the answers of the scripts, and with the fault where the mode says so; `server.faults` is on."""
+    scripts = cache(fake)
+
+    async def respond(server: Server, request: web.Request) -> web.StreamResponse:
+        asked = await request.json()
+        prompt = asked["messages"][-1]["content"]
+        try:
+            text = (await scripts(f"{asked['model']}.jsonl").complete(Request((Message("user", prompt),)))).text
+        except Rejected as error:
+            return web.json_response({"error": {"message": str(error)}}, status=422)
+        proper = completion(text)
+        hit = {"all": True, "one": command.one in prompt, "heals": len(server.asked) <= 3}[mode]
+        if fault is None or not hit or server.seed == "well":  # type: ignore[attr-defined]
+            return web.json_response(proper)
+        made: Any = fault.respond(request, proper)
+        made = await made if inspect.isawaitable(made) else made
+        return made if isinstance(made, web.StreamResponse) else web.json_response(made)
+
+    with Server({respond: 1.0}) as server:
+        server.seed = ""  # type: ignore[attr-defined]
+        yield server
+
+
+def call(home: Path, server: Server, command: AskingCommand, out: str, *more: str) -> Done:
+    """Run the command in a folder with its inputs."""
+    environment = {**SETTINGS, "MORES_CACHE": str(home / "cache"), "OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.url}
+    return run_in_process(home, (*command.arguments.split(), *ASK.split(), "--out", out, *more), env=environment)
+
+
+def rows_of(home: Path, out: str, server: Server) -> Rows:
+    """Every row of the run's files, by file and id; nothing where there is no run."""
+    rows: Rows = {}
+    for path in sorted((home / out).rglob("*.jsonl")):
+        for number, line in enumerate(path.read_text("utf-8").splitlines()):
+            row = json.loads(line.replace(server.url, "SERVER"))
+            name = next((str(row[key]) for key in ("sample_id", "item_id", "id") if key in row), "")
+            rows[path.relative_to(home / out).as_posix(), str(number), name] = row
+    return rows
+
+
+@pytest.fixture(scope="session")
+def template() -> Iterator[Path]:
+    """A folder with all inputs."""
+    with TemporaryDirectory() as folder:
+        home = Path(folder)
+        write_inputs(home)
+        (home / "quick.toml").write_text(QUICK)
+        done = run_in_process(home, ("build", "recipe.yaml", "--out", "dataset"), env=SETTINGS)
+        assert not done.returncode, done.stderr
+        yield home
+
+
+@pytest.fixture
+def home(template: Path, tmp_path: Path) -> Path:
+    """A folder that has the inputs by links."""
+    for path in template.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    return tmp_path
+
+
+_KNOWN: dict[str, tuple[Rows, set[tuple[str, ...]]]] = {}
+
+
+def known(name: str, home: Path) -> tuple[Rows, set[tuple[str, ...]]]:
+    """The rows of a run with a good server, and which of them need the one text; found out once."""
+    if name not in _KNOWN:
+        command = COMMANDS[name]
+        runs = []
+        for mode, fault in (("all", None), ("one", status(422))):
+            with upstream(command, fault, mode) as server:
+                done = call(home, server, command, f"known-{mode}", "--no-store")
+                assert "Traceback" not in done.stderr
+                runs.append(rows_of(home, f"known-{mode}", server))
+        good, bad = runs
+        _KNOWN[name] = good, {key for key in good if good[key] != bad.get(key)}
+    return _KNOWN[name]
+
+
+def has_failed(row: object) -> bool:
+    """Whether a row has a failure anywhere in it."""
+    if isinstance(row, dict):
+        failures = (row.get("failure"), row.get("failures"))
+        return any(failures) or any(map(has_failed, row.values()))
+    return isinstance(row, list) and any(map(has_failed, row))
+
+
+def check(name: str, fault_name: str, mode: str, home: Path) -> None:
+    command, fault = COMMANDS[name], FAULTS[fault_name]
+    good, of_one = known(name, home)
+    with upstream(command, fault, mode) as server:
+        started = time.monotonic()
+        done = call(home, server, command, "run")
+        assert time.monotonic() - started < SECONDS
+        assert "Traceback" not in done.stdout + done.stderr, done.stderr
+        assert KEY not in done.stdout + done.stderr
+        rows = rows_of(home, "run", server)
+        if mode == "one":
+            assert rows, done.stderr
+            same = {key: row for key, row in good.items() if key not in of_one}
+            assert {key: rows.get(key) for key in same} == same, done.stderr
+        if fault.usable:
+            assert rows or mode != "one"
+        elif fault.usable is False and mode != "heals":
+            assert done.returncode or all(has_failed(rows.get(key)) or key not in rows for key in of_one if rows)
+        server.seed = "well"  # type: ignore[attr-defined]
+        again = call(home, server, command, "again", "--retry-failed")
+        assert "Traceback" not in again.stderr
+        if fault.usable is False:
+            assert rows_of(home, "again", server) == good, again.stderr
+
+
+CASES = [(name, fault, mode) for name in COMMANDS for fault in FAULTS for mode in MODES]
+
+
+def sampled(cases: list[tuple[str, str, str]], every: int) -> list[tuple[str, str, str]]:
+    """One in so many cases, always the same ones, spread over everything."""
+    return [case for case in cases if zlib.crc32(" ".join(case).encode()) % every == 0]
+
+
+@pytest.mark.parametrize(("name", "fault", "mode"), sampled(CASES, 100))
+def test_a_sample_of_the_matrix(name: str, fault: str, mode: str, home: Path) -> None:
+    check(name, fault, mode, home)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_whole_matrix(fault: str, home: Path) -> None:
+    wrong = []
+    for name in COMMANDS:
+        for mode in MODES:
+            folder = home / name / mode
+            folder.mkdir(parents=True)
+            for path in home.iterdir():
+                if path.is_symlink():
+                    (folder / path.name).symlink_to(path)
+            try:
+                check(name, fault, mode, folder)
+            except AssertionError as error:
+                wrong.append(f"{name}, {mode}: {error}"[:600])
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_table_is_long_enough() -> None:
+    assert len(FAULTS) >= 120
+    assert set(COMMANDS) >= {"score", "bench", "meta", "longform", "diagnose", "collect", "topics", "audit"}
