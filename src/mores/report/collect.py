@@ -11,9 +11,20 @@ from mores.formatting import NOTHING, count, number, percent, show_failures
 from mores.longanswer.collection import CandidateStatus, Collected, Collection, CollectStage, LanguageCount, categories
 from mores.longanswer.collection.numbers import Size
 from mores.longanswer.folder import CollectRun
-from mores.report.base.blocks import Cards, Heading, Hero, Notes, PageBlock, Paragraph, Ramp, Section, Select, key
+from mores.report.base.blocks import (
+    Cards,
+    Heading,
+    Hero,
+    Notes,
+    PageBlock,
+    Paragraph,
+    Ramp,
+    Section,
+    Select,
+    is_few,
+    key,
+)
 from mores.report.base.document import ResultDocument
-from mores.report.base.few import is_few
 from mores.report.base.grid import Cell, Grid, Head, Heat, Row, make_grid
 from mores.report.base.names import LONG
 from mores.report.base.shapes import shades

@@ -14,16 +14,15 @@ from mores.formatting import count, number, show_failures, show_score
 from mores.metric.folder import ScoreRun
 from mores.metric.summary import ScoreSummary, ScoreTally, State, errors, lacks_certainty, state, weak_because
 from mores.report.base.blocks import Caution, Fold, PageBlock
-from mores.report.base.cells import share_cell
 from mores.report.base.charts import Amounts, IntervalRow, Intervals
 from mores.report.base.document import ResultDocument
-from mores.report.base.grid import Cell, Grid, ListGrid, Row, make_grid, plain
+from mores.report.base.grid import Cell, Grid, ListGrid, Row, make_grid, plain, share_cell
 from mores.report.base.marks import MarkedSample, mark
 from mores.report.base.names import group_name, is_web_address, look_up
 from mores.report.base.page import draw, writable
 from mores.search.ground import cut, shorten
 from mores.stats.intervals import share_interval
-from mores.types import Error, Evidence, Judgement, Result, Sample, Severity
+from mores.types import Error, Judgement, Result, Sample, Severity
 
 Pair = tuple[Sample, Judgement]
 LIMIT = 2000
@@ -289,7 +288,11 @@ def _zones(counts: ScoreSummary, bars: Counter[str]) -> list[dict[str, Any]]:
 def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
     """Return one text as the template shows it; an explanation that only repeats those of its errors is left out."""
     explanation = judgement.report.explanation if judgement.report else ""
-    evidence = [_passage(piece) for piece in judgement.evidence or sample.evidence]
+    evidence = [
+        shorten(piece, PASSAGE).model_dump(mode="json")
+        | {"title": cut(piece.title, PASSAGE), "link": is_web_address(piece.source)}  # which a page may link to
+        for piece in judgement.evidence or sample.evidence
+    ]
     marked = mark(place, sample, errors(judgement), evidence)
     cited = {
         number: [error["number"] for error in marked.errors if number in error["error"].evidence]
@@ -308,12 +311,6 @@ def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
         "evidence": evidence,
         "cited": cited,
     }
-
-
-def _passage(piece: Evidence) -> dict[str, Any]:
-    """Return one piece of evidence; `link` says whether its source is an address that a page may link to."""
-    shown = shorten(piece, PASSAGE).model_dump(mode="json") | {"title": cut(piece.title, PASSAGE)}
-    return shown | {"link": is_web_address(piece.source)}
 
 
 @dataclass(frozen=True)

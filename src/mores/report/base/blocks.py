@@ -11,9 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from mores.report.base.few import is_few
-from mores.report.base.links import RunLinks
-from mores.types import FEW
+from mores.types import FEW, Result
 
 STEPS = 20
 """Shades of a heatmap between 0 and 1."""
@@ -46,6 +44,28 @@ class LegendSign(NamedTuple):
     line: str = ""
     block: str = ""
     letter: str = ""
+
+
+# The one rule of every chart for a value of few samples, which says little: it is hollow or hatched, has no colour and
+# no part in a scale of colours, and its count stands beside it. A chart that shows one explains the sign in its legend;
+# nothing else on our pages is hollow or hatched.
+
+
+def is_few(n: int | None) -> bool:
+    """Return whether a value rests on too few samples to be drawn like the others."""
+    return n is not None and n < FEW
+
+
+def few_count(n: int | None) -> str:
+    """Return the count that stands beside a value of few samples; nothing beside others."""
+    return f"n {n:,}" if n is not None and is_few(n) else ""
+
+
+def telling(results: Iterable[Result | None]) -> Iterator[float]:
+    """Return the values of enough samples: only these have a colour, so only these make its scale."""
+    return (
+        result.value for result in results if result is not None and result.value is not None and not is_few(result.n)
+    )
 
 
 def few_sign(look: str, counts: Iterable[int | None]) -> list[LegendSign]:
@@ -153,6 +173,16 @@ class Signatures(PageBlock):
     """What must be the same for two numbers to be comparable."""
 
     rows: Sequence[tuple[str, object]]
+
+
+class RunLinks(NamedTuple):
+    """What a page links to of a run (`links.py`)."""
+
+    name: str
+    folder: str
+    """As it was given."""
+    files: dict[str, str]
+    """Addresses by the names of pages and files, the best to begin with first."""
 
 
 @dataclass(frozen=True)

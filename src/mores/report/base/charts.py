@@ -15,8 +15,7 @@ from string import ascii_uppercase
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from mores.formatting import between, left_out, number, percent, points, possible, shares, span, to
-from mores.report.base.blocks import LegendSign, PageBlock, few_sign
-from mores.report.base.few import few_count, is_few
+from mores.report.base.blocks import LegendSign, PageBlock, few_count, few_sign, is_few
 from mores.types import Result
 
 COLOURS, DASHES = 8, 3

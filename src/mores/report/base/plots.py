@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mores.formatting import number, percent
-from mores.report.base.blocks import LegendSign, few_sign
+from mores.report.base.blocks import LegendSign, few_sign, is_few
 from mores.report.base.charts import COLOURS, Chart, Rows, inside, stroke
-from mores.report.base.few import is_few
 
 # ---- curves ----------------------------------------------------------------------------------------------------
 
@@ -188,8 +187,9 @@ class ScoreHistogram(Chart):
         for middle in (last // 2, last // 4, 3 * last // 4):
             if all(abs(middle - other) >= last / 6 for other in places):
                 places.add(middle)
+        names = [f"{edge:.3g}".replace("-", "−").replace("inf", "∞") for edge in self.edges]
         return [
-            ("first" if i == 0 else "last" if i == last else "", f"{100 * i / last:.2f}%", _edge(self.edges[i]))
+            ("first" if i == 0 else "last" if i == last else "", f"{100 * i / last:.2f}%", names[i])
             for i in (sorted(places) if last > 0 else ())
         ]
 
@@ -201,7 +201,3 @@ class ScoreHistogram(Chart):
                 where = self._between(max(range(len(row)), key=row.__getitem__), "and")
                 parts.append(f"{sum(row):,} {kind}" + (f", most between {where}" if where else ""))
         return "; ".join(parts) + "."
-
-
-def _edge(edge: float) -> str:
-    return f"{edge:.3g}".replace("-", "−").replace("inf", "∞")

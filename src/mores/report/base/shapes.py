@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 from mores.culture import region_name
 from mores.formatting import percent
-from mores.report.base.blocks import STEPS, LegendSign, Ramp, few_sign
+from mores.report.base.blocks import STEPS, LegendSign, Ramp, few_sign, is_few
 from mores.report.base.charts import COLOURS, NUMBERS, Chart, Rows, numbers_of, spoken, stroke
-from mores.report.base.few import is_few
 from mores.report.base.names import look_up
 from mores.types import Result
 

@@ -33,9 +33,9 @@ from mores.report.meta.tables import (
     significantly_best,
     statistics_table,
     value_of,
+    versus_tables,
     vote_table,
 )
-from mores.report.meta.versus import versus_tables
 
 __all__ = ["conclude", "describe", "describe_meta", "markdown_tables", "versus_tables"]
 
