@@ -64,5 +64,4 @@ A RUN is a folder that `mores bench` wrote. A BENCHMARK is run first, with the s
 """
 diagnose = click.Group("diagnose", help=ABOUT)
 for _kind, _help in KINDS.items():
-    _command = command(DiagnoseSettings, OutputSettings, name=_kind, text=_help, kind=_kind)
-    diagnose.add_command(_command(_diagnose))
+    diagnose.add_command(command(DiagnoseSettings, OutputSettings, name=_kind, text=_help, kind=_kind)(_diagnose))

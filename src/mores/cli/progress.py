@@ -15,7 +15,8 @@ from rich.progress import TimeRemainingColumn as TimeLeftColumn
 from mores.engine import Counts
 from mores.engine.cost import Price
 from mores.formatting import duration, money
-from mores.report.base.grid import plain, plain_console
+from mores.report.base.grid import plain_console
+from mores.report.base.text import plain
 
 T = TypeVar("T")
 

@@ -68,8 +68,8 @@ def train(settings: TrainSettings, each: EachSettings, hub: PushSettings, output
     if team.is_main_process:
         click.echo(f"wrote {out}", err=True)
         results = {name: each.result for name, each in runs.items()}
-        data = {name: result.model_dump(mode="json") for name, result in results.items()}
-        print_result(data, tables(results), output.json)
+        dumped = {name: result.model_dump(mode="json") for name, result in results.items()}
+        print_result(dumped, tables(results), output.json)
         push(hub, runs[",".join(settings.leave_out) or "all"].upload)
     team.end_training()
 

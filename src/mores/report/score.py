@@ -6,8 +6,7 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from mores.culture import language_name, region_name
 from mores.formatting import count, number, show_failures, show_score
@@ -16,10 +15,11 @@ from mores.metric.summary import ScoreSummary, ScoreTally, State, errors, lacks_
 from mores.report.base.blocks import Caution, Fold, PageBlock
 from mores.report.base.charts import Amounts, IntervalRow, Intervals
 from mores.report.base.document import ResultDocument
-from mores.report.base.grid import Cell, Grid, ListGrid, Row, make_grid, plain, share_cell
+from mores.report.base.grid import Cell, Grid, ListGrid, Row, make_grid, share_cell
 from mores.report.base.marks import MarkedSample, mark
 from mores.report.base.names import group_name, is_web_address, look_up
 from mores.report.base.page import draw, writable
+from mores.report.base.text import plain
 from mores.search.ground import cut, shorten
 from mores.stats.intervals import share_interval
 from mores.types import Error, Judgement, Result, Sample, Severity
@@ -226,27 +226,21 @@ def show_summary(counts: ScoreSummary) -> list[str]:
 # ---- the page --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Tiles(PageBlock):
+class Tiles(PageBlock, template="cards/score.html.j2"):
     """The counts at the top of the page."""
 
-    template: ClassVar[str] = "cards/score.html.j2"
     counts: ScoreSummary
 
 
-@dataclass(frozen=True)
-class ScoreDistribution(PageBlock):
+class ScoreDistribution(PageBlock, template="cards/score.html.j2"):
     """The two halves of the distribution of scores; a press on a bar shows only its texts."""
 
-    template: ClassVar[str] = "cards/score.html.j2"
     zones: Sequence[Mapping[str, Any]]
 
 
-@dataclass(frozen=True)
-class JudgedTexts(PageBlock):
+class JudgedTexts(PageBlock, template="cards/score.html.j2"):
     """The texts with their errors marked, and what they are searched and filtered by."""
 
-    template: ClassVar[str] = "cards/score.html.j2"
     n: int
     """How many there are in all."""
     cards: Sequence[Mapping[str, Any]]
@@ -313,11 +307,9 @@ def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class JudgementView(PageBlock):
+class JudgementView(PageBlock, template="cards/judgement.html.j2"):
     """A judgement in a notebook."""
 
-    template: ClassVar[str] = "cards/judgement.html.j2"
     judgement: Judgement
     marked: MarkedSample
     counts: str

@@ -188,9 +188,7 @@ def _curves(figure: Any, chart: Curves) -> None:
     for place, line in enumerate(chart.lines):
         look = {"color": _colour(place), "linestyle": DASHES[place // COLOURS % len(DASHES)], "label": line.label}
         axes.plot(line.x, line.y, linewidth=1.3, marker="o" if line.n else "", markersize=3, clip_on=not line.n, **look)
-        whiskers = [(x, low, high) for x, low, high in zip(line.x, line.low, line.high, strict=False)
-                 if low is not None and high is not None]  # fmt: skip
-        xs, lows, highs = ([row[i] for row in whiskers] for i in range(3))
+        xs, lows, highs = ([row[i] for row in line.intervals()] for i in range(3))
         if line.n:
             axes.vlines(xs, lows, highs, color=_colour(place), linewidth=1)
         else:

@@ -6,7 +6,7 @@ A page colours a `Heat`; `layout.py` lays a table out for the width of a termina
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from itertools import chain
 from typing import Any, NamedTuple
@@ -94,7 +94,6 @@ def _show(value: Any) -> Shown:
     return (text, cell.small) if cell.small else text
 
 
-@dataclass(frozen=True)
 class Grid(PageBlock):
     """One table; all of its words are made harmless when it is shown."""
 
@@ -241,12 +240,10 @@ class Grid(PageBlock):
         return lay_out(table, room)
 
 
-@dataclass(frozen=True)
 class Heat(Grid):
     """A table whose cells are coloured from -1 over 0 (no colour) to 1."""
 
 
-@dataclass(frozen=True)
 class ListGrid(Grid):
     """A long table of single things: in the terminal each takes a line, and the last column is cut."""
 

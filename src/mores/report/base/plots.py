@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mores.formatting import number, percent
@@ -52,6 +51,11 @@ class CurveLine(NamedTuple):
     n: Sequence[int] = ()
     """How many samples each point rests on: then points with whiskers are drawn rather than a band."""
 
+    def intervals(self) -> list[tuple[float, float, float]]:
+        """Return each x whose interval is known, with both ends."""
+        ends = zip(self.x, self.low, self.high, strict=False)
+        return [(x, low, high) for x, low, high in ends if low is not None and high is not None]
+
 
 class BinCount(NamedTuple):
     """How many answers there are between two places of the x axis."""
@@ -61,7 +65,6 @@ class BinCount(NamedTuple):
     n: int
 
 
-@dataclass(frozen=True)
 class Curves(Chart):
     """Lines from 0 to 100%, with bands or whiskers for their intervals, over columns of counts."""
 
@@ -110,8 +113,7 @@ class Curves(Chart):
 
     def _line(self, place: int, line: CurveLine) -> dict[str, Any]:
         at = self.axis.at
-        ends = [(x, low, high) for x, low, high in zip(line.x, line.low, line.high, strict=False)
-                if low is not None and high is not None]  # fmt: skip
+        ends = line.intervals()
         band = [at(x, high) for x, _, high in ends] + [at(x, low) for x, low, _ in reversed(ends)]
         points = [(x, y) for x, y in zip(line.x, line.y, strict=False) if math.isfinite(x) and math.isfinite(y)]
         marks = [
@@ -137,7 +139,6 @@ BAND, ROOM = 64, 38
 """Height of one kind's band, and of the bars in it."""
 
 
-@dataclass(frozen=True)
 class ScoreHistogram(Chart):
     """One band of bars for each kind, all on one scale: the share of that kind's samples between two edges."""
 
