@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from mores.benchmark import folder
 from mores.benchmark.board import Board
@@ -16,9 +15,9 @@ from mores.io import write_text
 from mores.longanswer.appraise import read_summaries
 from mores.longanswer.evaluate import read_appraised
 from mores.report import longform
-from mores.report.base.blocks import RunLinks, Section
+from mores.report.base.blocks import RunLinks
 from mores.report.base.document import ResultDocument
-from mores.report.base.grid import Grid, tables_html
+from mores.report.base.grid import tables_html
 from mores.report.base.links import link_runs
 from mores.report.base.page import render_page
 from mores.report.bench.answers import AnsweredRun, answers_section
