@@ -15,7 +15,7 @@ from mores.rating.folder import RESULT, RateRun
 from mores.rating.ratings import Rating
 from mores.rating.records import Annotator, Annotators, CarelessSign, RatingStudy
 from mores.rating.study import analyse
-from mores.report.base.figures import write_figures
+from mores.report.base import figures
 from mores.report.rate.tables import careless_people
 from mores.report.runs import describe, run_page
 from mores.run import Run, read_manifest
@@ -96,13 +96,15 @@ def test_the_page_fits_a_window(browser: Browser, tmp_path: Path, width: int) ->
     tab.close()
 
 
-def test_charts_and_tables_become_files(tmp_path: Path) -> None:
+def test_charts_and_tables_become_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
+    drawn = (".svg", ".pdf")  # test_figures draws them
+    monkeypatch.setattr(figures, "_draw", lambda _, path: [path.with_name(path.name + kind) for kind in drawn])
     ratings = [
         rating(question=str(n), model=model, rating=1 + (n + len(model)) % 5) for n in range(9) for model in ("a", "bb")
     ]
     run = run_of(tmp_path / "run", analyse(ratings, source="ratings.csv"))
-    written = {path.name for path in write_figures(describe(run), tmp_path / "figures")}
+    written = {path.name for path in figures.write_figures(describe(run), tmp_path / "figures")}
     assert {"ratings-mean-rating-by-model.pdf", "wins-wins-of-the-row-over-the-column.svg"} <= written
     tex = describe(run).tables["win-rates"].latex()
     assert tex.startswith("% Win rates and places")
