@@ -75,7 +75,7 @@ def pages() -> dict[str, str]:
     rows = ["| command | what it does |", "| --- | --- |"]
     written = {}
     for name, command in _below(mores):
-        rows.append(f"| [`mores {name}`]({name}.md) | {COMMANDS[name]} |")
+        rows.append(f"| [`mores {name}`]({name}.md) | {COMMANDS[name][1]} |")
         sections = [section(path, below, "##") for path, below in commands(command, f"mores {name}")]
         guide = f"[The guide](../{name}.md) explains it.\n" if (FOLDER.parent / f"{name}.md").exists() else ""
         written[f"{name}.md"] = "\n".join(filter(None, [sections[0].removeprefix("#"), guide, *sections[1:]]))

@@ -480,12 +480,3 @@ def test_the_list(mores: Run) -> None:
     assert list(rows) == list(BENCHMARKS)
     assert (rows["culturall"]["judge"], rows["culturall"]["variants"]) == (True, ["english"])
     assert (rows[HARD]["judge"], rows[HARD]["licence"]) == (False, "CC-BY-4.0")
-
-
-def test_figures_for_a_paper(mores: Run, home: Path, data: Path) -> None:
-    pytest.importorskip("matplotlib")
-    model = play(home, items("normad", data), oracle)
-    done = mores("bench", "normad", "--data", "data", "--model", model, "--figures", "paper")
-    assert done.returncode == 0, done.stderr
-    kinds = {path.suffix for path in (home / "paper").glob("normad-accuracy-with-95-intervals.*")}
-    assert kinds == {".svg", ".pdf", ".csv"}

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mores.benchmark.benchmark import Label
-from mores.cli.board import board
+from mores.cli.bench import board
 from mores.errors import ConfigError
 from tests.benchmark.test_board import put, result, verdict
 

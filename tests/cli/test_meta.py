@@ -279,14 +279,6 @@ def test_leaving_out_each_source(mores: Run, data: Path) -> None:
     assert matrix.average == pytest.approx(sum(diagonal) / 2)
 
 
-@pytest.mark.slow
-def test_figures_for_a_paper(mores: Run, data: Path, home: Path) -> None:
-    pytest.importorskip("matplotlib")
-    done = mores("meta", "--data", str(data), "--baselines", "never,majority", "--figures", "paper")
-    assert "into paper" in done.stderr
-    assert {path.suffix for path in (home / "paper").iterdir()} >= {".svg", ".pdf", ".csv", ".tex"}
-
-
 def test_a_limit_and_another_split(mores: Run, data: Path) -> None:
     meta_result = ran(
         mores("meta", "--data", str(data), "--baselines", "never", "--limit", "4", "--split", "dev", "--json")

@@ -290,7 +290,7 @@ def test_skip_bad_leaves_rows_out_and_says_so(mores: Run) -> None:
         (["--temperature", "warm"], "expected a number or 'none'"),
         (["--temperature", "nan"], "expected a number or 'none'"),
         (["--seed", "99999999999999999999"], "expected a whole number or 'none'"),
-        (["--timeout", "nan"], "expected a finite number"),
+        (["--timeout", "nan"], "timeout is nan; expected a number (--timeout)"),
         (["--price", "cheap"], "for example 0.40,1.60"),
         (["--style", "loud"], "'loud' is not one of"),
         (["--no-such-option"], "No such option"),

@@ -20,7 +20,7 @@ import pytest
 from click.testing import CliRunner
 
 from mores import culture
-from mores.cli.sources import sources as command
+from mores.cli.build import sources as command
 from mores.errors import ConfigError, InputError
 from mores.factory import sources
 from mores.factory.items import Source, SourceItem, Task

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.report.base.blocks import PageBlock
+from mores.report.base.blocks import PageBlock, telling
 from mores.report.base.charts import Amounts, GroupedBars, IntervalRow, Intervals, Stack, StackPart, Stacks
-from mores.report.base.few import telling
+from mores.report.base.document import ResultDocument
 from mores.report.base.grid import Cell, Grid, Head, Heat, make_grid
-from mores.report.base.page import REPORT, draw
+from mores.report.base.page import draw, render_page
 from mores.report.base.plots import Axis, BinCount, CurveLine, Curves, ScoreHistogram
 from mores.report.base.shapes import Radar, RadarProfile, Ranks, Shades, World, shades
 from mores.types import Result
@@ -152,7 +152,7 @@ def test_twenty_lines_look_different() -> None:
 
 
 def test_the_style_sheet_has_every_class() -> None:
-    style = (REPORT / "base" / "page.css").read_text(encoding="utf-8")
+    style = render_page(ResultDocument("", "", ()))
     for name in [*(f"c{i}" for i in range(8)), "d1", "d2", *(f"s{i}" for i in range(1, 21)), "above", "below", "guess"]:
         assert re.search(rf"\.{name} {{", style), name
     assert not re.search(r"url\(|@import|https?:", style)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import re
+from base64 import b64encode
 from collections.abc import Callable
+from hashlib import sha256
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -80,10 +83,7 @@ def test_a_document_is_shown_by_every_renderer(kind: str, tmp_path: Path, monkey
         assert table.latex().count(r"\end{tabular}") == 1
         assert len(read_markup(table.html()).all("tr")) > len(table.rows)
         assert "| --- |" in table.markdown()
-    page = read_markup(render_page(document))
-    assert page.words
-    assert not any(page.all(tag) for tag in ("link", "img", "iframe"))
-    assert not any("src" in script.attributes for script in page.all("script"))
+    check_page(render_page(document), document.script)
     assert tables_html(document.printed).startswith("<")
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(figures, "_draw", lambda _block, path: [path.with_suffix(".svg")])  # test_figures draws them
@@ -91,6 +91,25 @@ def test_a_document_is_shown_by_every_renderer(kind: str, tmp_path: Path, monkey
     written = figures.write_figures(document, tmp_path)
     assert len({path for path in written if path.suffix == ".csv"}) >= len(charts)
     assert any(path.suffix == ".tex" for path in written)
+
+
+def check_page(html: str, has_script: bool) -> None:
+    """Only our style and our script may run, nothing is loaded, and every link leads somewhere."""
+    page = read_markup(html)
+    assert page.words
+    assert not any(page.all(tag) for tag in ("link", "img", "iframe"))
+    policy = unescape(re.findall(r'Content-Security-Policy" content="(.*?)"', html)[0])
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+    for name, there in (("style", True), ("script", has_script)):
+        bodies = re.findall(f"<{name}>(.*?)</{name}>", html, re.DOTALL)
+        assert len(bodies) == there
+        hashes = [f"{name}-src 'sha256-{b64encode(sha256(body.encode()).digest()).decode()}';" for body in bodies]
+        assert re.findall(rf"{name}-src .*?;", policy) == hashes
+    assert not re.search(r'@import|url\(|\ssrc=|\sstyle="|\son\w+="', html)
+    ids = re.findall(r'\sid="(.*?)"', html)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'href="#(.*?)"', html)) <= set(ids)
 
 
 @pytest.mark.parametrize("word", ["=1+1", "+cmd", "-x", "@SUM(A1)", "\t=1", "\r=1"])

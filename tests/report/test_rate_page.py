@@ -13,9 +13,9 @@ import pytest
 from mores.io import write_text
 from mores.rating.folder import RESULT, RateRun
 from mores.rating.ratings import Rating
-from mores.rating.records import Annotator, Annotators, CarelessSign
+from mores.rating.records import Annotator, Annotators, CarelessSign, RatingStudy
 from mores.rating.study import analyse
-from mores.report.base.figures import write_figures
+from mores.report.base import figures
 from mores.report.rate.tables import careless_people
 from mores.report.runs import describe, run_page
 from mores.run import Run, read_manifest
@@ -27,28 +27,34 @@ from tests.runs import write_manifest
 T = TypeVar("T")
 
 
-def run_of(folder: Path, ratings: list[Rating]) -> RateRun:
+def run_of(folder: Path, result: RatingStudy) -> RateRun:
     """A run with the analysis of some ratings."""
     write_manifest(folder, "rate", task="rate.1")
-    write_text(folder / RESULT, analyse(ratings, source="ratings.csv").model_dump_json())
+    write_text(folder / RESULT, result.model_dump_json())
     return RateRun(folder, read_manifest(folder))
 
 
 def page_of(ratings: list[Rating]) -> str:
     with TemporaryDirectory() as name:
-        return run_page(run_of(Path(name), ratings))
+        return run_page(run_of(Path(name), analyse(ratings, source="ratings.csv")))
+
+
+@cache
+def whole_study() -> RatingStudy:
+    """A study, analysed once for all tests of a process: that takes seconds."""
+    return analyse(study(6), source="ratings.csv")
 
 
 def shown(show: Callable[[Run], T]) -> T:
     """A whole study, while it exists."""
     with TemporaryDirectory() as name:
-        return show(run_of(Path(name), study(4)))
+        return show(run_of(Path(name), whole_study()))
 
 
 @cache
 def page() -> str:
     """A whole study."""
-    return page_of(study(6))
+    return shown(run_page)
 
 
 def test_the_page_answers_what_a_reader_asks() -> None:
@@ -90,13 +96,15 @@ def test_the_page_fits_a_window(browser: Browser, tmp_path: Path, width: int) ->
     tab.close()
 
 
-def test_charts_and_tables_become_files(tmp_path: Path) -> None:
+def test_charts_and_tables_become_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
+    drawn = (".svg", ".pdf")  # test_figures draws them
+    monkeypatch.setattr(figures, "_draw", lambda _, path: [path.with_name(path.name + kind) for kind in drawn])
     ratings = [
         rating(question=str(n), model=model, rating=1 + (n + len(model)) % 5) for n in range(9) for model in ("a", "bb")
     ]
-    run = run_of(tmp_path / "run", ratings)
-    written = {path.name for path in write_figures(describe(run), tmp_path / "figures")}
+    run = run_of(tmp_path / "run", analyse(ratings, source="ratings.csv"))
+    written = {path.name for path in figures.write_figures(describe(run), tmp_path / "figures")}
     assert {"ratings-mean-rating-by-model.pdf", "wins-wins-of-the-row-over-the-column.svg"} <= written
     tex = describe(run).tables["win-rates"].latex()
     assert tex.startswith("% Win rates and places")

@@ -13,7 +13,8 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from mores.metric.summary import ScoreSummary, summarise
-from mores.report.base.grid import Grid, plain
+from mores.report.base.grid import Grid
+from mores.report.base.text import plain
 from mores.report.score import cite, describe_judgements, rank, show_summary
 from mores.types import Error, Failure, FailureKind, Judgement, Sample, Severity
 from tests.report.samples import PAIRS, Pair, failed, judged, mistake

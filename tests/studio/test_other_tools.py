@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from mores.cli.studio import studio
+from mores.cli.servers import studio
 from mores.errors import InputError
 from mores.studio.data.label_studio import from_results, locate, read_label_studio, to_results
 from mores.studio.data.pearmut import from_span, read_pearmut, to_span

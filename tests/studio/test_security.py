@@ -18,7 +18,7 @@ from sqlalchemy import select, text, update
 from starlette.testclient import TestClient
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from mores.cli.studio import studio
+from mores.cli.servers import studio
 from mores.errors import InputError
 from mores.studio import serve
 from mores.studio.records import Role

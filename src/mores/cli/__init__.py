@@ -1,4 +1,4 @@
-"""The command `mores`: one file per subcommand, each parses, calls and prints."""
+"""The command `mores`: a file for the subcommands of an area, each of which parses, calls and prints."""
 
 from __future__ import annotations
 
@@ -18,41 +18,39 @@ from mores.errors import ConfigError, GateError, MoresError, suggest
 from mores.extras import extra_of
 
 COMMANDS = {
-    "score": "Find the cultural errors in texts.",
-    "bench": "Measure how well a model knows cultures.",
-    "runs": "List the runs in a folder, with their results.",
-    "board": "Rank the models of several runs.",
-    "export-task": "Write a benchmark as a task of another harness.",
-    "diagnose": "Say why a model fails.",
-    "tiers": "Sort the questions of a benchmark by how hard they are.",
-    "topics": "Let a model sort the questions of a benchmark by topic.",
-    "longform": "Judge long answers: language, repetition, facts, relevance.",
-    "judge-check": "Test how far a judge of answers can be trusted.",
-    "show": "Show the result of a run, or judgements by a model or by people.",
-    "pull": "Get the embedded model, or another GGUF file.",
-    "audit": "Test how far a judge can be trusted.",
-    "meta": "Measure how good metrics are at finding cultural errors.",
-    "rate": "Analyse people's ratings of answers.",
-    "compare": "Test whether two judges or two models differ.",
-    "train": "Tune a model into a metric.",
-    "export": "Write a tuned model as a GGUF file.",
-    "build": "Make training and test data with errors from cultural datasets.",
-    "collect": "Filter, translate and label questions for a cultural dataset.",
-    "serve": "Judge texts over HTTP, for other programs.",
-    "studio": "Serve the web app in which people make and check cultural data.",
-    "sources": "List the datasets that training data are made from.",
-    "config": "Show the settings that commands use, and where each comes from.",
+    "score": ("score", "Find the cultural errors in texts."),
+    "bench": ("bench", "Measure how well a model knows cultures."),
+    "runs": ("show", "List the runs in a folder, with their results."),
+    "board": ("bench", "Rank the models of several runs."),
+    "export-task": ("benchmarks", "Write a benchmark as a task of another harness."),
+    "diagnose": ("diagnose", "Say why a model fails."),
+    "tiers": ("benchmarks", "Sort the questions of a benchmark by how hard they are."),
+    "topics": ("benchmarks", "Let a model sort the questions of a benchmark by topic."),
+    "longform": ("longform", "Judge long answers: language, repetition, facts, relevance."),
+    "judge-check": ("benchmarks", "Test how far a judge of answers can be trusted."),
+    "show": ("show", "Show the result of a run, or judgements by a model or by people."),
+    "pull": ("train", "Get the embedded model, or another GGUF file."),
+    "audit": ("benchmarks", "Test how far a judge can be trusted."),
+    "meta": ("meta", "Measure how good metrics are at finding cultural errors."),
+    "rate": ("meta", "Analyse people's ratings of answers."),
+    "compare": ("meta", "Test whether two judges or two models differ."),
+    "train": ("train", "Tune a model into a metric."),
+    "export": ("train", "Write a tuned model as a GGUF file."),
+    "build": ("build", "Make training and test data with errors from cultural datasets."),
+    "collect": ("longform", "Filter, translate and label questions for a cultural dataset."),
+    "serve": ("servers", "Judge texts over HTTP, for other programs."),
+    "studio": ("servers", "Serve the web app in which people make and check cultural data."),
+    "sources": ("build", "List the datasets that training data are made from."),
+    "config": ("show", "Show the settings that commands use, and where each comes from."),
 }
-"""Every subcommand with its line of help; the module of the same name is imported when it is used."""
+"""Every subcommand with the module that is imported when it is used, and its line of help."""
 
 
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
             hint = suggest(args[0], COMMANDS)
             ctx.fail(f"no such command {args[0]!r}; {hint}there are {', '.join(COMMANDS)}")
@@ -61,8 +59,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         if name not in COMMANDS:
             return None
-        module = name.replace("-", "_")
-        command: click.Command = getattr(import_module(f"mores.cli.{module}"), module)
+        command: click.Command = getattr(import_module(f"mores.cli.{COMMANDS[name][0]}"), name.replace("-", "_"))
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -80,7 +77,7 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
 def _options(command: click.Command) -> set[str]:

@@ -1,29 +1,129 @@
-"""`mores bench`: how well a model does on cultural benchmarks."""
+"""`mores bench` and `mores board`: how well models do on cultural benchmarks."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
-from mores.benchmark import all_in, benchmarks
-from mores.benchmark.api import open_session
-from mores.benchmark.settings import BenchSettings
-from mores.cli.bench_plan import dry_run, show_checks, show_info
+from mores.benchmark import all_in
+from mores.benchmark import benchmarks as all_benchmarks
+from mores.benchmark.api import folders_of, open_session
+from mores.benchmark.benchmark import Benchmark
+from mores.benchmark.board import make_board, read_runs
+from mores.benchmark.contract import check
+from mores.benchmark.session import Session
+from mores.benchmark.settings import BenchSettings, BoardSettings
 from mores.cli.command import command
-from mores.cli.result import asking, check_output, write_document_figures
+from mores.cli.result import asking, print_estimates, print_result, show_document
+from mores.engine.estimate import Estimate
 from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError
+from mores.formatting import NOTHING, money
 from mores.gate import BenchGate
-from mores.io import write_text
-from mores.report import bench as report
-from mores.report.base.grid import print_tables
+from mores.io.source import read_text
+from mores.report.base.grid import plain_console
+from mores.report.base.links import link_runs
+from mores.report.bench import benchmark_table, check_table, describe_board, write_pages
 from mores.report.settings import DryRunSettings, OutputSettings
+from mores.search import search_cost
 
-LIST, INFO, CHECK = "list", "info", "check"
-"""Words in the place of a benchmark: list all, describe some, check some."""
+
+def show_list(_: Sequence[str], as_json: bool) -> None:
+    """List all benchmarks."""
+    every = list(all_benchmarks(lambda error: click.echo(f"note: {error}", err=True)))
+    names = ("name", "title", "licence", "homepage", "files", "variants")
+    rows = [{name: getattr(each, name) for name in names} | {"judge": each.judging is not None} for each in every]
+    print_result(rows, [benchmark_table(every)], as_json)
+
+
+def show_info(names: Sequence[str], as_json: bool) -> None:
+    """Describe some benchmarks: their data, prompts, figures, paper and licence."""
+    known = [_info(benchmark) for name in dict.fromkeys(names) for benchmark in all_in(name)]
+    if not known:
+        raise ConfigError("name a benchmark: mores bench info BENCHMARK; `mores bench list` shows what there is")
+    if as_json:
+        click.echo(json.dumps(known, indent=2, ensure_ascii=False))
+        return
+    for info in known:
+        prompts = info.pop("prompts")
+        for name, value in info.items():
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+            click.echo(f"{name + ':':<13}{NOTHING if shown in (None, '') else shown}")
+        for name, text in prompts.items():
+            click.echo(f"\n{name}\n" + "\n".join(f"  {line}" for line in text.splitlines()))
+        click.echo()
+
+
+def _info(benchmark: Benchmark) -> dict[str, Any]:
+    assert benchmark.folder is not None
+    prompts = {path.name: read_text(path) for path in benchmark.folder.glob("*.txt")}
+    sample = benchmark.folder / "sample"
+    first = next(benchmark.read(sample, lambda _: None), None) if sample.is_dir() else None
+    if first:
+        prompts["for example, the model is asked"] = "\n".join(message.content for message in benchmark.messages(first))
+    return {
+        "name": benchmark.name,
+        "what": benchmark.title,
+        "paper": benchmark.homepage,
+        "licence": benchmark.licence,
+        "files": benchmark.files,
+        "folder": f"DATA/{benchmark.source}, with --data DATA" + (f"; or {benchmark.data}" if benchmark.data else ""),
+        "hub": benchmark.hub,
+        "graded by": benchmark.graded_by,
+        "figures": list(benchmark.figures),
+        "broken down": [f"by {name}" for name in benchmark.groupings],
+        "variants": list(benchmark.variants),
+        "topics": list(benchmark.topics),
+        "decoding": f"temperature {benchmark.temperature}, at most {benchmark.max_tokens:,} tokens",
+        "version": benchmark.version,
+        "prompts": dict(sorted(prompts.items(), key=lambda prompt: (" " in prompt[0], prompt[0]))),
+    }
+
+
+def dry_run(session: Session, chosen: Sequence[Benchmark], as_json: bool) -> None:
+    """Print what the model, the judges and the search would be asked, and the cost."""
+    estimates: dict[str, Estimate] = {}
+    search, results = session.asking.search, session.asking.results
+    for each in chosen:
+        job = session.job(*session.items(each))
+        of_one = {f"{each.name}: {name}": estimate for name, estimate in session.estimates(job).items()}
+        estimates |= of_one
+        if as_json:
+            continue
+        print_estimates(of_one, as_json)
+        if search:
+            cost = money(search_cost(search, len(job.items), results))
+            click.echo(f"{len(job.items):,} searches, at most {cost}; what they find is not counted above")
+        if each.long_answer and session.judges:
+            click.echo(f"{each.name}: the judge of long answers is not counted; `mores longform --dry-run` counts it")
+    if as_json:
+        print_estimates(estimates, as_json)
+
+
+def show_checks(names: Sequence[str], as_json: bool) -> None:
+    """Print every check of some benchmarks with its result; exit with 1 where something is missing."""
+    if not names:
+        raise ConfigError("name a benchmark or its folder: mores bench check BENCHMARK")
+    checked = {name: checks for given in names for name, checks in check(given).items()}
+    complete = {name: all(each.status == "ok" for each in checks) for name, checks in checked.items()}
+    if as_json:
+        rows = [
+            {"name": name, "ok": complete[name], "checks": [each.model_dump() for each in checks]}
+            for name, checks in checked.items()
+        ]
+        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+    else:
+        plain_console().print(*(check_table(name, checks) for name, checks in checked.items()))
+    if not all(complete.values()):
+        click.get_current_context().exit(1)
+
+
+DESCRIBED: dict[str, Callable[..., None]] = {"list": show_list, "info": show_info, "check": show_checks}
+"""What words in the place of a benchmark do."""
 
 
 @command(BenchSettings, BenchGate, DryRunSettings, OutputSettings)
@@ -36,10 +136,10 @@ def bench(settings: BenchSettings, gate: BenchGate, dry: DryRunSettings, output:
     """
     given: Any = settings.benchmark
     names, out = tuple(given) if isinstance(given, tuple | list) else (given,), settings.out
-    if _describe(names, output.json):
+    if names[0] in DESCRIBED and (names[0] != "list" or len(names) == 1):
+        DESCRIBED[names[0]](names[1:], output.json)
         return
     chosen = [each for name in dict.fromkeys(names) for each in all_in(name)]
-    check_output(output)
     gate.require_baseline(each.name for each in chosen)
     session = open_session(settings.model, settings)
     for each in chosen:
@@ -49,42 +149,23 @@ def bench(settings: BenchSettings, gate: BenchGate, dry: DryRunSettings, output:
             dry_run(session, chosen, output.json)
             return
         runs = [run(session.run(each, out)) for each in chosen]
-    report.write_pages(runs, out)
+    document, results = write_pages(runs, out), [each.result for each in runs]
     click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
-    if output.html:
-        write_text(output.html, (out / "bench.html").read_text("utf-8"))
-    results = [each.result for each in runs]
-    write_document_figures(report.describe_runs([report.AnsweredRun(result) for result in results]), output)
-    if output.json:
-        click.echo(json.dumps([result.model_dump(mode="json") for result in results], indent=2))
-    else:
-        print_tables(report.tables(results))
+    show_document(document, output, [result.model_dump(mode="json") for result in results])
     if empty := [result.benchmark for result in results if not next(iter(result.figures.values())).n]:
         raise ModelError(f"{empty[0]}: no answer could be graded; the reasons are in verdicts.jsonl")
     gate.check(runs)
 
 
-def _describe(names: Sequence[str], as_json: bool) -> bool:
-    """List, check or describe benchmarks, where that is asked for."""
-    if tuple(names) == (LIST,):
-        _list(as_json)
-    elif names[0] == CHECK:
-        show_checks(names[1:], as_json)
-    elif names[0] == INFO:
-        chosen = [each for name in dict.fromkeys(names[1:]) for each in all_in(name)]
-        if not chosen:
-            raise ConfigError("name a benchmark: mores bench info BENCHMARK; `mores bench list` shows what there is")
-        show_info(chosen, as_json)
-    else:
-        return False
-    return True
+@command(BoardSettings, OutputSettings)
+def board(settings: BoardSettings, output: OutputSettings) -> None:
+    """Rank the models whose runs are in DIR..., one table for each benchmark.
 
-
-def _list(as_json: bool) -> None:
-    every = list(benchmarks(lambda error: click.echo(f"note: {error}", err=True)))
-    if as_json:
-        names = ("name", "title", "licence", "homepage", "files", "variants")
-        rows = [{name: getattr(each, name) for name in names} | {"judge": each.judging is not None} for each in every]
-        click.echo(json.dumps(rows, indent=2))
-        return
-    print_tables([report.benchmark_table(every)])
+    A DIR is what `mores bench --out` wrote, or one run in it. Every model is tested against the best and against the
+    one below it, on the questions that both answered; p is adjusted for the number of tests.
+    """
+    entries = read_runs(folders_of(settings.runs))
+    ranking = make_board(entries, force=settings.force, by=settings.by)
+    names = ((f"{entry.result.model}, {entry.result.name}", Path(entry.folder)) for entry in entries)
+    links = link_runs(output.html, names) if output.html else ()
+    show_document(describe_board(ranking, [entry.result for entry in entries], links), output, ranking)

@@ -1,21 +1,23 @@
-"""`mores build`: make instruction-text pairs with gold error reports from cultural datasets."""
+"""`mores build`: make instruction-text pairs with gold error reports. `mores sources`: the datasets for that."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
 from mores.cli.command import command
-from mores.cli.push import check_push, push
+from mores.cli.result import check_push, print_result, push
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.factory.api import build as make
+from mores.factory.api import list_sources
 from mores.factory.folder import verify as check
 from mores.factory.manifest import MANIFEST, compare, sum_of
-from mores.factory.settings import BuildSettings
-from mores.report.base.grid import plain_console, print_tables
+from mores.factory.settings import BuildSettings, SourcesSettings
 from mores.report.card import difference_tables
+from mores.report.lists import sources_table
 from mores.report.runs import run_tables
 from mores.report.settings import JsonSettings, PushSettings
 from mores.report.train import grounded_table
@@ -28,22 +30,10 @@ from mores.training.settings import GroundSettings
 class _Recipes(click.Group):
     """`mores build verify DIR`, `diff A B` and `ground DIR` are commands; any other word is a recipe."""
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and args[0] not in self.commands:
             args = ["recipe", *args]
         return super().resolve_command(ctx, args)
-
-
-@click.group(cls=_Recipes)
-def build() -> None:
-    """Make instruction-text pairs with gold error reports from cultural datasets.
-
-    `mores build excam40k --data DIR --out DIR`, `mores build free …`, `mores build MINE.yaml …`,
-    `mores build verify DIR`, `mores build diff A B`, or `mores build ground DIR --out DIR` for evidence.
-    The same command continues a build that was stopped.
-    """
 
 
 @command(BuildSettings, PushSettings, JsonSettings)
@@ -59,10 +49,7 @@ def recipe(settings: BuildSettings, hub: PushSettings, output: JsonSettings) -> 
         click.echo("Finished parts are saved; rerun to resume.", err=True)
         raise
     click.echo(f"wrote {settings.out}; its card is {settings.out / 'card.html'}", err=True)
-    if output.json:
-        click.echo(json.dumps(run.about["shortcut"], indent=2))
-    else:
-        print_tables(run_tables(run))
+    print_result(run.about["shortcut"], run_tables(run), output.json)
     push(hub, run.upload)
 
 
@@ -76,8 +63,7 @@ class DatasetSettings(Settings):
 def verify(settings: DatasetSettings) -> None:
     """Check a dataset: sums, manifest, gold reports, counts, and that nothing leaks from one split into another."""
     folder = settings.folder
-    problems = check(folder)
-    if problems:
+    if problems := check(folder):
         more = f"\n  and {len(problems) - 20} more" if len(problems) > 20 else ""
         raise InputError(f"{folder} is not as it was built:\n  " + "\n  ".join(problems[:20]) + more)
     click.echo(f"{folder} is as it was built; the sum of its manifest is {sum_of(folder / MANIFEST)}")
@@ -97,10 +83,8 @@ def diff(settings: DatasetsSettings, output: JsonSettings) -> None:
     A and B are folders that `mores build` wrote, or their manifest.jsonl alone. The exit code is 1 if they differ.
     """
     differences = compare(settings.before, settings.after)
-    if output.json:
-        click.echo(json.dumps([difference.model_dump(mode="json") for difference in differences], indent=2))
-    else:
-        print_tables(difference_tables(differences))
+    data = [difference.model_dump(mode="json") for difference in differences]
+    print_result(data, difference_tables(differences), output.json)
     if not differences[-1].is_empty:
         click.get_current_context().exit(1)
 
@@ -115,11 +99,20 @@ def ground(settings: GroundSettings, output: JsonSettings) -> None:
     """
     grounded = run_loop(apply(ground_samples, settings))
     click.echo(f"wrote {settings.out}", err=True)
-    if output.json:
-        click.echo(grounded.model_dump_json(indent=2))
-    else:
-        plain_console().print(grounded_table(grounded))
+    print_result(grounded, grounded_table(grounded), output.json)
 
 
-for _command in (recipe, verify, diff, ground):
-    build.add_command(_command)
+ABOUT = """Make instruction-text pairs with gold error reports from cultural datasets.
+
+`mores build excam40k --data DIR --out DIR`, `mores build free …`, `mores build MINE.yaml …`,
+`mores build verify DIR`, `mores build diff A B`, or `mores build ground DIR --out DIR` for evidence.
+The same command continues a build that was stopped.
+"""
+build = _Recipes("build", commands=[recipe, verify, diff, ground], help=ABOUT)
+
+
+@command(SourcesSettings, JsonSettings)
+def sources(settings: SourcesSettings, output: JsonSettings) -> None:
+    """List the datasets that training data are made from, their licences and where to get them."""
+    rows = list_sources(settings, lambda text: click.echo(f"note: {text}", err=True))
+    print_result(json.dumps(rows, indent=2, ensure_ascii=False), sources_table(rows), output.json)

@@ -19,9 +19,11 @@ import click
 from click.core import ParameterSource
 
 from mores.cli.progress import Terminal
-from mores.errors import ConfigError
+from mores.errors import ConfigError, InputError
+from mores.extras import require
+from mores.report.settings import OutputSettings
 from mores.settings import Declared, Form, Settings, declared, default_of, form_of, resolve, settings_of
-from mores.settings.files import SettingsFile, settings_files
+from mores.settings.files import settings_files
 
 S = TypeVar("S", bound=Settings)
 PATHS = {
@@ -64,10 +66,10 @@ class SettingType(click.ParamType[Any]):
         return number
 
 
-def command(*records: type[Settings], name: str = "", **fixed: Any) -> Callable[[Callable[..., None]], Any]:
+def command(*records: type[Settings], name: str = "", text: str = "", **fixed: Any) -> Callable[..., Any]:
     """Make a command of a function that takes one record of each kind.
 
-    `name` is that of a subcommand, and `fixed` are settings that it decides.
+    `name` and `text` are the name and the help of a subcommand, and `fixed` are settings that it decides.
     """
 
     def decorate(function: Callable[..., None]) -> click.Command:
@@ -76,7 +78,7 @@ def command(*records: type[Settings], name: str = "", **fixed: Any) -> Callable[
             function(*(make_record(context, record, options | fixed) for record in records))
 
         called = name or function.__name__.replace("_", "-")
-        made = click.Command(called, callback=call, help=inspect.cleandoc(function.__doc__ or ""))
+        made = click.Command(called, callback=call, help=inspect.cleandoc(text or function.__doc__ or ""))
         made.params = [option for record in records for option in options_of(record, called)]
         return made
 
@@ -89,34 +91,33 @@ def options_of(record: type[Settings], name: str) -> list[click.Parameter]:
 
 
 def make_record(context: click.Context, record: type[S], options: Mapping[str, Any]) -> S:
-    """Return the record of the options that were given; settings files and defaults fill the rest."""
+    """Return the record of the options that were given, checked; settings files and defaults fill the rest."""
     known = {entry.name: entry for entry in fields(record)}  # type: ignore[arg-type]
     chosen: dict[str, Any] = {}
     for name, entry in known.items():
         if is_given(context, f"off_{name}"):
             chosen[name] = None
-        elif is_given(context, name):
+        elif is_given(context, name) or (name in options and default_of(entry) is MISSING):  # an argument left out
             chosen[name] = options[name]
-        elif name in options and default_of(entry) is MISSING:
-            chosen[name] = options[name]  # an argument that is left out
     if "progress" in known:
         chosen["progress"] = Terminal()
     for file in settings_files(chosen.get("config")):
-        name_code(file, record)
-    return resolve(record, **chosen)
+        table = file.table(record.table) if record.table else {}
+        for name in (name for name, entry in known.items() if table.get(name) and declared(entry).code):
+            click.echo(f"note: {file.path} names code that may be run: {name} = {table[name]!r}", err=True)
+    made = resolve(record, **chosen)
+    if isinstance(made, OutputSettings):  # refused before any work: what could not be written after it
+        if made.figures:
+            require("pip install 'mores[figures]'", "matplotlib")
+        if made.html and not made.html.resolve().parent.is_dir():
+            folder = made.html.parent
+            raise InputError(f"{made.html}: no folder {folder}; make it first: mkdir -p {folder}")
+    return made
 
 
 def is_given(context: click.Context, name: str) -> bool:
     """Return whether a person gave an option, on the command line or in the environment."""
     return context.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
-
-
-def name_code(file: SettingsFile, record: type[Settings]) -> None:
-    """Say which code a settings file names, before it runs."""
-    for entry in fields(record):  # type: ignore[arg-type]
-        value = file.table(record.table).get(entry.name) if record.table else None
-        if value and declared(entry).code:
-            click.echo(f"note: {file.path} names code that may be run: {entry.name} = {value!r}", err=True)
 
 
 def make_options(record: type[Settings], entry: Field[Any], name: str) -> list[click.Parameter]:
@@ -128,9 +129,8 @@ def make_options(record: type[Settings], entry: Field[Any], name: str) -> list[c
     several = form.several or form.table or about.metavar.endswith("...")
     if not entry.kw_only and not about.option and (optional or several or default is MISSING):
         kind, metavar = click_type(about, form, default), about.metavar or entry.name.upper()
-        return [
-            click.Argument([entry.name], type=kind, metavar=metavar, nargs=-1 if several else 1, required=not optional)
-        ]
+        nargs = -1 if several else 1
+        return [click.Argument([entry.name], type=kind, metavar=metavar, nargs=nargs, required=not optional)]
     flags = about.option.split(",") if about.option else [f"--{entry.name.replace('_', '-')}"]
     is_flag = form.flag and not form.text
     if is_flag and default is not False:
@@ -141,16 +141,14 @@ def make_options(record: type[Settings], entry: Field[Any], name: str) -> list[c
     is_empty = default is MISSING or default is None or default == () or is_flag
     shown = about.default_text or ("" if is_empty else describe(default))
     text = about.help.removesuffix(".") + (f"  [default: {shown}]." if shown else ".")
-    option = click.Option(
+    options: list[click.Parameter] = [click.Option(
         [*flags, entry.name], help=text, metavar=about.metavar or None, multiple=several, required=default is MISSING,
         default=None, envvar=about.envvar or None, **extra,
-    )  # fmt: skip
-    if not about.off:
-        return [option]
-    return [
-        option,
-        click.Option([about.off, f"off_{entry.name}"], is_flag=True, help="Keep nothing, and look nothing up."),
-    ]
+    )]  # fmt: skip
+    if about.off:
+        off = "Keep nothing, and look nothing up."
+        options.append(click.Option([about.off, f"off_{entry.name}"], is_flag=True, help=off))
+    return options
 
 
 def describe(default: Any) -> str:
@@ -168,42 +166,20 @@ def click_type(about: Declared, form: Form, default: Any) -> Any:
     if form.words and not form.number and not form.text:
         return click.Choice(form.words)
     if about.place and ":" in about.place:
-        return PartPath(about.place)
+        return lambda value: check_part(value, with_kind=about.place == "KIND:path")
     if about.place and not about.parse and not form.table:
         return click.Path(**PATHS[about.place])  # type: ignore[arg-type]
     if form.number and not form.words and not form.text and not names_none and not about.parse:
         least = about.above if about.at_least is None else about.at_least
         if form.number is float:
-            return FiniteRange(least, about.at_most, min_open=about.above is not None)
+            return click.FloatRange(least, about.at_most, min_open=about.above is not None)
         return click.INT if least is about.at_most is None else click.IntRange(least, about.at_most)  # type: ignore[arg-type]
     return SettingType(about, form, names_none)
 
 
-class PartPath(click.ParamType[str]):
-    """A path that exists, with a kind before it or a column after it: `juice:FILE`, `FILE.csv:COLUMN`."""
-
-    name = "text"
-
-    def __init__(self, place: str) -> None:
-        self._place = place
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the value unchanged, if the path exists."""
-        before, _, after = str(value).partition(":")
-        path = (
-            Path(after) if self._place.startswith("KIND") and before.isalpha() else Path(str(value).rpartition(":")[0])
-        )
-        if ":" not in str(value) or not path.is_file():
-            click.Path(exists=True).convert(after if self._place.startswith("KIND") and after else value, param, ctx)
-        return str(value)
-
-
-class FiniteRange(click.FloatRange):
-    """Numbers in a range; not nan, and not infinite."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number; a usage error where it is not finite."""
-        number = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value}: expected a finite number", param, ctx)
-        return number
+def check_part(value: str, *, with_kind: bool) -> str:
+    """Return a value whose path exists, with a kind before it or a column after it: `juice:FILE`, `FILE.csv:COLUMN`."""
+    kind, _, path = value.partition(":")
+    if with_kind or not Path(value.rpartition(":")[0]).is_file():
+        click.Path(exists=True).convert(path if with_kind and kind.isalpha() and path else value, None, None)
+    return value

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
-
 import click
 
 from mores.cli.command import command
-from mores.cli.result import asking, check_output, show_run
+from mores.cli.result import run_asking, show_run
 from mores.diagnosis.api import open_diagnosis, run_diagnosis
 from mores.diagnosis.settings import DiagnoseSettings, Diagnosis
-from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.report.settings import OutputSettings
 
@@ -50,33 +46,22 @@ KINDS: dict[Diagnosis, str] = {
 """Every kind of diagnosis with its help."""
 
 
-@click.group()
-def diagnose() -> None:
-    """Explain why a model fails: what it does not know, where it is overconfident, whether search helps.
-
-    A RUN is a folder that `mores bench` wrote. A BENCHMARK is run first, with the same options.
-    """
-
-
-def _diagnose(kind: Diagnosis) -> Callable[[DiagnoseSettings, OutputSettings], None]:
-    """Return the work of a kind."""
-
-    def work(settings: DiagnoseSettings, output: OutputSettings) -> None:
-        check_output(output)
-        diagnosis = open_diagnosis(settings)
-        asks = diagnosis.may_ask or diagnosis.session.judges
-        with asking(diagnosis.session.asker) if asks else nullcontext():
-            done = run(run_diagnosis(diagnosis))
-        for name, reason in (entry for part in done.findings for entry in part.left_out.items()):
-            click.echo(f"left out: {name}: {reason}", err=True)
-        dumped = [part.dump() for part in done.findings]
-        show_run(done, output, dumped if len(dumped) > 1 else dumped[0])
-        if not done.measured:
-            raise ModelError("nothing could be measured; see the reasons above, and in the files beside every answer")
-
-    work.__doc__ = KINDS[kind]
-    return work
+def _diagnose(settings: DiagnoseSettings, output: OutputSettings) -> None:
+    diagnosis = open_diagnosis(settings)
+    asks = diagnosis.may_ask or diagnosis.session.judges
+    done = run_asking([diagnosis.session.asker] if asks else [], run_diagnosis(diagnosis))
+    for name, reason in (entry for part in done.findings for entry in part.left_out.items()):
+        click.echo(f"left out: {name}: {reason}", err=True)
+    dumped = [part.dump() for part in done.findings]
+    show_run(done, output, dumped if len(dumped) > 1 else dumped[0])
+    if not done.measured:
+        raise ModelError("nothing could be measured; see the reasons above, and in the files beside every answer")
 
 
-for _kind in KINDS:
-    diagnose.add_command(command(DiagnoseSettings, OutputSettings, name=_kind, kind=_kind)(_diagnose(_kind)))
+ABOUT = """Explain why a model fails: what it does not know, where it is overconfident, whether search helps.
+
+A RUN is a folder that `mores bench` wrote. A BENCHMARK is run first, with the same options.
+"""
+diagnose = click.Group("diagnose", help=ABOUT)
+for _kind, _help in KINDS.items():
+    diagnose.add_command(command(DiagnoseSettings, OutputSettings, name=_kind, text=_help, kind=_kind)(_diagnose))

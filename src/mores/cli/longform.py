@@ -1,17 +1,15 @@
-"""`mores longform`: judge the language, repetition, facts and relevance of long answers."""
+"""`mores longform` and `mores collect`: judge long answers, and make a dataset of candidate questions."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 from mores.cli.command import command
-from mores.cli.result import asking, check_output, show_run
-from mores.engine.loop import run
+from mores.cli.result import check_push, print_estimate, push, run_asking, show_run
 from mores.errors import ModelError
-from mores.longanswer.api import open_longform
-from mores.longanswer.settings import LongformSettings
+from mores.longanswer.api import open_collect, open_longform
+from mores.longanswer.collection import undecided
+from mores.longanswer.settings import CollectSettings, LongformSettings
 from mores.longanswer.summary import unjudged_figures
-from mores.report.settings import DryRunSettings, OutputSettings
+from mores.report.settings import DryRunSettings, OutputSettings, PushSettings
 
 
 @command(LongformSettings, DryRunSettings, OutputSettings)
@@ -22,14 +20,33 @@ def longform(settings: LongformSettings, dry: DryRunSettings, output: OutputSett
     are), or a folder of CaLMQA's release. Without --judge only the surface is looked at; facts need --judge and
     --facts.
     """
-    check_output(output)
     with open_longform(settings) as job:
         if dry.dry_run:
             job.announce()
             return
-        with asking(job.asker) if settings.judge else nullcontext():
-            done = run(job.run(settings.out))
+        done = run_asking([job.asker] if settings.judge else [], job.run(settings.out))
     show_run(done, output, [summary.model_dump(mode="json") for summary in done.summaries])
-    if unjudged := unjudged_figures(done.summaries):
+    if unjudged := ", ".join(unjudged_figures(done.summaries)):
         reasons = f"the reasons are in {done.path / 'appraisals.jsonl'}"
-        raise ModelError(f"too few answers could be judged to say anything of {', '.join(unjudged)}; {reasons}")
+        raise ModelError(f"too few answers could be judged to say anything of {unjudged}; {reasons}")
+
+
+@command(CollectSettings, DryRunSettings, PushSettings, OutputSettings)
+def collect(settings: CollectSettings, dry: DryRunSettings, hub: PushSettings, output: OutputSettings) -> None:
+    """Filter, translate and label QUESTIONS, with a model as the judge, and say what was dropped and why.
+
+    QUESTIONS is a table (docs/tables.md) with the columns "question" and "language" and, where there are any, "id",
+    "translation", "answer" and "source"; - reads JSON lines from standard input. Duplicate questions, and those that
+    are not specific to the culture of their language or of poor quality, are dropped; questions that the model leaves
+    undecided are neither kept nor dropped. A stopped run continues where it stopped.
+    """
+    check_push(hub)
+    job = open_collect(settings)
+    if dry.dry_run:
+        print_estimate(job.estimate(), output.json)
+        return
+    done = run_asking([job.collector.asker], job.run(settings.out))
+    show_run(done, output, done.collection.model_dump(mode="json"), "collection.html")
+    if undecided(done.collection):
+        raise ModelError(f"no question could be decided; the reasons are in {done.path / 'unscored.jsonl'}")
+    push(hub, done.upload)

@@ -1,20 +1,25 @@
-"""`mores meta`: how good metrics are at finding cultural errors."""
+"""`mores meta`, `compare` and `rate`: how good metrics are, whether two of them differ, and what people say."""
 
 from __future__ import annotations
 
 import click
 
 from mores.cli.command import command
-from mores.cli.estimate import print_estimates
-from mores.cli.result import asking, check_output, show_run
+from mores.cli.result import print_estimates, print_result, run_asking, show_run
 from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.io import write_text
+from mores.metaevaluation.api import compare as compare_judgements
 from mores.metaevaluation.api import open_session, run_session
 from mores.metaevaluation.folder import JUDGEMENTS, MetaRun
-from mores.metaevaluation.settings import MetaSettings
+from mores.metaevaluation.settings import CompareSettings, MetaSettings
+from mores.rating import api
+from mores.rating.settings import RateSettings
 from mores.report import meta as report
-from mores.report.settings import DryRunSettings, GroupSettings, OutputSettings
+from mores.report.meta import versus_tables
+from mores.report.rate import describe
+from mores.report.settings import DryRunSettings, GroupSettings, JsonSettings, OutputSettings
+from mores.settings import apply
 
 
 @command(MetaSettings, GroupSettings, DryRunSettings, OutputSettings)
@@ -28,7 +33,6 @@ def meta(settings: MetaSettings, group: GroupSettings, dry: DryRunSettings, outp
     well they agree with people, beside how well people agree with each other. With a dataset or your own pairs, the
     last lines say for each judge whether it is any good for texts like these.
     """
-    check_output(output)
     session = open_session(settings)
     if dry.dry_run:
         estimates = session.estimates()
@@ -36,8 +40,7 @@ def meta(settings: MetaSettings, group: GroupSettings, dry: DryRunSettings, outp
         if not estimates and not output.json:
             click.echo("no model would be asked")
         return
-    with asking(*session.askers()):
-        done = run(run_session(session, settings.data, settings.out))
+    done = run_asking(session.askers(), run_session(session, settings.data, settings.out))
     tables = None
     if isinstance(done, MetaRun):
         write_text(done.path / "tables.md", report.markdown_tables(done.result))
@@ -45,3 +48,32 @@ def meta(settings: MetaSettings, group: GroupSettings, dry: DryRunSettings, outp
     show_run(done, output, done.result.model_dump(mode="json"), "meta.html", tables)
     if silent := done.result.silent:
         raise ModelError(f"{silent[0]} could score no sample; the reasons are in {done.path / JUDGEMENTS}")
+
+
+@command(CompareSettings, GroupSettings, JsonSettings)
+def compare(settings: CompareSettings, group: GroupSettings, output: JsonSettings) -> None:
+    """Test whether A and B differ: two runs of `mores score`, or two files of judgements.
+
+    With --data, they are two judges of the same samples: which one finds the errors better, or agrees better with
+    people? Then each may also be a table of scores, FILE.csv:COLUMN.
+    Without it, they are one judge's scores of the same texts in two versions, for example by two models.
+    A difference is A's value less B's, with its 95% interval and a paired test.
+    """
+    versus = run(apply(compare_judgements, settings))
+    print_result(versus, versus_tables(versus, group.by or next(iter(versus.by), "source")), output.json)
+
+
+@command(RateSettings, OutputSettings)
+def rate(settings: RateSettings, output: OutputSettings) -> None:
+    """Analyse RATINGS that people gave to the answers of models, as CaLMQA's human study does.
+
+    RATINGS is a table (docs/tables.md) with a row for each answer that a person rated. It needs the columns question
+    (or question_id), model, annotator and rating; more analyses are made of answer, language, type, factuality,
+    omissions, language_correct, rank, spans and the others (docs/rate.md).
+
+    The folder --out has the ratings as they were read, every table as CSV and LaTeX, all figures as data (rate.json)
+    and one page that shows them (rate.html).
+    """
+    done = run(apply(api.rate, settings))
+    describe(done).write_tables(done.path / "tables")
+    show_run(done, output, done.result.model_dump(mode="json"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import TypeVar
 
 import click
@@ -15,7 +15,8 @@ from rich.progress import TimeRemainingColumn as TimeLeftColumn
 from mores.engine import Counts
 from mores.engine.cost import Price
 from mores.formatting import duration, money
-from mores.report.base.grid import plain, plain_console
+from mores.report.base.grid import plain_console
+from mores.report.base.text import plain
 
 T = TypeVar("T")
 
@@ -66,16 +67,13 @@ class Terminal:
                     print_line()
                 await asyncio.sleep(TICK)
 
-        try:
-            with self.bars(transient=True) as bars:
-                task = bars.add_task(name, total=total, text="")
-                ticking = asyncio.create_task(tick())
-                try:
-                    yield counts
-                finally:
-                    ticking.cancel()
-        finally:
-            print_line()
+        with ExitStack() as stack:
+            stack.callback(print_line)  # when the bar is gone
+            bars = stack.enter_context(self.bars(transient=True))
+            task = bars.add_task(name, total=total, text="")
+            ticking = asyncio.create_task(tick())
+            stack.callback(ticking.cancel)
+            yield counts
 
     def track(self, name: str, things: Iterable[T], total: int | None = None) -> Iterator[T]:
         """Yield a bar while things pass."""
@@ -98,9 +96,8 @@ def _describe(counts: Counts, price: Price | None) -> str:
     """Return what was called, what it cost, and what is waited for."""
     rate = counts.calls / max(1e-9, time.monotonic() - counts.started)
     parts = [f"{counts.calls} calls ({rate:.1f}/s)" if counts.calls else "no calls"]
-    parts += [f"{counts.cached} known already"] if counts.cached else []
-    parts += [f"{counts.failed} failed"] if counts.failed else []
-    parts += [f"{counts.retries} retries"] if counts.retries else []
+    numbers = {"known already": counts.cached, "failed": counts.failed, "retries": counts.retries}
+    parts += [f"{n} {what}" for what, n in numbers.items() if n]
     if price and any(price):
         parts.append(money(price.cost(counts.prompt_tokens, counts.completion_tokens), 4))
     if counts.problem:

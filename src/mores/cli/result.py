@@ -3,60 +3,101 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from mores.engine import Asker
-from mores.errors import InputError, ModelError
-from mores.formatting import count
+from mores.engine.estimate import Estimate
+from mores.engine.loop import run as run_loop
+from mores.errors import ModelError
+from mores.formatting import count, money
+from mores.hub import Upload, check_access, check_name
+from mores.hub import push as push_upload
 from mores.io import write_text
 from mores.models import pull
 from mores.report.base.document import ResultDocument
-from mores.report.base.figures import require_figures, write_figures
-from mores.report.base.grid import print_tables
+from mores.report.base.figures import write_figures
+from mores.report.base.grid import Grid, plain_console, print_tables
 from mores.report.base.page import render_page
 from mores.report.runs import as_data, describe
-from mores.report.settings import OutputSettings
+from mores.report.settings import OutputSettings, PushSettings
 from mores.run import Run
+from mores.types import Record
+
+T = TypeVar("T")
+Tables = Grid | Iterable[Grid | str]
 
 
-def show_run(run: Run, output: OutputSettings, data: Any = None, page: str = "", tables: Any = None) -> None:
-    """Write the page of a run, and what else is asked for; print its tables, or JSON.
+def show_run(run: Run, output: OutputSettings, data: Any = None, page: str = "", tables: Tables | None = None) -> None:
+    """Write the page of a run into its folder, and show the run.
 
-    `page` is the page's name in the run's folder, `data` what JSON shows, and `tables` those to print, where they are
-    not the usual ones.
+    `page` is the page's name, `data` what JSON shows, and `tables` those to print, where they are not the usual ones.
     """
     document, place = describe(run), run.path / (page or f"{run.kind}.html")
-    html = render_page(document)
-    write_text(place, html)
+    write_text(place, render_page(document))
     click.echo(f"wrote {run.path}; its page is {place}", err=True)
+    show_document(document, output, as_data(run) if output.json and data is None else data, tables)
+
+
+def show_document(
+    document: ResultDocument, output: OutputSettings, data: Any, tables: Tables | None = None, *, stderr: bool = False
+) -> None:
+    """Write a result as a page, and as figures for a paper, if that is asked for; print its tables, or JSON."""
     if output.html:
-        write_text(output.html, html)
+        write_text(output.html, render_page(document))
         click.echo(f"wrote {output.html}", err=True)
-    write_document_figures(document, output)
-    if output.json:
-        click.echo(json.dumps(as_data(run) if data is None else data, indent=2))
-    else:
-        print_tables(document.printed if tables is None else tables)
-
-
-def check_output(output: OutputSettings) -> None:
-    """Refuse, before any work, what could not be written after it."""
-    if output.figures:
-        require_figures()
-    if output.html and not output.html.resolve().parent.is_dir():
-        folder = output.html.parent
-        raise InputError(f"{output.html}: no folder {folder}; make it first: mkdir -p {folder}")
-
-
-def write_document_figures(document: ResultDocument, output: OutputSettings) -> None:
-    """Write the charts of a result as SVG and PDF, and its tables as LaTeX and CSV, if that is asked for."""
     if output.figures:
         written = write_figures(document, output.figures)
         click.echo(f"wrote {count(len(written), 'file')} into {output.figures}", err=True)
+    print_result(data, document.printed if tables is None else tables, output.json, stderr=stderr)
+
+
+def print_result(data: Any, tables: Tables, as_json: bool, *, stderr: bool = False) -> None:
+    """Print data as JSON (a record, other data or text that is JSON already), or tables.
+
+    A table alone has no free line after it.
+    """
+    if as_json:
+        text = data.model_dump_json(indent=2) if isinstance(data, Record) else data
+        click.echo(text if isinstance(text, str) else json.dumps(text, indent=2), err=stderr)
+    elif isinstance(tables, Grid):
+        plain_console().print(tables)
+    else:
+        print_tables(tables, stderr=stderr)
+
+
+def print_estimate(estimate: Estimate, as_json: bool = False) -> None:
+    """Print the calls, the tokens and the cost of one model."""
+    if as_json:
+        click.echo(estimate.model_dump_json(indent=2))
+        return
+    click.echo(f"{estimate.calls:,} calls would be sent; {estimate.known:,} answers are in the store already")
+    if estimate.unsendable:
+        click.echo(f"{estimate.unsendable:,} samples are too long to be sent (see --max-characters)")
+    click.echo(f"about {estimate.prompt_tokens:,} prompt tokens and {estimate.completion_tokens:,} for the reports")
+    if estimate.cost is None or estimate.most is None:
+        click.echo("the price of this model is not known: give it with --price IN,OUT")
+    else:
+        click.echo(f"about {money(estimate.cost)}, at most {money(estimate.most)}")
+
+
+def print_estimates(estimates: Mapping[str, Estimate], as_json: bool) -> None:
+    """Print the same for several models."""
+    if as_json:
+        click.echo(json.dumps({name: estimate.model_dump() for name, estimate in estimates.items()}, indent=2))
+        return
+    for name, estimate in estimates.items():
+        click.echo(f"{name}:")
+        print_estimate(estimate)
+
+
+def run_asking(askers: Iterable[Asker], work: Coroutine[Any, Any, T]) -> T:
+    """Run work that asks models."""
+    with asking(*askers):
+        return run_loop(work)
 
 
 @contextmanager
@@ -66,13 +107,10 @@ def asking(*askers: Asker) -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, ModelError):  # a store that fails says its own fix
-        if not askers:
-            raise
-        if askers[0].store is None:
-            hint = "Nothing of the run is saved, because of --no-store."
-        else:
-            hint = f"Answers are saved; rerun {'without --fresh ' if askers[0].fresh else ''}to resume."
-        click.echo(hint, err=True)
+        if askers:
+            saved = f"Answers are saved; rerun {'without --fresh ' if askers[0].fresh else ''}to resume."
+            lost = "Nothing of the run is saved, because of --no-store."
+            click.echo(lost if askers[0].store is None else saved, err=True)
         raise
 
 
@@ -82,3 +120,27 @@ def print_warnings(*askers: Asker) -> None:
         click.echo(f"note: {warning}", err=True)
     if any(asker.model.name == "embedded" for asker in askers) and not pull.default_path().exists():
         click.echo(pull.announcement(), err=True)
+
+
+def check_push(hub: PushSettings) -> None:
+    """Check before any work that the name can be one, and that the Hub knows the user."""
+    if hub.push_dry_run and not hub.push_to_hub:
+        raise click.UsageError("--push-dry-run needs --push-to-hub OWNER/NAME")
+    if hub.push_to_hub:
+        check_name(hub.push_to_hub)
+        if not hub.push_dry_run:
+            check_access()
+
+
+def push(hub: PushSettings, make: Callable[[str], Upload], send: Callable[[Upload], str] = push_upload) -> None:
+    """List what is uploaded, and upload it, if that is asked for."""
+    if hub.push_to_hub is None:
+        return
+    upload = make(hub.push_to_hub)
+    sizes = upload.sizes()
+    doing, files = "would upload" if hub.push_dry_run else "uploading", count(len(sizes), "file")
+    click.echo(f"{doing} {files}, {sum(sizes.values()):,} B, to {upload.address} (private)", err=True)
+    for name, size in sizes.items():
+        click.echo(f"{size:>15,} B  {name}", err=True)
+    if not hub.push_dry_run:
+        click.echo(f"uploaded {send(upload)}", err=True)

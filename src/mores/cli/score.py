@@ -7,20 +7,19 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
 
 from mores.cli.command import command
-from mores.cli.estimate import print_estimate
-from mores.cli.result import asking, check_output, write_document_figures
+from mores.cli.result import asking, print_estimate, show_document
 from mores.engine.loop import run
 from mores.errors import ConfigError, GateError, ModelError
 from mores.formatting import money
 from mores.gate import TextGate
-from mores.io import split_log, write_text
+from mores.io import split_log
 from mores.metric import Metric
 from mores.metric.api import score_texts
 from mores.metric.folder import ScoreRun
@@ -28,8 +27,6 @@ from mores.metric.lines import open_lines
 from mores.metric.metric import make_metric
 from mores.metric.settings import ScoreFileSettings
 from mores.metric.texts import Lookup, Texts, check_style, estimate_texts, make_lookup, open_texts
-from mores.report.base.grid import print_tables
-from mores.report.base.page import render_page
 from mores.report.score import describe
 from mores.report.settings import DryRunSettings, OutputSettings
 from mores.settings import Settings, setting
@@ -88,22 +85,22 @@ def score(
     evidence that does not cover a text they are near chance too, and marked as weak where it has few words of the text.
     `mores meta --data` measures any judge on your own pairs.
     """
-    given = settings.texts if isinstance(settings.texts, tuple) else (settings.texts,)
-    texts = [str(text) for text in given]
+    texts = [str(text) for text in (settings.texts if isinstance(settings.texts, tuple) else (settings.texts,))]
     _check_inputs(texts, lines, settings, output)
     metric = make_metric(settings.model, settings, settings.report)
     work = _Work(metric, make_lookup(settings), gate, dry.dry_run, output, lines)
+    path, format_ = split_log(lines.log) if lines.log else (texts[0] if texts else "", settings.format)
+    systems, failed = (*lines.systems, *texts) if lines.systems else (), []
+    for system in systems or (path,):  # refused at once: all of it would otherwise fail only after a run
+        places = [Path(place).resolve() for place in (system, settings.out, output.html) if place and str(place) != "-"]
+        if len(set(places)) < len(places):
+            raise ConfigError("the texts, --out and --html must be different files")
+        if lines.systems:
+            with open_lines(system, lines.sources, lines.references):
+                pass
     if not lines.systems:
-        path, format_ = split_log(lines.log) if lines.log else (texts[0], settings.format)
-        _check_places(path, settings.out, output)
         opened = open_texts(path, replace(settings, texts=path, format=format_))
         work.score(opened, "-" if path == "-" and settings.out is None else settings.out)
-        return
-    systems, failed = (*lines.systems, *texts), []
-    for system in systems:  # all of them, before the first is paid for
-        _check_places(system, settings.out, output)
-        with open_lines(system, lines.sources, lines.references):
-            pass
     for system in systems:
         folder = str(Path(settings.out) / Path(system).name) if settings.out and len(systems) > 1 else settings.out
         try:
@@ -114,24 +111,19 @@ def score(
         raise GateError("; ".join(failed))
 
 
+@dataclass(frozen=True)
 class _Work:
     """A judge, and what is shown of its judgements."""
 
-    def __init__(
-        self,
-        metric: Metric,
-        lookup: Lookup | None,
-        gate: TextGate,
-        dry_run: bool,
-        output: OutputSettings,
-        lines: LineSettings,
-    ) -> None:
-        self.metric, self.lookup, self.gate, self.dry_run = metric, lookup, gate, dry_run
-        self.output, self.lines = output, lines
+    metric: Metric
+    lookup: Lookup | None
+    gate: TextGate
+    dry_run: bool
+    output: OutputSettings
+    lines: LineSettings
 
     def score(self, opened: AbstractContextManager[Texts], out: str | Path | None) -> None:
         """Judge the texts, and show the result."""
-        output = self.output
         with ExitStack() as stack:
             source = stack.enter_context(opened)
             check_style(self.metric, source, self.lookup)
@@ -143,20 +135,13 @@ class _Work:
             if piped:
                 out = Path(stack.enter_context(TemporaryDirectory(prefix="mores-"))) / "run"
             scored = run(score_texts(self.metric, source, self.lookup, out, ["-"] if piped else []))
-            document = describe(scored)
-            if output.html:
-                write_text(output.html, render_page(document))
-            for path in (None if piped else scored.path, output.html):
-                if path:
-                    click.echo(f"wrote {path}", err=True)
-            write_document_figures(document, output)
-            summary = scored.result
-            if output.json:
-                click.echo(json.dumps(summary.model_dump(mode="json") | {"left_out": source.bad}, indent=2), err=piped)
-            elif self.lines.systems:
+            if not piped:
+                click.echo(f"wrote {scored.path}", err=True)
+            summary, by_line = scored.result, bool(self.lines.systems)
+            data = summary.model_dump(mode="json") | {"left_out": source.bad}
+            show_document(describe(scored), self.output, data, () if by_line else None, stderr=piped)
+            if by_line and not self.output.json:
                 _print_segments(source.name, scored, source.count + source.bad, self.lines.only_system)
-            else:
-                print_tables(document.printed, stderr=piped)
         if not summary.judged:
             raise ModelError("no text could be judged; the reasons are in the judgements")
         self.gate.check(summary, source.bad)
@@ -207,11 +192,3 @@ def _check_inputs(
     names = Counter(Path(system).name for system in (*lines.systems, *texts))
     if lines.systems and settings.out and (twice := [name for name, count in names.items() if count > 1]):
         raise click.UsageError(f"two files are called {twice[0]}, and --out has a folder for each name; rename one")
-
-
-def _check_places(texts: str, out: str | Path | None, output: OutputSettings) -> None:
-    """Refuse at once what would otherwise fail only after the run."""
-    check_output(output)
-    places = [Path(place).resolve() for place in (texts, out, output.html) if place and str(place) != "-"]
-    if len(set(places)) < len(places):
-        raise ConfigError("the texts, --out and --html must be different files")

@@ -1,4 +1,4 @@
-"""`mores train`: tune a model into a metric."""
+"""`mores train`, `export` and `pull`: tune a model into a metric, write it as a GGUF file, and get such files."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ import click
 
 from mores.cli.command import command
 from mores.cli.progress import Terminal
-from mores.cli.push import check_push, push
+from mores.cli.result import check_push, print_result, push
 from mores.engine.loop import run
 from mores.errors import ConfigError
-from mores.formatting import number
+from mores.formatting import megabytes, number, percent
 from mores.metaevaluation.study import NONE
-from mores.report.base.grid import print_tables
+from mores.models import pull as models
 from mores.report.settings import JsonSettings, PushSettings
 from mores.report.train import tables
 from mores.settings import Settings, apply, setting
+from mores.training.api import export as write_tuned
 from mores.training.api import join_team, sources_of
 from mores.training.api import train as tune
 from mores.training.folder import TrainRun
-from mores.training.settings import TrainSettings
+from mores.training.settings import ExportSettings, TrainSettings
 
 if TYPE_CHECKING:
     from mores.training.tune import TrainingStep
@@ -42,14 +43,15 @@ def train(settings: TrainSettings, each: EachSettings, hub: PushSettings, output
     A stopped run continues where it stopped. On several GPUs: `accelerate launch --no_python mores train ...`.
     """
     data, out, every = settings.data, settings.out, each.leave_one_out
-    if hub.push_to_hub and every:
-        raise ConfigError("--push-to-hub uploads one model and --leave-one-out makes several; give only one of them")
+    refused = {
+        "--push-to-hub uploads one model and --leave-one-out makes several; give only one of them": hub.push_to_hub,
+        "--leave-out names sources and --leave-one-out takes each; give only one of them": settings.leave_out,
+        "--teacher has learned from the sources that --leave-one-out leaves out; use --leave-out": settings.teacher,
+    }
+    if every and (reason := next((reason for reason, given in refused.items() if given), "")):
+        raise ConfigError(reason)
     check_push(hub)
     team = join_team()
-    if settings.leave_out and every:
-        raise ConfigError("--leave-out names sources and --leave-one-out takes each; give only one of them")
-    if settings.teacher and every:
-        raise ConfigError("--teacher has learned from the sources that --leave-one-out leaves out; use --leave-out")
     runs: dict[str, TrainRun] = {}
     for left in [(), *((source,) for source in sources_of(data))] if every else [tuple(settings.leave_out)]:
         name = ",".join(left)
@@ -66,10 +68,8 @@ def train(settings: TrainSettings, each: EachSettings, hub: PushSettings, output
     if team.is_main_process:
         click.echo(f"wrote {out}", err=True)
         results = {name: each.result for name, each in runs.items()}
-        if output.json:
-            click.echo(json.dumps({name: result.model_dump(mode="json") for name, result in results.items()}, indent=2))
-        else:
-            print_tables(tables(results))
+        dumped = {name: result.model_dump(mode="json") for name, result in results.items()}
+        print_result(dumped, tables(results), output.json)
         push(hub, runs[",".join(settings.leave_out) or "all"].upload)
     team.end_training()
 
@@ -97,3 +97,54 @@ class _Training(Terminal):
     def close(self) -> None:
         """Take the bar away, also when the training was stopped."""
         self._bars.stop()
+
+
+@command(ExportSettings)
+def export(settings: ExportSettings) -> None:
+    """Write TUNED, a folder that `mores train` made, as a GGUF file.
+
+    A LoRA goes with its base, `mores score --adapter FILE.gguf`; a merged model stands alone, `mores score --model
+    embedded:FILE.gguf`. The file says with which prompt it was tuned, so that `mores score` asks with it.
+    """
+    kept = run(apply(write_tuned, settings))
+    if kept is not None:
+        click.echo(f"the LoRA of rank {settings.rank} keeps {percent(kept)} of what the tuning changed", err=True)
+    click.echo(f"wrote {settings.out} ({megabytes(settings.out.stat().st_size, 1)})", err=True)
+
+
+class PullSettings(Settings):
+    """A GGUF file to get."""
+
+    name: str = setting(
+        default="", kw_only=False, metavar="[NAME]", help="The default model if empty, a path, or OWNER/REPO/FILE.gguf."
+    )
+    list: bool = setting(default=False, help="Show what is there, get nothing.")
+
+
+@command(PullSettings, JsonSettings)
+def pull(settings: PullSettings, output: JsonSettings) -> None:
+    """Get a GGUF file for the embedded engine, check it, and keep it in the cache folder.
+
+    NAME is empty for the default model, a path, or OWNER/REPO/FILE.gguf on the Hugging Face Hub. Where llama.cpp has
+    no fast products of bytes (its wheels for Linux on ARM), the default model and the metric's adapter are also kept
+    merged, in 457 MB.
+    """
+    from mores.models.embedded import TUNED, EmbeddedModel
+
+    name = settings.name
+    if not settings.list:
+        if not name and not models.default_path().exists():
+            click.echo(models.announcement(), err=True)
+        models.pull(name)
+        if not name and (merged := EmbeddedModel("", str(TUNED)).merged):
+            size = megabytes(merged.stat().st_size)
+            click.echo(f"merged with the metric's adapter, which is faster here: {merged} ({size})", err=True)
+    files = models.list_pulled()
+    if output.json:
+        click.echo(json.dumps(files, indent=2))
+        return
+    for file in files:
+        default = " (the default)" if file["sha256"] == models.DEFAULT.sha256 else ""
+        click.echo(f"{file['name']}{default}\n  {file['path']}\n  {file['bytes']:,} bytes, sha256 {file['sha256']}")
+    if not files:
+        click.echo("nothing pulled yet; `mores pull` gets the default model")

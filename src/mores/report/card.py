@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from mores.culture import language_name, region_name
 from mores.factory.card import OF_ERRORS
@@ -151,11 +150,9 @@ def _accuracy(audit: Mapping[str, Any]) -> Cell:
     return Cell(number(audit["value"], 3), audit["value"], small=f"± {number(audit['error'], 3)}", n=audit["n"])
 
 
-@dataclass(frozen=True)
-class ExampleCard(PageBlock):
+class ExampleCard(PageBlock, template="cards/build.html.j2"):
     """One sample with the errors of its gold report."""
 
-    template: ClassVar[str] = "cards/build.html.j2"
     marked: MarkedSample
     kind: str
     places: Sequence[str]

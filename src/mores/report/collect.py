@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
 from mores.formatting import NOTHING, count, number, percent, show_failures
 from mores.longanswer.collection import CandidateStatus, Collected, Collection, CollectStage, LanguageCount, categories
 from mores.longanswer.collection.numbers import Size
 from mores.longanswer.folder import CollectRun
-from mores.report.base.blocks import Cards, Heading, Hero, Notes, PageBlock, Paragraph, Ramp, Section, Select, key
+from mores.report.base.blocks import (
+    Cards,
+    Heading,
+    Hero,
+    Notes,
+    PageBlock,
+    Paragraph,
+    Ramp,
+    Section,
+    Select,
+    is_few,
+    key,
+)
 from mores.report.base.document import ResultDocument
-from mores.report.base.few import is_few
 from mores.report.base.grid import Cell, Grid, Head, Heat, Row, make_grid
 from mores.report.base.names import LONG
 from mores.report.base.shapes import shades
@@ -179,11 +188,9 @@ def _overlap(collection: Collection) -> list[PageBlock]:
 # ---- questions -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Duplicates(PageBlock):
+class Duplicates(PageBlock, template="cards/collect.html.j2"):
     """Duplicate questions, each with the one that it repeats."""
 
-    template: ClassVar[str] = "cards/collect.html.j2"
     rows: Sequence[tuple[Collected, str, Sequence[Collected]]]
     """The question, in which way it repeats another, and the texts to show."""
 
@@ -209,11 +216,9 @@ def _duplicates(questions: Sequence[Collected]) -> Section:
     return Section("duplicates", "Duplicates", body)
 
 
-@dataclass(frozen=True)
-class QuestionCard(PageBlock):
+class QuestionCard(PageBlock, template="cards/collect.html.j2"):
     """A question with the replies of the model about it."""
 
-    template: ClassVar[str] = "cards/collect.html.j2"
     question: Collected
     look: str
     numbers: str

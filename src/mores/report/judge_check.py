@@ -5,10 +5,9 @@ from __future__ import annotations
 from mores.benchmark.judge_check import JudgeCheckRun, Probe
 from mores.formatting import between, count, number, percent, points, show_failures, to
 from mores.report.base.blocks import Hero, PageBlock, Paragraph, Section, key
-from mores.report.base.cells import share_cell
 from mores.report.base.charts import IntervalRow, Intervals
 from mores.report.base.document import ResultDocument
-from mores.report.base.grid import Grid, make_grid
+from mores.report.base.grid import Grid, make_grid, share_cell
 
 
 def describe(run: JudgeCheckRun) -> ResultDocument:

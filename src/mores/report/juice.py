@@ -18,10 +18,9 @@ from mores.metaevaluation.juice.records import (
 from mores.metaevaluation.juice.score import EVERYBODY
 from mores.metaevaluation.juice.session import JuiceRun
 from mores.report.base.blocks import Hero, Notes, Paragraph, Section, key
-from mores.report.base.cells import count_cell, number_cell
 from mores.report.base.charts import IntervalRow, Intervals
 from mores.report.base.document import ResultDocument
-from mores.report.base.grid import Grid, Head, Row, make_grid
+from mores.report.base.grid import Grid, Head, Row, count_cell, make_grid, number_cell
 from mores.report.base.names import group_name
 
 KINDS = {"metric": "", "baseline": "baseline", "model": "detector", "human": "detector, a person"}

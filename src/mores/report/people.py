@@ -10,10 +10,9 @@ from mores.formatting import NOTHING, count, number, p_value, show_failures, spa
 from mores.metaevaluation.people.records import STATISTICS, People
 from mores.metaevaluation.people.session import PeopleRun
 from mores.report.base.blocks import Hero, Notes, Paragraph, Section
-from mores.report.base.cells import count_cell, number_cell
 from mores.report.base.charts import IntervalRow, Intervals
 from mores.report.base.document import ResultDocument
-from mores.report.base.grid import Cell, Grid, Head, make_grid
+from mores.report.base.grid import Cell, Grid, Head, count_cell, make_grid, number_cell
 from mores.report.base.names import group_name
 from mores.types import Result
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from mores.errors import InputError
 from mores.report.base.document import ResultDocument
-from mores.report.base.grid import Grid, harmless, tables_html
+from mores.report.base.grid import Grid, tables_html
 from mores.report.base.page import render_page
+from mores.report.base.text import harmless
 from mores.run import Run
 from mores.types import Record
 

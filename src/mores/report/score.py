@@ -6,24 +6,23 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from mores.culture import language_name, region_name
 from mores.formatting import count, number, show_failures, show_score
 from mores.metric.folder import ScoreRun
 from mores.metric.summary import ScoreSummary, ScoreTally, State, errors, lacks_certainty, state, weak_because
 from mores.report.base.blocks import Caution, Fold, PageBlock
-from mores.report.base.cells import share_cell
 from mores.report.base.charts import Amounts, IntervalRow, Intervals
 from mores.report.base.document import ResultDocument
-from mores.report.base.grid import Cell, Grid, ListGrid, Row, make_grid, plain
+from mores.report.base.grid import Cell, Grid, ListGrid, Row, make_grid, share_cell
 from mores.report.base.marks import MarkedSample, mark
 from mores.report.base.names import group_name, is_web_address, look_up
 from mores.report.base.page import draw, writable
+from mores.report.base.text import plain
 from mores.search.ground import cut, shorten
 from mores.stats.intervals import share_interval
-from mores.types import Error, Evidence, Judgement, Result, Sample, Severity
+from mores.types import Error, Judgement, Result, Sample, Severity
 
 Pair = tuple[Sample, Judgement]
 LIMIT = 2000
@@ -227,27 +226,21 @@ def show_summary(counts: ScoreSummary) -> list[str]:
 # ---- the page --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Tiles(PageBlock):
+class Tiles(PageBlock, template="cards/score.html.j2"):
     """The counts at the top of the page."""
 
-    template: ClassVar[str] = "cards/score.html.j2"
     counts: ScoreSummary
 
 
-@dataclass(frozen=True)
-class ScoreDistribution(PageBlock):
+class ScoreDistribution(PageBlock, template="cards/score.html.j2"):
     """The two halves of the distribution of scores; a press on a bar shows only its texts."""
 
-    template: ClassVar[str] = "cards/score.html.j2"
     zones: Sequence[Mapping[str, Any]]
 
 
-@dataclass(frozen=True)
-class JudgedTexts(PageBlock):
+class JudgedTexts(PageBlock, template="cards/score.html.j2"):
     """The texts with their errors marked, and what they are searched and filtered by."""
 
-    template: ClassVar[str] = "cards/score.html.j2"
     n: int
     """How many there are in all."""
     cards: Sequence[Mapping[str, Any]]
@@ -289,7 +282,11 @@ def _zones(counts: ScoreSummary, bars: Counter[str]) -> list[dict[str, Any]]:
 def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
     """Return one text as the template shows it; an explanation that only repeats those of its errors is left out."""
     explanation = judgement.report.explanation if judgement.report else ""
-    evidence = [_passage(piece) for piece in judgement.evidence or sample.evidence]
+    evidence = [
+        shorten(piece, PASSAGE).model_dump(mode="json")
+        | {"title": cut(piece.title, PASSAGE), "link": is_web_address(piece.source)}  # which a page may link to
+        for piece in judgement.evidence or sample.evidence
+    ]
     marked = mark(place, sample, errors(judgement), evidence)
     cited = {
         number: [error["number"] for error in marked.errors if number in error["error"].evidence]
@@ -310,17 +307,9 @@ def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def _passage(piece: Evidence) -> dict[str, Any]:
-    """Return one piece of evidence; `link` says whether its source is an address that a page may link to."""
-    shown = shorten(piece, PASSAGE).model_dump(mode="json") | {"title": cut(piece.title, PASSAGE)}
-    return shown | {"link": is_web_address(piece.source)}
-
-
-@dataclass(frozen=True)
-class JudgementView(PageBlock):
+class JudgementView(PageBlock, template="cards/judgement.html.j2"):
     """A judgement in a notebook."""
 
-    template: ClassVar[str] = "cards/judgement.html.j2"
     judgement: Judgement
     marked: MarkedSample
     counts: str

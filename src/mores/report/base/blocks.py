@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, dataclass_transform
 
-from mores.report.base.few import is_few
-from mores.report.base.links import RunLinks
-from mores.types import FEW
+from mores.types import FEW, Result
 
 STEPS = 20
 """Shades of a heatmap between 0 and 1."""
 
 
-@dataclass(frozen=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class PageBlock:
-    """A part of a page."""
+    """A part of a page. Subclasses are frozen dataclasses."""
 
     template: ClassVar[str] = "base/blocks.html.j2"
     """Where the macro is that draws it: it has the class's name in lower case."""
+
+    def __init_subclass__(cls, template: str = "") -> None:
+        dataclass(frozen=True)(cls)
+        if template:
+            cls.template = template
 
     @property
     def macro(self) -> str:
@@ -48,6 +51,28 @@ class LegendSign(NamedTuple):
     letter: str = ""
 
 
+# The one rule of every chart for a value of few samples, which says little: it is hollow or hatched, has no colour and
+# no part in a scale of colours, and its count stands beside it. A chart that shows one explains the sign in its legend;
+# nothing else on our pages is hollow or hatched.
+
+
+def is_few(n: int | None) -> bool:
+    """Return whether a value rests on too few samples to be drawn like the others."""
+    return n is not None and n < FEW
+
+
+def few_count(n: int | None) -> str:
+    """Return the count that stands beside a value of few samples; nothing beside others."""
+    return f"n {n:,}" if n is not None and is_few(n) else ""
+
+
+def telling(results: Iterable[Result | None]) -> Iterator[float]:
+    """Return the values of enough samples: only these have a colour, so only these make its scale."""
+    return (
+        result.value for result in results if result is not None and result.value is not None and not is_few(result.n)
+    )
+
+
 def few_sign(look: str, counts: Iterable[int | None]) -> list[LegendSign]:
     """Return the entry that explains the look of few samples; none where no count is few."""
     return [LegendSign(f"{look}: fewer than {FEW} samples", block=look)] if any(map(is_few, counts)) else []
@@ -65,7 +90,6 @@ class Ramp(NamedTuple):
     """`up` or `down` from no colour, or `both` ways from the middle."""
 
 
-@dataclass(frozen=True)
 class Paragraph(PageBlock):
     """A paragraph: `lead`, `key` (how to read a chart), `told` (what it means) or `soft`."""
 
@@ -79,7 +103,6 @@ def key(text: str, ramp: Ramp | None = None) -> Paragraph:
     return Paragraph(text, "key", ramp)
 
 
-@dataclass(frozen=True)
 class Caution(PageBlock):
     """A warning with its first word in capitals."""
 
@@ -99,14 +122,12 @@ class Vital:
     """Its model and benchmark, shown if there are several."""
 
 
-@dataclass(frozen=True)
 class Vitals(PageBlock):
     """The main numbers of several analyses, each with its title, its question and the section that it links to."""
 
     analyses: Sequence[tuple[Section, Sequence[Vital]]]
 
 
-@dataclass(frozen=True)
 class Notes(PageBlock):
     """Remarks; as a warning where they limit the numbers."""
 
@@ -114,7 +135,6 @@ class Notes(PageBlock):
     kind: str = "notes"
 
 
-@dataclass(frozen=True)
 class Heading(PageBlock):
     """A title within a section; names in it keep their direction."""
 
@@ -126,7 +146,6 @@ class Heading(PageBlock):
     small: str = ""
 
 
-@dataclass(frozen=True)
 class Hero(PageBlock):
     """The main number and what it means."""
 
@@ -140,7 +159,6 @@ class Hero(PageBlock):
     opening: str = ""
 
 
-@dataclass(frozen=True)
 class CountList(PageBlock):
     """What is in no number, or counts in a way that must be known, by reason."""
 
@@ -148,14 +166,22 @@ class CountList(PageBlock):
     counts: Mapping[str, int]
 
 
-@dataclass(frozen=True)
 class Signatures(PageBlock):
     """What must be the same for two numbers to be comparable."""
 
     rows: Sequence[tuple[str, object]]
 
 
-@dataclass(frozen=True)
+class RunLinks(NamedTuple):
+    """What a page links to of a run (`links.py`)."""
+
+    name: str
+    folder: str
+    """As it was given."""
+    files: dict[str, str]
+    """Addresses by the names of pages and files, the best to begin with first."""
+
+
 class RunList(PageBlock):
     """The files that the numbers are from, and other pages that show them."""
 
@@ -165,7 +191,6 @@ class RunList(PageBlock):
 # ---- arrangement -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class Fold(PageBlock):
     """Something that is opened on demand, with the keyboard too."""
 
@@ -178,7 +203,6 @@ class Fold(PageBlock):
         return self.body
 
 
-@dataclass(frozen=True)
 class Frame(PageBlock):
     """Blocks beside each other (`many`, `pair`, `maps`, …) or with room around them (`below`, `tall`)."""
 
@@ -189,7 +213,6 @@ class Frame(PageBlock):
         return self.body
 
 
-@dataclass(frozen=True)
 class Section(PageBlock):
     """A part of the page with its own place in the navigation; one without blocks is left out."""
 
@@ -229,7 +252,6 @@ class Select(NamedTuple):
     options: Sequence[tuple[str | int, str]]
 
 
-@dataclass(frozen=True)
 class Cards(PageBlock):
     """Cards that a reader searches and filters; the script shows them in chunks."""
 

@@ -9,25 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from string import ascii_uppercase
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from mores.formatting import between, left_out, number, percent, points, possible, shares, span, to
-from mores.report.base.blocks import LegendSign, PageBlock, few_sign
-from mores.report.base.few import few_count, is_few
+from mores.report.base.blocks import LegendSign, PageBlock, few_count, few_sign, is_few
 from mores.types import Result
 
 COLOURS, DASHES = 8, 3
 """How many colours and dash patterns the style sheet has for lines."""
 
 
-@dataclass(frozen=True)
-class Chart(PageBlock):
+class Chart(PageBlock, template="base/charts.html.j2"):
     """A figure with a title."""
 
-    template: ClassVar[str] = "base/charts.html.j2"
     title: str
 
     def data(self) -> Rows:
@@ -91,7 +88,6 @@ class IntervalRow(NamedTuple):
     """Another value of the same, below the first and joined with it."""
 
 
-@dataclass(frozen=True)
 class Intervals(Chart):
     """Values with their intervals on one scale, and lines for what they are compared with."""
 
@@ -134,14 +130,10 @@ class Intervals(Chart):
     def scale(self) -> Scale:
         """Return the scale from the lowest to the highest that is shown; shares go from 0 to 100%."""
         results = [result for row in self.rows for result in (row.result, row.second) if result]
-        values = [
-            v
-            for result in results
-            for v in (result.value, result.low, result.high)
-            if v is not None and math.isfinite(v)
-        ]
+        known = (value for result in results for value in (result.value, result.low, result.high))
+        values = [value for value in known if value is not None and math.isfinite(value)]
         if self.unit == "share":
-            return Scale(0.0, 1.0, [(tick / 4, f"{25 * tick}%") for tick in range(5)])
+            return SHARES
         if self.unit == "points":
             reach = max(0.1, math.ceil(10 * max(map(abs, values), default=0.0) - 1e-9) / 10)
             return Scale(-reach, reach, [(reach * share, points(reach * share)) for share in (-1, -0.5, 0, 0.5, 1)])
@@ -237,7 +229,6 @@ BAR = 15
 """Height of one bar with its gap."""
 
 
-@dataclass(frozen=True)
 class GroupedBars(Chart):
     """For each row one bar per group, for example the tiers of difficulty, with their intervals."""
 
@@ -282,7 +273,6 @@ class GroupedBars(Chart):
         }
 
 
-@dataclass(frozen=True)
 class Amounts(Chart):
     """How many there are of each, as bars."""
 
@@ -319,7 +309,6 @@ class StackPart(NamedTuple):
     """What stands in the parts; by default A, B, …"""
 
 
-@dataclass(frozen=True)
 class Stacks(Chart):
     """Bars of the same length, cut by share (MSQA, Figure 9), each part with its letter; beside each its size."""
 

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from mores.io import write_text
 from mores.io.private import make_folder
-from mores.report.base.blocks import Caution, PageBlock, Section
+from mores.report.base.blocks import Caution, PageBlock, RunLinks, Section
 from mores.report.base.grid import Grid
-from mores.report.base.links import RunLinks
 
 
 @dataclass(frozen=True)

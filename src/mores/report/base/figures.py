@@ -9,15 +9,15 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 from mores.extras import require
 from mores.io import write_text
-from mores.report.base.blocks import Section, walk
+from mores.report.base.blocks import Section, is_few, walk
 from mores.report.base.charts import COLOURS, FORMS, Amounts, Chart, GroupedBars, IntervalRow, Intervals, Stacks
 from mores.report.base.document import ResultDocument
-from mores.report.base.few import is_few
 from mores.report.base.grid import Grid, Heat
 from mores.report.base.plots import Curves, ScoreHistogram
 from mores.report.base.shapes import TILE, Radar, Ranks, World, tiles
@@ -39,21 +39,21 @@ STYLE = {
 """Names are hostile: none of them is read as mathematics. Text stays text in both formats."""
 
 
-def require_figures() -> None:
-    """Raise ConfigError, with the command that installs it, where matplotlib is missing."""
-    require("pip install 'mores[figures]'", "matplotlib")
-
-
 def write_figures(document: ResultDocument, folder: Path) -> list[Path]:
     """Write every chart and table of the page and every table that is printed, and return the files."""
-    require_figures()
+    require("pip install 'mores[figures]'", "matplotlib")
     folder.mkdir(parents=True, exist_ok=True)
-    names, written, section = _Names(), list[Path](), ""
+    used, written, section = set[str](), list[Path](), ""
     for block in (*walk((*document.opening, *document.sections)), Section("", "", ()), *document.printed):
         if isinstance(block, Section):
             section = block.short or block.title
         elif isinstance(block, Chart | Grid):
-            path = folder / names.make(section, block.title or "table")
+            words = (section[:40], (block.title or "table")[:60])
+            parts = (re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-") for word in words)
+            stem = "-".join(filter(None, parts)) or "figure"
+            names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+            used.add(name := next(name for name in names if name not in used))
+            path = folder / name
             if not isinstance(block, Grid) or isinstance(block, Heat):
                 written += _draw(block, path)
             texts = {".csv": block.csv() if isinstance(block, Grid) else to_csv(block.data())}
@@ -62,21 +62,6 @@ def write_figures(document: ResultDocument, folder: Path) -> list[Path]:
                 written.append(path.with_name(path.name + suffix))
                 write_text(written[-1], text)
     return written
-
-
-class _Names:
-    """File names of letters, digits and dashes, each once."""
-
-    def __init__(self) -> None:
-        self._seen: set[str] = set()
-
-    def make(self, section: str, title: str) -> str:
-        parts = [re.sub(r"[^a-z0-9]+", "-", part.lower()).strip("-") for part in (section[:40], title[:60])]
-        name = "-".join(filter(None, parts)) or "figure"
-        number = next(n for n in range(1, len(self._seen) + 2) if (name if n == 1 else f"{name}-{n}") not in self._seen)
-        name = name if number == 1 else f"{name}-{number}"
-        self._seen.add(name)
-        return name
 
 
 def _draw(block: Chart | Grid, path: Path) -> list[Path]:
@@ -203,9 +188,7 @@ def _curves(figure: Any, chart: Curves) -> None:
     for place, line in enumerate(chart.lines):
         look = {"color": _colour(place), "linestyle": DASHES[place // COLOURS % len(DASHES)], "label": line.label}
         axes.plot(line.x, line.y, linewidth=1.3, marker="o" if line.n else "", markersize=3, clip_on=not line.n, **look)
-        whiskers = [(x, low, high) for x, low, high in zip(line.x, line.low, line.high, strict=False)
-                 if low is not None and high is not None]  # fmt: skip
-        xs, lows, highs = ([row[i] for row in whiskers] for i in range(3))
+        xs, lows, highs = ([row[i] for row in line.intervals()] for i in range(3))
         if line.n:
             axes.vlines(xs, lows, highs, color=_colour(place), linewidth=1)
         else:

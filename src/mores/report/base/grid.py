@@ -6,7 +6,7 @@ A page colours a `Heat`; `layout.py` lays a table out for the width of a termina
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from itertools import chain
 from typing import Any, NamedTuple
@@ -14,16 +14,11 @@ from typing import Any, NamedTuple
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.text import Text
 
-from mores.formatting import NOTHING, count
-from mores.report.base.blocks import PageBlock, few_sign, shade_of
-from mores.report.base.few import few_count, is_few
+from mores.formatting import NOTHING, between, count, left_out, number, percent, span
+from mores.report.base.blocks import PageBlock, few_count, few_sign, is_few, shade_of
 from mores.report.base.layout import Laid, lay_list, lay_out
 from mores.report.base.text import Shown, ends, harmless, join, latex, markdown, plain, to_csv
-
-__all__ = [
-    "Cell", "Grid", "Head", "Heat", "ListGrid", "Row", "as_cell", "as_head", "harmless", "make_grid", "plain",
-    "plain_console", "print_tables", "tables_html",
-]  # fmt: skip
+from mores.types import Result
 
 UPRIGHT = 14
 """A column's name with more letters stands upright in a heatmap when there are several columns."""
@@ -99,7 +94,6 @@ def _show(value: Any) -> Shown:
     return (text, cell.small) if cell.small else text
 
 
-@dataclass(frozen=True)
 class Grid(PageBlock):
     """One table; all of its words are made harmless when it is shown."""
 
@@ -185,9 +179,9 @@ class Grid(PageBlock):
         """Return a table for a paper, with the rules of booktabs."""
         form = "".join("l" if place in self.words else "r" for place in range(len(self.columns)))
         lines = [rf"\begin{{tabular}}{{{form}}}", r"\toprule", rf"{latex(self.names)} \\", r"\midrule"]
-        for number, (heading, rows) in enumerate(self.sections):
+        for place, (heading, rows) in enumerate(self.sections):
             if heading:
-                lines += [r"\midrule"] * (number > 0)
+                lines += [r"\midrule"] * (place > 0)
                 lines.append(rf"\multicolumn{{{len(self.columns)}}}{{l}}{{\emph{{{latex([heading])}}}}} \\")
             lines += [rf"{latex([join(_show(value)) for value in row])} \\" for row in rows]
         notes = [f"% {plain(note)}" for note in (self.title, *self.notes) if note]
@@ -246,12 +240,10 @@ class Grid(PageBlock):
         return lay_out(table, room)
 
 
-@dataclass(frozen=True)
 class Heat(Grid):
     """A table whose cells are coloured from -1 over 0 (no colour) to 1."""
 
 
-@dataclass(frozen=True)
 class ListGrid(Grid):
     """A long table of single things: in the terminal each takes a line, and the last column is cut."""
 
@@ -276,6 +268,28 @@ def _look(cell: Cell, heat: bool) -> tuple[Cell, str, str]:
     shade = ["few"] if few else shade_of(cell.value) if heat else []
     classes = [*shade, *(["outlined"] if cell.outlined else []), *(["none"] if cell.text == NOTHING else [])]
     return cell, " ".join(classes), f"{few_count(cell.n)} {cell.small}".strip() if few else cell.small
+
+
+# ---- results as cells ------------------------------------------------------------------------------------------
+
+
+def number_cell(result: Result | None, digits: int = 2, *, signed: bool = False) -> Cell:
+    """Return `0.41 [0.38, 0.44]`."""
+    if result is None or result.value is None:
+        return Cell(NOTHING)
+    interval = span(result.low, result.high, digits, signed=signed)
+    return Cell(number(result.value, digits, signed=signed), result.value, interval, n=result.n)
+
+
+def share_cell(result: Result | None) -> tuple[str, str]:
+    """Return `41.0% (38.2–43.9%)`."""
+    interval = between(result)
+    return percent(result.value if result else None), f"({interval})" if interval else ""
+
+
+def count_cell(n: int, unscored: int = 0) -> Cell:
+    """Return how many there are, and how many more could not be scored: `40 ✕3`."""
+    return Cell(f"{n:,}", small=left_out(unscored))
 
 
 # ---- printing --------------------------------------------------------------------------------------------------

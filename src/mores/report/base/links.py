@@ -9,23 +9,13 @@ import os
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote
 
 from mores.benchmark.folder import EVIDENCE, RESPONSES, RESULT, VERDICTS
+from mores.report.base.blocks import RunLinks
 
 PAGES = ("bench.html", "board.html", "diagnose.html")
 FILES = ("longform/longform.html", RESULT, VERDICTS, RESPONSES, EVIDENCE)
-
-
-class RunLinks(NamedTuple):
-    """What a page links to of a run."""
-
-    name: str
-    folder: str
-    """As it was given."""
-    files: dict[str, str]
-    """Addresses by the names of pages and files, the best to begin with first."""
 
 
 def link_runs(page: Path, runs: Iterable[tuple[str, Path]]) -> list[RunLinks]:

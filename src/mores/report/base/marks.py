@@ -94,16 +94,12 @@ def number_errors(errors: Sequence[Error], sample: Sample) -> list[Numbered]:
     """Return the errors from 1, as a reader meets them; those that are not in the sample come last."""
 
     def place(error: Error) -> tuple[bool, int, int, int]:
-        located = _holds_its_quote(error, sample)
+        located = error.located and sample.side(error.side)[error.start : error.end] == error.quote
         start, end = (error.start or 0, error.end or 0) if located else (0, 0)
         return not located, SIDES.index(error.side), start, end
 
     ordered = sorted(errors, key=place)
     return [Numbered(number, error, not place(error)[0]) for number, error in enumerate(ordered, 1)]
-
-
-def _holds_its_quote(error: Error, sample: Sample) -> bool:
-    return error.located and sample.side(error.side)[error.start : error.end] == error.quote
 
 
 def cut_at_errors(text: str, errors: Sequence[Numbered]) -> list[MarkedPiece]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -35,6 +35,14 @@ def group_name(grouping: str, group: str) -> str:
     if not group:
         return "not given"
     return (look_up(NAMES[grouping], group) if grouping in NAMES else None) or group
+
+
+def numbered(names: Iterable[str]) -> Iterator[str]:
+    """Yield names; one that comes again has a number: `a`, `a #2`."""
+    seen = Counter[str]()
+    for name in names:
+        seen[name] += 1
+        yield f"{name} #{seen[name]}" if seen[name] > 1 else name
 
 
 def without_overrides(text: str) -> str:

@@ -133,17 +133,6 @@ const find = (id) => document.getElementById(id);
     }
   }
 
-  function offerAll() {
-    const once = (card) => new Map(errorsOf(card).map((error) => [typeOf(error), error.dataset.type.trim()]));
-    const given = (name) => cards.map(({ dataset }) => [dataset[name] || NONE, dataset[`${name}Name`] || "Not given"]);
-    offer("type", cards.flatMap((card) => [...once(card)]));
-    offer("language", given("language"));
-    offer("region", given("region"));
-    for (const bar of document.querySelectorAll(".bar[role]")) {
-      find("bar").append(new Option(bar.dataset.label, bar.dataset.bar));
-    }
-  }
-
   const current = () => Object.fromEntries(FILTERS.map((name) => [name, find(name).value]));
 
   function toHash(filter) {
@@ -255,41 +244,11 @@ const find = (id) => document.getElementById(id);
     }, 200);
   }
 
-  function listenToMarks() {
-    const list = find("cards");
-    list.addEventListener("mouseover", (event) => {
-      const node = markAt(event.target);
-      if (node) show(node, event.clientX, event.clientY);
-    });
-    list.addEventListener("mouseout", (event) => markAt(event.target) && leave());
-    list.addEventListener("focusin", (event) => markAt(event.target) && show(event.target));
-    list.addEventListener("focusout", (event) => event.relatedTarget !== popover && hide());
-    list.addEventListener("click", (event) => {
-      const node = markAt(event.target);
-      if (node) show(node, event.clientX, event.clientY);
-    });
-    popover.addEventListener("mouseenter", () => clearTimeout(closing));
-    popover.addEventListener("mouseleave", leave);
-    popover.addEventListener("focusout", hide);
-    document.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") hide();
-    });
-    document.addEventListener("pointerdown", (event) => {
-      if (!markAt(event.target) && !popover.contains(event.target)) hide();
-    });
-    addEventListener("resize", hide);
-  }
-
   // ---- wiring ------------------------------------------------------------------------------------------------
 
   function change() {
     toHash(current());
     apply();
-  }
-
-  function reset() {
-    for (const name of FILTERS) find(name).value = "";
-    change();
   }
 
   function pressBar(bar) {
@@ -306,35 +265,60 @@ const find = (id) => document.getElementById(id);
     }
   }
 
-  function listenToFilters() {
-    let typing = 0;
-    for (const name of FILTERS) {
-      find(name).addEventListener("input", () => {
-        clearTimeout(typing);
-        typing = setTimeout(change, name === "q" ? 150 : 0);
-      });
-    }
-    find("reset").addEventListener("click", reset);
-    find("toggle").addEventListener("click", () => {
-      const open = document.body.classList.toggle("filters-open");
-      find("toggle").setAttribute("aria-expanded", open);
-    });
-    if (find("copy")) find("copy").addEventListener("click", copySignature);
-    for (const bar of document.querySelectorAll(".bar[role]")) {
-      bar.addEventListener("click", () => pressBar(bar));
-      bar.addEventListener("keydown", (event) => {
-        if (event.key !== "Enter" && event.key !== " ") return;
-        event.preventDefault();
-        pressBar(bar);
-      });
-    }
-    addEventListener("hashchange", fromHash);
-  }
-
   for (const control of document.querySelectorAll("#filters, .status, #copy")) control.hidden = false;
   document.querySelectorAll("[data-long]").forEach(fold);
-  offerAll();
-  listenToMarks();
-  listenToFilters();
+  const once = (card) => new Map(errorsOf(card).map((error) => [typeOf(error), error.dataset.type.trim()]));
+  const given = (name) => cards.map(({ dataset }) => [dataset[name] || NONE, dataset[`${name}Name`] || "Not given"]);
+  offer("type", cards.flatMap((card) => [...once(card)]));
+  offer("language", given("language"));
+  offer("region", given("region"));
+
+  const list = find("cards");
+  for (const kind of ["mouseover", "click"]) {
+    list.addEventListener(kind, (event) => {
+      const node = markAt(event.target);
+      if (node) show(node, event.clientX, event.clientY);
+    });
+  }
+  list.addEventListener("mouseout", (event) => markAt(event.target) && leave());
+  list.addEventListener("focusin", (event) => markAt(event.target) && show(event.target));
+  list.addEventListener("focusout", (event) => event.relatedTarget !== popover && hide());
+  popover.addEventListener("mouseenter", () => clearTimeout(closing));
+  popover.addEventListener("mouseleave", leave);
+  popover.addEventListener("focusout", hide);
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") hide();
+  });
+  document.addEventListener("pointerdown", (event) => {
+    if (!markAt(event.target) && !popover.contains(event.target)) hide();
+  });
+  addEventListener("resize", hide);
+
+  let typing = 0;
+  for (const name of FILTERS) {
+    find(name).addEventListener("input", () => {
+      clearTimeout(typing);
+      typing = setTimeout(change, name === "q" ? 150 : 0);
+    });
+  }
+  find("reset").addEventListener("click", () => {
+    for (const name of FILTERS) find(name).value = "";
+    change();
+  });
+  find("toggle").addEventListener("click", () => {
+    const open = document.body.classList.toggle("filters-open");
+    find("toggle").setAttribute("aria-expanded", open);
+  });
+  if (find("copy")) find("copy").addEventListener("click", copySignature);
+  for (const bar of document.querySelectorAll(".bar[role]")) {
+    find("bar").append(new Option(bar.dataset.label, bar.dataset.bar));
+    bar.addEventListener("click", () => pressBar(bar));
+    bar.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      pressBar(bar);
+    });
+  }
+  addEventListener("hashchange", fromHash);
   fromHash();
 })();

@@ -18,7 +18,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from mores.formatting import count, name_failure, number, percent, show_failures, show_score
-from mores.report.base.blocks import PageBlock, Paragraph, RunList, Section, Signatures
+from mores.report.base.blocks import STEPS, PageBlock, Paragraph, RunList, Section, Signatures
+from mores.report.base.charts import COLOURS
 from mores.report.base.document import ResultDocument
 from mores.report.base.names import LONG, without_overrides
 
@@ -38,7 +39,7 @@ def render_page(document: ResultDocument) -> str:
         sections.append(Section("signatures", "Signatures", [lead, Signatures(document.signatures)]))
     shown = [block for block in sections if not isinstance(block, Section) or block.body]
     script = _asset("base/page.js") if document.script else ""
-    values = {"page": document, "sections": shown, "style": _asset("base/page.css"), "script": script}
+    values = {"page": document, "sections": shown, "style": _style(), "script": script}
     return writable(_environment().get_template("base/page.html.j2").render(values))
 
 
@@ -72,6 +73,16 @@ def _environment() -> Environment:
 @cache
 def _macros(template: str) -> Any:
     return _environment().get_template(template).module
+
+
+@cache
+def _style() -> Markup:
+    """Return the style sheet: a rule with N in its name is there for each colour, one with M for each shade."""
+    css = str(_asset("base/page.css"))
+    for sign, numbers in {"N": range(COLOURS), "M": range(1, STEPS + 1)}.items():
+        rules = re.compile(rf"^\.\S+{sign} {{.*\n", re.MULTILINE)
+        css = rules.sub(lambda rule: "".join(rule[0].replace(sign, str(n)) for n in numbers), css)  # noqa: B023
+    return Markup(css)
 
 
 @cache

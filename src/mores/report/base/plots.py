@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mores.formatting import number, percent
-from mores.report.base.blocks import LegendSign, few_sign
+from mores.report.base.blocks import LegendSign, few_sign, is_few
 from mores.report.base.charts import COLOURS, Chart, Rows, inside, stroke
-from mores.report.base.few import is_few
 
 # ---- curves ----------------------------------------------------------------------------------------------------
 
@@ -53,6 +51,11 @@ class CurveLine(NamedTuple):
     n: Sequence[int] = ()
     """How many samples each point rests on: then points with whiskers are drawn rather than a band."""
 
+    def intervals(self) -> list[tuple[float, float, float]]:
+        """Return each x whose interval is known, with both ends."""
+        ends = zip(self.x, self.low, self.high, strict=False)
+        return [(x, low, high) for x, low, high in ends if low is not None and high is not None]
+
 
 class BinCount(NamedTuple):
     """How many answers there are between two places of the x axis."""
@@ -62,7 +65,6 @@ class BinCount(NamedTuple):
     n: int
 
 
-@dataclass(frozen=True)
 class Curves(Chart):
     """Lines from 0 to 100%, with bands or whiskers for their intervals, over columns of counts."""
 
@@ -111,8 +113,7 @@ class Curves(Chart):
 
     def _line(self, place: int, line: CurveLine) -> dict[str, Any]:
         at = self.axis.at
-        ends = [(x, low, high) for x, low, high in zip(line.x, line.low, line.high, strict=False)
-                if low is not None and high is not None]  # fmt: skip
+        ends = line.intervals()
         band = [at(x, high) for x, _, high in ends] + [at(x, low) for x, low, _ in reversed(ends)]
         points = [(x, y) for x, y in zip(line.x, line.y, strict=False) if math.isfinite(x) and math.isfinite(y)]
         marks = [
@@ -138,7 +139,6 @@ BAND, ROOM = 64, 38
 """Height of one kind's band, and of the bars in it."""
 
 
-@dataclass(frozen=True)
 class ScoreHistogram(Chart):
     """One band of bars for each kind, all on one scale: the share of that kind's samples between two edges."""
 
@@ -188,8 +188,9 @@ class ScoreHistogram(Chart):
         for middle in (last // 2, last // 4, 3 * last // 4):
             if all(abs(middle - other) >= last / 6 for other in places):
                 places.add(middle)
+        names = [f"{edge:.3g}".replace("-", "−").replace("inf", "∞") for edge in self.edges]
         return [
-            ("first" if i == 0 else "last" if i == last else "", f"{100 * i / last:.2f}%", _edge(self.edges[i]))
+            ("first" if i == 0 else "last" if i == last else "", f"{100 * i / last:.2f}%", names[i])
             for i in (sorted(places) if last > 0 else ())
         ]
 
@@ -201,7 +202,3 @@ class ScoreHistogram(Chart):
                 where = self._between(max(range(len(row)), key=row.__getitem__), "and")
                 parts.append(f"{sum(row):,} {kind}" + (f", most between {where}" if where else ""))
         return "; ".join(parts) + "."
-
-
-def _edge(edge: float) -> str:
-    return f"{edge:.3g}".replace("-", "−").replace("inf", "∞")

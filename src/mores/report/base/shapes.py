@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mores.culture import region_name
 from mores.formatting import percent
-from mores.report.base.blocks import STEPS, LegendSign, Ramp, few_sign
+from mores.report.base.blocks import STEPS, LegendSign, Ramp, few_sign, is_few
 from mores.report.base.charts import COLOURS, NUMBERS, Chart, Rows, numbers_of, spoken, stroke
-from mores.report.base.few import is_few
 from mores.report.base.names import look_up
 from mores.types import Result
 
@@ -63,7 +61,6 @@ class RadarProfile(NamedTuple):
     n: Sequence[int] = ()
 
 
-@dataclass(frozen=True)
 class Radar(Chart):
     """One polygon for each model (MSQA, Figure 4); the rim is `top`, the same for radars that are compared."""
 
@@ -153,7 +150,6 @@ def tiles() -> dict[str, tuple[int, int]]:
     }
 
 
-@dataclass(frozen=True)
 class World(Chart):
     """One square for each country, shaded by its score; pale where there is none."""
 
@@ -193,7 +189,6 @@ STEP = 36
 """Height of one rank."""
 
 
-@dataclass(frozen=True)
 class Ranks(Chart):
     """How ranks shift from one benchmark to the next (MSQA, Figure 2): one line for each model, the best on top.
 

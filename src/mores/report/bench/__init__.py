@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from mores.io import write_text
 from mores.longanswer.appraise import read_summaries
 from mores.longanswer.evaluate import read_appraised
 from mores.report import longform
+from mores.report.base.blocks import RunLinks
 from mores.report.base.document import ResultDocument
 from mores.report.base.grid import tables_html
-from mores.report.base.links import RunLinks, link_runs
+from mores.report.base.links import link_runs
 from mores.report.base.page import render_page
 from mores.report.bench.answers import AnsweredRun, answers_section
 from mores.report.bench.groups import board_sections, sections
@@ -36,41 +38,24 @@ def describe(run: folder.BenchRun) -> ResultDocument:
 def describe_runs(runs: Sequence[AnsweredRun], links: Sequence[RunLinks] = ()) -> ResultDocument:
     """Return the figures of all runs; of the answers, a page holds some hundreds, the wrong and the unscored first."""
     results = [run.result for run in runs]
-    heading, facts, signatures = _about(results, [run.facts for run in runs])
-    return ResultDocument(
-        "benchmark",
-        heading,
-        tables(results),
-        sections(results),
-        details=lambda: [answers_section(runs)],
-        facts=facts,
-        links=links,
-        signatures=signatures,
-        script=True,
-    )
+    parts, details = sections(results), lambda: [answers_section(runs)]
+    document = ResultDocument("benchmark", "", tables(results), parts, details, links=links, script=True)
+    return _about(document, results, [run.facts for run in runs])
 
 
 def describe_board(board: Board, results: Sequence[BenchResult], links: Sequence[RunLinks] = ()) -> ResultDocument:
     """Return a leaderboard; `results` are those of its runs."""
+    parts = board_sections(board, results, links)
+    document = ResultDocument("leaderboard", "", board_tables(board), parts, links=links, script=True)
     known = [standing.facts for leaderboard in board.leaderboards for standing in leaderboard.standings]
-    heading, facts, signatures = _about(results, known)
-    return ResultDocument(
-        "leaderboard",
-        heading,
-        board_tables(board),
-        board_sections(board, results, links),
-        facts=facts,
-        links=links,
-        signatures=signatures,
-        script=True,
-    )
+    return _about(document, results, known)
 
 
 def _about(
-    results: Sequence[BenchResult], known: Iterable[Mapping[str, str]]
-) -> tuple[str, dict[str, str], list[tuple[str, object]]]:
-    """Return what results are about, their facts with those that are `known` of each model, and their signatures."""
-    titles = [section.title for section in sections(results)]
+    document: ResultDocument, results: Sequence[BenchResult], known: Iterable[Mapping[str, str]]
+) -> ResultDocument:
+    """Return a document with what results are about, facts that are `known` of each model too, and signatures."""
+    titles = [part.title for part in document.sections if part.short]
     models, judges = (
         dict.fromkeys(filter(None, names)) for names in ([r.model for r in results], [r.judge for r in results])
     )
@@ -78,8 +63,9 @@ def _about(
     facts |= fact_lines(known) | ({"Judge": ", ".join(judges)} if judges else {})
     if most := max((r.samples for r in results), default=0):
         facts["Answers to each question"] = count(most)
-    signatures: list[tuple[str, object]] = [(f"{r.model}, {r.benchmark}", r.signature) for r in results]
-    return titles[0] if len(titles) == 1 else f"{len(titles)} benchmarks", facts, signatures
+    signatures = [(f"{r.model}, {r.benchmark}", r.signature) for r in results]
+    heading = titles[0] if len(titles) == 1 else f"{len(titles)} benchmarks"
+    return replace(document, heading=heading, facts=facts, signatures=signatures)
 
 
 def result_html(result: BenchResult) -> str:
@@ -92,14 +78,18 @@ def board_html(board: Board) -> str:
     return tables_html(board_tables(board))
 
 
-def write_pages(runs: Sequence[folder.BenchRun], out: Path) -> None:
-    """Write `bench.html` for all runs into the folder `out`, and a page into the folder of each with long answers."""
+def write_pages(runs: Sequence[folder.BenchRun], out: Path) -> ResultDocument:
+    """Write `bench.html` for all runs into the folder `out`, and a page into the folder of each with long answers.
+
+    Return the document of all runs.
+    """
     names = ((f"{run.result.model}, {run.result.name}", run.path) for run in runs)
     links = link_runs(out / "bench.html", names)
-    answered = [AnsweredRun(run.result, run.answers, run.facts) for run in runs]
-    write_text(out / "bench.html", render_page(describe_runs(answered, links)))
+    document = describe_runs([AnsweredRun(run.result, run.answers, run.facts) for run in runs], links)
+    write_text(out / "bench.html", render_page(document))
     for run in runs:
         if (inner := run.path / folder.LONGFORM).is_dir():
             summaries = read_summaries(inner)
-            document = longform.describe_summaries(summaries, partial(read_appraised, inner), summaries[0].signature)
-            write_text(inner / "longform.html", render_page(document))
+            of_run = longform.describe_summaries(summaries, partial(read_appraised, inner), summaries[0].signature)
+            write_text(inner / "longform.html", render_page(of_run))
+    return document

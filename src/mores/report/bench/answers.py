@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from mores.benchmark.benchmark import Label, Verdict
 from mores.benchmark.score import BenchResult, together
@@ -35,11 +35,9 @@ class AnsweredRun:
     """Facts of the model's configuration."""
 
 
-@dataclass(frozen=True)
-class AnswerCard(PageBlock):
+class AnswerCard(PageBlock, template="cards/bench.html.j2"):
     """One answered question with its parts."""
 
-    template: ClassVar[str] = "cards/bench.html.j2"
     state: str
     badge: str
     run: int

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 from mores.benchmark.board import Board, Leaderboard
 from mores.benchmark.score import BenchResult
 from mores.formatting import between, left_out, percent, possible, show_failures
-from mores.report.base.blocks import Caution, Fold, Frame, Heading, Hero, Notes, PageBlock, Paragraph, Section, key
+from mores.report.base.blocks import (
+    Caution,
+    Fold,
+    Frame,
+    Heading,
+    Hero,
+    Notes,
+    PageBlock,
+    Paragraph,
+    RunLinks,
+    Section,
+    few_count,
+    key,
+    telling,
+)
 from mores.report.base.charts import GroupedBars, IntervalRow, Intervals, spoken
-from mores.report.base.few import few_count, telling
 from mores.report.base.grid import Cell, Grid, Head, Heat, make_grid
-from mores.report.base.links import RunLinks
-from mores.report.base.names import group_name
+from mores.report.base.names import group_name, numbered
 from mores.report.base.shapes import Radar, RadarProfile, Ranks, Shades, World, shades
 from mores.report.bench.tables import figure_table, headline_of, references_of, standing_table, statement_table
 from mores.types import Result
@@ -100,7 +112,10 @@ def _section(
         "Dashed lines are reached without knowledge. “✕3”: three more questions could not be scored; they are in no "
         "number."
     )
-    body += [_headline_chart(named), key(text)]
+    best = next(iter(named.values()))
+    title = f"{next(iter(best.figures), 'score').capitalize()} with 95% intervals"
+    rows = [IntervalRow(model, headline_of(r), _counts(r) if len(named) > 1 else "") for model, r in named.items()]
+    body += [Intervals(title, rows, references=references_of(best)), key(text)]
     if figures := figure_table(named):
         body += [Heading("All figures"), figures]
     if statements := statement_table(named):
@@ -115,13 +130,7 @@ def _section(
 def _named(results: Sequence[BenchResult]) -> dict[str, BenchResult]:
     """Return the results by model, the best first; a second run of the same model has a number."""
     ranked = sorted(results, key=lambda r: -(headline_of(r).value or 0.0))
-    seen: Counter[str] = Counter()
-    named = {}
-    for result in ranked:
-        seen[result.model] += 1
-        again = seen[result.model] > 1
-        named[f"{result.model} #{seen[result.model]}" if again else result.model] = result
-    return named
+    return dict(zip(numbered(result.model for result in ranked), ranked, strict=True))
 
 
 def _hero(result: BenchResult) -> Hero:
@@ -145,16 +154,6 @@ def _counts(result: BenchResult) -> str:
     unit = "questions" if result.samples < 2 else "answers"
     counts = f"{headline.n:,} {unit} scored, {headline.unscored:,} unscored"
     return "; ".join(filter(None, (counts, possible(headline), f"not graded: {kinds}" if kinds else "")))
-
-
-def _headline_chart(named: Mapping[str, BenchResult]) -> Intervals:
-    first = next(iter(named.values()))
-    figure = next(iter(first.figures), "score")
-    rows = [
-        IntervalRow(model, headline_of(result), _counts(result) if len(named) > 1 else "")
-        for model, result in named.items()
-    ]
-    return Intervals(f"{figure.capitalize()} with 95% intervals", rows, references=references_of(first))
 
 
 # ---- groups ----------------------------------------------------------------------------------------------------

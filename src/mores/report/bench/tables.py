@@ -20,8 +20,7 @@ from mores.formatting import (
     possible,
     show_failures,
 )
-from mores.report.base.cells import share_cell
-from mores.report.base.grid import Cell, Grid, Head, Row, make_grid
+from mores.report.base.grid import Cell, Grid, Head, Row, make_grid, share_cell
 from mores.types import Result
 
 PARTS = "statements"

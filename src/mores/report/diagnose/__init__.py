@@ -16,9 +16,9 @@ from mores.diagnosis.stability import BEST, MEAN, SOMETIMES, WORST, Stability
 from mores.diagnosis.translation import TranslationResult
 from mores.errors import InputError
 from mores.formatting import NOTHING, between, number, percent, points, span, to
-from mores.report.base.blocks import Section, Vital, Vitals
+from mores.report.base.blocks import RunLinks, Section, Vital, Vitals
 from mores.report.base.document import ResultDocument
-from mores.report.base.links import RunLinks, link_runs
+from mores.report.base.links import link_runs
 from mores.report.base.names import without_overrides
 from mores.report.bench.tables import fact_lines, fact_table
 from mores.report.diagnose.answers import SOURCES as KINDS
@@ -26,7 +26,7 @@ from mores.report.diagnose.answers import calibration_part, stability_part
 from mores.report.diagnose.errors import errors_part
 from mores.report.diagnose.items import subjects
 from mores.report.diagnose.pairs import locality_part, retrieval_part, translation_part
-from mores.report.diagnose.tables import grids, tables
+from mores.report.diagnose.tables import TABLES, grids, tables
 from mores.stats.calibration import ACCURACY, AT_90, CONFIDENCE, ECE
 from mores.types import Record, Result, Signature
 
@@ -42,16 +42,6 @@ LISTS: dict[type[Record], int] = {
     ErrorsResult: 6,
 }
 """Lists of items of each analysis."""
-KNOWN = (
-    CalibrationResult,
-    Stability,
-    RetrievalResult,
-    TranslationResult,
-    ErrorsResult,
-    ErrorTable,
-    TypeCheck,
-    Locality,
-)
 
 Kind = TypeVar("Kind", bound=Record)
 
@@ -133,8 +123,8 @@ def _signatures(results: Sequence[Record]) -> list[tuple[str, Signature]]:
 def _analyses(results: Sequence[Record]) -> list[tuple[Section, list[Vital]]]:
     """Return one section for each analysis, with its main numbers; InputError for any other record."""
     for result in results:
-        if not isinstance(result, KNOWN):
-            names = ", ".join(kind.__name__ for kind in KNOWN)
+        if type(result) not in TABLES:
+            names = ", ".join(kind.__name__ for kind in TABLES)
             raise InputError(f"a page of diagnoses cannot show a {type(result).__name__}; give records of {names}")
     lists = sum(LISTS.get(type(result), 0) for result in results)
     limit = max(5, min(LIST, CARDS // max(1, lists)))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from mores.benchmark.benchmark import Label
 from mores.diagnosis import calibration, stability
@@ -13,23 +12,9 @@ from mores.formatting import percent, points, to
 from mores.report.base.blocks import Fold, Frame, PageBlock, key
 from mores.report.base.charts import Chart, Stack, StackPart, Stacks
 from mores.report.base.grid import Cell, Grid, Head, make_grid
-from mores.report.base.names import group_name
+from mores.report.base.names import group_name, numbered
 from mores.report.base.plots import Axis, BinCount, CurveLine, Curves
-from mores.report.diagnose.items import (
-    ItemCard,
-    fields,
-    given_answers,
-    groupings,
-    largest,
-    listing,
-    more_groups,
-    notes,
-    number_cell,
-    paragraph,
-    places,
-    share_cell,
-    unused,
-)
+from mores.report.diagnose import items
 from mores.stats.calibration import (
     ACCURACY,
     AT_90,
@@ -65,25 +50,33 @@ STATES = {Label.CORRECT: "right", Label.INCORRECT: "wrong", Label.NOT_ATTEMPTED:
 
 def calibration_part(results: Sequence[CalibrationResult], limit: int) -> list[PageBlock]:
     """Return one model on one benchmark, with every kind of confidence side by side."""
-    by_source = _by_source(results)
+    by_source = dict(zip(numbered(SOURCES.get(r.source, r.source) for r in results), results, strict=True))
     others = [
-        Fold(f"The same for {name}, in words", [paragraph(calibration.paragraph(result))])
+        Fold(f"The same for {name}, in words", [items.paragraph(calibration.paragraph(result))])
         for name, result in list(by_source.items())[1:]
     ]
+    shared = dict.fromkeys(name for result in results for name, groups in result.by.items() if len(groups) > 1)
     text = (
         "ECE: mean difference between confidence and accuracy in percentage points; “by chance” is the ECE of a "
         "perfectly calibrated model. Brier: 0 is perfect. AUROC: how often a correct answer has a higher confidence "
         "than a wrong one. “✕3”: three more could not be used; they are in no number."
     )
+    unused_counts = []
+    for name, result in by_source.items():
+        unused_counts.append(
+            items.unused(result.missing, f"Could not be used ({name}; {result.answers:,} answers in all)")
+        )
+        if result.not_attempted:
+            unused_counts.append(items.unused({"not attempted": result.not_attempted}, "Counted as not correct"))
     return [
-        paragraph(calibration.paragraph(results[0])),
+        items.paragraph(calibration.paragraph(results[0])),
         *others,
-        *_plots(_calibration_charts(by_source)),
+        *_calibration_charts(by_source),
         _confidence_table(by_source),
         key(text),
-        *(_calibration_by(by_source, name) for name in _shared(by_source.values())),
+        *(_calibration_by(by_source, name) for name in items.groupings(shared)),
         Fold("All bins", [_bin_table(name, result) for name, result in by_source.items()]),
-        *(block for name, result in by_source.items() for block in _calibration_unused(name, result)),
+        *unused_counts,
         *(
             block
             for index, (name, result) in enumerate(by_source.items())
@@ -92,27 +85,8 @@ def calibration_part(results: Sequence[CalibrationResult], limit: int) -> list[P
     ]
 
 
-def _by_source(results: Sequence[CalibrationResult]) -> dict[str, CalibrationResult]:
-    """Return the results by kind of confidence; a second result of the same kind has a number."""
-    times, by_source = Counter[str](), dict[str, CalibrationResult]()
-    for result in results:
-        times[result.source] += 1
-        again = f" #{times[result.source]}" if times[result.source] > 1 else ""
-        by_source[SOURCES.get(result.source, result.source) + again] = result
-    return by_source
-
-
-def _plots(charts: Sequence[Chart]) -> list[PageBlock]:
+def _calibration_charts(by_source: Mapping[str, CalibrationResult]) -> list[PageBlock]:
     """Return all charts of calibration, and how to read them."""
-    text = (
-        "Dots: how often answers with this confidence are correct, with 95% intervals. Below the diagonal the model is "
-        "overconfident. Columns: how many answers. The curve: how often answers are correct if the model gives only "
-        "the most confident ones."
-    )
-    return [Frame(charts, "many wide" if len(charts) % 2 else "many wide even"), key(text)] if charts else []
-
-
-def _calibration_charts(by_source: Mapping[str, CalibrationResult]) -> list[Chart]:
     charts: list[Chart] = [
         _reliability(name, result) for name, result in by_source.items() if result.figures[ACCURACY].n
     ]
@@ -127,8 +101,14 @@ def _calibration_charts(by_source: Mapping[str, CalibrationResult]) -> list[Char
         for name, result in by_source.items()
         if (curve := result.curve)
     ]
-    selective = Curves("Selective accuracy", lines, Axis("share of answers that are given"), "correct")
-    return [*charts, selective] if lines else charts
+    if lines:
+        charts.append(Curves("Selective accuracy", lines, Axis("share of answers that are given"), "correct"))
+    text = (
+        "Dots: how often answers with this confidence are correct, with 95% intervals. Below the diagonal the model is "
+        "overconfident. Columns: how many answers. The curve: how often answers are correct if the model gives only "
+        "the most confident ones."
+    )
+    return [Frame(charts, "many wide" if len(charts) % 2 else "many wide even"), key(text)] if charts else []
 
 
 def _reliability(name: str, result: CalibrationResult) -> Curves:
@@ -157,12 +137,12 @@ def _reliability(name: str, result: CalibrationResult) -> Curves:
 
 def _figure_cell(name: str, result: Result | None, *, sized: bool = False) -> Cell:
     if name in (ECE, CHANCE):
-        return number_cell(result, 1, sized=sized)
+        return items.number_cell(result, 1, sized=sized)
     if name in (BRIER, AUROC):
-        return number_cell(result, 3, sized=sized)
+        return items.number_cell(result, 3, sized=sized)
     if name in (GAP, GAIN) and result:
         return Cell(points(result.value), small=to(result.low, result.high))
-    return share_cell(result, sized=sized)
+    return items.share_cell(result, sized=sized)
 
 
 def _confidence_table(by_source: Mapping[str, CalibrationResult]) -> Grid:
@@ -177,17 +157,13 @@ def _confidence_table(by_source: Mapping[str, CalibrationResult]) -> Grid:
     return make_grid("Confidence and correctness", ("confidence", *figures.values()), rows)
 
 
-def _shared(results: Iterable[CalibrationResult]) -> list[str]:
-    return groupings(dict.fromkeys(name for result in results for name, groups in result.by.items() if len(groups) > 1))
-
-
 def _calibration_by(by_source: Mapping[str, CalibrationResult], grouping: str) -> Fold:
     sizes: dict[str, int] = {}
     for result in by_source.values():
         for group, figures in result.by.get(grouping, {}).items():
             sizes[group] = max(sizes.get(group, 0), figures[ACCURACY].n)
     shown = [(figure, label, source) for figure, label in SHORT.items() for source in by_source]
-    groups = largest(sizes)
+    groups = items.largest(sizes)
     rows = [
         (
             Head(group_name(grouping, g), muted=sizes[g] < calibration.FEW),
@@ -199,7 +175,7 @@ def _calibration_by(by_source: Mapping[str, CalibrationResult], grouping: str) -
         for g in groups
     ]
     columns = [Head(label, source if len(by_source) > 1 else "") for _, label, source in shown]
-    body = [make_grid(f"Calibration by {grouping}", (grouping, *columns), rows), *more_groups(len(sizes))]
+    body = [make_grid(f"Calibration by {grouping}", (grouping, *columns), rows), *items.more_groups(len(sizes))]
     return Fold(f"By {grouping}", body, grouping in ("language", "topic"))
 
 
@@ -208,17 +184,8 @@ def _bin_table(name: str, result: CalibrationResult) -> Grid:
     for bar in filter(lambda bar: bar.n, result.bins):
         head = Head(f"{percent(bar.low, 0)} to {percent(bar.high, 0)} confident", name)
         accuracy = Result(name="", value=bar.accuracy, low=bar.accuracy_low, high=bar.accuracy_high, n=bar.n)
-        rows.append((head, bar.n, percent(bar.confidence), share_cell(accuracy)))
+        rows.append((head, bar.n, percent(bar.confidence), items.share_cell(accuracy)))
     return make_grid(f"Bins: {name}", ("confidence", "n", "mean confidence", "correct"), rows)
-
-
-def _calibration_unused(name: str, result: CalibrationResult) -> list[PageBlock]:
-    missing = unused(result.missing, f"Could not be used ({name}; {result.answers:,} answers in all)")
-    return (
-        [missing, unused({"not attempted": result.not_attempted}, "Counted as not correct")]
-        if result.not_attempted
-        else [missing]
-    )
 
 
 def _calibration_items(name: str, result: CalibrationResult, limit: int, *, first: bool) -> list[PageBlock]:
@@ -229,17 +196,17 @@ def _calibration_items(name: str, result: CalibrationResult, limit: int, *, firs
     return [
         block
         for index, (title, cases) in enumerate(lists.items())
-        for block in listing(
+        for block in items.listing(
             f"{title} ({name})", [_case_card(case) for case in cases], len(cases), limit, folded=index > 0 or not first
         )
     ]
 
 
-def _case_card(case: CalibrationCase) -> ItemCard:
+def _case_card(case: CalibrationCase) -> items.ItemCard:
     texts = {"Question": case.question, "Answer": case.answer, "Correct answer": case.reference, "Judge": case.why}
-    groups = places({"language": case.language})
+    groups = items.places({"language": case.language})
     badge = f"{percent(case.confidence, 0)} confident"
-    return ItemCard(case.id, STATES[case.label], badge, groups, fields(texts, case.language))
+    return items.ItemCard(case.id, STATES[case.label], badge, groups, items.fields(texts, case.language))
 
 
 # ---- stability -------------------------------------------------------------------------------------------------
@@ -252,19 +219,19 @@ def stability_part(result: Stability, limit: int) -> list[PageBlock]:
         f"figures are estimated from all answers, figures for n = {result.depth}."
     )
     body: list[PageBlock] = [
-        paragraph(stability.paragraph(result)),
+        items.paragraph(stability.paragraph(result)),
         Frame([*_stability_curves(result), *_stability_bars(result, LANGUAGE)], "many wide even"),
         key(text),
         _stability_table({"All": result.figures}, f"{result.questions:,} questions"),
     ]
-    for name in groupings(name for name, groups_of_name in result.by.items() if len(groups_of_name) > 1):
-        groups = largest(
+    for name in items.groupings(name for name, groups_of_name in result.by.items() if len(groups_of_name) > 1):
+        groups = items.largest(
             {group: figures[MEAN].n + figures[MEAN].unscored for group, figures in result.by[name].items()}
         )
         table = _stability_table({group_name(name, group): result.by[name][group] for group in groups}, "")
         charts = [] if name == LANGUAGE else _stability_bars(result, name)
-        body.append(Fold(f"By {name}", [*charts, table, *more_groups(len(result.by[name]))]))
-    return [*body, unused(result.missing), *notes(result.notes), *_unstable_items(result, limit)]
+        body.append(Fold(f"By {name}", [*charts, table, *items.more_groups(len(result.by[name]))]))
+    return [*body, items.unused(result.missing), *items.notes(result.notes), *_unstable_items(result, limit)]
 
 
 def _stability_curves(result: Stability) -> list[PageBlock]:
@@ -283,7 +250,9 @@ def _stability_curves(result: Stability) -> list[PageBlock]:
 def _stability_bars(result: Stability, grouping: str) -> list[PageBlock]:
     """Return a bar for all questions and, if there are several groups, one for each."""
     groups = result.by.get(grouping, {})
-    largest_groups = largest({group: figures[ALWAYS].n for group, figures in groups.items()}) if len(groups) > 1 else []
+    largest_groups = (
+        items.largest({group: figures[ALWAYS].n for group, figures in groups.items()}) if len(groups) > 1 else []
+    )
     rows = [Stack("All questions", _kinds(result.figures))]
     rows += [Stack(group_name(grouping, g), _kinds(groups[g])) for g in largest_groups if groups[g][ALWAYS].n]
     return [Stacks("Always, sometimes, never correct", rows, KINDS)] if sum(rows[0].counts) else []
@@ -297,7 +266,10 @@ def _stability_table(figures_of: Mapping[str, Mapping[str, Result]], note: str) 
     names = [name for name in CURVES if any(name in figures for figures in figures_of.values())]
     kinds = (ALWAYS, SOMETIMES, NEVER)
     rows = [
-        (Head(row, note or f"n {figures[MEAN].n:,}"), *(share_cell(figures.get(name)) for name in (*names, *kinds)))
+        (
+            Head(row, note or f"n {figures[MEAN].n:,}"),
+            *(items.share_cell(figures.get(name)) for name in (*names, *kinds)),
+        )
         for row, figures in figures_of.items()
     ]
     columns = ("questions", *(CURVES[name] for name in names), *(f"{name} correct" for name in kinds))
@@ -309,8 +281,10 @@ def _unstable_items(result: Stability, limit: int) -> list[PageBlock]:
     for item in result.sometimes[:limit]:
         texts = {"Question": item.question, "Correct answer": item.reference}
         texts |= {"Without a grade": f"{item.unscored:,}"} if item.unscored else {}
-        groups = places({"language": item.language, "topic": item.topic})
-        answers = given_answers(item.clusters, item.graded)
+        groups = items.places({"language": item.language, "topic": item.topic})
+        answers = items.given_answers(item.clusters, item.graded)
         badge = f"{item.correct:,} of {item.graded:,} correct"
-        cards.append(ItemCard(item.id, "skipped", badge, groups, fields(texts, item.language), answers, item.more))
-    return listing("Sometimes correct, with all answers", cards, result.sometimes_in_all, limit)
+        cards.append(
+            items.ItemCard(item.id, "skipped", badge, groups, items.fields(texts, item.language), answers, item.more)
+        )
+    return items.listing("Sometimes correct, with all answers", cards, result.sometimes_in_all, limit)

@@ -11,21 +11,7 @@ from mores.report.base.blocks import Fold, Heading, PageBlock, key
 from mores.report.base.charts import Stack, StackPart, Stacks
 from mores.report.base.grid import Cell, Head, Heat, make_grid
 from mores.report.base.names import group_name
-from mores.report.diagnose.items import (
-    ItemCard,
-    fields,
-    groupings,
-    largest,
-    listing,
-    more_groups,
-    notes,
-    number_cell,
-    paragraph,
-    places,
-    share_cell,
-    subjects,
-    unused,
-)
+from mores.report.diagnose import items
 
 
 def errors_part(
@@ -35,14 +21,14 @@ def errors_part(
     compared = tables or ([compare_models(results)] if results else [])
     charts = [block for table in compared for block in _error_table(table)]
     if len(results) == 1:
-        body = [paragraph(errors.paragraph(results[0])), *charts, *_errors_of(results[0], limit)]
+        body = [items.paragraph(errors.paragraph(results[0])), *charts, *_errors_of(results[0], limit)]
     else:
-        body = charts + subjects(
+        body = charts + items.subjects(
             results,
             lambda of_model: [
                 block
                 for result in of_model
-                for block in (paragraph(errors.paragraph(result)), *_errors_of(result, limit))
+                for block in (items.paragraph(errors.paragraph(result)), *_errors_of(result, limit))
             ],
         )
     return body + [block for check in checks for block in _check(check)]
@@ -58,7 +44,12 @@ def _error_table(table: ErrorTable) -> list[PageBlock]:
     stacks = [Stack(bar.model, [bar.counts.get(name, 0) for name in names]) for bar in table.models]
     several = table.models if len(table.models) > 1 else ()
     rows = [
-        (row.type, row.count, share_cell(row.share), *(share_cell(bar.shares.get(row.type)) for bar in several))
+        (
+            row.type,
+            row.count,
+            items.share_cell(row.share),
+            *(items.share_cell(bar.shares.get(row.type)) for bar in several),
+        )
         for row in table.types
     ]
     columns = ("type", "wrong answers", "share", *(bar.model for bar in several))
@@ -66,13 +57,13 @@ def _error_table(table: ErrorTable) -> list[PageBlock]:
         Stacks("Kinds of errors by model", stacks, _types(names)),
         make_grid("Kinds of errors", columns, rows),
         key("Shares are of the wrong answers that have a type; “✕3”: three more have none."),
-        *notes(table.notes),
+        *items.notes(table.notes),
     ]
 
 
 def _errors_of(result: ErrorsResult, limit: int) -> list[PageBlock]:
     body: list[PageBlock] = [
-        _errors_by(result, name) for name in groupings(n for n, groups in result.by.items() if len(groups) > 1)
+        _errors_by(result, name) for name in items.groupings(n for n, groups in result.by.items() if len(groups) > 1)
     ]
     failed = {f"the judge failed: {name_failure(kind)}": count for kind, count in result.failures.items()}
     not_errors = {
@@ -80,30 +71,32 @@ def _errors_of(result: ErrorsResult, limit: int) -> list[PageBlock]:
         "answers that decline, which are not errors": result.declined,
     }
     body.append(
-        unused(not_errors | failed, f"Not in the shares ({result.answers:,} graded answers, {result.wrong:,} wrong)")
+        items.unused(
+            not_errors | failed, f"Not in the shares ({result.answers:,} graded answers, {result.wrong:,} wrong)"
+        )
     )
     for index, name in enumerate(sorted(result.counts, key=lambda name: -result.counts[name])):
         cards = [_error_card(case) for case in result.cases if case.type == name][:limit]
-        body += listing(name, cards, result.counts[name], limit, folded=index > 0)
+        body += items.listing(name, cards, result.counts[name], limit, folded=index > 0)
     return body
 
 
 def _errors_by(result: ErrorsResult, grouping: str) -> Fold:
     groups, names = result.by[grouping], list(result.figures)
-    largest_groups = largest({group: max(r.n for r in shares.values()) for group, shares in groups.items()})
+    largest_groups = items.largest({group: max(r.n for r in shares.values()) for group, shares in groups.items()})
     stacks = [
         Stack(group_name(grouping, group), [round((groups[group][n].value or 0.0) * groups[group][n].n) for n in names])
         for group in largest_groups
     ]
     chart = Stacks(f"Kinds of errors by {grouping}", stacks, _types(names))
-    return Fold(f"By {grouping}", [chart, *more_groups(len(groups))], grouping == "language")
+    return Fold(f"By {grouping}", [chart, *items.more_groups(len(groups))], grouping == "language")
 
 
-def _error_card(case: ErrorCase) -> ItemCard:
+def _error_card(case: ErrorCase) -> items.ItemCard:
     texts = {"Question": case.question, "Answer": case.answer, "Correct answer": " / ".join(case.reference),
              "Why this type": case.reason}  # fmt: skip
     language = case.groups.get("language")
-    return ItemCard(case.item_id, "wrong", "Wrong", places(case.groups), fields(texts, language))
+    return items.ItemCard(case.item_id, "wrong", "Wrong", items.places(case.groups), items.fields(texts, language))
 
 
 def _check(check: TypeCheck) -> list[PageBlock]:
@@ -114,20 +107,20 @@ def _check(check: TypeCheck) -> list[PageBlock]:
         (
             Head(person, f"n {sum(check.confusion[person].values()):,}"),
             *(_agreement_cell(check, person, judge) for judge in types),
-            share_cell(check.recall.get(person)),
+            items.share_cell(check.recall.get(person)),
         )
         for person in names
     ]
     table = make_grid("The judge against people", ("people", *types, "same type"), rows, kind=Heat)
-    figures = (share_cell(check.accuracy, sized=True), number_cell(check.kappa, 2, sized=True))
+    figures = (items.share_cell(check.accuracy, sized=True), items.number_cell(check.kappa, 2, sized=True))
     summary = make_grid("Agreement", ("judge", "accuracy", "Cohen’s kappa"), [(check.judge, *figures)])
     matrix = [table, key("Rows: the type that people gave; columns: the judge’s.")] if names else []
     return [
         Heading("The judge against people: ", [check.judge]),
-        paragraph(errors.check_paragraph(check)),
+        items.paragraph(errors.check_paragraph(check)),
         summary,
         *matrix,
-        unused({f"the judge failed: {name_failure(kind)}": count for kind, count in check.failures.items()}),
+        items.unused({f"the judge failed: {name_failure(kind)}": count for kind, count in check.failures.items()}),
     ]
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from mores.diagnosis.stability import Cluster
 from mores.formatting import NOTHING, between, left_out, number, percent, span
@@ -149,11 +148,9 @@ def given_answers(clusters: Sequence[Cluster], graded: int) -> list[GivenAnswer]
     return rows
 
 
-@dataclass(frozen=True)
-class ItemCard(PageBlock):
+class ItemCard(PageBlock, template="cards/diagnose.html.j2"):
     """One item."""
 
-    template: ClassVar[str] = "cards/diagnose.html.j2"
     id: str
     state: str
     """`wrong`, `right`, `skipped` or `unscored`: its colour and sign."""
@@ -172,11 +169,9 @@ def places(groups: Mapping[str, str | None]) -> list[str]:
     return list(dict.fromkeys(group_name(name, group) for name, group in groups.items() if group))
 
 
-@dataclass(frozen=True)
-class Listing(PageBlock):
+class Listing(PageBlock, template="cards/diagnose.html.j2"):
     """Some cards at once, the rest folded, and their total number."""
 
-    template: ClassVar[str] = "cards/diagnose.html.j2"
     title: str
     count: str
     cards: Sequence[PageBlock]

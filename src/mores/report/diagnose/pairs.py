@@ -18,21 +18,7 @@ from mores.report.base.blocks import Fold, Frame, Heading, PageBlock, key
 from mores.report.base.charts import IntervalRow, Intervals, Stack, StackPart, Stacks
 from mores.report.base.grid import Cell, Grid, Head, Heat, make_grid
 from mores.report.base.names import group_name
-from mores.report.diagnose.items import (
-    CardField,
-    ItemCard,
-    fields,
-    groupings,
-    largest,
-    listing,
-    more_groups,
-    notes,
-    number_cell,
-    paragraph,
-    places,
-    share_cell,
-    unused,
-)
+from mores.report.diagnose import items
 from mores.types import Result
 
 FAULTS = {Fault.NOT_FOUND: 7, Fault.NOT_USED: 1, Fault.USED_WRONGLY: 4, Fault.UNDECIDED: 5}
@@ -64,7 +50,7 @@ def _matrix(matrix: Matrix, names: tuple[str, str]) -> Frame:
 
 
 def _change_rows(by: Mapping[str, RunChange], grouping: str) -> list[IntervalRow]:
-    shown = largest({group: change.gain.n for group, change in by.items()})
+    shown = items.largest({group: change.gain.n for group, change in by.items()})
     rows = [(by[group], group_name(grouping, group)) for group in shown]
     return [
         IntervalRow(name, change.gain, f"n {change.gain.n:,}", star=_significant(change.adjusted))
@@ -81,11 +67,11 @@ def _gains(
 ) -> list[PageBlock]:
     """Return the change by group, with the blocks of `more`: language at once, the other groupings folded."""
     overall = IntervalRow("All questions", change.gain, f"n {change.gain.n:,}", star=_significant(change.p))
-    shown = groupings(name for name, groups in by.items() if len(groups) > 1)
+    shown = items.groupings(name for name, groups in by.items() if len(groups) > 1)
     first = shown[0] if shown and shown[0] == "language" else ""
     rows = [overall, *(_change_rows(by[first], first) if first else ())]
     body: list[PageBlock] = [_changes(rows, f"{title}, by {first}" if first else title), key(STAR)]
-    body += [*more_groups(len(by[first])), *more.get(first, ())] if first else []
+    body += [*items.more_groups(len(by[first])), *more.get(first, ())] if first else []
     for name in shown:
         details = _change_table(by[name], name)
         if name != first:
@@ -102,12 +88,12 @@ def _changes(rows: Sequence[IntervalRow], title: str) -> Intervals:
 def _change_table(by: Mapping[str, RunChange], grouping: str) -> list[PageBlock]:
     names = [name for name in next(iter(by.values())).figures if name != GAIN]
     rows = []
-    for group in largest({group: change.gain.n for group, change in by.items()}):
+    for group in items.largest({group: change.gain.n for group, change in by.items()}):
         change, gain = by[group], by[group].gain
         rows.append(
             (
                 Head(group_name(grouping, group), f"n {gain.n:,}"),
-                *(share_cell(change.figures[name]) for name in names),
+                *(items.share_cell(change.figures[name]) for name in names),
                 Cell(points(gain.value), small=to(gain.low, gain.high), star=_significant(change.adjusted)),
                 p_value(change.p),
                 p_value(change.adjusted),
@@ -115,20 +101,20 @@ def _change_table(by: Mapping[str, RunChange], grouping: str) -> list[PageBlock]
             )
         )
     columns = (grouping, *(f"correct {name}" for name in names), "change, points", "p", "adjusted p", "gained / lost")
-    return [make_grid(f"By {grouping}", columns, rows), *more_groups(len(by))]
+    return [make_grid(f"By {grouping}", columns, rows), *items.more_groups(len(by))]
 
 
 def _figure_table(figures: Mapping[str, Result], change: RunChange, title: str) -> Grid:
     shares = [name for name in figures if name != GAIN]
     gain = (points(change.gain.value), to(change.gain.low, change.gain.high))
-    cells = (share_cell(figures[name], sized=True) for name in shares)
+    cells = (items.share_cell(figures[name], sized=True) for name in shares)
     row = ("All questions", *cells, gain, p_value(change.p), p_value(change.mcnemar))
     return make_grid(title, ("questions", *shares, "change, points", "p, permutation", "p, McNemar"), [row])
 
 
 def _uncertain(uncertain: Uncertain) -> PageBlock:
     declined = {f"declined {name}": n for name, n in uncertain.declined.items()}
-    return unused(
+    return items.unused(
         declined | {f"tie {name}: half correct": n for name, n in uncertain.ties.items()}, "Counted as not correct"
     )
 
@@ -142,13 +128,13 @@ def retrieval_part(result: RetrievalResult, limit: int) -> list[PageBlock]:
         name: _fault_bars(result, name) + _found_dots(result, name) for name in result.by if len(result.by[name]) > 1
     }
     return [
-        paragraph(retrieval.paragraph(result)),
+        items.paragraph(retrieval.paragraph(result)),
         Frame([_matrix(result.change.matrix, NAMES), *_fault_bars(result, "")]),
         _figure_table(result.figures, result.change, "Without and with evidence"),
         key(f"Search: {result.search}. Popularity: {result.popularity}."),
         *_gains(result.change, result.by, "Change with evidence", more),
         *_retrieval_unused(result),
-        *notes(result.notes),
+        *items.notes(result.notes),
         *_fault_items(result, limit),
     ]
 
@@ -156,17 +142,17 @@ def retrieval_part(result: RetrievalResult, limit: int) -> list[PageBlock]:
 def _fault_bars(result: RetrievalResult, grouping: str) -> list[PageBlock]:
     overall = {"All questions": {name: round((share.value or 0.0) * share.n) for name, share in result.faults.items()}}
     groups = result.faults_by.get(grouping, {}) if grouping else overall
-    shown = largest({group: sum(counts.values()) for group, counts in groups.items()})
+    shown = items.largest({group: sum(counts.values()) for group, counts in groups.items()})
     stacks = [Stack(group_name(grouping, g), [groups[g].get(fault.value, 0) for fault in FAULTS]) for g in shown]
     by = f", by {grouping}" if grouping else ""
     parts = [StackPart(fault.value, colour) for fault, colour in FAULTS.items()]
-    charts = [Stacks(f"Why questions are wrong with evidence{by}", stacks, parts), *more_groups(len(groups))]
+    charts = [Stacks(f"Why questions are wrong with evidence{by}", stacks, parts), *items.more_groups(len(groups))]
     return charts if any(sum(stack.counts) for stack in stacks) else []
 
 
 def _found_dots(result: RetrievalResult, grouping: str) -> list[PageBlock]:
     groups = result.found_by.get(grouping, {})
-    shown = largest({group: share.n for group, share in groups.items()})
+    shown = items.largest({group: share.n for group, share in groups.items()})
     rows = [IntervalRow(group_name(grouping, group), groups[group], f"n {groups[group].n:,}") for group in shown]
     title = f"Questions whose results have the answer, by {grouping}"
     return [Frame([Intervals(title, rows)], "below")] if rows else []
@@ -174,11 +160,11 @@ def _found_dots(result: RetrievalResult, grouping: str) -> list[PageBlock]:
 
 def _retrieval_unused(result: RetrievalResult) -> list[PageBlock]:
     failed = {f"the judge failed: {name_failure(kind)}": n for kind, n in result.judged.items() if kind != "given"}
-    blocks = [unused(result.left_out), _uncertain(result.uncertain)]
+    blocks = [items.unused(result.left_out), _uncertain(result.uncertain)]
     if failed:
-        blocks.append(unused(failed, "Decided by rule instead"))
+        blocks.append(items.unused(failed, "Decided by rule instead"))
     if any(result.overlap.values()):
-        blocks.append(unused(result.overlap, "Used wrongly, by whether the results contained the answer"))
+        blocks.append(items.unused(result.overlap, "Used wrongly, by whether the results contained the answer"))
     decider = f"{result.judge}, and a rule where it failed" if result.judge else "A rule, which misses paraphrases,"
     blocks.append(key(f"{decider} decided whether the results contain the answer."))
     if result.agreement and result.agreement.value is not None:
@@ -194,22 +180,24 @@ def _fault_items(result: RetrievalResult, limit: int) -> list[PageBlock]:
         total = round((share.value or 0.0) * share.n) if share else 0
         cases = [case for case in result.cases if case.fault is fault]
         cards = [_fault_card(case) for case in cases[:limit]]
-        body += listing(fault.value.capitalize(), cards, total, limit, folded=index > 0)
+        body += items.listing(fault.value.capitalize(), cards, total, limit, folded=index > 0)
     return body
 
 
-def _fault_card(case: RetrievalCase) -> ItemCard:
+def _fault_card(case: RetrievalCase) -> items.ItemCard:
     texts = {
         "Question": case.question, "Correct answer": " / ".join(case.reference), "Without evidence": case.without,
         "With evidence": case.answer, f"Found ({case.results})": case.excerpt, "Why": case.why,
     }  # fmt: skip
     badge = "was correct without" if case.was_correct else "wrong both times"
     state = "skipped" if case.label is Label.NOT_ATTEMPTED else "wrong"
-    return ItemCard(case.unit, state, badge, _shown_groups(case.groups), fields(texts, case.groups.get("language")))
+    return items.ItemCard(
+        case.unit, state, badge, _shown_groups(case.groups), items.fields(texts, case.groups.get("language"))
+    )
 
 
 def _shown_groups(groups: Mapping[str, str]) -> list[str]:
-    return places({name: group for name, group in groups.items() if name in ("language", "topic", "region")})
+    return items.places({name: group for name, group in groups.items() if name in ("language", "topic", "region")})
 
 
 # ---- native and English ----------------------------------------------------------------------------------------
@@ -223,21 +211,21 @@ def translation_part(result: TranslationResult, limit: int) -> list[PageBlock]:
         _version_cards(cases[:limit], result.names, won) for cases, won in ((result.lost, False), (result.won, True))
     )
     return [
-        paragraph(translation.paragraph(result)),
+        items.paragraph(translation.paragraph(result)),
         _matrix(matrix, result.names),
         _figure_table(result.figures, result.change, "Both versions"),
         *_gains(result.change, result.by, f"Change if asked {second}", {}),
-        unused(result.left_out),
+        items.unused(result.left_out),
         _uncertain(result.uncertain),
-        *notes(result.notes),
-        *listing(f"Correct {first}, lost {second}", lost, matrix.first, limit),
-        *listing(f"Wrong {first}, gained {second}", won, matrix.second, limit),
+        *items.notes(result.notes),
+        *items.listing(f"Correct {first}, lost {second}", lost, matrix.first, limit),
+        *items.listing(f"Wrong {first}, gained {second}", won, matrix.second, limit),
     ]
 
 
-def _version_cards(cases: Sequence[TranslationCase], names: tuple[str, str], won: bool) -> list[ItemCard]:
+def _version_cards(cases: Sequence[TranslationCase], names: tuple[str, str], won: bool) -> list[items.ItemCard]:
     return [
-        ItemCard(
+        items.ItemCard(
             case.unit,
             "right" if won else "wrong",
             f"{'gained' if won else 'lost'} {names[1]}",
@@ -248,12 +236,12 @@ def _version_cards(cases: Sequence[TranslationCase], names: tuple[str, str], won
     ]
 
 
-def _version(version: QuestionVersion, name: str, language: str | None) -> tuple[str, list[CardField]]:
+def _version(version: QuestionVersion, name: str, language: str | None) -> tuple[str, list[items.CardField]]:
     correct = version.credit is not None and version.credit > 0.5
     state = "correct" if correct else "did not answer" if version.label is Label.NOT_ATTEMPTED else "wrong"
     share = f", {percent(version.credit, 0)} of its answers" if version.credit not in (None, 0.0, 1.0) else ""
     texts = {"Question": version.question, "Answer": version.answer, "Correct answer": " / ".join(version.reference)}
-    return f"{'✓' if correct else '✗'} {name}: {state}{share}", fields(texts, language)
+    return f"{'✓' if correct else '✗'} {name}: {state}{share}", items.fields(texts, language)
 
 
 # ---- locality --------------------------------------------------------------------------------------------------
@@ -264,10 +252,10 @@ def locality_part(result: Locality) -> list[PageBlock]:
     with_groups = [profile for profile in result.profiles if profile.groups]
     charts = [_profile_chart(profile, result.grouping) for profile in with_groups[:PROFILES]]
     first = result.model_copy(update={"profiles": tuple(with_groups[:OPEN])})
-    body: list[PageBlock] = [paragraph(locality.paragraph(first)), *chain.from_iterable(charts[:OPEN])]
+    body: list[PageBlock] = [items.paragraph(locality.paragraph(first)), *chain.from_iterable(charts[:OPEN])]
     if charts[OPEN:]:
         others = first.model_copy(update={"profiles": tuple(with_groups[OPEN:PROFILES]), "shifts": (), "notes": ()})
-        blocks = [paragraph(locality.paragraph(others)), *chain.from_iterable(charts[OPEN:])]
+        blocks = [items.paragraph(locality.paragraph(others)), *chain.from_iterable(charts[OPEN:])]
         body.append(Fold(f"{len(charts) - OPEN:,} more profiles", blocks))
     if with_groups:
         body.append(key(STAR + f" Groups with fewer than {LEAST} questions are not tested."))
@@ -275,15 +263,15 @@ def locality_part(result: Locality) -> list[PageBlock]:
         body += _profile_table([p for p in with_groups if p.benchmark == name], name, result.grouping)
     for shift in result.shifts:
         body += _shift(shift)
-    return [*body, *_locality_unused(result), *notes(result.notes)]
+    return [*body, *_locality_unused(result), *items.notes(result.notes)]
 
 
 def _profile_chart(profile: LocalityProfile, grouping: str) -> list[PageBlock]:
-    shown = set(largest({local.group: local.credit.n for local in profile.groups}))
+    shown = set(items.largest({local.group: local.credit.n for local in profile.groups}))
     rows = [_local_row(local, grouping) for local in profile.groups if local.group in shown]
     overall = {} if profile.overall.value is None else {"all questions": profile.overall.value}
     title = f"{profile.model} on {profile.benchmark}: correct answers by {grouping}"
-    return [Intervals(title, rows, references=overall), *more_groups(len(profile.groups))]
+    return [Intervals(title, rows, references=overall), *items.more_groups(len(profile.groups))]
 
 
 def _local_row(local: Local, grouping: str) -> IntervalRow:
@@ -306,7 +294,7 @@ def _profile_table(profiles: Sequence[LocalityProfile], benchmark: str, grouping
             sizes[local.group] = max(sizes.get(local.group, 0), local.credit.n)
     if not sizes:
         return []
-    groups = largest(sizes)
+    groups = items.largest(sizes)
     by_group = [{local.group: local for local in profile.groups} for profile in profiles]
     rows = [
         (
@@ -335,7 +323,7 @@ def _shift(shift: LocalityShift) -> list[PageBlock]:
     rows = [
         IntervalRow(row.model, _place(row.first), star=_moved(row), second=_place(row.second)) for row in shift.models
     ]
-    tau = number_cell(shift.tau, 2)
+    tau = items.number_cell(shift.tau, 2)
     text = f"Kendall’s τ of both: {tau.text} {tau.small}, {shift.tau.n:,} models. 1: the same order; 0: unrelated."
     unranked = (
         [key(f"Not ranked, because they are on only one of the two: {', '.join(shift.left_out)}.")]
@@ -380,7 +368,7 @@ def _locality_unused(result: Locality) -> list[PageBlock]:
         for p in result.profiles
     ]
     counts = dict(zip(names, (sum(column) for column in zip(*rows, strict=True)), strict=False))
-    summary = unused(counts | {f"{pair}: fewer than two models in common": 1 for pair in result.unpaired})
+    summary = items.unused(counts | {f"{pair}: fewer than two models in common": 1 for pair in result.unpaired})
     if len(rows) < 2 or not any(counts.values()):
         return [summary]
     lines = [(f"{p.model} on {p.benchmark}", *row) for p, row in zip(result.profiles, rows, strict=True)]

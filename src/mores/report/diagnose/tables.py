@@ -39,7 +39,7 @@ def tables(results: Iterable[Record]) -> list[Grid | str]:
 
 def grids(result: Record) -> Iterator[Grid]:
     """Yield all tables of a result."""
-    yield from _TABLES[type(result)](result)
+    yield from TABLES[type(result)](result)
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ def _rank(rank: Rank) -> str:
     return f"{rank.rank}{'=' if rank.tied else ''} ({rank.low}–{rank.high})"
 
 
-_TABLES: dict[type[Record], Callable[[Any], Iterator[Grid]]] = {
+TABLES: dict[type[Record], Callable[[Any], Iterator[Grid]]] = {
     CalibrationResult: _calibration,
     Stability: _stability,
     RetrievalResult: _retrieval,

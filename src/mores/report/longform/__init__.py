@@ -5,7 +5,8 @@ from __future__ import annotations
 import zlib
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -21,7 +22,7 @@ from mores.report.base.names import group_name
 from mores.report.base.page import draw
 from mores.report.longform import numbers, tables
 from mores.report.longform.cards import AnswerIssue, groups_of, is_cut, issues_of, make_card, score_of
-from mores.report.longform.opening import hero, named, tags_of
+from mores.report.longform.numbers import hero, named, tags_of
 
 ANSWERS = 1000
 """Answers on one page, of all models together."""
@@ -71,7 +72,10 @@ def _details(answers: Iterable[Pair], models: Sequence[str]) -> list[Section]:
     cards = _Cards(answers, models)
     failures = tables.failure_table(cards.failures)
     lead = "Answers for which something is missing or could not be read. Nothing of this is a wrong answer."
-    shown = [Cards(_lead(cards), _selects(cards), cards.cards)] if cards.cards else []
+    named = [(place, model or "no name") for place, model in enumerate(cards.models)]
+    selects = [Select("Model", "run", named)] if len(named) > 1 else []
+    selects += [Select(name, "group", options) for name, options in cards.filters().items()]
+    shown = [Cards(_lead(cards), selects, cards.cards)] if cards.cards else []
     return [
         Section("failures", "Failures", [Paragraph(lead), failures] if failures else []),
         Section("answers", "Answers", shown),
@@ -136,22 +140,15 @@ class _Cards:
         self.here: Counter[AnswerIssue] = Counter()
         self.failures: dict[str, Counter[str]] = {model: Counter() for model in models}
         self._numbers: dict[tuple[str, str], int] = {}
-        self.cards = [card for _, card in sorted(self._make(answers), key=lambda pair: pair[0])]
-
-    def _make(self, answers: Iterable[Pair]) -> Iterator[tuple[tuple[float, int, int], Markup]]:
-        made = size = 0
-        for row in self._in_turn(answers):
-            card = self._card(row)
-            made, size = made + 1, size + len(card)
-            yield row.order, card
-            if made >= ANSWERS or size >= SIZE:
-                return
-
-    def _in_turn(self, answers: Iterable[Pair]) -> Iterator[_Kept]:
-        """Yield one of each model and issue in turn, the worst of each first."""
         groups = [sorted(group, key=lambda row: row.order) for group in self._kept(answers).values()]
-        for place in range(max(map(len, groups), default=0)):
-            yield from (group[place] for group in groups if place < len(group))
+        made: list[tuple[tuple[float, int, int], Markup]] = []
+        size = 0
+        for row in (row for turn in zip_longest(*groups) for row in turn if row):  # of each in turn, the worst first
+            made.append((row.order, self._card(row)))
+            size += len(made[-1][1])
+            if len(made) >= ANSWERS or size >= SIZE:
+                break
+        self.cards = [card for _, card in sorted(made, key=lambda pair: pair[0])]
 
     def _kept(self, answers: Iterable[Pair]) -> dict[tuple[str, AnswerIssue], list[_Kept]]:
         """Return the worst of each model and issue, at most twice what a page holds, whatever the number of answers."""
@@ -159,19 +156,15 @@ class _Cards:
         size = 0
         for place, (answer, appraisal) in enumerate(answers):
             chance = zlib.crc32(answer.id.encode("utf-8", "surrogatepass"))
-            rows[appraisal.model, self._count(appraisal)].append(
-                _Kept((score_of(appraisal), chance, place), answer, appraisal)
-            )
+            issues = issues_of(appraisal)
+            self.total += 1
+            self.issues.update(issues)
+            self.models.setdefault(appraisal.model)
+            self.failures.setdefault(appraisal.model, Counter()).update(appraisal.failures.keys())
+            kept = _Kept((score_of(appraisal), chance, place), answer, appraisal)
+            rows[appraisal.model, issues[0]].append(kept)
             size = size + 1 if size + 1 < 2 * ANSWERS else _trim(list(rows.values()))
         return rows
-
-    def _count(self, appraisal: Appraisal) -> AnswerIssue:
-        issues = issues_of(appraisal)
-        self.total += 1
-        self.issues.update(issues)
-        self.models.setdefault(appraisal.model)
-        self.failures.setdefault(appraisal.model, Counter()).update(appraisal.failures.keys())
-        return issues[0]
 
     def _card(self, row: _Kept) -> Markup:
         groups = groups_of(row.answer, row.appraisal)
@@ -214,10 +207,3 @@ def _lead(cards: _Cards) -> str:
     if cards.cut:
         words += " Very long texts and lists are cut here; appraisals.jsonl has them whole."
     return words
-
-
-def _selects(cards: _Cards) -> list[Select]:
-    """Return one list for each filter that leaves a choice."""
-    models = [(place, model or "no name") for place, model in enumerate(cards.models)]
-    first = [Select("Model", "run", models)] if len(models) > 1 else []
-    return first + [Select(name, "group", options) for name, options in cards.filters().items()]

@@ -6,12 +6,11 @@ All of it is hostile; an address is a link only when it is one of the web.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
 from math import prod
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from mores.culture import base_language, is_rtl
 from mores.formatting import count, name_failure, percent
@@ -106,11 +105,9 @@ class Side(NamedTuple):
     """Code points that are not shown."""
 
 
-@dataclass(frozen=True)
-class LongCard(PageBlock):
+class LongCard(PageBlock, template="cards/longform.html.j2"):
     """One answer with everything that is known about it."""
 
-    template: ClassVar[str] = "cards/longform.html.j2"
     look: str
     run: int
     numbers: str
@@ -125,23 +122,9 @@ class LongCard(PageBlock):
     relevance: tuple[str, str] | None
     claims: str
     """How many there are, by verdict."""
-    shown: Sequence[ClaimView]
+    shown: Sequence[Mapping[str, object]]
     more: int
     failures: Sequence[tuple[str, str]]
-
-
-class ClaimView(NamedTuple):
-    """A claim with its verdict and what the search found."""
-
-    look: str
-    verdict: str
-    text: str
-    sentence: int
-    reason: str
-    failure: tuple[str, str] | None
-    results_found: str
-    results: Sequence[dict[str, str | bool]]
-    more: int
 
 
 def make_card(answer: LongAnswer, appraisal: Appraisal, run: int, numbers: Iterable[int]) -> LongCard:
@@ -271,24 +254,25 @@ def _tell(tell: str) -> str:
     return TELLS[Tell(tell)] if tell in set(Tell) else tell
 
 
-def _claim(claim: Claim) -> ClaimView:
+def _claim(claim: Claim) -> dict[str, object]:
+    """Return a claim with its verdict and what the search found."""
     look, verdict = VERDICTS[claim.supported]
-    results: list[dict[str, str | bool]] = [
+    results = [
         {"title": _cut(piece.title), "text": _cut(piece.text), "date": _cut(piece.date or ""), "address": piece.source,
          "source": _cut(piece.source, 200), "link": is_web_address(piece.source)}
         for piece in claim.evidence[:RESULTS]
     ]  # fmt: skip
-    return ClaimView(
-        look,
-        verdict,
-        _cut(claim.text),
-        claim.sentence + 1,
-        _cut(claim.reason),
-        _failure(claim.failure) if claim.failure else None,
-        count(len(claim.evidence), "result"),
-        results,
-        len(claim.evidence) - RESULTS,
-    )
+    return {
+        "look": look,
+        "verdict": verdict,
+        "text": _cut(claim.text),
+        "sentence": claim.sentence + 1,
+        "reason": _cut(claim.reason),
+        "failure": _failure(claim.failure) if claim.failure else None,
+        "results_found": count(len(claim.evidence), "result"),
+        "results": results,
+        "more": len(claim.evidence) - RESULTS,
+    }
 
 
 def _failure(failure: Failure, stage: str = "") -> tuple[str, str]:

@@ -13,9 +13,8 @@ from mores.formatting import NOTHING, count, left_out, number, percent
 from mores.longanswer.stages import STAGES
 from mores.longanswer.summary import LEFT_OUT, LongformSummary, resource_level
 from mores.longanswer.tells import Tell
-from mores.report.base.blocks import Fold, Frame, Heading, PageBlock, Paragraph, Ramp, key
+from mores.report.base.blocks import Fold, Frame, Heading, PageBlock, Paragraph, Ramp, key, telling
 from mores.report.base.charts import GroupedBars
-from mores.report.base.few import telling
 from mores.report.base.grid import Cell, Grid, Head, Heat, Row, make_grid
 from mores.report.base.names import group_name
 from mores.report.base.shapes import Shades
@@ -212,20 +211,15 @@ def _heat_cell(name: str, figure: HeatFigure, result: Result | None, top: float)
     )
 
 
-def _top(summaries: Sequence[LongformSummary], figure: HeatFigure) -> float:
-    """Return the end of a scale: 100% for shares, so that figures can be compared; the most that occurs for claims."""
-    if figure.key != "claims":
-        return 1.0
-    groups = (figures for summary in summaries for figures in summary.by.get("language", {}).values())
-    return max(telling(figures.get(figure.key) for figures in groups), default=1.0) or 1.0
-
-
 def heat_maps(summaries: Sequence[LongformSummary]) -> list[PageBlock]:
     """Return the heatmaps of every figure that has a value, one for each kind of question; the first is open."""
     kinds: Sequence[str | None] = kinds_of(summaries) or (None,)
     folds: list[PageBlock] = []
     for figure in FIGURES:
-        top = _top(summaries, figure)
+        top = 1.0  # 100% for shares, so that figures can be compared; the most that occurs for claims
+        if figure.key == "claims":
+            groups = (figures for summary in summaries for figures in summary.by.get("language", {}).values())
+            top = max(telling(figures.get(figure.key) for figures in groups), default=1.0) or 1.0
         tables = [table for kind in kinds if (table := _heat(summaries, figure, kind, top))]
         if tables:
             maps = [

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 from mores.formatting import NOTHING, count, number, show_score, span
 from mores.metaevaluation.folder import MetaRun
@@ -13,29 +12,13 @@ from mores.metaevaluation.records import STATISTICS, Curve, Disagreement, Meta, 
 from mores.report.base.blocks import Fold, Frame, Heading, Hero, Notes, PageBlock, Paragraph, Ramp, Section, key
 from mores.report.base.charts import IntervalRow, Intervals
 from mores.report.base.document import ResultDocument
-from mores.report.base.grid import Grid, plain
+from mores.report.base.grid import Grid
 from mores.report.base.marks import MarkedSample, mark
 from mores.report.base.names import group_name
 from mores.report.base.plots import Axis, CurveLine, Curves, ScoreHistogram
-from mores.report.meta.tables import (
-    MAIN,
-    QUALITY,
-    TABLE_4,
-    breakdown,
-    compared,
-    comparison,
-    groups_of,
-    large,
-    left_out_table,
-    main_table,
-    matrix,
-    shortcut_sentence,
-    significantly_best,
-    statistics_table,
-    value_of,
-    vote_table,
-)
-from mores.report.meta.versus import versus_tables
+from mores.report.base.text import plain
+from mores.report.meta import tables
+from mores.report.meta.tables import versus_tables
 
 __all__ = ["conclude", "describe", "describe_meta", "markdown_tables", "versus_tables"]
 
@@ -91,10 +74,10 @@ def describe_meta(meta: Meta, by: str = "source") -> ResultDocument:
         groupings[first] = Section(groupings[first].id, groupings[first].title, [*groupings[first].body, COLOURS])
     elif left_out:
         left_out.append(COLOURS)
-    quality = statistics_table(meta, QUALITY, "Spans and explanations")
-    votes = [vote_table(table) for table in meta.votes]
-    table, groups = main_table(meta), groups_of(meta, by)
-    split = breakdown(meta, by, groups)
+    quality = tables.statistics_table(meta, tables.QUALITY, "Spans and explanations")
+    votes = [tables.vote_table(table) for table in meta.votes]
+    table, groups = tables.main_table(meta), tables.groups_of(meta, by)
+    split = tables.breakdown(meta, by, groups)
     best_last = sorted(meta.advice, key=lambda advice: meta.best is not None and advice.metric == meta.best.metric)
     return ResultDocument(
         "meta-evaluation",
@@ -137,30 +120,31 @@ def conclude(meta: Meta) -> str:
     top = meta.best
     if top is None:
         return "no metric has a score"
-    return f"{top.metric}: {shortcut_sentence(meta, top) or f'scaled accuracy {number(top.accuracy)}'}"
+    return f"{top.metric}: {tables.shortcut_sentence(meta, top) or f'scaled accuracy {number(top.accuracy)}'}"
 
 
 def markdown_tables(meta: Meta) -> str:
     """Return the tables of the paper in Markdown, and its heatmaps as numbers."""
-    tables = [replace(main_table(meta), title=f"{meta.data}, {meta.split}: agreement with the gold reports")]
-    if groups := groups_of(meta, "source"):
-        tables.append(breakdown(meta, "source", groups))
-    if groups := large(meta, "language"):
+    shown = [replace(tables.main_table(meta), title=f"{meta.data}, {meta.split}: agreement with the gold reports")]
+    if groups := tables.groups_of(meta, "source"):
+        shown.append(tables.breakdown(meta, "source", groups))
+    if groups := tables.large(meta, "language"):
         title = "Scaled accuracy by language, those with more than 100 samples"
-        tables.append(breakdown(meta, "language", groups, title))
-    tables += [left_out_table(meta)] if meta.leave_one_out else []
+        shown.append(tables.breakdown(meta, "language", groups, title))
+    shown += [tables.left_out_table(meta)] if meta.leave_one_out else []
     for trained in meta.leave_one_out:
         title = f"{trained.metric}: trained without a source, tested on each"
-        tables.append(replace(matrix(meta, trained), title=title))
-    return "\n\n".join(table.markdown() for table in [*tables, *map(vote_table, meta.votes)]) + "\n"
+        shown.append(replace(tables.matrix(meta, trained), title=title))
+    return "\n\n".join(table.markdown() for table in [*shown, *map(tables.vote_table, meta.votes)]) + "\n"
 
 
 def _hero(meta: Meta) -> list[PageBlock]:
     top = meta.best
     if top is None:
         return []
-    result, clear = top.scores[MAIN], significantly_best(meta, MAIN) == top.metric
-    counts, sentence = f"{top.n:,} scored, {top.unscored:,} unscored", shortcut_sentence(meta, top) or NO_SHORTCUT
+    result, clear = top.scores[tables.MAIN], tables.significantly_best(meta, tables.MAIN) == top.metric
+    counts = f"{top.n:,} scored, {top.unscored:,} unscored"
+    sentence = tables.shortcut_sentence(meta, top) or NO_SHORTCUT
     words = f" {_rank(meta, top, clear)}."
     return [Hero(number(result.value, 3), span(result.low, result.high), top.metric, words, counts, sentence)]
 
@@ -175,12 +159,14 @@ def _rank(meta: Meta, top: MetricEvaluation, clear: bool) -> str:
 
 
 def _results(meta: Meta, table: Grid) -> list[PageBlock]:
-    sentences = {e.metric: shortcut_sentence(meta, e) for e in meta.evaluations}
+    sentences = {e.metric: tables.shortcut_sentence(meta, e) for e in meta.evaluations}
     rows = [
         (head._replace(note=sentences.get(head.label, "")), *row[1:])
         for head, row in zip(table.heads, table.rows, strict=True)
     ]
-    rest = statistics_table(meta, [n for n in STATISTICS if n not in (*TABLE_4, *QUALITY)], "Other statistics")
+    rest = tables.statistics_table(
+        meta, [n for n in STATISTICS if n not in (*tables.TABLE_4, *tables.QUALITY)], "Other statistics"
+    )
     lead = (
         "S.Acc.: scaled accuracy, 0 is guessing; Kd: Kendall’s τ; T.Acc.: tie-calibrated accuracy. Brackets hold 95% "
         "intervals."
@@ -194,42 +180,44 @@ def _results(meta: Meta, table: Grid) -> list[PageBlock]:
 
 
 def _forest(meta: Meta) -> list[PageBlock]:
-    results = [(e, e.scores[MAIN]) for e in meta.evaluations if e.accuracy is not None]
+    results = [(e, e.scores[tables.MAIN]) for e in meta.evaluations if e.accuracy is not None]
     rows = [IntervalRow(e.metric, result, baseline=e.baseline) for e, result in results]
     rows.sort(key=lambda row: -((row.result.value if row.result else None) or 0.0))
-    shortcut = value_of(meta.shortcut)
+    shortcut = tables.value_of(meta.shortcut)
     references = {} if shortcut is None else {"shortcut, which never sees the instruction": shortcut}
     title = "Scaled accuracy with 95% intervals"
     return [Intervals(title, rows, "number", references, "0: guessing")] if rows else []
 
 
 def _breakdown(meta: Meta, grouping: str) -> list[PageBlock]:
-    groups = groups_of(meta, grouping)
+    groups = tables.groups_of(meta, grouping)
     if not groups:
         return []
     if grouping not in ("language", "region", "subregion"):
         lead = "Samples with such an error, and the correct samples of the same sources."
         body: list[PageBlock] = [Paragraph(lead)] if grouping == "kind" else []
-        return [*body, breakdown(meta, grouping, groups)]
-    first = large(meta, grouping)
+        return [*body, tables.breakdown(meta, grouping, groups)]
+    first = tables.large(meta, grouping)
     rest = [group for group in groups if group not in first]
-    body = [breakdown(meta, grouping, first).turn(grouping)] if first else []
+    body = [tables.breakdown(meta, grouping, first).turn(grouping)] if first else []
     if rest:
-        body.append(Fold(f"{len(rest)} with 100 samples or fewer", [breakdown(meta, grouping, rest).turn(grouping)]))
+        body.append(
+            Fold(f"{len(rest)} with 100 samples or fewer", [tables.breakdown(meta, grouping, rest).turn(grouping)])
+        )
     return body
 
 
 def _left_out(meta: Meta) -> list[PageBlock]:
     if not meta.leave_one_out:
         return []
-    body: list[PageBlock] = [Paragraph(LEFT_OUT), left_out_table(meta)]
+    body: list[PageBlock] = [Paragraph(LEFT_OUT), tables.left_out_table(meta)]
     for trained in meta.leave_one_out:
-        body += [Heading("", [trained.metric], ": every model on every source"), matrix(meta, trained)]
+        body += [Heading("", [trained.metric], ": every model on every source"), tables.matrix(meta, trained)]
     return [*body, key("Outlined: the source that was left out.")]
 
 
 def _curves(meta: Meta) -> list[PageBlock]:
-    order = sorted(meta.evaluations, key=lambda e: -(value_of(e.scores.get("auc")) or 0.0))
+    order = sorted(meta.evaluations, key=lambda e: -(tables.value_of(e.scores.get("auc")) or 0.0))
     roc = [_line(e, e.roc, "auc") for e in order if e.roc]
     pr = [_line(e, e.pr) for e in order if e.pr]
     title, x, y = "ROC, with the area under the curve", "false positive rate", "true positive rate"
@@ -239,7 +227,7 @@ def _curves(meta: Meta) -> list[PageBlock]:
 
 
 def _line(evaluation: MetricEvaluation, curve: Curve, statistic: str = "") -> CurveLine:
-    area = value_of(evaluation.scores.get(statistic))
+    area = tables.value_of(evaluation.scores.get(statistic))
     return CurveLine(evaluation.metric if area is None else f"{evaluation.metric} {number(area)}", curve.x, curve.y)
 
 
@@ -253,20 +241,18 @@ def _distributions(meta: Meta) -> list[PageBlock]:
 
 
 def _comparisons(meta: Meta) -> list[PageBlock]:
-    tables = [comparison(meta, statistic) for statistic in compared(meta)]
+    grids = [tables.comparison(meta, statistic) for statistic in tables.compared(meta)]
     lead = Paragraph("On the samples that both metrics scored; p is two-sided, adjusted after Benjamini and Hochberg.")
     folds = [
         Fold(f"{table.title}: {count(len(table.rows), 'pair')}", [table], len(table.rows) <= SHORT and not place)
-        for place, table in enumerate(tables)
+        for place, table in enumerate(grids)
     ]
     return [lead, *folds] if folds else []
 
 
-@dataclass(frozen=True)
-class DisagreementCard(PageBlock):
+class DisagreementCard(PageBlock, template="cards/meta.html.j2"):
     """A sample with its gold errors, and the scores, the highest first."""
 
-    template: ClassVar[str] = "cards/meta.html.j2"
     marked: MarkedSample
     kind: str
     places: Sequence[str]

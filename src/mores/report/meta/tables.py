@@ -6,9 +6,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from mores.formatting import NOTHING, SIGNIFICANT, count, left_out, number, p_value, show_failures, span
+from mores.metaevaluation.people.records import STATISTICS as PEOPLE
 from mores.metaevaluation.records import (
     STATISTICS,
     AnnotationTable,
+    JudgementComparison,
     LeaveOneOut,
     Meta,
     MetricComparison,
@@ -28,6 +30,7 @@ ALL_TRAINED = "none"
 BETTER = "* significantly better than all others in the column (adjusted p < 0.05)."
 APART = "* its 95% interval lies above those of all the others"
 EMPTY = Cell(NOTHING)
+NAMES = {**PEOPLE, **STATISTICS, "score": "mean score", "error_free": "without error"}
 
 
 # ---- single numbers --------------------------------------------------------------------------------------------
@@ -81,14 +84,9 @@ def _best_of(values: Mapping[str, float], comparisons: Iterable[MetricComparison
     if len(values) < 2:
         return None
     top = max(values, key=values.__getitem__)
-    beaten = {_beaten_by(top, c) for c in comparisons if c.adjusted < SIGNIFICANT}
-    return top if set(values) - {top} <= beaten else None
-
-
-def _beaten_by(metric: str, comparison: MetricComparison) -> str | None:
-    if comparison.first == metric and comparison.difference > 0:
-        return comparison.second
-    return comparison.first if comparison.second == metric and comparison.difference < 0 else None
+    real = [c for c in comparisons if c.adjusted < SIGNIFICANT and c.difference]
+    pairs = [(c.first, c.second) if c.difference > 0 else (c.second, c.first) for c in real]
+    return top if set(values) - {top} <= {worse for better, worse in pairs if better == top} else None
 
 
 def _apart(results: Sequence[Result | None]) -> int | None:
@@ -274,3 +272,44 @@ def vote_table(votes: AnnotationTable) -> Grid:
     """Return Tables 3, 12 and 13."""
     rows = [(name, *(text or NOTHING for text in row)) for name, row in votes.rows.items()]
     return make_grid(votes.title, ("criterion", *votes.columns), rows, votes.note)
+
+
+# ---- two sets of judgements (`mores compare`) ------------------------------------------------------------------
+
+
+def versus_tables(versus: JudgementComparison, by: str = "source") -> list[Grid | str]:
+    """Return the differences by group, those of all samples, and which is better."""
+    more = f", {versus.left_out:,} more left out because one of them has no score" if versus.left_out else ""
+    title = f"{versus.first} less {versus.second} on {versus.n:,} samples{more}"
+    overall = _grid({NAMES[c.statistic]: c for c in versus.overall}, "statistic", title)
+    groups = versus.by.get(by)
+    broken_down = []
+    if groups:
+        statistic = next(iter(groups.values())).statistic
+        name = "Scaled accuracy" if statistic == "scaled_accuracy" else NAMES[statistic]
+        broken_down = [_grid(groups, by, f"{name} by {by}", adjusted=True)]
+    return [*broken_down, overall, _better(versus)]
+
+
+def _grid(rows: Mapping[str, MetricComparison], what: str, title: str, *, adjusted: bool = False) -> Grid:
+    columns = (what, "difference", "p", *(["adjusted p"] if adjusted else []), "n")
+    shown: list[Row] = []
+    for name, row in rows.items():
+        chances = [p_value(row.p), *([p_value(row.adjusted)] if adjusted else [])]
+        shown.append((name, (number(row.difference, 3, signed=True), _interval(row)), *chances, row.n))
+    return make_grid(title, columns, shown)
+
+
+def _interval(row: MetricComparison) -> str:
+    return span(row.low, row.high, 3, signed=True)
+
+
+def _better(versus: JudgementComparison) -> str:
+    """Return which is better by the first statistic, and whether that may be chance."""
+    first = versus.overall[0]
+    name = NAMES[first.statistic]
+    size = f"{number(first.difference, 3, signed=True)} {_interval(first)}, p {p_value(first.p)}"
+    if first.p >= SIGNIFICANT:
+        return f"no significant difference in {name}: {size}"
+    better, worse = (versus.first, versus.second)[:: 1 if first.difference > 0 else -1]
+    return f"{better} is better than {worse} in {name}: {size}"

@@ -26,23 +26,7 @@ from mores.report.base.charts import Chart, IntervalRow, Intervals, Stack, Stack
 from mores.report.base.document import ResultDocument
 from mores.report.base.grid import Grid, Heat, make_grid
 from mores.report.base.names import group_name
-from mores.report.rate.tables import (
-    MOST,
-    PREDICTORS,
-    all_tables,
-    careless_people,
-    coders_table,
-    effects_table,
-    name_code,
-    name_difference,
-    name_group,
-    name_person,
-    power_table,
-    ranking_note,
-    spreads_by,
-    totals,
-    wins_matrix,
-)
+from mores.report.rate import tables as forms
 from mores.types import Result
 
 GOOD_TO_BAD = (2, 5, 4)
@@ -57,7 +41,7 @@ FITS = {"model": "Models", "type": "Types of questions", "model*type": "Models a
 def describe(run: RateRun) -> ResultDocument:
     """Return distributions, aspects, models of the ratings, preferences, agreement, and what to know."""
     study = run.result
-    tables, remarks = all_tables(study), list(_remark(study))
+    tables, remarks = forms.all_tables(study), list(_remark(study))
     notes = [f"{line[0].upper()}{line[1:]}." for line in remarks]
     languages = [group_name("language", language) for language in study.groups.languages]
     facts = {
@@ -95,15 +79,15 @@ def _printed(study: RatingStudy, tables: Mapping[str, Grid]) -> Iterator[Grid]:
         yield from [tables[name]] if name in tables else []
     for name, stem in (("model", "model"), ("type", "type"), ("model*type", "model-by-type")):
         if f"fit-{stem}" in tables:
-            yield effects_table(study.regressions[name], thresholds=False)
+            yield forms.effects_table(study.regressions[name], thresholds=False)
             yield tables[f"differences-{stem}"]
     if study.regressions:
         yield tables["r-squared"]
     planned = [study.regressions[name] for name in ("model", "type") if name in study.regressions]
-    if tested := [each for each in planned if 0 < len(each.differences) <= MOST]:
-        yield power_table(tested)
+    if tested := [each for each in planned if 0 < len(each.differences) <= forms.MOST]:
+        yield forms.power_table(tested)
     for name in ("win-rates", "pairs", "agreement", "kappas", "spans", "annotators", "comments", "coders", "reasons"):
-        if name in tables and (name not in ("pairs", "kappas") or len(tables[name].rows) <= MOST):
+        if name in tables and (name not in ("pairs", "kappas") or len(tables[name].rows) <= forms.MOST):
             yield tables[name]
 
 
@@ -115,7 +99,7 @@ def _remark(study: RatingStudy) -> Iterator[str]:
         yield f"the scale is taken to go from {study.scale[0]:g} to {study.scale[-1]:g}, as the ratings do"
     yield from (f"{name}: not analysed, {reason}" for name, reason in study.missing.items())
     yield from (f"{r.formula} could not be fitted: {r.failure}" for r in study.regressions.values() if r.failure)
-    yield from careless_people(study.annotators)
+    yield from forms.careless_people(study.annotators)
     if study.replaced:
         yield f"read as other values: {', '.join(study.replaced)}"
     if study.unread:
@@ -141,12 +125,12 @@ def _ratings(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]:
     body: list[PageBlock] = [
         Paragraph(f"On a scale from {study.scale[0]:g} to {study.scale[-1]:g}; 95% intervals over questions."),
         Intervals("Mean rating by model", by_model, "number"),
-        *_stacks(study, "Ratings by model", spreads_by(study, "model")),
-        *_stacks(study, "Ratings by type of question", spreads_by(study, "type")),
-        *_stacks(study, "Ratings by model and type", spreads_by(study, "model", "type")),
-        *_stacks(study, "Ratings by language", spreads_by(study, "language")),
+        *_stacks(study, "Ratings by model", forms.spreads_by(study, "model")),
+        *_stacks(study, "Ratings by type of question", forms.spreads_by(study, "type")),
+        *_stacks(study, "Ratings by model and type", forms.spreads_by(study, "model", "type")),
+        *_stacks(study, "Ratings by language", forms.spreads_by(study, "language")),
     ]
-    every = spreads_by(study, "model", "type", "language")
+    every = forms.spreads_by(study, "model", "type", "language")
     if every:
         chart = _stacks(study, "Ratings by language, model and type", every)
         body.append(Fold("By language, model and type", [*chart, tables["ratings-by-language"]]))
@@ -159,7 +143,7 @@ def _stacks(study: RatingStudy, title: str, groups: Sequence[Distribution]) -> l
         return []
     colours = FROM_LOW if len(study.scale) == len(FROM_LOW) else range(len(study.scale))
     parts = [StackPart(f"{value:g}", colour, f"{value:g}") for value, colour in zip(study.scale, colours, strict=False)]
-    return [_spaced(Stacks(title, [Stack(name_group(group), group.counts) for group in groups], parts))]
+    return [_spaced(Stacks(title, [Stack(forms.name_group(group), group.counts) for group in groups], parts))]
 
 
 def _spaced(chart: Chart) -> Frame:
@@ -170,9 +154,9 @@ def _spaced(chart: Chart) -> Frame:
 def _aspects(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]:
     body: list[PageBlock] = []
     for aspect in study.levels:
-        groups = totals(study, aspect)
+        groups = forms.totals(study, aspect)
         parts = [StackPart(level, colour) for level, colour in zip(groups[0].counts, GOOD_TO_BAD, strict=True)]
-        stacks = [Stack(name_group(group), list(group.counts.values())) for group in groups]
+        stacks = [Stack(forms.name_group(group), list(group.counts.values())) for group in groups]
         body.append(_spaced(Stacks(TITLES[aspect], stacks, parts)))
         names = ("totals", "counts") if study.groups.languages else ("totals",)
         body.append(Fold("In numbers, by language", [tables[f"{aspect.replace('_', '-')}-{name}"] for name in names]))
@@ -192,14 +176,14 @@ def _regressions(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlo
         if regression and not regression.failure:
             body += _forest(regression, f"{title}: differences of log odds", tables, name.replace("*", "-by-"))
     rows = [
-        IntervalRow(PREDICTORS.get(name, name), Result(name=name, value=r.marginal, n=r.n))
+        IntervalRow(forms.PREDICTORS.get(name, name), Result(name=name, value=r.marginal, n=r.n))
         for name, r in explained(study.regressions)
         if r.marginal is not None
     ]
     if rows:
         chart = Intervals("How much of the ratings each predictor explains (marginal R²)", rows, "number")
         body += [_spaced(chart), Fold("R² in numbers", [tables["r-squared"]])]
-        power = power_table(study.regressions[name] for name in FITS if name in study.regressions)
+        power = forms.power_table(study.regressions[name] for name in FITS if name in study.regressions)
         body += [Fold(power.title, [power])] if power.rows else []
     return body
 
@@ -207,7 +191,7 @@ def _regressions(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlo
 def _forest(regression: Regression, title: str, tables: Mapping[str, Grid], stem: str) -> list[PageBlock]:
     rows = [
         IntervalRow(
-            name_difference(d),
+            forms.name_difference(d),
             Result(name="", value=d.estimate, low=d.low, high=d.high, n=regression.n),
             star=d.p < SIGNIFICANT,
         )
@@ -227,11 +211,11 @@ def _ranking(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]:
         return []
     whole = [p for p in ranking.placings if p.type is None]
     rows = [IntervalRow(p.model, p.wins) for p in sorted(whole, key=lambda p: -(p.wins.value or 0))]
-    note, models = ranking_note(ranking), study.groups.models
+    note, models = forms.ranking_note(ranking), study.groups.models
     body: list[PageBlock] = [
         Paragraph(f"{note[0].upper()}{note[1:]}."),
         Intervals("Share of the comparisons that each model wins", rows),
-        make_grid("Wins of the row over the column", ("model", *models), wins_matrix(ranking, models), kind=Heat),
+        make_grid("Wins of the row over the column", ("model", *models), forms.wins_matrix(ranking, models), kind=Heat),
         key("The row’s model before the column’s; a tie counts as half.", Ramp("0%", "100%", "both")),
     ]
     for type_ in dict.fromkeys(p.type for p in ranking.placings):
@@ -264,8 +248,10 @@ def _annotators(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBloc
         return []
     body: list[PageBlock] = [Paragraph(f"After what each person rated: {annotators.formula}.")]
     body += [key(f"{note[0].upper()}{note[1:]}.") for note in annotators.notes]
-    body += [Caution("Check", f"{line}.") for line in careless_people(annotators)]
-    severe = [IntervalRow(name_person(person).text, person.severity) for person in annotators.people if person.severity]
+    body += [Caution("Check", f"{line}.") for line in forms.careless_people(annotators)]
+    severe = [
+        IntervalRow(forms.name_person(person).text, person.severity) for person in annotators.people if person.severity
+    ]
     if severe:
         p = annotators.severity_p
         tested = [] if p is None else [key(f"That nobody is more severe than others: {p_equals(p)}.")]
@@ -273,7 +259,9 @@ def _annotators(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBloc
         body += [_spaced(chart), *tested]
     moved = [
         IntervalRow(
-            name_person(person).text, person.drift, star=person.drift_p is not None and person.drift_p < SIGNIFICANT
+            forms.name_person(person).text,
+            person.drift,
+            star=person.drift_p is not None and person.drift_p < SIGNIFICANT,
         )
         for person in annotators.people
         if person.drift
@@ -293,8 +281,8 @@ def _comments(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]
         if coding is None:
             continue
         whole = [each for each in coding.counts if (each.model, each.type, each.language) == (None, None, None)]
-        rows = [IntervalRow(name_code(coding, each.code), each.share) for each in whole]
+        rows = [IntervalRow(forms.name_code(coding, each.code), each.share) for each in whole]
         body += [_spaced(Intervals(title, rows)), replace(tables[name], title=f"{title}, in numbers")]
         if coding.kappas:
-            body.append(Fold("Agreement of coders", [coders_table(coding)]))
+            body.append(Fold("Agreement of coders", [forms.coders_table(coding)]))
     return body

@@ -21,8 +21,7 @@ from mores.rating.records import (
     Regression,
 )
 from mores.rating.regressions import explained
-from mores.report.base.cells import count_cell, number_cell
-from mores.report.base.grid import Cell, Grid, Head, Row, make_grid
+from mores.report.base.grid import Cell, Grid, Head, Row, count_cell, make_grid, number_cell
 from mores.report.base.names import group_name
 from mores.types import Result
 

@@ -1,18 +1,57 @@
-"""`mores studio`: the web app in which people and models make and check cultural data."""
+"""`mores serve` and `mores studio`: the metric as an HTTP service, and the web app in which people make data."""
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from mores.cli.command import is_given, make_record, options_of
-from mores.cli.push import check_push, push
+from mores.cli.command import command, is_given, make_record, options_of
+from mores.cli.result import check_push, print_warnings, push
+from mores.errors import ConfigError
 from mores.extras import require
+from mores.metric.metric import make_metric
+from mores.metric.texts import make_lookup
 from mores.report.settings import PushSettings
+from mores.serve.keys import Keys, read_keys
+from mores.serve.service import Service
+from mores.serve.settings import KEYS_VARIABLE, Bounds, ServeSettings
 from mores.studio.settings import StudioSettings
+
+HERE = ("127.0.0.1", "localhost", "::1")
+"""Hosts that other machines cannot reach."""
+FORMATS = "folder (for mores bench), csv, jsonl, parquet, label-studio or pearmut."
+
+
+@command(ServeSettings)
+def serve(settings: ServeSettings) -> None:
+    """Serve the metric over HTTP: POST /score judges a text, or several, as `mores score` does.
+
+    \b
+    curl localhost:8010/score --json '{"text": "In Japan people eat sushi with a fork."}'
+
+    The same judgements, from the same store, and one model for all requests. SIGTERM or Ctrl-C stops it after the
+    accepted texts are judged. docs/serve.md says more.
+    """
+    require("pip install 'mores[serve]'", "fastapi", "uvicorn")
+    from mores.serve.run import serve as serve_until_stopped
+
+    host, port, file, open_to_all = settings.host, settings.port, settings.key_file, settings.no_keys
+    if file and open_to_all:
+        raise ConfigError("--keys and --no-keys contradict each other; give one of them")
+    keys = Keys(() if open_to_all else read_keys(file, os.environ.get(KEYS_VARIABLE)))
+    if not keys and not open_to_all and host not in HERE:
+        fix = f"give keys by a file or {KEYS_VARIABLE}, or --no-keys where a server in front of it checks who asks"
+        raise ConfigError(f"other machines can reach {host}, and nobody has to show a key; {fix}", setting="keys")
+    metric = make_metric(settings.model, settings, settings.report)
+    service = Service(metric, make_lookup(settings), settings.part(Bounds))
+    address = f"http://{'localhost' if host in ('0.0.0.0', '::') else host}:{port}"
+    click.echo(f"POST texts to {address}/score; {address}/openapi.json describes it (Ctrl-C stops it).", err=True)
+    print_warnings(service.metric.asker)
+    serve_until_stopped(service, keys, host, port)
 
 
 @click.group("studio", invoke_without_command=True)
@@ -36,7 +75,7 @@ def studio(context: click.Context, /, **options: Any) -> None:
     click.echo("Open a link to sign in; each works once:" if start.links else "The organiser's link: mores studio link")
     for role, path in start.links.items():
         click.echo(f"  {role:<10} {address}{path}")
-    if host not in ("127.0.0.1", "localhost", "::1"):
+    if host not in HERE:
         fix = "put a server with HTTPS in front of it (docs/studio.md)"
         click.echo(f"\nwarning: other machines can reach the studio; {fix}", err=True)
     serve(start, settings)
@@ -80,10 +119,7 @@ def invite(database: str, campaign: str, role: str, uses: int) -> None:
 @studio.command("export")
 @click.argument("campaign")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), required=False)
-@click.option(
-    "--format", "form", default="folder", show_default=True,
-    help="folder (for mores bench), csv, jsonl, parquet, label-studio or pearmut.",
-)  # fmt: skip
+@click.option("--format", "form", default="folder", show_default=True, help=FORMATS)
 @click.pass_context
 def export(context: click.Context, /, campaign: str, folder: Path | None, form: str, **options: Any) -> None:
     """Write CAMPAIGN into FOLDER, with a data card; by default the accepted items, for `mores bench FOLDER`."""
