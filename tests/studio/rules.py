@@ -20,8 +20,8 @@ def assign(flow: Flow, people: Collection[Person], items: Iterable[CampaignItem]
     """
     free = sorted(people, key=lambda person: person.id)
     pairs: list[tuple[str, str]] = []
-    for item in sorted(items, key=lambda item: (count_missing(flow, item), item.created, item.id)):
-        slots = count_missing(flow, item)
+    needed = [(count_missing(flow, item), item) for item in items]
+    for slots, item in sorted(needed, key=lambda pair: (pair[0], pair[1].created, pair[1].id)):
         for person in list(free):
             if slots > 0 and may(flow, item, person, Take) is None:
                 pairs.append((person.id, item.id))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mores.studio.campaigns.culturalteaming import KIND, stages
-from mores.studio.campaigns.culturalteaming.forms import TeamingSettings
+from mores.studio.campaigns.culturalteaming.rule import TeamingSettings
 from mores.studio.records import CampaignItem, Content, Person, Role
 from mores.studio.workflow import Action, Cast, Create, Flow, Take, act, apply
 

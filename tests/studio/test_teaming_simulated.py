@@ -25,10 +25,10 @@ def simulate(flow: Flow, skills: Mapping[str, float], truths: Sequence[str], see
     people = [Person(id=name, roles=frozenset({Role.VERIFIER}), regions=frozenset({"KE"})) for name in skills]
     items = {f"q{number}": waiting(flow, f"q{number}") for number in range(len(truths))}
     truth = dict(zip(items, truths, strict=True))
+    left = list(items)
     while True:
-        open_items = [item for item in items.values() if count_missing(flow, item)]
         lottery.shuffle(people)
-        pairs = assign(flow, people, open_items[:60])
+        pairs = assign(flow, people, [items[item] for item in left[:60]])
         if not pairs:
             break
         for name, item in pairs:
@@ -37,6 +37,7 @@ def simulate(flow: Flow, skills: Mapping[str, float], truths: Sequence[str], see
             label = correct if lottery.random() < skills[name] else lottery.choice(wrong)
             items[item] = do(flow, items[item], verifier(name), Take())
             items[item] = do(flow, items[item], verifier(name), Cast({"answer": chosen(label)}))
+        left = [item for item in left[:60] if count_missing(flow, items[item])] + left[60:]
     return list(items.values())
 
 

@@ -53,7 +53,7 @@ def fill(database: Database, organiser: str) -> list[Campaign]:
 def _fill(database: Database, name: str, organiser: str) -> Campaign:
     kind = open_kind(name)
     path = kind.folder / FILE
-    demo = yaml.safe_load(path.read_text("utf-8"))
+    demo = yaml.load(path.read_text("utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # ten times as fast
     settings = read_settings(kind, demo["settings"], str(path))
     campaign = make_campaign(database, kind, settings, name=f"demo-{name}", demo=True, model=DEMO_MODEL)
     add_member(database, campaign, organiser, Role.ORGANISER)

@@ -91,18 +91,13 @@ class StageTime:
 class Figures:
     """All figures that are made from votes."""
 
-    last_event: int = 0
-    votes: int = 0
     agreement: Sequence[StageAgreement] = ()
     people: Mapping[str, PersonFigures] = field(default_factory=dict)
     times: Sequence[StageTime] = ()
 
 
 def summarise_votes(
-    votes: Sequence[Given],
-    stages: Sequence[str],
-    written: Mapping[str, tuple[int, float]] | None = None,
-    last_event: int = 0,
+    votes: Sequence[Given], stages: Sequence[str], written: Mapping[str, tuple[int, float]] | None = None
 ) -> Figures:
     """Return the figures of a campaign; `written` says how many items each person has sent, and in how many seconds."""
     judged = last_versions(vote for vote in votes if vote.correct is None)
@@ -111,8 +106,6 @@ def summarise_votes(
         by_stage[vote.stage].append(vote)
     found = (measure_agreement(by_stage[stage]) for stage in stages if stage in by_stage)
     return Figures(
-        last_event=last_event,
-        votes=len(votes),
         agreement=[agreement for agreement in found if agreement],
         people=measure_people(votes, judged, written or {}),
         times=[time for stage in stages if (time := _time(stage, by_stage[stage]))],

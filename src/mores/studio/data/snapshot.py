@@ -99,7 +99,7 @@ def read_snapshot(database: Database, campaign: Campaign) -> Snapshot:
         items = list(read_items(database, campaign, connection=connection))
         votes = read_votes(connection, campaign)
         written = read_writing(connection, campaign)
-    figures = summarise_votes(votes, [stage.name for stage in campaign.flow.stages], written, int(last or 0))
+    figures = summarise_votes(votes, [stage.name for stage in campaign.flow.stages], written)
     members = [member for member in list_members(database, campaign) if member.person.id in numbers]
 
     def read_versions() -> list[ItemVersion]:

@@ -163,10 +163,10 @@ def list_items(database: Database, campaign: Campaign, shown: ItemFilter, start:
     return [ItemLine(*row) for row in database.fetch(query.offset(start).limit(PAGE))]
 
 
-def list_disputed(database: Database, campaign: Campaign, limit: int = 200) -> list[ItemLine]:
+def list_disputed(database: Database, campaign: Campaign) -> list[str]:
     """Return the items about which people disagree and nobody has decided, the oldest disagreement first."""
-    query = select(*_LINE).where(*_disputed(campaign)).order_by(items.c.updated, items.c.id)
-    return [ItemLine(*row) for row in database.fetch(query.limit(limit))]
+    query = select(items.c.id).where(*_disputed(campaign)).order_by(items.c.updated, items.c.id)
+    return [row.id for row in database.fetch(query.limit(200))]
 
 
 def count_disputed(database: Database, campaign: Campaign) -> int:

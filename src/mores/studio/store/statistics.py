@@ -87,9 +87,8 @@ def read_figures(database: Database, campaign: Campaign, *, fresh: bool = False)
 
     def make() -> Figures:
         with database.read() as connection:
-            number = find_last_event(connection, campaign)
             given, written = read_votes(connection, campaign), read_writing(connection, campaign)
-        return summarise_votes(given, [stage.name for stage in campaign.flow.stages], written, number)
+        return summarise_votes(given, [stage.name for stage in campaign.flow.stages], written)
 
     with database.read() as connection:
         number = find_last_event(connection, campaign)

@@ -21,7 +21,7 @@ from mores.studio.store.people import signing_key
 from mores.studio.web.pages import DEFAULT, STATIC, environment, hash_static_files
 from mores.studio.web.routes import account, campaigns, data, decide, organise, people, practice, work
 from mores.studio.web.security import Guard
-from mores.studio.web.visit import Elsewhere, SignIn, Studio, visit, wants_json
+from mores.studio.web.visit import SIGN_IN, Elsewhere, Studio, visit, wants_json
 from mores.studio.worker import AskWorker
 from mores.studio.workflow import Refused, Unknown
 
@@ -61,7 +61,7 @@ def app(settings: StudioAppSettings) -> FastAPI:
     studio.mount("/static", Static(directory=STATIC), name="static")
     for routes in (account, campaigns, practice, work, organise, decide, people, data):
         studio.router.routes += routes.router.routes  # including a router makes its routes again, while a visitor waits
-    for kind in (SignIn, Elsewhere, Refused, HTTPException, RequestValidationError):
+    for kind in (Elsewhere, Refused, HTTPException, RequestValidationError):
         studio.add_exception_handler(kind, _handle)
     studio.add_middleware(Guard)
     return studio
@@ -71,10 +71,8 @@ def _handle(request: Request, error: Exception) -> Response:
     """Send the visitor where they have to go first, or explain what is wrong."""
     root = request.scope.get("root_path", "")
     match error:
-        case SignIn() if wants_json(request):
+        case Elsewhere(path=path) if path == SIGN_IN and wants_json(request):
             return JSONResponse({"error": "Please sign in."}, 401)
-        case SignIn():
-            return RedirectResponse(f"{root}/login", 303)
         case Elsewhere(path=path):
             return RedirectResponse(f"{root}{path}", 303)
         case Refused():

@@ -30,9 +30,8 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    "Cache-Control": "no-store",
 }
-"""What browsers should know about every answer, unless it says otherwise itself."""
+"""What browsers should know about every answer."""
 HTTPS_ONLY = "max-age=31536000"
 """For a year browsers come by HTTPS only, once they did; sent by HTTPS alone."""
 LONGEST_BODY = 1_000_000
@@ -74,7 +73,7 @@ class Guard:
                 started = True
                 headers = MutableHeaders(scope=message)
                 https = {"Strict-Transport-Security": HTTPS_ONLY} if scope.get("scheme") == "https" else {}
-                for name, value in (HEADERS | https).items():
+                for name, value in (HEADERS | {"Cache-Control": "no-store"} | https).items():
                     headers.setdefault(name, value)
             await send(message)
 

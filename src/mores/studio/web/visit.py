@@ -31,6 +31,7 @@ COOKIE_SECONDS = 30 * 24 * 3600
 MOST_FIELDS = 2000
 FURTHEST = 10**9
 """Where the last page of a list may begin: databases do not know larger numbers than 2⁶³."""
+SIGN_IN = "/login"
 LANGUAGE_COOKIE = "mores_language"
 """What a stranger chose; people who are signed in choose in their profile."""
 
@@ -52,11 +53,7 @@ def wants_json(request: Request) -> bool:
     return "application/json" in request.headers.get("accept", "")
 
 
-class SignIn(Exception):  # noqa: N818 - not an error: the visitor is sent to the page for signing in
-    """The visitor has to sign in first."""
-
-
-class Elsewhere(Exception):  # noqa: N818
+class Elsewhere(Exception):  # noqa: N818 - not an error
     """The visitor has to go to another page first."""
 
     def __init__(self, path: str) -> None:
@@ -166,7 +163,7 @@ AnyVisit = Annotated[Visit, Depends(visit)]
 async def signed_in(visit: AnyVisit) -> Visit:
     """Return a visit of someone who is signed in."""
     if visit.account is None:
-        raise SignIn
+        raise Elsewhere(SIGN_IN)
     return visit
 
 

@@ -2,7 +2,7 @@
 
 write (author, with an AI helper) → duel (author against an AI verifier) → verify (five people from the region)
 
-`forms.py` has the settings, what people fill in and the rule of the verification, `asking.py` what the AI is asked,
+`forms.py` has what people fill in, `asking.py` what the AI is asked, `rule.py` the settings and the verification,
 `results.py` the files and the organiser's figures.
 """
 
@@ -12,19 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from mores.studio.campaigns.culturalteaming import asking
-from mores.studio.campaigns.culturalteaming.forms import (
-    STAGE,
-    WORDS,
-    TeamingSettings,
-    adjudged,
-    duel_form,
-    label,
-    people,
-    verified,
-    verify_form,
-    write_form,
-)
+from mores.studio.campaigns.culturalteaming.forms import WORDS, duel_form, verify_form, write_form
 from mores.studio.campaigns.culturalteaming.results import export, method, summarise
+from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, adjudged, label, people, verified
 from mores.studio.kind import CampaignKind, ModelTask
 from mores.studio.records import Role
 from mores.studio.workflow import CampaignStage, StageDecision

@@ -18,7 +18,8 @@ from mores.culture import region_name
 from mores.factory.drafts import draw
 from mores.formatting import percent
 from mores.stats.annotators.popular import surprisingly_popular
-from mores.studio.campaigns.culturalteaming.forms import LETTERS, STAGE, UNKNOWN, TeamingSettings, label
+from mores.studio.campaigns.culturalteaming.forms import LETTERS, UNKNOWN
+from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, label
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
 from mores.studio.phrase import Phrase, phrase_share

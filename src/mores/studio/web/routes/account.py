@@ -130,7 +130,7 @@ def language(visit: AnyVisit, form: Form) -> Response:
 @router.get("/me")
 def profile(visit: SignedIn) -> Response:
     """Show one's profile, password and data."""
-    return visit.page("profile.html", problem="", done="")
+    return visit.page("profile.html", problem="")
 
 
 @router.post("/me")
@@ -140,7 +140,7 @@ def change(visit: SignedIn, form: Form) -> Response:
     try:
         people.change_profile(visit.database, visit.account.id, _profile(form, visit))
     except InputError as error:
-        return visit.page("profile.html", code=422, problem=error.args[0], done="")
+        return visit.page("profile.html", code=422, problem=error.args[0])
     return visit.go("/me")
 
 
@@ -152,7 +152,7 @@ def password(visit: SignedIn, form: Form) -> Response:
     try:
         set_password(visit.database, visit.account.id, form.get("password"), form.get("old"))
     except InputError as error:
-        return visit.page("profile.html", code=422, problem=error.args[0], done="")
+        return visit.page("profile.html", code=422, problem=error.args[0])
     return visit.keep(visit.go("/me"), people.sign_in(visit.database, visit.account.id))
 
 

@@ -29,11 +29,9 @@ def life(item: str, place: Organising) -> Response:
 @router.get("/disagreements")
 def disagreements(place: Organising, item: str = "") -> Response:
     """Show the items about which people disagree, one at a time, with their answers side by side."""
-    lines = list_disputed(place.database, place.campaign)
-    if not lines:
-        return place.page("disagreements.html", lines=lines, item=None)
-    shown = _find(place, item or lines[0].id)
-    return _disagreement(place, shown, {})
+    if first := _turn(place, "")[2]:
+        return _disagreement(place, _find(place, item or first), {})
+    return place.page("disagreements.html", item=None)
 
 
 @router.post("/items/{item}/adjudicate", dependencies=[limited("write")])
@@ -44,7 +42,7 @@ def adjudicate(item: str, place: Organising, form: Form) -> Response:
         result = place.campaign.flow.stage(shown.stage).read_decision(shown, outcome, form.values)
     except FormError as error:
         return _disagreement(place, shown, error.problems, form) if queue else _life(place, shown, error.problems)
-    following = _after(place, item) if queue else ""
+    following = _turn(place, item)[2] if queue else ""
     note, to = form.get("note").strip()[:2000], form.get("to")
     place.perform(Adjudicate(outcome, note, result, to), item, form.key)  # type: ignore[arg-type]  # the outcome is checked
     if queue:
@@ -92,20 +90,17 @@ def _disagreement(place: Place, item: CampaignItem, problems: Content, form: Pos
         (vote, label(vote.stage, vote.answer), list_values(replace(fields, blocks=vote.order), vote.answer))
         for vote in item.votes_at(item.stage)
     ]
-    lines = list_disputed(place.database, place.campaign)
-    places = [line.id for line in lines]
-    number = places.index(item.id) if item.id in places else -1
+    number, before, after = _turn(place, item.id)
     return place.page(
         "disagreements.html",
         code=422 if problems else 200,
         item=item,
         stage=stage,
         votes=sorted(votes, key=lambda vote: (vote[1] or "", vote[0].at)),
-        lines=lines,
         number=number,
         total=count_disputed(place.database, place.campaign),
-        before=places[number - 1] if number > 0 else "",
-        after=_after(place, item.id),
+        before=before,
+        after=after,
         names=_names(place),
         form=stage.decision_form(item),
         values=form.lists if form else {},
@@ -114,8 +109,8 @@ def _disagreement(place: Place, item: CampaignItem, problems: Content, form: Pos
     )
 
 
-def _after(place: Place, item: str) -> str:
-    """Return the next item of the queue; empty after the last."""
-    places = [line.id for line in list_disputed(place.database, place.campaign)]
-    number = places.index(item) + 1 if item in places else 0
-    return places[number] if number < len(places) else ""
+def _turn(place: Place, item: str) -> tuple[int, str, str]:
+    """Return an item's place in the queue, -1 where it is not in it, and the items before and after it."""
+    places = list_disputed(place.database, place.campaign)
+    number = places.index(item) if item in places else -1
+    return number, places[number - 1] if number > 0 else "", next(iter(places[number + 1 :]), "")
