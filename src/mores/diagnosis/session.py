@@ -12,8 +12,8 @@ from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.folder import BenchRun, find_bench_runs
 from mores.benchmark.run import Asking
 from mores.benchmark.session import Session
-from mores.diagnosis.locality import LANGUAGE
 from mores.diagnosis.paired import Opened, open_run
+from mores.diagnosis.settings import DiagnoseSettings
 from mores.engine import Asker
 from mores.errors import ConfigError, InputError
 from mores.io import file_name
@@ -59,24 +59,12 @@ def read_targets(targets: Sequence[Given], *, runs_only: bool = False) -> list[T
 class Diagnosis:
     """The targets, models and settings of a diagnosis, and its folder; runs that several kinds need are made once."""
 
-    kind: str
+    settings: DiagnoseSettings
     session: Session
     targets: Sequence[Target]
     out: Path
-    numbered: bool = False
-    """Whether to use a numbered folder if `out` holds another run."""
     may_ask: bool = True
     """Whether the model may be asked: about a given run, only if the user names the model."""
-    variant: str | None = None
-    """The variant of the questions that is compared with the original."""
-    sources: tuple[str, ...] = ()
-    """The requested confidences; without any, all that are available."""
-    by: str = LANGUAGE
-    """The field or label by which locality groups questions."""
-    labelled: Path | None = None
-    """File of wrong answers whose type people gave, to test the judge."""
-    force: bool = False
-    """Compare runs even if their signatures are not comparable."""
     new_runs: dict[tuple[str, str, int], BenchRun] = field(default_factory=dict)
 
     @property
