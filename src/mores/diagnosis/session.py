@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mores.benchmark import benchmark, is_folder, names
 from mores.benchmark.benchmark import Benchmark
@@ -20,9 +20,10 @@ from mores.io import file_name
 from mores.io.private import make_folder
 from mores.run import MANIFEST, Run
 
+if TYPE_CHECKING:
+    from mores.diagnosis.settings import Given
+
 Target = Opened | Benchmark
-Given = Run | Benchmark | Path | str
-"""What a user may name as a target."""
 SAMPLING = 0.7
 """Temperature for several answers to a question if the benchmark's is 0, at which all would be the same."""
 
