@@ -38,11 +38,6 @@ def distinct(choices: Sequence[str]) -> tuple[str, ...]:
     return tuple(choices)
 
 
-def read_letter(text: str, count: int) -> str | Failure:
-    """Return the one letter that an answer chooses of the first `count`; a failure if it chooses none, or several."""
-    return chosen_letter(text, count) or _unread(text, f"a letter from A to {ascii_uppercase[count - 1]}")
-
-
 def letters(item: Item) -> tuple[str, ...]:
     """Return the letters of an item's choices."""
     return tuple(ascii_uppercase[: len(item.choices)])
