@@ -14,7 +14,6 @@ from mores.metaevaluation.compare import (
     compare_all,
     compare_groups,
     compare_judges,
-    compare_scored,
     compare_texts,
     shared,
 )
@@ -73,10 +72,11 @@ def test_better_metrics_are_significantly_better_and_equal_ones_are_not() -> Non
 
 def test_the_difference_is_that_of_the_statistics() -> None:
     one, two = scored(judge(0.9, 1)), scored(judge(0.6, 2))
-    found = {c.statistic: c for c in compare_scored(("one", "two"), (one, two))}
+    moved = influences(one), influences(two)
+    metrics = {"one": one, "two": two}
+    found = {c.statistic: c for c in compare_all(metrics, dict(zip(metrics, moved, strict=True)))}
     accuracies = [2 * float((own.reported == own.wrong).mean()) - 1 for own in (one, two)]
     assert found["scaled_accuracy"].difference == pytest.approx(accuracies[0] - accuracies[1])
-    moved = influences(one), influences(two)
     for statistic in ("kendall", "tie_accuracy", "auc"):
         first, second = (own[statistic] for own in moved)
         assert first is not None

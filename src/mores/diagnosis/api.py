@@ -30,6 +30,8 @@ FOLDER = "diagnose"
 """The folder of a run if none is given."""
 SAMPLES = {kinds.STABILITY: 10, kinds.ALL: 10}
 """Answers per question; 1 for the other kinds."""
+COMPARES = (kinds.TRANSLATION, kinds.ALL)
+"""The kinds in which a variant is compared with the original."""
 SIGNED = (
     {entry.name for entry in fields(QuestionSettings) if declared(entry).result}
     - {entry.name for entry in fields(AskSettings)}
@@ -50,8 +52,9 @@ async def diagnose(settings: DiagnoseSettings) -> DiagnoseRun:
 
 def open_diagnosis(settings: DiagnoseSettings) -> Diagnosis:
     """Open the targets and the models of a diagnosis; nothing is asked yet."""
-    kind, sources, model = settings.kind, tuple(dict.fromkeys(settings.sources)), settings.model
-    if unknown := next((source for source in sources if source not in FROM), None):
+    kind, model = settings.kind, settings.model
+    settings = replace(settings, sources=tuple(dict.fromkeys(settings.sources)))
+    if unknown := next((source for source in settings.sources if source not in FROM), None):
         raise ConfigError(f"{unknown!r}: no such confidence; there are {', '.join(FROM)}", setting="from")
     resolved = read_targets(settings.targets, runs_only=kind == kinds.LOCALITY)
     if not resolved:
@@ -59,31 +62,18 @@ def open_diagnosis(settings: DiagnoseSettings) -> Diagnosis:
     asks = any(isinstance(target, Benchmark) for target in resolved)
     if kind == kinds.ALL and (run := next((target for target in resolved if not isinstance(target, Benchmark)), None)):
         raise ConfigError(f"{run.folder.path}: all needs a benchmark, because it asks the questions again; name it")
-    compares = kind in (kinds.TRANSLATION, kinds.ALL)
     asking = replace(
         settings,
         samples=settings.samples or SAMPLES.get(kind, 1),
-        variant=None if compares else settings.variant,
+        variant=None if kind in COMPARES else settings.variant,
     )
     session = open_session(model or (None if asks else next(iter(settings.judge), None)) or "embedded", asking)
-    return Diagnosis(
-        kind,
-        session,
-        resolved,
-        settings.out or Path(FOLDER),
-        numbered=settings.out is None,
-        may_ask=asks or model is not None,
-        variant=settings.variant if compares else None,
-        sources=sources,
-        by=settings.by,
-        labelled=settings.labelled,
-        force=settings.force,
-    )
+    return Diagnosis(settings, session, resolved, settings.out or Path(FOLDER), asks or model is not None)
 
 
 async def run_diagnosis(diagnosis: Diagnosis) -> DiagnoseRun:
     """Make the runs that are missing, ask the judge, and write the findings into the run's folder."""
-    kind, session = diagnosis.kind, diagnosis.session
+    settings, session, kind = diagnosis.settings, diagnosis.session, diagnosis.settings.kind
     names = [run.result.name for run in diagnosis.runs] + [benchmark.name for benchmark in diagnosis.benchmarks]
     plan = Plan(
         kind="diagnose",
@@ -91,9 +81,9 @@ async def run_diagnosis(diagnosis: Diagnosis) -> DiagnoseRun:
         model=session.asker.model.name if diagnosis.may_ask else "",
         configuration=configuration_of(session.asker.model) if diagnosis.may_ask else {},
         signature=_sign(diagnosis),
-        settings={"kind": kind, "by": diagnosis.by, "sources": list(diagnosis.sources), "force": diagnosis.force},
+        settings={"kind": kind, "by": settings.by, "sources": list(settings.sources), "force": settings.force},
     )
-    with start_run(diagnosis.out, plan, numbered=diagnosis.numbered, progress=session.progress) as run:
+    with start_run(diagnosis.out, plan, numbered=settings.out is None, progress=session.progress) as run:
         work = replace(diagnosis, out=run.path)
         findings = await kinds.diagnose_all(work) if kind == kinds.ALL else [await kinds.diagnose_kind(work)]
         for part in findings:
@@ -109,18 +99,18 @@ async def run_diagnosis(diagnosis: Diagnosis) -> DiagnoseRun:
 
 def _sign(diagnosis: Diagnosis) -> Signature:
     """Return the kinds, the signatures of the given runs, and the settings of what is asked."""
-    session, asking = diagnosis.session, diagnosis.asking
+    settings, session, asking = diagnosis.settings, diagnosis.session, diagnosis.asking
     parts: dict[str, Any] = {
-        "kinds": "+".join(KINDS) if diagnosis.kind == kinds.ALL else diagnosis.kind,
+        "kinds": "+".join(KINDS) if settings.kind == kinds.ALL else settings.kind,
         "runs": _hash(str(run.folder.signature) for run in diagnosis.runs) if diagnosis.runs else None,
         "benchmarks": "+".join(f"{benchmark.name}.{benchmark.version}" for benchmark in diagnosis.benchmarks) or None,
         "data": "+".join(_data(benchmark, asking) for benchmark in diagnosis.benchmarks) or None,
         "model": session.asker.model.identity if diagnosis.may_ask else "none",
         "judge": "+".join(judge.model.identity for judge in session.judges) or "none",
-        "variant": diagnosis.variant,
-        "sources": "+".join(diagnosis.sources) or None,
-        "by": diagnosis.by if diagnosis.kind == kinds.LOCALITY else None,
-        "labelled": _hash([diagnosis.labelled.read_text("utf-8")]) if diagnosis.labelled else None,
+        "variant": settings.variant if settings.kind in COMPARES else None,
+        "sources": "+".join(settings.sources) or None,
+        "by": settings.by if settings.kind == kinds.LOCALITY else None,
+        "labelled": _hash([settings.labelled.read_text("utf-8")]) if settings.labelled else None,
     }
     if diagnosis.may_ask:
         names = {"judge_failures": "unjudged", "lid": "long", "facts": "long"}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from mores.benchmark.benchmark import Benchmark, Verdict
+from mores.benchmark.benchmark import Verdict
 from mores.benchmark.folder import RESPONSES, VERDICTS, BenchRun
 from mores.benchmark.run import BenchJob
 from mores.diagnosis.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, CalibrationResult, calibrate
@@ -37,11 +37,9 @@ FREE = f"there are no options to compare; name the source {LIKELY} to use the pr
 
 async def measure_calibration(diagnosis: Diagnosis, target: Target) -> Findings:
     """Return every confidence that was requested; without a request, all that are available."""
-    requested = diagnosis.sources
-    if isinstance(target, Opened):
-        name, methods = str(target.folder.path), _methods_of_run(diagnosis, target, requested)
-    else:
-        name, methods = target.name, _methods(diagnosis, target, requested)
+    requested = diagnosis.settings.sources
+    name = str(target.folder.path) if isinstance(target, Opened) else target.name
+    methods = _methods(diagnosis, target, requested)
     lacking = {source: method for source, method in methods.items() if isinstance(method, str)}
     if fatal := [source for source in lacking if (source in requested if requested else len(lacking) == len(methods))]:
         reasons = "; ".join(f"{source}: {lacking[source]}" for source in fatal)
@@ -70,34 +68,27 @@ async def measure_calibration(diagnosis: Diagnosis, target: Target) -> Findings:
 # ---- methods ---------------------------------------------------------------------------------------------------
 
 
-def _methods(diagnosis: Diagnosis, benchmark: Benchmark, requested: Sequence[str]) -> dict[str, Method]:
-    """Return the methods for a benchmark, whose questions are all asked."""
+def _methods(diagnosis: Diagnosis, target: Target, requested: Sequence[str]) -> dict[str, Method]:
+    """Return the methods: a benchmark is asked, and a run's model asked again only if the user names it."""
+    run = target if isinstance(target, Opened) else None
+    benchmark = target.benchmark if isinstance(target, Opened) else target
+    stated: Method = partial(_ask, diagnosis, target, calibrate_stated)
+    likely: Method = FREE
+    if benchmark.candidates or LIKELY in requested:
+        likely = partial(_ask, diagnosis, target, calibrate_likelihood)
     too_few = "one answer per question has nothing to agree with; ask for several samples"
-    return {
-        STATED: partial(_ask, diagnosis, benchmark, calibrate_stated),
-        LIKELY: partial(_ask, diagnosis, benchmark, calibrate_likelihood)
-        if benchmark.candidates or LIKELY in requested
-        else FREE,
-        AGREED: partial(_by_agreement, diagnosis, benchmark) if diagnosis.asking.samples > 1 else too_few,
-    }
-
-
-def _methods_of_run(diagnosis: Diagnosis, run: Opened, requested: Sequence[str]) -> dict[str, Method]:
-    """Return the methods for a run, whose model is asked again only if the user names it."""
-    path, model = run.folder.path, run.result.model
-    again: Method = f"the model must be asked again; name it, {model}"
-    likely: Method = again
-    if "search" in run.fields:
-        again = likely = f"{path} was asked with evidence; give a run without a search"
-    elif diagnosis.may_ask:
-        again = partial(_ask, diagnosis, run, calibrate_stated)
-        by_options = run.benchmark.candidates or LIKELY in requested
-        likely = partial(_ask, diagnosis, run, calibrate_likelihood) if by_options else FREE
-    if run.result.by_logprob:
-        likely = partial(_by_probabilities, run)
-    too_few = f"{path} has one answer per question; give a run with several samples"
-    agreed: Method = partial(_by_agreement, diagnosis, run) if run.result.samples > 1 else too_few
-    return {STATED: again, LIKELY: likely, AGREED: agreed}
+    samples = diagnosis.asking.samples
+    if run:
+        path, samples = run.folder.path, run.result.samples
+        too_few = f"{path} has one answer per question; give a run with several samples"
+        if "search" in run.fields:
+            stated = likely = f"{path} was asked with evidence; give a run without a search"
+        elif not diagnosis.may_ask:
+            stated = likely = f"the model must be asked again; name it, {run.result.model}"
+        if run.result.by_logprob:
+            likely = partial(_by_probabilities, run)
+    agreed: Method = partial(_by_agreement, diagnosis, target) if samples > 1 else too_few
+    return {STATED: stated, LIKELY: likely, AGREED: agreed}
 
 
 Ask = Callable[[BenchJob, Path], Awaitable[CalibrationResult]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -242,21 +242,23 @@ async def ask_likelihood(job: BenchJob, path: Path) -> None:
 
 
 def read_likelihood(path: Path) -> dict[Key, float | Failure]:
-    """Return the confidences in a file of `ask_likelihood`, or of a run by log-probability."""
-    return {(answer.response.item_id, answer.sample): _likelihood(answer) for answer in read_records(path, Said)}
+    """Return the confidences in a file of `ask_likelihood`, or of a run by log-probability.
 
-
-def _likelihood(answer: Said) -> float | Failure:
-    """Return the probability of the chosen option, or exp(mean log-probability) of all tokens, also of thoughts."""
-    response = answer.response
-    if response.text is None:
-        return response.failure or Failure(kind=FailureKind.MODEL, reason="the model did not answer")
-    if answer.probabilities:
-        return min(1.0, answer.probabilities[response.text])
-    confidence = certainty(response.logprobs)
-    if confidence is None:
-        return Failure(kind=FailureKind.PARSE, reason="the server returns no log-probabilities")
-    return confidence
+    It is the probability of the chosen option, or exp(mean log-probability) of all tokens, also of thoughts.
+    """
+    confidences: dict[Key, float | Failure] = {}
+    for answer in read_records(path, Said):
+        response = answer.response
+        confidence: float | Failure | None = certainty(response.logprobs)
+        if response.text is None:
+            confidence = response.failure or Failure(kind=FailureKind.MODEL, reason="the model did not answer")
+        elif answer.probabilities:
+            confidence = min(1.0, answer.probabilities[response.text])
+        elif confidence is None:
+            confidence = Failure(kind=FailureKind.PARSE, reason="the server returns no log-probabilities")
+        assert confidence is not None
+        confidences[response.item_id, answer.sample] = confidence
+    return confidences
 
 
 # ---- agreement -------------------------------------------------------------------------------------------------
@@ -296,15 +298,15 @@ def measure_agreement(benchmark: Benchmark, verdicts: Iterable[Verdict]) -> dict
         cluster = cluster_of(benchmark, verdict)
         # A hash instead of the words saves memory with many answers.
         clusters[verdict.item_id][verdict.sample] = None if cluster is None else hash(cluster)
-    return {(item, sample): share for item, samples in clusters.items() for sample, share in _shares(samples)}
-
-
-def _shares(samples: Mapping[int, int | None]) -> Iterator[tuple[int, float | Failure]]:
-    counts = Counter(cluster for cluster in samples.values() if cluster is not None)
-    for sample, cluster in samples.items():
-        if cluster is None:
-            yield sample, Failure(kind=FailureKind.PARSE, reason="no answer was read")
-        elif counts.total() < 2:
-            yield sample, Failure(kind=FailureKind.INPUT, reason="there is no other answer to compare with")
-        else:
-            yield sample, counts[cluster] / counts.total()
+    shares: dict[Key, float | Failure] = {}
+    for item, samples in clusters.items():
+        counts = Counter(cluster for cluster in samples.values() if cluster is not None)
+        for sample, key in samples.items():
+            if key is None:
+                shares[item, sample] = Failure(kind=FailureKind.PARSE, reason="no answer was read")
+            elif counts.total() < 2:
+                reason = "there is no other answer to compare with"
+                shares[item, sample] = Failure(kind=FailureKind.INPUT, reason=reason)
+            else:
+                shares[item, sample] = counts[key] / counts.total()
+    return shares

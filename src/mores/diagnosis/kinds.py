@@ -38,10 +38,11 @@ ALL = "all"
 
 async def diagnose_kind(diagnosis: Diagnosis) -> Findings:
     """Return the findings of one kind, on all targets."""
-    kind, targets, findings = diagnosis.kind, diagnosis.targets, Findings(diagnosis.kind)
+    settings, targets, kind = diagnosis.settings, diagnosis.targets, diagnosis.settings.kind
+    findings = Findings(kind)
     if kind == LOCALITY:
-        ran = read_ran([run.folder.path for run in diagnosis.runs], diagnosis.by)
-        return Findings(LOCALITY, [measure_locality(ran, diagnosis.by, force=diagnosis.force)])
+        ran = read_ran([run.folder.path for run in diagnosis.runs], settings.by)
+        return Findings(LOCALITY, [measure_locality(ran, settings.by, force=settings.force)])
     if kind == ERRORS:
         return await classify_errors(diagnosis, targets)
     if kind in _TWO and diagnosis.runs:
@@ -106,7 +107,7 @@ async def find_retrieval(diagnosis: Diagnosis, benchmark: Target) -> Findings:
 
 async def compare_searches(diagnosis: Diagnosis, first: Path, second: Path) -> Record:
     """Compare two runs, by rule and, if there is one, by a judge."""
-    runs = open_runs(first, second, force=diagnosis.force)
+    runs = open_runs(first, second, force=diagnosis.settings.force)
     if not diagnosis.session.judges:
         return diagnose_retrieval(runs, runs.seen())
     judge = EvidenceJudge(runs, diagnosis.judge)
@@ -118,27 +119,27 @@ async def compare_searches(diagnosis: Diagnosis, first: Path, second: Path) -> R
 async def find_translation(diagnosis: Diagnosis, benchmark: Target) -> Findings:
     """Return the difference between a benchmark and its variant."""
     assert isinstance(benchmark, Benchmark)
-    variant = diagnosis.variant or ENGLISH
+    variant = diagnosis.settings.variant or ENGLISH
     if variant not in benchmark.variants:
         variants = ", ".join(benchmark.variants)
         fix, setting = (f"name another: {variants}", "variant") if variants else ("it has none", "")
         raise ConfigError(f"{benchmark.name}: its questions have no variant {variant!r}; {fix}", setting=setting)
     native = await diagnosis.make(benchmark, diagnosis.session)
     varied = await diagnosis.make(benchmark, diagnosis.with_asking(variant=variant))
-    runs = open_versions(native.path, varied.path, benchmark=benchmark, force=diagnosis.force)
+    runs = open_versions(native.path, varied.path, benchmark=benchmark, force=diagnosis.settings.force)
     return Findings(TRANSLATION, [diagnose_translation(runs)])
 
 
 async def compare_versions(diagnosis: Diagnosis, first: Path, second: Path) -> Record:
     """Compare two runs."""
-    return diagnose_translation(open_versions(first, second, force=diagnosis.force))
+    return diagnose_translation(open_versions(first, second, force=diagnosis.settings.force))
 
 
 async def classify_errors(diagnosis: Diagnosis, targets: Sequence[Target]) -> Findings:
     """Return the types of errors of every target; compare several models, and judge and people."""
     if not diagnosis.session.judges:
         raise ConfigError("a judge decides the type of an error; name one, for example openai:NAME", setting="judge")
-    labelled, model = diagnosis.labelled, diagnosis.judge.model.name
+    labelled, model = diagnosis.settings.labelled, diagnosis.judge.model.name
     answers = read_labelled(labelled) if labelled else []
     if labelled and len(targets) > 1:
         reason = "its answers are to the questions of one run; give that run alone"

@@ -17,7 +17,7 @@ from typing import Self, TypeVar
 
 from pydantic import Field
 
-from mores.benchmark.benchmark import LABELS, Benchmark, Label, Verdict
+from mores.benchmark.benchmark import LABELS, Benchmark, Label
 from mores.benchmark.folder import BenchRun, open_bench_run
 from mores.benchmark.labels import with_labels
 from mores.benchmark.run import BenchJob
@@ -192,31 +192,26 @@ def read_asked(run: Opened) -> dict[str, AskedQuestion]:
             answers.correct, answers.graded = answers.correct + correct, answers.graded + 1
             texts = [verdict.answer for verdict in verdicts if verdict.answer is not None]
             answer = "\n".join(texts) if texts else None
-            answers.first.setdefault(correct, (label, answer, _choice(verdicts, parts.get(unit, ()))))
-    return {unit: _asked(run, unit, items, collected.get(unit, _Answers())) for unit, items in parts.items()}
-
-
-def _choice(verdicts: Sequence[Verdict], items: Sequence[Item]) -> str:
-    """Return the text of the option, or the answer without thoughts; nothing for a question with several parts."""
-    if len(verdicts) != 1 or len(items) != 1:
-        return ""
-    (verdict,), (item,) = verdicts, items
-    if item.choices and verdict.read and verdict.read in ascii_uppercase[: len(item.choices)]:
-        return item.choices[ascii_uppercase.index(verdict.read)]
-    return without_thoughts(verdict.answer or "")
-
-
-def _asked(run: Opened, unit: str, items: Sequence[Item], answers: _Answers) -> AskedQuestion:
-    credit = answers.correct / answers.graded if answers.graded else None
-    label, answer, chosen = answers.first.get(credit is not None and credit > 0.5, (None, None, ""))
-    texts, references = dict.fromkeys(map(run.question, items)), list(map(run.reference, items))
-    # Several parts share one line, with the first correct answer of each.
-    joined = "; ".join(reference[0] for reference in references if reference)
-    return AskedQuestion(
-        unit=unit, question="\n".join(texts), reference=references[0] if len(items) == 1 else (joined,),
-        parts=len(items), groups=run.groups(items[0]), answer=answer, chosen=chosen, label=label, credit=credit,
-        failure=answers.failure,
-    )  # fmt: skip
+            items, chosen = parts.get(unit, []), ""
+            if len(verdicts) == len(items) == 1:  # nothing in short for a question with several parts
+                letter, choices = verdicts[0].read, items[0].choices
+                listed = bool(choices and letter and letter in ascii_uppercase[: len(choices)])
+                chosen = choices[ascii_uppercase.index(letter or "")] if listed else without_thoughts(answer or "")
+            answers.first.setdefault(correct, (label, answer, chosen))
+    asked = {}
+    for unit, items in parts.items():
+        answers = collected.get(unit, _Answers())
+        credit = answers.correct / answers.graded if answers.graded else None
+        label, answer, chosen = answers.first.get(credit is not None and credit > 0.5, (None, None, ""))
+        questions, references = dict.fromkeys(map(run.question, items)), list(map(run.reference, items))
+        # Several parts share one line, with the first correct answer of each.
+        joined = "; ".join(reference[0] for reference in references if reference)
+        asked[unit] = AskedQuestion(
+            unit=unit, question="\n".join(questions), reference=references[0] if len(items) == 1 else (joined,),
+            parts=len(items), groups=run.groups(items[0]), answer=answer, chosen=chosen, label=label, credit=credit,
+            failure=answers.failure,
+        )  # fmt: skip
+    return asked
 
 
 class QuestionPair(Record):

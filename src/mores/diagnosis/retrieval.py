@@ -288,7 +288,7 @@ def _digits(value: float) -> str:
 def paragraph(result: RetrievalResult) -> str:
     """Return the result in plain words."""
     change, matrix = result.change, result.change.matrix
-    n = change.gain.n
+    n, missing = change.gain.n, sum(result.left_out.values())
     if not n:
         return (
             f"No question of {result.benchmark} has a grade both without and with evidence, so nothing can be compared."
@@ -301,7 +301,7 @@ def paragraph(result: RetrievalResult) -> str:
         _fault_words(result),
         language_words(result.by),
         uncertain_words(result.uncertain),
-        _left_out_words(result),
+        f"{missing} more questions could not be compared, because an answer or a grade is missing." if missing else "",
     ]
     return " ".join(filter(None, parts))
 
@@ -320,8 +320,3 @@ def _fault_words(result: RetrievalResult) -> str:
         + (f"; {undecided} are undecided" if undecided else "")
         + f". The decision was made by {by}."
     )
-
-
-def _left_out_words(result: RetrievalResult) -> str:
-    count = sum(result.left_out.values())
-    return f"{count} more questions could not be compared, because an answer or a grade is missing." if count else ""

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mores.benchmark import benchmark, is_folder, names
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.folder import BenchRun, find_bench_runs
 from mores.benchmark.run import Asking
 from mores.benchmark.session import Session
-from mores.diagnosis.locality import LANGUAGE
 from mores.diagnosis.paired import Opened, open_run
+from mores.diagnosis.settings import DiagnoseSettings
 from mores.engine import Asker
 from mores.errors import ConfigError, InputError
 from mores.io import file_name
 from mores.io.private import make_folder
 from mores.run import MANIFEST, Run
 
+if TYPE_CHECKING:
+    from mores.diagnosis.settings import Given
+
 Target = Opened | Benchmark
-Given = Run | Benchmark | Path | str
-"""What a user may name as a target."""
 SAMPLING = 0.7
 """Temperature for several answers to a question if the benchmark's is 0, at which all would be the same."""
 
@@ -59,24 +60,12 @@ def read_targets(targets: Sequence[Given], *, runs_only: bool = False) -> list[T
 class Diagnosis:
     """The targets, models and settings of a diagnosis, and its folder; runs that several kinds need are made once."""
 
-    kind: str
+    settings: DiagnoseSettings
     session: Session
     targets: Sequence[Target]
     out: Path
-    numbered: bool = False
-    """Whether to use a numbered folder if `out` holds another run."""
     may_ask: bool = True
     """Whether the model may be asked: about a given run, only if the user names the model."""
-    variant: str | None = None
-    """The variant of the questions that is compared with the original."""
-    sources: tuple[str, ...] = ()
-    """The requested confidences; without any, all that are available."""
-    by: str = LANGUAGE
-    """The field or label by which locality groups questions."""
-    labelled: Path | None = None
-    """File of wrong answers whose type people gave, to test the judge."""
-    force: bool = False
-    """Compare runs even if their signatures are not comparable."""
     new_runs: dict[tuple[str, str, int], BenchRun] = field(default_factory=dict)
 
     @property

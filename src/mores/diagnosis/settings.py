@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from mores.benchmark.settings import QuestionSettings
@@ -12,13 +13,16 @@ from mores.settings.names import read_names
 from mores.settings.values import Names, OptionalPath
 
 if TYPE_CHECKING:
-    from mores.diagnosis.session import Given
+    from mores.benchmark.benchmark import Benchmark
     from mores.models.base import Model
+    from mores.run import Run
 
 Diagnosis = Literal["calibration", "stability", "retrieval", "translation", "errors", "locality", "all"]
 
 
 if TYPE_CHECKING:
+    Given = Run | Benchmark | Path | str
+    """What a user may name as a target."""
 
     class Targets:
         """Several runs or benchmarks, or one."""

@@ -141,6 +141,8 @@ def paragraph(result: TranslationResult) -> str:
     change, matrix, n = result.change, result.change.matrix, result.change.gain.n
     if not n:
         return f"No question of {result.benchmark} has a grade both {first} and {second}, so nothing can be compared."
+    same = result.left_out.get(SAME_TEXT, 0)
+    missing = sum(result.left_out.values()) - same
     better = second if (change.gain.value or 0.0) > 0 else first
     certain = change.p is not None and change.p < 0.05
     parts = [
@@ -154,15 +156,7 @@ def paragraph(result: TranslationResult) -> str:
         " wrong both ways.",
         language_words(result.by),
         uncertain_words(result.uncertain),
-        _left_out_words(result),
+        f"{same} questions have the same text in both and are excluded." if same else "",
+        f"{missing} more could not be compared, because an answer or a grade is missing." if missing else "",
     ]
     return " ".join(filter(None, parts))
-
-
-def _left_out_words(result: TranslationResult) -> str:
-    same = result.left_out.get(SAME_TEXT, 0)
-    uncompared = sum(result.left_out.values()) - same
-    return " ".join(
-        [f"{same} questions have the same text in both and are excluded."] * bool(same)
-        + [f"{uncompared} more could not be compared, because an answer or a grade is missing."] * bool(uncompared)
-    )

@@ -12,7 +12,7 @@ one, they are of the same judge on two versions of the same texts, for example b
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -42,11 +42,6 @@ def compare_all(metrics: Mapping[str, Scored], moved: Mapping[str, Moved]) -> li
         ]
         comparisons += _compare(names, parts, (influenced[0], influenced[1]))
     return adjust_within_statistics(comparisons)
-
-
-def compare_scored(names: tuple[str, str], parts: tuple[Scored, Scored]) -> list[MetricComparison]:
-    """Return every statistic of two metrics on the same samples."""
-    return list(_compare(names, parts, (influences(parts[0]), influences(parts[1]))))
 
 
 def compare_groups(metrics: Mapping[str, Scored], golds: Sequence[Gold]) -> list[MetricComparison]:
@@ -130,6 +125,8 @@ def compared(
 
 
 Judgements = Mapping[str, Judgement]
+Compares = Callable[[str, bool], bool]
+"""Whether a field of signatures is compared, from its name and whether both sides have it."""
 
 
 def compare_judges(
@@ -141,13 +138,14 @@ def compare_judges(
     force: bool = False,
 ) -> JudgementComparison:
     """Return which of two judges of the same samples finds their errors better."""
-    # Two judges may differ in everything but the data and the version of Mores; people's judgements have neither.
-    different = _differences(first_judgements, second_judgements, only={"data", "mores"}, in_both=True)
-    _refuse(names, different, "judges are comparable only on the same data", force)
+    if not force:
+        # Two judges may differ in everything but the data and the version of Mores; people's judgements have neither.
+        rule, pair = "judges are comparable only on the same data", (first_judgements, second_judgements)
+        _check_signatures(names, pair, rule, lambda key, in_both: in_both and key in ("data", "mores"))
     first, second = shared(join(golds, first_judgements), join(golds, second_judgements))
     if not first.golds:
         raise InputError(f"{names[0]} and {names[1]} have scored no sample of the dataset in common")
-    overall = compare_scored(names, (first, second))
+    overall = _compare(names, (first, second), (influences(first), influences(second)))
     return JudgementComparison(
         first=names[0],
         second=names[1],
@@ -162,9 +160,10 @@ def compare_texts(
     names: tuple[str, str], first_judgements: Judgements, second_judgements: Judgements, *, force: bool = False
 ) -> JudgementComparison:
     """Return whose texts the judge scores higher, text by text."""
-    # Scores of two judges have different meanings: everything but the data must be the same.
-    different = _differences(first_judgements, second_judgements, without=frozenset({"data"}))
-    _refuse(names, different, "scores are comparable only from the same judge", force)
+    if not force:
+        # Scores of two judges have different meanings: everything but the data must be the same.
+        rule, judgements = "scores are comparable only from the same judge", (first_judgements, second_judgements)
+        _check_signatures(names, judgements, rule, lambda key, _: key != "data")
     pairs = [
         (first_judgements[name].score, second_judgements[name].score)
         for name in first_judgements
@@ -215,23 +214,17 @@ def check_data(name: str, judgements: Judgements, data: Dataset, *, can_force: b
         raise ConfigError(f"{wrong}; {fix}", setting="force" if can_force else "")
 
 
-def _differences(
-    first: Judgements,
-    second: Judgements,
-    *,
-    only: set[str] | None = None,
-    without: frozenset[str] = frozenset(),
-    in_both: bool = False,
-) -> list[str]:
-    fields = [_fields(first), _fields(second)]
-    keys = sorted((fields[0].keys() | fields[1].keys()) - without)
-    return [
+def _check_signatures(names: tuple[str, str], pair: Sequence[Judgements], rule: str, compares: Compares) -> None:
+    """Raise ConfigError where two sets of judgements differ in a field of their signatures that is compared."""
+    first, second = map(_fields, pair)
+    different = [
         f"{key}: {' / '.join(sorted(a)) or 'none'} and {' / '.join(sorted(b)) or 'none'}"
-        for key in keys
-        if (only is None or key in only)
-        and (a := fields[0].get(key, set())) != (b := fields[1].get(key, set()))
-        and (not in_both or (a and b))
+        for key in sorted(first.keys() | second.keys())
+        if (a := first.get(key, set())) != (b := second.get(key, set())) and compares(key, bool(a and b))
     ]
+    if different:
+        lines = "\n  ".join(different)
+        raise ConfigError(f"{names[0]} and {names[1]} differ:\n  {lines}\n{rule}, unless you force it", setting="force")
 
 
 def _fields(judgements: Judgements) -> dict[str, set[str]]:
@@ -241,9 +234,3 @@ def _fields(judgements: Judgements) -> dict[str, set[str]]:
         for key, value in signature.items():
             values.setdefault(key, set()).add(value)
     return values
-
-
-def _refuse(names: tuple[str, str], different: list[str], rule: str, force: bool) -> None:
-    if different and not force:
-        lines = "\n  ".join(different)
-        raise ConfigError(f"{names[0]} and {names[1]} differ:\n  {lines}\n{rule}, unless you force it", setting="force")

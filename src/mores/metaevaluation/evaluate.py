@@ -10,7 +10,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from itertools import chain
 from operator import add
 
 import numpy as np
@@ -97,32 +96,31 @@ def join(golds: Sequence[Gold], judgements: Mapping[str, Judgement]) -> Scored:
     return Scored([gold for gold, _ in pairs], [j for _, j in pairs], failures.total(), dict(failures))
 
 
-def _common(signatures: Collection[Signature]) -> Signature:
-    """Return the fields of all signatures; `several` for one whose values differ."""
-    values = {
-        name: {signature.get(name, "none") for signature in signatures}
-        for signature in signatures
-        for name in signature
-    }
-    return Signature({name: distinct.pop() if len(distinct) == 1 else "several" for name, distinct in values.items()})
-
-
 def evaluate(
     metric: str, golds: Sequence[Gold], scored: Scored, moved: Moved | None = None, *, baseline: bool = False
 ) -> MetricEvaluation:
     """Return all figures of one metric; `moved` are its `influences`, if they are known."""
-    results = chain(
-        _counted(scored),
-        _paired(scored, moved or influences(scored)),
-        measure_reports(scored.golds, scored.judgements),
-    )
+    n, unscored = len(scored.golds), scored.unscored
+    results = list(_counted(scored))
+    for name, statistic in (moved or influences(scored)).items():
+        low, high = statistic.interval(scored.groups) if statistic else (None, None)
+        value = statistic.value if statistic else None
+        results.append(Result(name=name, value=value, low=low, high=high, n=n, unscored=unscored))
+    tau = correlation.kendall_tau_c(scored.gold, scored.scores)
+    results.append(Result(name="kendall_c", value=tau, n=n, unscored=unscored))
+    results += measure_reports(scored.golds, scored.judgements)
+    # The fields of all signatures; `several` for one whose values differ.
+    signatures = dict.fromkeys(judgement.signature for judgement in scored.judgements)
+    names = dict.fromkeys(name for signature in signatures for name in signature)
+    values = {name: {signature.get(name, "none") for signature in signatures} for name in names}
+    common = {name: of.pop() if len(of) == 1 else "several" for name, of in values.items()}
     roc = classification.roc_curve(scored.wrong, -scored.scores)
     pr = classification.pr_curve(scored.wrong, -scored.scores)
     return MetricEvaluation(
         metric=metric,
-        signature=_common(dict.fromkeys(judgement.signature for judgement in scored.judgements)),
-        n=len(scored.golds),
-        unscored=scored.unscored,
+        signature=Signature(common),
+        n=n,
+        unscored=unscored,
         failures=dict(scored.failures),
         scores={result.name: result for result in results},
         by=_by_group(golds, scored),
@@ -214,15 +212,6 @@ def influences(scored: Scored) -> Moved:
         "tie_accuracy": None if epsilon is None else influence.tie_accuracy(scored.gold, scored.scores, epsilon),
         "auc": influence.area(scored.wrong, -scored.scores),
     }
-
-
-def _paired(scored: Scored, moved: Moved) -> Iterator[Result]:
-    for name, statistic in moved.items():
-        low, high = statistic.interval(scored.groups) if statistic else (None, None)
-        value = statistic.value if statistic else None
-        yield Result(name=name, value=value, low=low, high=high, n=len(scored.golds), unscored=scored.unscored)
-    tau = correlation.kendall_tau_c(scored.gold, scored.scores)
-    yield Result(name="kendall_c", value=tau, n=len(scored.golds), unscored=scored.unscored)
 
 
 # -- groups ------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ reason and without a number.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import NamedTuple
 
 from mores.rating.groups import LEVELS
@@ -96,11 +97,9 @@ def describe(fitted: Fit, formula: str, names: Sequence[str], n: int) -> Regress
         formula=formula,
         n=n,
         notes=fitted.notes,
-        effects=tuple(Effect(name=c.name, estimate=c.estimate, se=c.se, z=c.z, p=c.p) for c in fitted.coefficients),
-        thresholds=tuple(Effect(name=c.name, estimate=c.estimate, se=c.se, z=c.z, p=c.p) for c in fitted.thresholds),
-        variances=tuple(
-            GroupVariance(group=v.group, variance=v.variance, sd=v.sd, levels=v.levels) for v in fitted.variances
-        ),
+        effects=tuple(Effect(**asdict(coefficient)) for coefficient in fitted.coefficients),
+        thresholds=tuple(Effect(**asdict(coefficient)) for coefficient in fitted.thresholds),
+        variances=tuple(GroupVariance(**asdict(variance)) for variance in fitted.variances),
         log_likelihood=fitted.log_likelihood,
         aic=fitted.aic,
         marginal=shares.marginal,

@@ -62,6 +62,9 @@ def join_judge(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> Joined:
 def measure_judges(data: PeopleData, judges: Sequence[JudgeScores]) -> People:
     """Measure every judge and compare every two."""
     rated = data.rated
+    shared = [answer for answer in rated if len(answer.scores) > 1]
+    questions = np.array([answer.question_key for answer in shared], dtype=object)
+    alpha = interval_alpha([answer.scores for answer in shared], questions)
     return People(
         data=data.path.name,
         kind=data.kind,
@@ -70,8 +73,8 @@ def measure_judges(data: PeopleData, judges: Sequence[JudgeScores]) -> People:
         unrated=len(data.answers) - len(rated),
         ratings=sum(len(answer.scores) for answer in rated),
         people=len({person for answer in rated for person in answer.opinions}),
-        shared=sum(len(answer.scores) > 1 for answer in rated),
-        alpha=_alpha(rated),
+        shared=len(shared),
+        alpha=_result("alpha", *alpha, len(shared)) if alpha else None,
         judges=tuple(score_against_people(rated, judged) for judged in judges),
         comparisons=tuple(compare_all(rated, judges)),
     )
@@ -201,13 +204,6 @@ def _worth(pearson: Result, judged_only: int, people: Result | None) -> Worth | 
 
     effective = result("effective", pearson.n, judged_only) if judged_only else None
     return Worth(multiple=result("multiple", 1, math.inf), effective=effective, judged_only=judged_only, people=people)
-
-
-def _alpha(answers: Sequence[PeopleAnswer]) -> Result | None:
-    shared = [answer for answer in answers if len(answer.scores) > 1]
-    questions = np.array([answer.question_key for answer in shared], dtype=object)
-    figure = interval_alpha([answer.scores for answer in shared], questions)
-    return _result("alpha", *figure, len(shared)) if figure else None
 
 
 # -- marks -------------------------------------------------------------------------------------------------
