@@ -1,4 +1,7 @@
-"""A run of `mores build`: a dataset (see `mores.factory.output` for its files) with `run.json` beside it."""
+"""A run of `mores build`: a dataset (see `mores.factory.output` for its files) with `run.json` beside it.
+
+`mores build verify` checks that a dataset is unchanged since it was built, and sound.
+"""
 
 from __future__ import annotations
 

@@ -30,7 +30,8 @@ from typing import NamedTuple, TypeVar, TypeVarTuple
 from mores.engine import Asker, Counts, Progress, Reply
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, read_records
-from mores.longanswer import claims, relevance, stages, translate, verify
+from mores.longanswer import stages
+from mores.longanswer.judging import PROMPTS
 from mores.longanswer.records import (
     Appraisal,
     ClaimSearch,
@@ -226,14 +227,14 @@ class LongformEvaluation:
         """Return what must be the same for two results to be comparable."""
         fields = {"task": "longform.1", "data": data_hash(self.answers), "lid": self.checker}
         if self.judge is not None:
-            translator = _identity(self.translator or self.judge, translate.PROMPTS)
+            translator = _identity(self.translator or self.judge, "translation")
             fields["translation"] = translator if self.into_english else "none"
-            fields["relevance"] = _identity(self.judge, relevance.PROMPTS)
+            fields["relevance"] = _identity(self.judge, "relevance")
             fields["judged"] = "all" if self.judge_all else "without-issues"
         if self.judge is not None and self.backend is not None:
-            fields["claims"] = _identity(self.extractor or self.judge, claims.PROMPTS)
+            fields["claims"] = _identity(self.extractor or self.judge, "claims")
             fields["search"] = f"{self.backend.identity}.{self.results}"
-            fields["verification"] = _identity(self.verifier or self.judge, verify.PROMPTS)
+            fields["verification"] = _identity(self.verifier or self.judge, "verification")
         return sign(fields)
 
     @property
@@ -302,6 +303,6 @@ def data_hash(path: Path) -> str:
     return f"{total.hexdigest()}.{count}"
 
 
-def _identity(asker: Asker, prompts: tuple[str, ...]) -> str:
-    texts = (read_prompt(__file__, f"prompts/{name}") for name in prompts)
+def _identity(asker: Asker, question: str) -> str:
+    texts = (read_prompt(__file__, f"prompts/{name}") for name in PROMPTS[question])
     return f"{asker.model.identity}.{hash_prompts(*texts)}"

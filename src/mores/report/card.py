@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mores.culture import language_name, region_name
-from mores.factory.card import OF_ERRORS
 from mores.factory.folder import BuildRun
 from mores.factory.gold import Gold
 from mores.factory.manifest import DatasetDifference
+from mores.factory.output import OF_ERRORS
 from mores.formatting import count, number
 from mores.report.base.blocks import Fold, Frame, Notes, PageBlock, Paragraph, Section, Signatures, key
 from mores.report.base.charts import Amounts
@@ -49,7 +49,7 @@ def describe(run: BuildRun) -> ResultDocument:
 
 
 def page(about: Mapping[str, Any]) -> str:
-    """Return the page of what `mores.factory.card.facts` found."""
+    """Return the page of what `mores.factory.output.facts` found."""
     return render_page(describe_card(about))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from mores.culture import language, region
-from mores.culture.names import UnknownName
+from mores.culture.regions import UnknownName
 from mores.errors import InputError
 from mores.studio.phrase import Phrase
 

@@ -47,10 +47,9 @@ from mores.search.corpus import Corpus
 from mores.search.ground import merged, queries_of, shorten
 from mores.search.words import words
 from mores.training import reword
-from mores.training.derived import make_unlabelled
 from mores.training.examples import UNLABELLED
 from mores.training.pair_samples import PairSamples
-from mores.training.pairs import ClaimPair, read_pairs, read_sentences
+from mores.training.pairs import ClaimPair, make_unlabelled, read_pairs, read_sentences
 from mores.training.settings import GroundingSettings
 from mores.training.translated import Translated, read_questions
 from mores.types import Error, ErrorReport, Evidence, Record

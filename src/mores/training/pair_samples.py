@@ -5,7 +5,7 @@ decide has none. In training about half of the samples of a source have an error
 with its passages in another order and among other passages. A short passage is also used as a claim about its claim,
 because a contradiction holds both ways. A source without one of the labels would give its label away, so each also has
 claims with passages about something else, and supported claims that a small change reverses or that have another word.
-Sentences of the passages are claims too, unchanged and reversed (`mores.training.derived`). A source in which each
+Sentences of the passages are claims too, unchanged and reversed (`mores.training.pairs`). A source in which each
 claim has both a supporting and a refuting passage is used unchanged.
 
 Several claims make a text, as people write it; the evidence shows that one or none of the claims is wrong. Between the
@@ -28,8 +28,7 @@ from mores.language.units import nearest_sentence, units, vocabulary
 from mores.models.base import LONGEST_QUOTATION
 from mores.models.embedded import EXPLANATIONS
 from mores.search.ground import cut
-from mores.training.derived import Exchange, contrasts, lift, mirror
-from mores.training.pairs import SENTENCES, ClaimPair, group, name_of
+from mores.training.pairs import SENTENCES, ClaimPair, Exchange, contrasts, group, lift, mirror, name_of
 from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Evidence, Sample, Severity
 
 TYPE = "contradicts the evidence"

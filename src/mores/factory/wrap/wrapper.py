@@ -69,13 +69,13 @@ class Wrapper:
         if task is Task.QA:
             if answer not in item.options:
                 fail(where, f"{answer!r} is not among the options", "give an option, or wrap it as freeform")
-            line = self._templates.line(item.source, "option", language)
+            line = self._templates.get(item.source, "option", language)[0]
             rows = [{"letter": letter(n), "option": option} for n, option in enumerate(item.options)]
             values |= {"letter": letter(item.options.index(answer)), "options": _fill_lines(line, rows)}
         if task is Task.IMPERSONATION:
             if not item.role:
                 fail(where, "no role to impersonate", "give at least the country")
-            line = self._templates.line(item.source, "role", language)
+            line = self._templates.get(item.source, "role", language)[0]
             values["role"] = _fill_lines(line, [{"name": name, "value": value} for name, value in item.role])
         return values | ({"context": item.context} if item.context else {})
 
