@@ -29,7 +29,7 @@ from mores.factory import recipe as factory_recipe
 from mores.factory.errors import model as errors_of_model
 from mores.factory.folder import verify as verify_dataset
 from mores.factory.sources import files
-from mores.factory.wrap import Templates
+from mores.factory.wrap.templates import Templates
 from mores.io import check_samples, read_records, read_samples
 from mores.io.source import read_text
 from mores.language import detect

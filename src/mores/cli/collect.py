@@ -11,7 +11,7 @@ from mores.cli.result import asking, check_output, show_run
 from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.longanswer.api import open_collect
-from mores.longanswer.collection import undecided
+from mores.longanswer.collection.numbers import undecided
 from mores.longanswer.settings import CollectSettings
 from mores.report.settings import DryRunSettings, OutputSettings, PushSettings
 

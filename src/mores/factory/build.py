@@ -30,7 +30,8 @@ from mores.factory.shortcut import Integers, Shortcut, audit
 from mores.factory.split import SPLITS, count_leaks, folds, groups, near_twins
 from mores.factory.statement import norm_of
 from mores.factory.work import StageStore
-from mores.factory.wrap import Templates, Wrapper
+from mores.factory.wrap import Wrapper
+from mores.factory.wrap.templates import Templates
 from mores.io import read_records
 from mores.types import Record
 
@@ -311,8 +312,10 @@ def _choose(
     for key, stratum in session.progress.track("balancing", sorted(strata.items()), len(strata)):
         sample = partial(SAMPLINGS[recipe.sampling], stratum, fold_of, recipe.seed)
         by_key = {draft.key: draft for draft in stratum}
-        keep = partial(session.work.keep, f"balance {' '.join(key)}", _inputs(stratum, fold_of), list[str])
-        sampled[key] = [by_key[name] for name in keep(partial(_keys, sample))]
+        stage, inputs = f"balance {' '.join(key)}", _inputs(stratum, fold_of)
+        make = partial(lambda choose: [draft.key for draft in choose()], sample)
+        keys = session.work.keep(stage, inputs, list[str], make)
+        sampled[key] = [by_key[name] for name in keys]
         plainly[key] = SAMPLINGS["paper"](stratum, fold_of, recipe.seed)
     chosen, plain = (limit(some, most=recipe.cap, seed=recipe.seed) for some in (sampled, plainly))
     built.paper_shortcuts = _audits(plain, fold_of, "auditing the paper's sampling", session)
@@ -321,11 +324,6 @@ def _choose(
     before, after = (Counter(d.item.source for part in some.values() for d in part) for some in (plainly, sampled))
     built.lost = {source: before[source] - after[source] for source in before}
     return chosen
-
-
-def _keys(sample: Callable[[], list[Draft]]) -> list[str]:
-    """Return the keys of the drafts that a sampling chooses, which are kept for a resumed build."""
-    return [draft.key for draft in sample()]
 
 
 def _inputs(drafts: Iterable[Draft], fold_of: dict[str, int]) -> Iterator[str]:

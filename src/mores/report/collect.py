@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mores.formatting import NOTHING, count, number, percent, show_failures
-from mores.longanswer.collection import CandidateStatus, Collected, Collection, CollectStage, LanguageCount, categories
-from mores.longanswer.collection.numbers import Size
+from mores.longanswer.collection import CandidateStatus, Collected
+from mores.longanswer.collection.asking import CollectStage, categories
+from mores.longanswer.collection.numbers import Collection, LanguageCount, Size
 from mores.longanswer.folder import CollectRun
 from mores.report.base.blocks import Cards, Heading, Hero, Notes, PageBlock, Paragraph, Ramp, Section, Select, key
 from mores.report.base.document import ResultDocument

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,7 +41,7 @@ _BLANK = re.compile(r"[\u200b-\u200f\ufeff\u00a0\u3000]")
 
 def clean_answer(text: str, language: str) -> str | None:
     """Return the impersonal paragraphs of an answer, without list markers; None if too little is left."""
-    paragraphs = [part for part in _paragraphs(text) if not _is_greeting(part, language)]
+    paragraphs = _paragraphs(text, language)
     kept = [part for part in paragraphs if not matches("posts", "first_person", language, part)]
     answer = "\n".join(_INLINE.sub("", _MARKER.sub("", part)) for part in kept)
     is_enough = len(answer) >= (1 - MOST_PERSONAL) * len("\n".join(paragraphs))
@@ -49,17 +50,15 @@ def clean_answer(text: str, language: str) -> str | None:
 
 def clean_question(text: str, language: str) -> str:
     """Return a question without links and greetings; what writers say about themselves may be part of it."""
-    paragraphs = [part for part in _paragraphs(text) if not _is_greeting(part, language)]
-    return "\n".join(paragraphs) or text.strip()
+    return "\n".join(_paragraphs(text, language)) or text.strip()
 
 
-def _paragraphs(text: str) -> list[str]:
+def _paragraphs(text: str, language: str) -> list[str]:
+    """Return the lines of a text without links and greetings."""
     stripped = (" ".join(_BLANK.sub(" ", line).split()) for line in text.splitlines())
-    return [line for line in stripped if any(map(str.isalnum, line)) and not _CONTACT.search(line)]
-
-
-def _is_greeting(paragraph: str, language: str) -> bool:
-    return len(paragraph) <= LONGEST_GREETING and matches("posts", "greetings", language, paragraph, at_start=True)
+    lines = [line for line in stripped if any(map(str.isalnum, line)) and not _CONTACT.search(line)]
+    greets = partial(matches, "posts", "greetings", language, at_start=True)
+    return [line for line in lines if len(line) > LONGEST_GREETING or not greets(line)]
 
 
 LANGUAGES = [

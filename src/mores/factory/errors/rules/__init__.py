@@ -249,7 +249,7 @@ def _edits(statement: Statement, name: str, pool: Pool, seed: int) -> list[TextE
     stays = protected(text, statement.item.language)
     free = (edit for edit in edits if not any(stays[edit.start : edit.end]))
     at_place: dict[tuple[int, int], TextEdit] = {}
-    for edit in draw.order(free):
+    for edit in draw.sorted(free, key=lambda edit: f"{edit.start}\0{edit.new}"):
         if (edit.start, edit.end) not in at_place and _is_wrong(edit, statement):
             at_place[edit.start, edit.end] = edit
     return list(at_place.values())
