@@ -408,7 +408,7 @@ def test_a_bounded_pool_does_not_depend_on_the_order() -> None:
         for key in order:
             if (uses := bounded.get(key)) is not None:
                 uses.append(1)
-        return {key: len(uses) for key, uses in bounded.items()}
+        return {key: len(uses) for key, uses in bounded.values.items()}
 
     forwards = counts(keys * 2)
     assert forwards == counts(keys[::-1] * 2)
