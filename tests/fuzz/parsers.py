@@ -24,8 +24,9 @@ from mores.diagnosis import confidence, errors, verdict
 from mores.engine.cost import read_price
 from mores.errors import InputError
 from mores.factory import folder as build
-from mores.factory import manifest, sources
+from mores.factory import folder as manifest
 from mores.factory import recipe as factory_recipe
+from mores.factory import sources
 from mores.factory.errors import model as errors_of_model
 from mores.factory.folder import verify as verify_dataset
 from mores.factory.sources import files

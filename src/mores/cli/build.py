@@ -11,8 +11,8 @@ from mores.cli.push import check_push, push
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.factory.api import build as make
+from mores.factory.folder import MANIFEST, compare, sum_of
 from mores.factory.folder import verify as check
-from mores.factory.manifest import MANIFEST, compare, sum_of
 from mores.factory.settings import BuildSettings
 from mores.report.base.grid import plain_console, print_tables
 from mores.report.card import difference_tables

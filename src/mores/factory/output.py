@@ -31,9 +31,8 @@ from mores.factory import sources as datasets
 from mores.factory.audit import MOST
 from mores.factory.build import Built
 from mores.factory.facts import FACTS
-from mores.factory.folder import ABOUT, SUMS
+from mores.factory.folder import ABOUT, MANIFEST, SUMS, make_entry, sum_of
 from mores.factory.gold import Gold
-from mores.factory.manifest import MANIFEST, make_entry, sum_of
 from mores.factory.recipe import EDITION, BuildRecipe
 from mores.factory.split import SPLITS
 from mores.io import JsonlWriter, read_records, write_text

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mores.culture import language_name, region_name
-from mores.factory.folder import BuildRun
+from mores.factory.folder import BuildRun, DatasetDifference
 from mores.factory.gold import Gold
-from mores.factory.manifest import DatasetDifference
 from mores.factory.output import OF_ERRORS
 from mores.formatting import count, number
 from mores.report.base.blocks import Fold, Frame, Notes, PageBlock, Paragraph, Section, Signatures, key

@@ -33,8 +33,8 @@ from mores.engine.loop import run
 from mores.errors import ConfigError, InputError
 from mores.factory.drafts import draw
 from mores.factory.facts import FACTS, CorrectFact
+from mores.factory.folder import sum_of
 from mores.factory.gold import Gold
-from mores.factory.manifest import sum_of
 from mores.factory.output import read_split
 from mores.factory.sources import has_facts
 from mores.factory.split import SPLITS
