@@ -24,11 +24,10 @@ from mores.factory.gold import Gold
 from mores.factory.items import SourceItem, Task
 from mores.factory.statement import bare, subject
 from mores.language.detect import detect
-from mores.longanswer.claims import read_claims, windows
 from mores.longanswer.collection import asking
-from mores.longanswer.relevance import read_relevance, relevance_request
+from mores.longanswer.judging import read_claims, read_relevance, relevance_request, windows
+from mores.longanswer.judging import read_verdict as read_support
 from mores.longanswer.tells import find_tells
-from mores.longanswer.verify import read_verdict as read_support
 from mores.metaevaluation.prompted import KINDS
 from mores.metric.prompt import defuse
 from mores.metric.schema import parse_text

@@ -143,7 +143,7 @@ def reach(start: str, edges: Mapping[str, set[str]]) -> set[str]:
 COMMAND_LINES = {
     "gate.py": "gates are settings, with their options",
     "settings/files.py": "named configurations are settings, with their options",
-    "training/card.py": "the card of a model shows how it is used",
+    "training/study.py": "the card of a model shows how it is used",
     "models/pull.py": "the options of pip",
     "harness/export.py": "the README of an exported task shows how it is run",
     "studio/export.py": "the card of an exported benchmark shows how it is run",

@@ -16,7 +16,8 @@ import pytest
 
 from mores.errors import InputError
 from mores.factory.sources.files import read
-from mores.io import packed, read_samples
+from mores.io import read_samples
+from mores.io import source as packed
 
 SPACE = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 LINES = b'{"text": "tea"}\n' * 200_000

@@ -99,9 +99,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mores.language.grams import Keys, keys
 from mores.language.letters import EAST_ASIAN
-from mores.language.model import STEP, DetectionModel, ScoreCalibration, ScriptModel
+from mores.language.model import STEP, DetectionModel, Keys, ScoreCalibration, ScriptModel, keys
 from mores.language.score import ORDERS, score
 from mores.language.text import segments
 from tools.language_sources import (

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from mores.io import read_records
-from mores.longanswer.collection import Collected, Collection
+from mores.longanswer.collection import Collected
+from mores.longanswer.collection.numbers import Collection
 from tests.cli.conftest import Run
 from tests.engine.server import Server
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from mores.errors import ConfigError, InputError
 from mores.factory.balance import SAMPLINGS, paper, see_drafts, shortcut_free
 from mores.factory.build import Built, build
-from mores.factory.drafts import Draft, Stratum, cap, drafts, limit, pairs_of, word
+from mores.factory.drafts import Draft, Stratum, cap, drafts, limit, word
 from mores.factory.folder import verify
 from mores.factory.gold import ChangedText, Gold, Mistake
 from mores.factory.items import SourceItem, Task
@@ -254,7 +254,7 @@ def test_every_sampling_is_even_and_takes_one_wrong_answer_of_an_item(sampling: 
         assert len(set(wrong)) == len(wrong)
         assert len({draft.key for draft in chosen}) == len(chosen)
         fold = fold_of(items)
-        for first, second in pairs_of(chosen):
+        for first, second in zip(chosen[::2], chosen[1::2], strict=True):
             assert first.correct != second.correct
             assert fold[f"{first.item.source}/{first.item.id}"] == fold[f"{second.item.source}/{second.item.id}"]
         assert chosen == SAMPLINGS[sampling](every[::-1], fold_of(items), 0)

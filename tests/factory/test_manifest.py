@@ -12,10 +12,9 @@ import pytest
 
 from mores.errors import InputError
 from mores.factory.build import Built, build
-from mores.factory.folder import verify
+from mores.factory.folder import MANIFEST, DatasetDifference, ManifestEntry, compare, read_entries, verify
 from mores.factory.gold import Gold
 from mores.factory.items import Task
-from mores.factory.manifest import MANIFEST, DatasetDifference, ManifestEntry, compare, read_entries
 from mores.factory.output import write
 from mores.factory.recipe import BuildRecipe
 from mores.io import JsonlWriter, read_records

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.factory.errors.model import differences
-from mores.factory.errors.rules import RULES, SINGLE, Pool, changes
+from mores.factory.errors.rules import RULES, SINGLE, Pool, changes, swaps
 from mores.factory.errors.rules.edit import data, folded
-from mores.factory.errors.rules.lexical import swaps
 from mores.factory.errors.rules.swap import Bounded
 from mores.factory.gold import ChangedText
 from mores.factory.items import SourceItem, Task

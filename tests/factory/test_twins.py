@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from mores.factory.items import SourceItem, Task
-from mores.factory.ngrams import char_ngrams
+from mores.factory.shortcut import char_ngrams
 from mores.factory.split import LARGEST, count_leaks, groups, near_twins
 
 SYLLABLES = ["ka", "mo", "ri", "tu", "sen", "pol", "dra", "vi", "hu", "ban"]

@@ -13,9 +13,10 @@ from mores import culture
 from mores.factory import sources
 from mores.factory.drafts import drafts
 from mores.factory.items import SourceItem, Task
+from mores.factory.sources.calmqa import clean_answer, clean_question
 from mores.factory.sources.options import lacks_material, needs_options, without_full_stops
-from mores.factory.sources.posts import clean_answer, clean_question
-from mores.factory.wrap import BUILT_IN, KINDS, Templates, Wrapper
+from mores.factory.wrap import Wrapper
+from mores.factory.wrap.templates import BUILT_IN, KINDS, Templates
 from tests.factory.test_sources import REAL, WRITERS, dump, dump_lines, load
 
 LATIN = re.compile(r"[A-Za-z]{2,}")

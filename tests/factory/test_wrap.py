@@ -16,18 +16,8 @@ from hypothesis import strategies as st
 
 from mores.errors import InputError
 from mores.factory.items import SourceItem, Task
-from mores.factory.wrap import (
-    BUILT_IN,
-    CONDITIONAL,
-    KINDS,
-    LINES,
-    Templates,
-    Wrapped,
-    Wrapper,
-    letter,
-    needed_files,
-    parse,
-)
+from mores.factory.wrap import Wrapped, Wrapper, letter
+from mores.factory.wrap.templates import BUILT_IN, CONDITIONAL, KINDS, LINES, Templates, needed_files, parse
 
 FIRST = ["ar", "bn", "de", "en", "es", "fr", "hi", "id", "ja", "pt", "ru", "tr", "zh"]
 MACHINE_MADE = [

@@ -24,16 +24,17 @@ from mores.diagnosis import confidence, errors, verdict
 from mores.engine.cost import read_price
 from mores.errors import InputError
 from mores.factory import folder as build
-from mores.factory import manifest, sources
+from mores.factory import folder as manifest
 from mores.factory import recipe as factory_recipe
+from mores.factory import sources
 from mores.factory.errors import model as errors_of_model
 from mores.factory.folder import verify as verify_dataset
 from mores.factory.sources import files
-from mores.factory.wrap import Templates
+from mores.factory.wrap.templates import Templates
 from mores.io import check_samples, read_records, read_samples
 from mores.io.source import read_text
 from mores.language import detect
-from mores.longanswer import answers, claims, relevance, verify
+from mores.longanswer import answers, judging
 from mores.longanswer.collection import asking
 from mores.metaevaluation.dataset import Pairs
 from mores.metaevaluation.juice.data import JuiceData
@@ -326,12 +327,12 @@ PARSERS: dict[str, Parser] = {
     # what models write
     "report": reply(parse_text, REPORT, "json"),
     "report in a fence": reply(parse_text, f"```json\n{REPORT}\n```"),
-    "claims": reply(claims.read_claims, "- Tea is hot.\n- It is drunk.\n"),
-    "claims json": reply(claims.read_claims, '{"claims": ["a", "b"]}', "json"),
-    "fact verdict": reply(verify.read_verdict, "Reason: so.\nVerdict: not supported"),
-    "fact verdict json": reply(verify.read_verdict, '{"reason": "r", "verdict": "supported"}', "json"),
-    "relevance": reply(relevance.read_relevance, "<explanation>e</explanation><judgment>relevant</judgment>"),
-    "relevance json": reply(relevance.read_relevance, '{"explanation": "e", "judgment": "relevant"}', "json"),
+    "claims": reply(judging.read_claims, "- Tea is hot.\n- It is drunk.\n"),
+    "claims json": reply(judging.read_claims, '{"claims": ["a", "b"]}', "json"),
+    "fact verdict": reply(judging.read_verdict, "Reason: so.\nVerdict: not supported"),
+    "fact verdict json": reply(judging.read_verdict, '{"reason": "r", "verdict": "supported"}', "json"),
+    "relevance": reply(judging.read_relevance, "<explanation>e</explanation><judgment>relevant</judgment>"),
+    "relevance json": reply(judging.read_relevance, '{"explanation": "e", "judgment": "relevant"}', "json"),
     "collection verdict": reply(asking.read_verdict, "<explanation>e</explanation><result>PASS</result>"),
     "collection topic": reply(asking.read_topic, "<category>Food and Drink</category>"),
     **{f"collection {stage}": reply(partial(asking.in_tags, stage), '{"translation": "t", "result": "PASS"}', "json")

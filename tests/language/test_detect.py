@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mores.errors import InputError
 from mores.language import check, detect, languages, model_tag
-from mores.language.confusions import confusions
+from mores.language.scope import confusions
 
 SENTENCES = {
     "en": "My grandmother bakes bread every morning and sells it at the market.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mores.language.grams import keys, vocabulary
+from mores.language.model import keys, vocabulary
 from mores.language.scope import tag_of
 from mores.language.text import segments
 

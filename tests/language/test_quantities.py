@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mores.language.quantities import quantities
+from mores.language.units import quantities
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 import mores
 from mores.errors import ConfigError, InputError
-from mores.longanswer.collection import Candidate
+from mores.longanswer.collection.candidates import Candidate
 from mores.longanswer.folder import CollectRun, LongformRun
 from mores.longanswer.records import LongAnswer
 from mores.models import Completion, Request

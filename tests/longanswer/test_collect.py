@@ -15,19 +15,20 @@ from hypothesis import strategies as st
 from mores.engine import Asker
 from mores.engine.loop import run
 from mores.errors import ConfigError, InputError, Rejected
-from mores.longanswer.collection import (
-    Candidate,
-    CandidateStatus,
-    Collected,
-    Collector,
+from mores.longanswer.collection import CandidateStatus, Collected, Collector
+from mores.longanswer.collection.asking import (
     CollectStage,
-    add_up,
-    candidate_from,
+    ask,
     categories,
-    read_candidates,
+    in_tags,
+    read_topic,
+    read_translation,
+    read_verdict,
+    schema,
 )
-from mores.longanswer.collection.asking import ask, in_tags, read_topic, read_translation, read_verdict, schema
+from mores.longanswer.collection.candidates import Candidate, candidate_from, read_candidates
 from mores.longanswer.collection.duplicates import NEAR, grams, near_duplicates, same_as_earlier, similarity
+from mores.longanswer.collection.numbers import add_up
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
 from mores.types import Failure, FailureKind, Signature

@@ -13,10 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.errors import ConfigError
-from mores.longanswer.claims import Window, claims_request, distinct, read_claims, windows
 from mores.longanswer.factuality import f1, median_claims, overall, precision, recall, s_surf
+from mores.longanswer.judging import (
+    LONGEST,
+    ClaimVerdict,
+    Window,
+    claims_request,
+    distinct,
+    read_claims,
+    read_verdict,
+    verify_request,
+    windows,
+)
 from mores.longanswer.records import Appraisal, Claim, LanguageCheck, Repetition
-from mores.longanswer.verify import LONGEST, ClaimVerdict, read_verdict, verify_request
 from mores.search.base import Evidence
 from mores.types import Failure, FailureKind
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.longanswer.relevance import Relevance, read_relevance, relevance_request
+from mores.longanswer.judging import Relevance, read_relevance, relevance_request
 from mores.types import Failure, FailureKind
 
 FIGURE_14 = """\

@@ -138,7 +138,6 @@ def test_answers_that_are_read(kind: str, text: str, score: float) -> None:
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
-        ("count", ""),
         ("count", "There are two errors."),
         ("count", "COUNT: count"),
         ("count", "COUNT: two"),

@@ -9,15 +9,9 @@ from typing import Any
 
 import pytest
 
-from mores.longanswer.collection import (
-    CandidateStatus,
-    Collected,
-    Collection,
-    CollectStage,
-    add_up,
-    categories,
-    mark_near,
-)
+from mores.longanswer.collection import CandidateStatus, Collected, mark_near
+from mores.longanswer.collection.asking import CollectStage, categories
+from mores.longanswer.collection.numbers import Collection, add_up
 from mores.report import collect as pages
 from mores.report.base.page import render_page
 from mores.types import Failure, FailureKind, Signature

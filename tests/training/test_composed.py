@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from mores.training.pair_samples import PairSamples, _add, compose_claims
+from mores.training.composed import _add, compose_claims
+from mores.training.pair_samples import PairSamples
 from mores.training.pairs import ClaimPair
 
 

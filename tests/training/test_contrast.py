@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.training.derived import contrasts
+from mores.training.pairs import contrasts
 
 CHANGED = [
     ("en", "She was born before the war.", {"She was not born before the war.", "She was born after the war."}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mores.training.derived import Exchange, mirror
+from mores.training.pairs import Exchange, mirror
 from tests.training.pairs import pair
 
 

@@ -25,7 +25,7 @@ from tests.training.tiny import torch, transformers
 
 _REASON = "needs the extra train: pip install 'mores[train]'"
 tune: Any = package("mores.training.tune", reason=_REASON)
-decide: Any = package("mores.training.decide", reason=_REASON)
+decide: Any = package("mores.training.study", reason=_REASON)
 
 RECIPE = TuningRecipe(style="paper", longest=512, rank=8, batch=4, warmup_steps=2, learning_rate=3e-3, row_tokens=1024)
 pytestmark = pytest.mark.usefixtures("on_the_cpu")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mores.training.derived import contrasts, make_unlabelled
-from mores.training.pairs import ClaimPair
+from mores.training.pairs import ClaimPair, contrasts, make_unlabelled
 
 PASSAGE = "The old man was born before the war."
 

@@ -222,7 +222,7 @@ class BenchJob:
 
     def response(self, answer: Answer, *, logprobs: bool = False) -> Response:
         """Return what the model answered, and if asked for, the log-probabilities of its tokens."""
-        reply = answer.read(*self.benchmark.graded)
+        reply = answer.read(*self.benchmark.graded, empty=True)  # protocols count nothing as not attempted
         if isinstance(reply, Failure):
             return Response(item_id=answer.job.id, model=self.model.name, failure=reply)
         return Response(

@@ -13,8 +13,8 @@ from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.factory.api import build as make
 from mores.factory.api import list_sources
+from mores.factory.folder import MANIFEST, compare, sum_of
 from mores.factory.folder import verify as check
-from mores.factory.manifest import MANIFEST, compare, sum_of
 from mores.factory.settings import BuildSettings, SourcesSettings
 from mores.report.card import difference_tables
 from mores.report.lists import sources_table

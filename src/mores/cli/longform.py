@@ -6,7 +6,7 @@ from mores.cli.command import command
 from mores.cli.result import check_push, print_estimate, push, run_asking, show_run
 from mores.errors import ModelError
 from mores.longanswer.api import open_collect, open_longform
-from mores.longanswer.collection import undecided
+from mores.longanswer.collection.numbers import undecided
 from mores.longanswer.settings import CollectSettings, LongformSettings
 from mores.longanswer.summary import unjudged_figures
 from mores.report.settings import DryRunSettings, OutputSettings, PushSettings

@@ -9,8 +9,18 @@ from langcodes import Language
 from langcodes.data_dicts import MACROLANGUAGES
 from langcodes.tag_parser import LanguageTagError
 
-from mores.culture.names import LONGEST, UnknownName, close, code_of, key, trie
-from mores.culture.regions import country_names, find_country, fold, territory_name
+from mores.culture.regions import (
+    LONGEST,
+    UnknownName,
+    close,
+    code_of,
+    country_names,
+    find_country,
+    fold,
+    key,
+    territory_name,
+    trie,
+)
 from mores.errors import InputError
 
 LANGUAGE_ALIASES = {
@@ -47,7 +57,9 @@ def language(value: str) -> str:
     Canonical is what CLDR says: `iw` is `he`, `cmn` is `zh`, `tl` is `fil`, `en-Latn` is `en`.
     """
     tag = _from_tag(value)
-    tag_of_name = None if _looks_like_code(value) else _from_name(value)
+    # Too short for a name and not capitalised like one: "ua" is not a language, but Ua is.
+    is_code = len(value.strip()) <= 3 and value.isascii() and not _capitalised(value)
+    tag_of_name = None if is_code else _from_name(value)
     if tag and tag_of_name and tag != tag_of_name and _capitalised(value):
         raise InputError(
             f"language {value!r} is the code of {_language_with_tag(tag)} and the name of "
@@ -147,11 +159,6 @@ def _from_qualified(name: str) -> str | None:
         return None
     qualifiers = [code_of("script", part) or find_country(part) for part in match[2].split(",")]
     return "-".join([base, *(part or "?" for part in qualifiers)])
-
-
-def _looks_like_code(value: str) -> bool:
-    """Return whether it is too short for a name and not capitalised like one: "ua" is not a language, but Ua is."""
-    return len(value.strip()) <= 3 and value.isascii() and not _capitalised(value)
 
 
 def _capitalised(value: str) -> bool:

@@ -178,7 +178,7 @@ class Doubts(Generic[Ticket]):
         """Pass on the failures that need no second opinion; return whether there are others."""
         # A call that began after a failure and worked shows that the server works for others.
         self._pass([held for held in self._held if held[2] <= self._probe.worked_at], works=True)
-        if self._probe.worked:  # a refusal of one request is about that request
+        if self._probe.worked or self._probe.possible:  # a refusal of one request is about that request
             self._pass([held for held in self._held if isinstance(held[1].problem, Rejected)], works=True)
         return bool(self._held)
 
@@ -208,4 +208,5 @@ class Doubts(Generic[Ticket]):
         for ticket, trouble, _ in failed:
             failure = trouble.failure(works=works)
             final = not isinstance(trouble.problem, Rejected) or trouble.problem.final
-            self._failed(ticket, failure, works and final and failure.blame is Blame.TEXT)
+            keep = works and final and failure.blame is Blame.TEXT
+            self._failed(ticket, failure, keep)

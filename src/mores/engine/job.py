@@ -31,11 +31,11 @@ class Answer(NamedTuple):
     followed: bool = False
     """Whether it answers the second question that `follow` asked."""
 
-    def read(self, *graded: Stop) -> Written | Failure:
+    def read(self, *graded: Stop, empty: bool = False) -> Written | Failure:
         """Return what the model wrote, where that can be graded; see `Completion.complete`."""
         if self.completion is None:
             return self.failure or Failure(kind=FailureKind.MODEL, reason="the model did not answer")
-        return self.completion.complete(*graded)
+        return self.completion.complete(*graded, empty=empty)
 
     @property
     def usage(self) -> Usage | None:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import aclosing
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from mores.factory.sources import count_items, describe
 from mores.factory.sources import sources as find_sources
 from mores.factory.work import StageStore
 from mores.formatting import count, duration, first_problems, number, show_failures
+from mores.prompts import hash_prompts
 from mores.run import WORK, Plan, start_run
 from mores.settings import takes
 from mores.signature import sign
@@ -80,8 +80,8 @@ async def build(settings: BuildSettings) -> BuildRun:
 def _plan(recipe: BuildRecipe, known: dict[str, str], data: Path | None, commercial: bool, asker: Asker | None) -> Plan:
     fields = {
         "task": f"build.{EDITION}",
-        "recipe": _digest(recipe.model_dump_json()),
-        "data": _digest(str(sorted(known.items()))),
+        "recipe": hash_prompts(recipe.model_dump_json()),
+        "data": hash_prompts(str(sorted(known.items()))),
         "commercial": "yes" if commercial else "no",
         "model": asker.model.identity if asker else "none",
         **({"prompt": prompt_hash()} if asker else {}),
@@ -93,10 +93,6 @@ def _plan(recipe: BuildRecipe, known: dict[str, str], data: Path | None, commerc
         signature=sign(fields),
         settings=recipe.model_dump(mode="json") | {"data": str(data) if data else None, "commercial": commercial},
     )
-
-
-def _digest(text: str) -> str:
-    return blake2b(text.encode(), digest_size=4).hexdigest()
 
 
 @takes(SourcesSettings)

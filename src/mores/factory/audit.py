@@ -20,8 +20,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mores.factory.ngrams import Integers, char_ngrams, count_tokens
-from mores.factory.shortcut import ONE, Classify, Labels, SeenTexts, Shortcut, audit, plain, probability, shape
+from mores.factory.shortcut import (
+    ONE,
+    Classify,
+    Integers,
+    Labels,
+    SeenTexts,
+    Shortcut,
+    audit,
+    char_ngrams,
+    count_tokens,
+    plain,
+    probability,
+    shape,
+)
 
 TREES = 40
 LEAVES = 4
@@ -67,11 +79,6 @@ def audit_texts(
 def thin(rows: Integers) -> Integers:
     """Return at most `MOST` of the rows, evenly spaced."""
     return rows[np.arange(min(len(rows), MOST)) * len(rows) // max(1, min(len(rows), MOST))]
-
-
-def word_counts(texts: Sequence[str]) -> Any:
-    """Return the count of each word in each text."""
-    return count_tokens(re.findall(r"\w+", text.lower()) for text in texts)
 
 
 def naive_bayes(rows: Any, correct: Labels, others: Any) -> Integers:
@@ -134,11 +141,6 @@ def _best_columns(columns: Any, slopes: Integers, leaf: Integers, leaves: int) -
     return best
 
 
-def trigrams(texts: Sequence[str]) -> Any:
-    """Return the runs of three characters of each text, as ones."""
-    return char_ngrams(list(map(plain, texts)), (3,), 20)
-
-
 def nearest_neighbours(rows: Any, correct: Labels, others: Any) -> Integers:
     """Return the majority of correct over wrong among the most similar texts, those that share rare runs."""
     counts = np.bincount(rows.indices, minlength=rows.shape[1])
@@ -159,7 +161,7 @@ def nearest_neighbours(rows: Any, correct: Labels, others: Any) -> Integers:
 
 
 AUDITORS: dict[str, Auditor] = {
-    "naive Bayes": Auditor(word_counts, naive_bayes),
+    "naive Bayes": Auditor(lambda texts: count_tokens(re.findall(r"\w+", text.lower()) for text in texts), naive_bayes),
     "boosted trees": Auditor(characters_and_shape, boosted_trees),
-    "nearest neighbours": Auditor(trigrams, nearest_neighbours),
+    "nearest neighbours": Auditor(lambda texts: char_ngrams(list(map(plain, texts)), (3,), 20), nearest_neighbours),
 }

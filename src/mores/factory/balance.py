@@ -23,8 +23,7 @@ import numpy as np
 
 from mores.factory.drafts import Draft, draw
 from mores.factory.items import Task
-from mores.factory.ngrams import Integers
-from mores.factory.shortcut import SeenTexts, gain, out_of_fold, see
+from mores.factory.shortcut import Integers, SeenTexts, gain, out_of_fold, see
 from mores.factory.split import normalise
 
 ROUNDS = 6
@@ -87,7 +86,10 @@ def _match_looks(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft
     if not any(d.correct for d in ordered) or all(d.correct for d in ordered):
         return []
     everything = see_drafts(ordered, folds)
-    cells = [(folds[d.item.name], _option(d)) for d in ordered]
+    cells = []
+    for d in ordered:  # with the place among the options: outputs may name it, and sources do not shuffle well
+        is_option = d.task is Task.QA and d.answer in d.item.options
+        cells.append((folds[d.item.name], d.item.options.index(d.answer) if is_option else 0))
     places = [draw(seed, d.key) for d in ordered]
     rows = np.arange(len(ordered))
     odds = out_of_fold(everything)
@@ -138,12 +140,6 @@ def _taken(draft: Draft, busy: set[str]) -> bool:
 def see_drafts(drafts: Sequence[Draft], folds: Folds) -> SeenTexts:
     """Return the answers, labels and folds of drafts, as the shortcut audit sees them."""
     return see([d.answer for d in drafts], [d.correct for d in drafts], [folds[d.item.name] for d in drafts])
-
-
-def _option(draft: Draft) -> int:
-    """Return the place of the answer among the options: outputs may name it, and sources do not shuffle well."""
-    options = draft.item.options
-    return options.index(draft.answer) if draft.task is Task.QA and draft.answer in options else 0
 
 
 def _group(drafts: Iterable[Draft], key: Callable[[Draft], str]) -> list[list[Draft]]:

@@ -25,13 +25,13 @@ from mores.factory.errors.rules import Pool, changes
 from mores.factory.facts import CorrectFact, CorrectFacts, once
 from mores.factory.gold import Gold
 from mores.factory.items import SourceItem
-from mores.factory.ngrams import Integers
 from mores.factory.recipe import BuildRecipe, first_available
-from mores.factory.shortcut import Shortcut, audit
+from mores.factory.shortcut import Integers, Shortcut, audit
 from mores.factory.split import SPLITS, count_leaks, folds, groups, near_twins
 from mores.factory.statement import norm_of
 from mores.factory.work import StageStore
-from mores.factory.wrap import Templates, Wrapper
+from mores.factory.wrap import Wrapper
+from mores.factory.wrap.templates import Templates
 from mores.io import read_records
 from mores.types import Record
 
@@ -166,7 +166,13 @@ def build(
             group_of[draft.item.name], fold_of[draft.item.name] = draft.item.name, fold_of[draft.parts[0].name]
     golds = Golds(_choose(recipe, strata, fold_of, built, session), group_of, fold_of, recipe)
     built.golds, built.facts = golds, golds.facts()
-    built.audits = _audit_texts(golds, fold_of, session)
+    if len(golds):  # by classifiers that were not used for balancing, on whole texts
+        chosen, texts = zip(*golds.texts(), strict=True)
+        auditors = session.progress.track("auditing texts", AUDITORS.items(), len(AUDITORS))
+        correct, folds_of = [draft.correct for draft in chosen], [fold_of[draft.item.name] for draft in chosen]
+        make = partial(audit_texts, auditors, texts, correct, folds_of, _parts(chosen))
+        kind = dict[str, dict[str, Shortcut]]
+        built.audits = session.work.keep("auditing texts", _inputs(chosen, fold_of), kind, make)
     return built
 
 
@@ -249,7 +255,7 @@ def _read(
 ) -> tuple[Iterable[SourceItem], str]:
     """Return the items of a source, and the field that the cap is stratified by."""
     if name.endswith(".jsonl"):
-        return _own_items(name), "region"
+        return map(partial(_with_codes, name), read_records(name, SourceItem)), "region"
     source = datasets.source(name)
     if commercial and not source.commercial:
         return (), source.stratify
@@ -257,17 +263,13 @@ def _read(
     return datasets.load(name, folder, problems.append), source.stratify
 
 
-def _own_items(path: str) -> Iterator[SourceItem]:
-    """Yield a user's items with codes instead of names: `zh-CN` for "zh_CN", `fa` for "Persian", `IR` for "Iran"."""
-    for item in read_records(path, SourceItem):
-        try:
-            codes = {
-                "language": culture.language(item.language) if item.language else None,
-                "region": culture.region(item.region) if item.region else None,
-            }
-        except InputError as error:
-            raise InputError(f"{path}: item {item.id!r}: {error}") from error
-        yield item.model_copy(update=codes)
+def _with_codes(path: str, item: SourceItem) -> SourceItem:
+    """Return a user's item with codes instead of names: `zh-CN` for "zh_CN", `fa` for "Persian", `IR` for "Iran"."""
+    try:
+        tag = culture.language(item.language) if item.language else None
+        return item.model_copy(update={"language": tag, "region": culture.region(item.region) if item.region else None})
+    except InputError as error:
+        raise InputError(f"{path}: item {item.id!r}: {error}") from error
 
 
 def _drafts(
@@ -309,7 +311,11 @@ def _choose(
     plainly: dict[Stratum, list[Draft]] = {}
     for key, stratum in session.progress.track("balancing", sorted(strata.items()), len(strata)):
         sample = partial(SAMPLINGS[recipe.sampling], stratum, fold_of, recipe.seed)
-        sampled[key] = _kept_choice(f"balance {' '.join(key)}", stratum, fold_of, sample, session.work)
+        by_key = {draft.key: draft for draft in stratum}
+        stage, inputs = f"balance {' '.join(key)}", _inputs(stratum, fold_of)
+        make = partial(lambda choose: [draft.key for draft in choose()], sample)
+        keys = session.work.keep(stage, inputs, list[str], make)
+        sampled[key] = [by_key[name] for name in keys]
         plainly[key] = SAMPLINGS["paper"](stratum, fold_of, recipe.seed)
     chosen, plain = (limit(some, most=recipe.cap, seed=recipe.seed) for some in (sampled, plainly))
     built.paper_shortcuts = _audits(plain, fold_of, "auditing the paper's sampling", session)
@@ -318,15 +324,6 @@ def _choose(
     before, after = (Counter(d.item.source for part in some.values() for d in part) for some in (plainly, sampled))
     built.lost = {source: before[source] - after[source] for source in before}
     return chosen
-
-
-def _kept_choice(
-    stage: str, drafts: list[Draft], fold_of: dict[str, int], sample: Callable[[], list[Draft]], work: StageStore
-) -> list[Draft]:
-    """Return the drafts that a sampling chooses; their keys are kept for a resumed build."""
-    by_key = {draft.key: draft for draft in drafts}
-    inputs = _inputs(drafts, fold_of)
-    return [by_key[key] for key in work.keep(stage, inputs, list[str], lambda: [draft.key for draft in sample()])]
 
 
 def _inputs(drafts: Iterable[Draft], fold_of: dict[str, int]) -> Iterator[str]:
@@ -342,20 +339,6 @@ def _audits(chosen: list[Draft], fold_of: dict[str, int], stage: str, session: B
         return {name: audit(seen.take(rows)) for name, rows in session.progress.track(stage, parts.items(), len(parts))}
 
     return session.work.keep(stage, _inputs(chosen, fold_of), dict[str, Shortcut], make)
-
-
-def _audit_texts(golds: Golds, fold_of: dict[str, int], session: BuildSession) -> dict[str, dict[str, Shortcut]]:
-    """Return the results of the classifiers that were not used for balancing, on whole texts."""
-    if not len(golds):
-        return {}
-    chosen, texts = zip(*golds.texts(), strict=True)
-    folds_of = [fold_of[draft.item.name] for draft in chosen]
-
-    def make() -> dict[str, dict[str, Shortcut]]:
-        auditors = session.progress.track("auditing texts", AUDITORS.items(), len(AUDITORS))
-        return audit_texts(auditors, texts, [draft.correct for draft in chosen], folds_of, _parts(chosen))
-
-    return session.work.keep("auditing texts", _inputs(chosen, fold_of), dict[str, dict[str, Shortcut]], make)
 
 
 def _parts(chosen: Sequence[Draft]) -> dict[str, Integers]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from mores.culture import region_name
@@ -83,7 +83,12 @@ def compose(items: Iterable[SourceItem], fold_of: Mapping[str, int], seed: int, 
         for use in range(uses):
             for topic, of_topic in _by_topic(facts):
                 shuffled = sorted(of_topic, key=lambda fact: draw(seed, "text", str(use), fact.item.id))
-                for chosen in _portions(shuffled, seed):
+                start = 0
+                while len(shuffled) - start >= SIZES[0]:  # a single remaining one joins the last portion
+                    size = SIZES[draw(seed, "size", shuffled[start].item.id)[0] % len(SIZES)]
+                    if len(shuffled) - start - size == 1:
+                        size += 1 if size < SIZES[-1] else -1
+                    chosen, start = shuffled[start : start + size], start + size
                     names = frozenset(fact.item.id for fact in chosen)
                     if names not in seen:
                         seen.add(names)
@@ -91,14 +96,9 @@ def compose(items: Iterable[SourceItem], fold_of: Mapping[str, int], seed: int, 
 
 
 def text_drafts(text: ComposedText, pool: Pool, seed: int, most: int) -> Iterator[Draft]:
-    """Yield the text without errors, and with one, two and so on up to `most`."""
+    """Yield the text without errors, and with one, two and so on up to `most`, each in another fact."""
     parts = tuple(fact.item for fact in text.facts)
     yield Draft(text.item, text.item.task, text.item.answer, "correct", form="composed", parts=parts)
-    yield from soft(text.item, text.item.task, text_changes(text, pool, seed, most), "composed", parts)
-
-
-def text_changes(text: ComposedText, pool: Pool, seed: int, most: int) -> Iterator[ChangedText]:
-    """Yield the text with one error, with two and so on up to `most`, each in another fact."""
     by_fact = [list(changes(fact, pool, seed, RULES)) for fact in text.facts]
     changeable = [place for place, options in enumerate(by_fact) if options]
     order = sorted(changeable, key=lambda place: draw(seed, "fact", text.item.id, str(place)))
@@ -107,7 +107,7 @@ def text_changes(text: ComposedText, pool: Pool, seed: int, most: int) -> Iterat
             place: min(by_fact[place], key=lambda change: draw(seed, str(count), text.item.id, change.answer))
             for place in order[:count]
         }
-        yield _join(text, chosen)
+        yield from soft(text.item, text.item.task, [_join(text, chosen)], "composed", parts)
 
 
 def _join(text: ComposedText, chosen: Mapping[int, ChangedText]) -> ChangedText:
@@ -139,17 +139,6 @@ def _by_topic(facts: Iterable[Statement]) -> list[tuple[str, list[Statement]]]:
     return sorted(by_topic.items())
 
 
-def _portions(facts: Sequence[Statement], seed: int) -> Iterator[Sequence[Statement]]:
-    """Yield the facts in portions of two to five; a single remaining one joins the last portion."""
-    start = 0
-    while len(facts) - start >= SIZES[0]:
-        size = SIZES[draw(seed, "size", facts[start].item.id)[0] % len(SIZES)]
-        if len(facts) - start - size == 1:
-            size += 1 if size < SIZES[-1] else -1
-        yield facts[start : start + size]
-        start += size
-
-
 def _text(facts: Sequence[Statement], topic: str, seed: int, use: int) -> ComposedText:
     first = facts[0].item
     key = "\0".join(fact.item.id for fact in facts)
@@ -167,9 +156,8 @@ def _text(facts: Sequence[Statement], topic: str, seed: int, use: int) -> Compos
     name = f"text:{chance.hex()}"
     blank = SourceItem(source=first.source, id=name, task=task, question=question, answer="-", **about)
     text = ComposedText(blank, tuple(facts), joints)
-    return ComposedText(
-        blank.model_copy(update={"answer": text.tell([fact.text for fact in facts])[0]}), text.facts, joints
-    )
+    answer, _ = text.tell([fact.text for fact in facts])
+    return replace(text, item=blank.model_copy(update={"answer": answer}))
 
 
 def _joints(facts: Sequence[Statement], chance: bytes) -> tuple[str, ...]:

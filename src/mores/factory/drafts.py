@@ -16,7 +16,7 @@ from typing import Literal
 from mores.factory.gold import ChangedText, Gold, Kind, Mistake, Original
 from mores.factory.items import SourceItem, Task
 from mores.factory.statement import Statement, bare, sentence
-from mores.factory.wrap import Wrapped, Wrapper
+from mores.factory.wrap import Wrapper
 from mores.types import Error, ErrorReport, Sample, Severity
 
 Maker = Callable[[Statement], Iterable[ChangedText]]
@@ -98,34 +98,9 @@ def word(draft: Draft, wrapper: Wrapper) -> Gold:
     item, change = draft.item, draft.change
     wrapped = wrapper.wrap(item, draft.answer, task=draft.task)
     before, after = wrapped.text[: wrapped.answer_start], wrapped.text[wrapped.answer_end :]
-    sample = Sample(
-        id=f"{item.source}-{draft.key}",
-        instruction=wrapped.instruction,
-        text=wrapped.text,
-        language=item.language,
-        region=item.region,
-        source=item.source,
-    )
-    return Gold(
-        sample=sample,
-        report=_report(draft, wrapped),
-        task=draft.task,
-        kind=draft.kind,
-        maker=draft.maker,
-        answer=item.answer if draft.kind == "hard" else None,
-        original=Original(instruction=wrapped.instruction, text=f"{before}{change.correct}{after}") if change else None,
-        item=item.name,
-        parts=tuple(part.name for part in draft.parts),
-    )
-
-
-def _report(draft: Draft, wrapped: Wrapped) -> ErrorReport:
-    if draft.correct:
-        return ErrorReport()
-    if draft.change:
-        mistakes = draft.change.mistakes
-    else:  # a wrong answer of the source
-        explanation = f"The answer should be “{draft.item.answer}”, not “{draft.answer}”."
+    mistakes = change.mistakes if change else ()
+    if draft.kind == "hard":  # a wrong answer of the source
+        explanation = f"The answer should be “{item.answer}”, not “{draft.answer}”."
         mistakes = (Mistake(0, len(draft.answer), "source", Severity.MAJOR, "incorrect answer", explanation),)
     errors = tuple(
         Error(
@@ -139,7 +114,25 @@ def _report(draft: Draft, wrapped: Wrapped) -> ErrorReport:
         )
         for mistake in mistakes
     )
-    return ErrorReport(errors=errors, explanation=" ".join(mistake.explanation for mistake in mistakes))
+    sample = Sample(
+        id=f"{item.source}-{draft.key}",
+        instruction=wrapped.instruction,
+        text=wrapped.text,
+        language=item.language,
+        region=item.region,
+        source=item.source,
+    )
+    return Gold(
+        sample=sample,
+        report=ErrorReport(errors=errors, explanation=" ".join(mistake.explanation for mistake in mistakes)),
+        task=draft.task,
+        kind=draft.kind,
+        maker=draft.maker,
+        answer=item.answer if draft.kind == "hard" else None,
+        original=Original(instruction=wrapped.instruction, text=f"{before}{change.correct}{after}") if change else None,
+        item=item.name,
+        parts=tuple(part.name for part in draft.parts),
+    )
 
 
 def cap(
@@ -169,7 +162,8 @@ def limit(chosen: Mapping[Stratum, Sequence[Draft]], *, most: int, seed: int) ->
     """
     kept: list[Draft] = []
     for source in sorted({stratum[0] for stratum in chosen}):
-        strata = [list(pairs_of(chosen[key])) for key in sorted(chosen) if key[0] == source]
+        of_source = [chosen[key] for key in sorted(chosen) if key[0] == source]
+        strata = [list(zip(drafts[::2], drafts[1::2], strict=True)) for drafts in of_source]
         strata.sort(key=lambda pairs: (_has_soft(pairs), len(pairs)))
         room, left = most // 2, len(strata)
         equal = room // left
@@ -179,11 +173,6 @@ def limit(chosen: Mapping[Stratum, Sequence[Draft]], *, most: int, seed: int) ->
             room, left = room - len(taken), left - 1
             kept += [draft for pair in taken for draft in pair]
     return kept
-
-
-def pairs_of(drafts: Sequence[Draft]) -> Iterator[tuple[Draft, Draft]]:
-    """Return the pairs of a sampling, which returns them one after the other."""
-    return zip(drafts[::2], drafts[1::2], strict=True)
 
 
 def _has_soft(pairs: Iterable[tuple[Draft, Draft]]) -> bool:

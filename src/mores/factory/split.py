@@ -1,4 +1,9 @@
-"""Train, dev and test without leakage: samples that share an item or a question are in the same split."""
+"""Train, dev and test without leakage: samples that share an item or a question, or are near twins, are in one split.
+
+Two items are near twins if their distinctive n-grams overlap by half (Jaccard similarity): the runs of five characters
+of question and answer, without case and punctuation, that few items have. N-grams that many items have are the wording
+of a questionnaire, not what is asked. An item with hardly any distinctive n-grams has no twins.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +17,11 @@ import numpy as np
 
 from mores.factory.drafts import draw
 from mores.factory.items import SourceItem, Task
-from mores.factory.ngrams import Integers, char_ngrams
+from mores.factory.shortcut import Integers, char_ngrams
 
 
 class Components:
-    """Names in groups: names that have a key in common, or are joined, are in one."""
+    """Names in groups (union-find): names that have a key in common, or are joined, are in one."""
 
     def __init__(self) -> None:
         self._parent: dict[str, str] = {}

@@ -6,6 +6,9 @@
 | an English question with a short answer | "A common snack in Peru is corn." (`subject`) |
 | a norm that an item rests on (`norm_of`) | the norm |
 | any other | the answer alone, which cannot be combined |
+
+The subject of a question is a noun phrase that its answer completes to a sentence: "the place where people meet in
+Peru" for "In Peru, where do people meet?".
 """
 
 from __future__ import annotations

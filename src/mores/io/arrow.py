@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mores.errors import ConfigError
-from mores.io.packed import Room
-from mores.io.source import TableSource, why_unreadable
+from mores.io.source import Room, TableSource, why_unreadable
 from mores.io.values import load_json
 
 BATCH = 1024

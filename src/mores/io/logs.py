@@ -18,8 +18,7 @@ from zipfile import ZipFile, ZipInfo
 from mores.errors import ConfigError, InputError
 from mores.extras import require
 from mores.io.columns import LANGUAGE, REGION
-from mores.io.packed import BAD_ZIP
-from mores.io.source import Rows, TableRow, TableSource, numbered_lines
+from mores.io.source import BAD_ZIP, Rows, TableRow, TableSource, numbered_lines
 
 AGAIN = "#"
 """Parts an id from the number of the answer, for every answer after the first."""

@@ -1,4 +1,4 @@
-"""Samples from tables, and a check of a whole table before money is spent on it."""
+"""Samples from tables and from what programs hold in memory, and a check of a table before money is spent on it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,37 @@ from pathlib import Path
 from typing import Any
 
 from mores.errors import InputError
-from mores.io.arrow import import_parquet
+from mores.io.arrow import BATCH, batch_values, import_parquet
 from mores.io.columns import MOST_PROBLEMS, TableColumn, TableReport
 from mores.io.fields import EVIDENCE, SampleReader, sample_columns
-from mores.io.frames import frame_rows
 from mores.io.rows import Reading, read_rows
 from mores.io.source import ARROW, STDIN, Rows, TableRow, TableSource, find_source, spool
 from mores.types import Record, Sample
+
+
+def is_frame(data: object) -> bool:
+    """Return whether this is a frame or a table, whose columns come as one object."""
+    return any(hasattr(data, name) for name in ("iter_rows", "to_batches", "itertuples")) and hasattr(data, "columns")
+
+
+def frame_rows(data: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a frame, a table or an iterable of mappings; None where pandas has NaN, NA or NaT."""
+    if not is_frame(data):
+        for number, row in enumerate(data, 1):
+            if not isinstance(row, Mapping):
+                problem = f"row {number} is a {type(row).__name__}"
+                raise InputError(f"{problem}; give a path, a frame of pandas or polars, or mappings such as dicts")
+            yield row
+    elif hasattr(data, "iter_rows"):  # polars
+        yield from (dict(row) for row in data.iter_rows(named=True))
+    elif hasattr(data, "to_batches"):  # pyarrow
+        yield from (values for values in batch_values(data.to_batches()) if values is not None)
+    else:  # pandas
+        for start in range(0, len(data), BATCH):
+            part = data.iloc[start : start + BATCH].astype(object)
+            for values in part.where(part.notna(), None).to_dict("records"):
+                yield {str(name): value for name, value in values.items()}
+
 
 OnBad = Callable[[InputError], None]
 

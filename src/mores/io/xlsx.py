@@ -14,8 +14,7 @@ from posixpath import normpath
 from xml.parsers import expat
 
 from mores.errors import InputError
-from mores.io.packed import BAD_ZIP, Room
-from mores.io.source import TableSource
+from mores.io.source import BAD_ZIP, Room, TableSource
 
 Cells = dict[int, str]
 """The texts of a row by the place of their column, from 0."""

@@ -23,10 +23,9 @@ from langcodes import Language
 
 from mores.culture import accepts, language, macrolanguage
 from mores.errors import InputError
-from mores.language.confusions import confusions
 from mores.language.letters import EAST_ASIAN, MOST, RULES
 from mores.language.model import shipped
-from mores.language.scope import tag_of
+from mores.language.scope import confusions, tag_of
 from mores.language.score import Floats, score
 from mores.language.scripts import NUMBERS
 from mores.language.spelling import RIVALS
@@ -94,7 +93,14 @@ def detect(
     expectations = (
         [_expectation(tag) if tag else None for tag in expected] if expected is not None else [None] * len(texts)
     )
-    allowed = _allowed(candidates)
+    allowed = np.ones(len(languages()), np.bool_)
+    if candidates is not None:
+        tags = [(tag, model_tag(tag)) for tag in candidates]
+        unknown = ", ".join(sorted(tag for tag, name in tags if name is None))
+        if unknown or not tags:
+            reason = "not known to the model; see mores.language.languages()"
+            raise InputError(f"candidates {unknown or '(none)'}: {reason}")
+        allowed = np.isin(languages(), [name for _, name in tags if name])
     detections: list[Detection] = []
     for first in range(0, len(texts), _AT_ONCE):
         part = slice(first, first + _AT_ONCE)
@@ -140,16 +146,6 @@ def _expectation(expected: str) -> _Expected | None:
     script = Language.get(language(expected)).script
     indices = tuple(index for name, index in _indices().items() if name == tag or accepts(expected, name))
     return _Expected(tag, indices, script if script in NUMBERS else None)
-
-
-def _allowed(candidates: Collection[str] | None) -> npt.NDArray[np.bool_]:
-    if candidates is None:
-        return np.ones(len(languages()), np.bool_)
-    tags = [(tag, model_tag(tag)) for tag in candidates]
-    unknown = ", ".join(sorted(tag for tag, name in tags if name is None))
-    if unknown or not tags:
-        raise InputError(f"candidates {unknown or '(none)'}: not known to the model; see mores.language.languages()")
-    return np.isin(languages(), [name for _, name in tags if name])
 
 
 @cache
@@ -231,12 +227,15 @@ class _Batch:
             chosen = (labels[scores.segments] == main[self.cut.text[scores.segments]]) & (labels[scores.segments] >= 0)
             members = scores.segments[chosen]
             texts, text_of = np.unique(self.cut.text[members], return_inverse=True)
-            nats, grams, total, evidence = (
-                _sum_by_text(v[chosen], text_of, len(texts))
-                for v in (scores.nats, scores.grams, scores.total, scores.evidence)
-            )
+            sums = []
+            for values in (scores.nats, scores.grams, scores.total, scores.evidence):
+                sums.append(np.zeros((len(texts), *values.shape[1:])))
+                np.add.at(sums[-1], text_of, values[chosen])
+            nats, grams, total, evidence = sums
             columns = self.columns[scores.script]
-            chances = _softmax(self._logits(nats, grams, evidence, self.prior[texts][:, columns]))
+            logits = self._logits(nats, grams, evidence, self.prior[texts][:, columns])
+            chances = np.exp(logits - logits.max(axis=1, keepdims=True, initial=_NEVER * 2))
+            chances /= chances.sum(axis=1, keepdims=True)
             ranks = np.argsort(-chances, axis=1, kind="stable")[:, : ALTERNATIVES + 1]
             block = shipped().blocks.get(scores.script)
             needed = self.calibration.needed(grams)
@@ -271,18 +270,6 @@ class _Batch:
         rivals = bool(others) and frozenset((tag, others[0][0])) in RIVALS
         sure = tag if chance >= (max(needed, RIVAL) if rivals else needed) and not unusual else None
         return Detection(tag, chance, sure, tuple(others), shares, expected, needed)
-
-
-def _sum_by_text(values: Floats, text_of: Ints, count: int) -> Floats:
-    sums = np.zeros((count, *values.shape[1:]))
-    np.add.at(sums, text_of, values)
-    return sums
-
-
-def _softmax(logits: Floats) -> Floats:
-    chances = np.exp(logits - logits.max(axis=1, keepdims=True, initial=_NEVER * 2))
-    probabilities: Floats = chances / chances.sum(axis=1, keepdims=True)
-    return probabilities
 
 
 def _walk(emitted: Floats) -> Ints:

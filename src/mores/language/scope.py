@@ -3,11 +3,15 @@
 Excluded by hand are varieties that are confused on held-out text with a related language that has at least twenty times
 as many writers, unless they are the standard language of a state or region: recognising Scots would cost more English
 than it gains Scots.
+
+With an expected language compete those it is confused with, and English. The model's list comes from held-out text; the
+table here adds other known cases: languages without a declaration, and those that models answer in instead.
 """
 
 from __future__ import annotations
 
 from mores.culture import language
+from mores.language.model import shipped
 
 VARIETIES = {
     "az": "tly",
@@ -36,3 +40,29 @@ def tag_of(code: str) -> str:
     tag = language(code)
     base = tag.partition("-")[0]
     return tag if tag in LEFT_OUT else SAME.get(base, base)
+
+
+ALSO = {
+    "bal": "ur fa ps ar sd",
+    "ckb": "fa ar ug ku",
+    "hil": "ceb fil war",
+    "lah": "ur",
+    "pap": "es pt nl",
+    "ps": "fa ur ar",
+    "rn": "rw sw",
+    "rw": "rn sw",
+    "sd": "ur fa ar",
+    "tn": "nso st",
+    "wo": "fr",
+    "ja": "zh",
+    "yue": "zh",
+    "zh": "ja yue",
+    "as": "bn",
+}
+EVERYWHERE = ("en",)
+
+
+def confusions(tag: str) -> tuple[str, ...]:
+    """Return the languages that a language is confused with, English last."""
+    near = (*ALSO.get(tag, "").split(), *shipped().confusions.get(tag, ()), *EVERYWHERE)
+    return tuple(dict.fromkeys(name for name in near if name != tag))

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mores.language.grams import keys
 from mores.language.letters import EAST_ASIAN, count_east_asian, rules_of
-from mores.language.model import DetectionModel, ScriptModel
+from mores.language.model import DetectionModel, ScriptModel, keys
 from mores.language.scripts import NAMES, SPACE
 from mores.language.spelling import MARK, PAIRS
 from mores.language.text import Ints, Segments
@@ -46,7 +45,13 @@ def score(segments: Segments, model: DetectionModel) -> Iterator[LanguageScores]
         chosen = np.flatnonzero(segments.script == number)
         script = NAMES[number]
         if script == "Jpan":
-            yield _east_asian(segments, chosen)
+            part = _only(segments, chosen)
+            begins = np.zeros(len(part.codes), np.int64)
+            begins[part.starts] = 1
+            letters = part.codes != SPACE
+            nats = count_east_asian(part.codes[letters], (np.cumsum(begins) - 1)[letters], len(chosen))
+            none = np.zeros(len(chosen))
+            yield LanguageScores(script, EAST_ASIAN, chosen, nats, none, none, np.full(nats.shape, np.nan))
         elif script in model.blocks:
             yield _block_scores(segments, chosen, script, model.blocks[script])
 
@@ -107,13 +112,3 @@ def _only(segments: Segments, chosen: Ints) -> Segments:
     codes = np.append(segments.codes[positions], np.uint32(SPACE))
     texts_of = segments.text[chosen]
     return Segments(codes, starts, texts_of, segments.script[chosen], segments.size[chosen], segments.texts)
-
-
-def _east_asian(segments: Segments, chosen: Ints) -> LanguageScores:
-    part = _only(segments, chosen)
-    begins = np.zeros(len(part.codes), np.int64)
-    begins[part.starts] = 1
-    letters = part.codes != SPACE
-    nats = count_east_asian(part.codes[letters], (np.cumsum(begins) - 1)[letters], len(chosen))
-    none = np.zeros(len(chosen))
-    return LanguageScores("Jpan", EAST_ASIAN, chosen, nats, none, none, np.full(nats.shape, np.nan))

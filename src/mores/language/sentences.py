@@ -57,17 +57,12 @@ def _lines(text: str) -> Iterator[Span]:
     """Yield the stretches between line breaks that end a sentence."""
     start = 0
     for match in _BREAK.finditer(text):
-        if not _is_wrapped(text, start, match):
+        # Only wrapped: one break, no mark before it, and a small letter after it.
+        is_wrapped = _WRAPPED.match(text, match.start()) and text[match.end()].islower() and text[start] not in "#|"
+        if not is_wrapped or _MARKER.match(text, match.end()):
             yield start, match.start()
             start = match.end()
     yield start, len(text)
-
-
-def _is_wrapped(text: str, start: int, gap: re.Match[str]) -> bool:
-    """Return whether a line was only wrapped: one break, no mark before it, and a small letter after it."""
-    if not _WRAPPED.match(text, gap.start()):
-        return False
-    return text[gap.end()].islower() and text[start] not in "#|" and not _MARKER.match(text, gap.end())
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:

@@ -63,8 +63,20 @@ def segments(texts: Sequence[str]) -> Segments:
     script[:-1][(codes[:-1] == APOSTROPHE) & (script[1:] == NUMBERS["Latn"])] = NUMBERS["Latn"]
     weight = properties.weight[script] * (script > 0)
     segment, owner = _cut(codes, breaks, text, weight)
-    main, size = _main_scripts(segment, script, weight, len(owner))
-    return _keep_lettered(codes, script, segment, owner, main, size, len(texts))
+    cells = np.bincount(segment * len(NAMES) + script, weights=weight, minlength=len(owner) * len(NAMES))
+    by_script = cells.reshape(len(owner), len(NAMES))
+    main, size = by_script.argmax(axis=1), by_script.max(axis=1, initial=0)
+    # Only the letters of the main script, each word after a space.
+    positions = np.flatnonzero((script == main[segment]) & (script > 0))
+    segment_of = segment[positions]
+    begins = np.ones(len(positions), np.bool_)
+    begins[1:] = (positions[1:] != positions[:-1] + 1) | (segment_of[1:] != segment_of[:-1])
+    spaced = np.append(np.insert(codes[positions], np.flatnonzero(begins), SPACE), np.uint32(SPACE))
+    with_letters = np.flatnonzero(size > 0)
+    # Each begins a word, before which as many spaces stand as words began.
+    first = np.searchsorted(segment_of, with_letters)
+    starts = first + np.cumsum(begins)[first] - 1
+    return Segments(spaced, starts, owner[with_letters], main[with_letters], size[with_letters], len(texts))
 
 
 def _codes(texts: Sequence[str]) -> npt.NDArray[np.uint32]:
@@ -92,36 +104,3 @@ def _cut(
     new = np.ones(len(codes), np.bool_)
     new[1:] = last[1:] != last[:-1]
     return np.cumsum(new) - 1, text[new]
-
-
-def _main_scripts(
-    segment: Ints, script: npt.NDArray[np.uint8], weight: npt.NDArray[np.float32], count: int
-) -> tuple[Ints, npt.NDArray[np.float64]]:
-    """Return the main script of each segment, and the number of its letters in it."""
-    cells = np.bincount(segment * len(NAMES) + script, weights=weight, minlength=count * len(NAMES))
-    by_script = cells.reshape(count, len(NAMES))
-    return by_script.argmax(axis=1), by_script.max(axis=1, initial=0)
-
-
-def _keep_lettered(
-    codes: npt.NDArray[np.uint32],
-    script: npt.NDArray[np.uint8],
-    segment: Ints,
-    owner: Ints,
-    main: Ints,
-    size: npt.NDArray[np.float64],
-    texts: int,
-) -> Segments:
-    """Return the segments with letters: each word after a space."""
-    positions = np.flatnonzero((script == main[segment]) & (script > 0))
-    segment_of = segment[positions]
-    begins = np.ones(len(positions), np.bool_)
-    begins[1:] = (positions[1:] != positions[:-1] + 1) | (segment_of[1:] != segment_of[:-1])
-    word = np.flatnonzero(begins)
-    spaced = np.append(np.insert(codes[positions], word, SPACE), np.uint32(SPACE))
-    with_letters = np.flatnonzero(size > 0)
-    first = np.searchsorted(
-        segment_of, with_letters
-    )  # each begins a word, before which as many spaces stand as words began
-    starts = first + np.cumsum(begins)[first] - 1
-    return Segments(spaced, starts, owner[with_letters], main[with_letters], size[with_letters], texts)

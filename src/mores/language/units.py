@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import NamedTuple
 
 from mores.language.sentences import sentences
@@ -132,3 +133,17 @@ def _key(word: str) -> str:
         return word
     visible = "".join(c for c in word if c not in _APOSTROPHES and kind(c) != "f")
     return unicodedata.normalize("NFC", visible)
+
+
+FILE = "quantities.txt"
+
+
+def quantities(text: str) -> set[str]:
+    """Return the numbers, months, weekdays and seasons that a text names, without regard to case."""
+    return {key for key in vocabulary(text) if key in _listed() or any(sign.isdigit() for sign in key)}
+
+
+@cache
+def _listed() -> frozenset[str]:
+    lines = (files(__package__) / FILE).read_text("utf-8").splitlines()
+    return frozenset(key for line in lines if not line.startswith("#") for key in vocabulary(line))

@@ -18,7 +18,10 @@ from mores.formatting import count, first_problems
 from mores.io import JsonlWriter, read_records, spool, write_text
 from mores.longanswer.answers import read_answers
 from mores.longanswer.appraise import SUMMARIES, Appraising, announce, counting_of, write_summaries
-from mores.longanswer.collection import Candidate, CandidateStatus, Collector, CollectStage, add_up, read_candidates
+from mores.longanswer.collection import CandidateStatus, Collector
+from mores.longanswer.collection.asking import CollectStage
+from mores.longanswer.collection.candidates import Candidate, read_candidates
+from mores.longanswer.collection.numbers import add_up
 from mores.longanswer.evaluate import ANSWERS, FILES, NAMES, LongformEvaluation
 from mores.longanswer.folder import COLLECTION, CollectRun, LongformRun
 from mores.longanswer.records import LongAnswer

@@ -22,14 +22,13 @@ from mores.formatting import count, money
 from mores.io import read_records, write_text
 from mores.longanswer.evaluate import LongformEvaluation
 from mores.longanswer.factuality import check_k, median_claims
+from mores.longanswer.judging import TRANSLATION_TOKENS, verify_request
 from mores.longanswer.lid import checker
 from mores.longanswer.records import LongAnswer, Surface
 from mores.longanswer.settings import MEDIAN, AppraiseSettings
 from mores.longanswer.stages import claims_requests, english_of, keep_language, relevance_requests, translation_requests
 from mores.longanswer.summary import Counting, LongformSummary
 from mores.longanswer.tokens import default_tokenizer
-from mores.longanswer.translate import MAX_TOKENS
-from mores.longanswer.verify import verify_request
 from mores.models import Model, Request, open_model
 from mores.registry import name_of
 from mores.search import Options as SearchOptions
@@ -71,7 +70,7 @@ def estimate(
         taken: dict[str, Sums] = {"relevance": _taken(relevance_requests(answer, judged), REASON_TOKENS)}
         if into_english:  # a translation is as long as its original
             pairs = zip(english_of(answer, surface), (answer.question, answer.answer), strict=True)
-            completion = sum(min(MAX_TOKENS, guess_tokens(text)) for english, text in pairs if english is None)
+            completion = sum(min(TRANSLATION_TOKENS, guess_tokens(text)) for english, text in pairs if english is None)
             calls, prompt, _ = _taken(translation_requests(answer, surface), 0)
             taken["translate"] = (calls, prompt, completion)
         if facts:

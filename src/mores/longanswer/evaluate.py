@@ -30,7 +30,8 @@ from typing import NamedTuple, TypeVar, TypeVarTuple
 from mores.engine import Asker, Counts, Progress, Reply
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, read_records
-from mores.longanswer import claims, relevance, stages, translate, verify
+from mores.longanswer import stages
+from mores.longanswer.judging import PROMPTS
 from mores.longanswer.records import (
     Appraisal,
     ClaimSearch,
@@ -226,14 +227,14 @@ class LongformEvaluation:
         """Return what must be the same for two results to be comparable."""
         fields = {"task": "longform.1", "data": data_hash(self.answers), "lid": self.checker}
         if self.judge is not None:
-            translator = _identity(self.translator or self.judge, translate.PROMPTS)
+            translator = _identity(self.translator or self.judge, "translation")
             fields["translation"] = translator if self.into_english else "none"
-            fields["relevance"] = _identity(self.judge, relevance.PROMPTS)
+            fields["relevance"] = _identity(self.judge, "relevance")
             fields["judged"] = "all" if self.judge_all else "without-issues"
         if self.judge is not None and self.backend is not None:
-            fields["claims"] = _identity(self.extractor or self.judge, claims.PROMPTS)
+            fields["claims"] = _identity(self.extractor or self.judge, "claims")
             fields["search"] = f"{self.backend.identity}.{self.results}"
-            fields["verification"] = _identity(self.verifier or self.judge, verify.PROMPTS)
+            fields["verification"] = _identity(self.verifier or self.judge, "verification")
         return sign(fields)
 
     @property
@@ -297,11 +298,13 @@ def data_hash(path: Path) -> str:
     """Return eight digits that change when an answer does, and the number of answers."""
     total, count = blake2b(digest_size=4), 0
     for answer in read_records(path, LongAnswer):
-        total.update(answer.model_dump_json().encode("utf-8", "surrogatepass"))
+        # As 0.2.0 wrote it, before a failure said whose fault it is: the same data have the same digits.
+        whole = answer.model_dump_json(exclude={"failure": {"blame"}})
+        total.update(whole.encode("utf-8", "surrogatepass"))
         count += 1
     return f"{total.hexdigest()}.{count}"
 
 
-def _identity(asker: Asker, prompts: tuple[str, ...]) -> str:
-    texts = (read_prompt(__file__, f"prompts/{name}") for name in prompts)
+def _identity(asker: Asker, question: str) -> str:
+    texts = (read_prompt(__file__, f"prompts/{name}") for name in PROMPTS[question])
     return f"{asker.model.identity}.{hash_prompts(*texts)}"

@@ -14,7 +14,8 @@ from mores.culture import base_language
 from mores.formatting import count
 from mores.hub import CARD, TAGS, Upload, with_fields
 from mores.longanswer.appraise import SUMMARIES, read_summaries
-from mores.longanswer.collection import CandidateStatus, Collected, Collection
+from mores.longanswer.collection import CandidateStatus, Collected
+from mores.longanswer.collection.numbers import Collection
 from mores.longanswer.evaluate import ANSWERS, FILES, read_appraised
 from mores.longanswer.records import Appraisal, LongAnswer
 from mores.longanswer.summary import LongformSummary

@@ -74,11 +74,16 @@ class Claim(Record):
     failure: Failure | None = None
 
 
-class Surface(Record):
-    """What is measured on an answer without a model."""
+class AnswerRecord(Record):
+    """What a stage finds about an answer, which its id and its model name."""
 
     id: str
     model: str = ""
+
+
+class Surface(AnswerRecord):
+    """What is measured on an answer without a model."""
+
     language: LanguageCheck | None = None
     """None where it was not checked."""
     repetition: Repetition | None = None
@@ -87,11 +92,9 @@ class Surface(Record):
     """Why there is no answer."""
 
 
-class Translation(Record):
+class Translation(AnswerRecord):
     """The question and the answer as they are judged; both None where they are not."""
 
-    id: str
-    model: str = ""
     question: str | None = None
     answer: str | None = None
     english: bool = True
@@ -100,11 +103,9 @@ class Translation(Record):
     """None also where an answer is not judged because of its surface."""
 
 
-class Extraction(Record):
+class Extraction(AnswerRecord):
     """The claims of an answer."""
 
-    id: str
-    model: str = ""
     claims: tuple[Claim, ...] | None = None
     """Exact duplicates are dropped; None where the answer was not read, or no sentence of it could be."""
     sentences: int = 0
@@ -114,11 +115,9 @@ class Extraction(Record):
     """Also where only some sentences could not be read."""
 
 
-class ClaimSearch(Record):
+class ClaimSearch(AnswerRecord):
     """What was found for the claims of an answer, in their order."""
 
-    id: str
-    model: str = ""
     found: tuple[Found, ...] = ()
 
 
@@ -130,29 +129,23 @@ class ClaimDecision(Record):
     failure: Failure | None = None
 
 
-class Verification(Record):
+class Verification(AnswerRecord):
     """What was decided about the claims of an answer, in their order."""
 
-    id: str
-    model: str = ""
     decisions: tuple[ClaimDecision, ...] = ()
 
 
-class RelevanceDecision(Record):
+class RelevanceDecision(AnswerRecord):
     """Whether an answer is relevant, or why that could not be judged."""
 
-    id: str
-    model: str = ""
     relevant: bool | None = None
     reason: str = ""
     failure: Failure | None = None
 
 
-class Appraisal(Record):
+class Appraisal(AnswerRecord):
     """Everything that was measured about one answer. What was not requested, or failed, is None."""
 
-    id: str
-    model: str = ""
     language: LanguageCheck | None = None
     repetition: Repetition | None = None
     """None when nothing repeats."""

@@ -33,7 +33,7 @@ def known_checks() -> Sequence[str]:
 
 def known_stages() -> Sequence[str]:
     """Return the names of the stages of a collection."""
-    from mores.longanswer.collection import CollectStage
+    from mores.longanswer.collection.asking import CollectStage
 
     return [str(stage) for stage in CollectStage]
 

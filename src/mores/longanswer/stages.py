@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from mores.engine import Reply
 from mores.errors import InputError
-from mores.longanswer import claims as claiming
-from mores.longanswer import relevance as judging
-from mores.longanswer import translate as translating
-from mores.longanswer import verify as verifying
+from mores.longanswer import judging
+from mores.longanswer.judging import ClaimVerdict, is_english
 from mores.longanswer.records import (
     Appraisal,
     Claim,
@@ -26,8 +24,6 @@ from mores.longanswer.records import (
 )
 from mores.longanswer.repetition import find_repetitions
 from mores.longanswer.tells import find_tells
-from mores.longanswer.translate import is_english
-from mores.longanswer.verify import ClaimVerdict
 from mores.models import Request
 from mores.search.base import Found
 from mores.types import Failure, FailureKind
@@ -75,9 +71,8 @@ def has_issue(surface: Surface | Appraisal) -> bool | None:
 
 def translation_requests(answer: LongAnswer, surface: Surface) -> list[Request]:
     """Ask for translations: of the question, then of the answer, unless they are available in English."""
-    question, text = english_of(answer, surface)
-    missing = ((question, translating.question_request), (text, translating.answer_request))
-    return [ask(answer) for text_in_english, ask in missing if text_in_english is None]
+    parts = zip(("question", "answer"), english_of(answer, surface), strict=True)
+    return [judging.translation_request(answer, part) for part, english in parts if english is None]
 
 
 def read_translation(answer: LongAnswer, surface: Surface, replies: Sequence[Reply]) -> Translation:
@@ -115,14 +110,14 @@ def claims_requests(translation: Translation) -> list[Request]:
     """Ask for the claims of each sentence."""
     if translation.question is None or translation.answer is None:
         return []
-    return [claiming.claims_request(translation.question, window) for window in claiming.windows(translation.answer)]
+    return [judging.claims_request(translation.question, window) for window in judging.windows(translation.answer)]
 
 
 def read_extraction(translation: Translation, replies: Sequence[Reply]) -> Extraction:
     """Return the claims in the replies about the sentences; replies that cannot be read do not affect the others."""
     if translation.answer is None:
         return Extraction(id=translation.id, model=translation.model)
-    read = [reply if isinstance(reply, Failure) else claiming.read_claims(reply) for reply in replies]
+    read = [reply if isinstance(reply, Failure) else judging.read_claims(reply) for reply in replies]
     failures = [claims for claims in read if isinstance(claims, Failure)]
     failure = _summed(failures, len(read), "sentence")
     result = Extraction(
@@ -130,7 +125,7 @@ def read_extraction(translation: Translation, replies: Sequence[Reply]) -> Extra
     )
     if failures and len(failures) == len(read):
         return result
-    claims_of_answer = claiming.distinct(() if isinstance(claims, Failure) else claims for claims in read)
+    claims_of_answer = judging.distinct(() if isinstance(claims, Failure) else claims for claims in read)
     return result.model_copy(
         update={"claims": tuple(Claim(text=text, sentence=place) for place, text in claims_of_answer)}
     )
@@ -143,7 +138,7 @@ def verify_requests(extraction: Extraction, searched: ClaimSearch) -> list[Reque
     """Ask about each claim for which something was found."""
     _check_count(extraction, len(searched.found), "searches for", "search")
     pairs = zip(extraction.claims or (), searched.found, strict=True)
-    return [verifying.verify_request(claim.text, result.evidence) for claim, result in pairs if result.evidence]
+    return [judging.verify_request(claim.text, result.evidence) for claim, result in pairs if result.evidence]
 
 
 def read_verification(searched: ClaimSearch, replies: Sequence[Reply]) -> Verification:
@@ -154,10 +149,10 @@ def read_verification(searched: ClaimSearch, replies: Sequence[Reply]) -> Verifi
 
 
 def _decision(result: Found, replies: Iterator[Reply]) -> ClaimDecision:
-    verdict: ClaimVerdict | Failure = result.failure or verifying.NOTHING_FOUND
+    verdict: ClaimVerdict | Failure = result.failure or judging.NOTHING_FOUND
     if result.evidence:
         reply = next(replies)
-        verdict = reply if isinstance(reply, Failure) else verifying.read_verdict(reply)
+        verdict = reply if isinstance(reply, Failure) else judging.read_verdict(reply)
     return ClaimDecision(failure=verdict) if isinstance(verdict, Failure) else ClaimDecision(**verdict._asdict())
 
 

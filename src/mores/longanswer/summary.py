@@ -28,10 +28,10 @@ from mores.culture import base_language
 from mores.formatting import between, percent
 from mores.longanswer import factuality
 from mores.longanswer.figures import FigurePart, Score, figure, mean, of_claims, overall, plain
+from mores.longanswer.judging import is_english
 from mores.longanswer.records import Appraisal, LongAnswer
 from mores.longanswer.stages import STAGES, has_issue
 from mores.longanswer.tells import Tell
-from mores.longanswer.translate import is_english
 from mores.types import Record, Result, Signature
 
 HIGH_AND_MID = frozenset({"ar", "de", "en", "es", "he", "hi", "hu", "ja", "ko", "ru", "zh"})

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from mores.io import SampleTable, file_name
-from mores.io.frames import is_frame
+from mores.io.samples import is_frame
 from mores.metric.audit.run import AuditRun, audit_injections
 from mores.metric.folder import JUDGEMENTS, ScoreRun, open_score_run
 from mores.metric.metric import Metric, as_sample, make_metric

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 
-from mores.language.quantities import quantities
 from mores.language.sentences import sentences
-from mores.language.units import vocabulary
+from mores.language.units import quantities, vocabulary
 from mores.models.base import LONGEST_QUOTATION, Explanations
 from mores.search.content import content_words, function_words
 from mores.search.ground import cut

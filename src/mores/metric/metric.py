@@ -13,7 +13,7 @@ from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.formatting import count
 from mores.io import sample_from
-from mores.io.frames import frame_rows, is_frame
+from mores.io.samples import frame_rows, is_frame
 from mores.metric.explained import checked
 from mores.metric.parts import report_parts
 from mores.metric.prompt import messages, prompt_hash, shared

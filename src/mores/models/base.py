@@ -162,10 +162,11 @@ class Completion(NamedTuple):
     alternatives: Alternatives | None = None
     """The likeliest first tokens and their log-probabilities, where they were asked for and the server gives them."""
 
-    def complete(self, *graded: Stop) -> Written | Failure:
+    def complete(self, *graded: Stop, empty: bool = False) -> Written | Failure:
         """Return what can be graded; or why nothing can.
 
-        A protocol names the incomplete answers that it grades nevertheless, such as a letter that is cut off after it.
+        A protocol names the incomplete answers that it grades nevertheless, such as a letter that is cut off after it;
+        with `empty` also nothing, where that is all that the model had to say.
         """
         stop = stop_of(self.stop)
         text, thoughts = split_thoughts(self.text)
@@ -178,7 +179,7 @@ class Completion(NamedTuple):
             kind, reason = FailureKind.TRUNCATED, f"the answer was cut off{tokens}; it ends with {text[-60:]!r}"
         elif stop is Stop.OTHER:
             kind, reason = FailureKind.MODEL, f"the server ended the answer with {self.stop[:60]!r}"
-        elif not text:
+        elif not text and not (empty and stop is Stop.COMPLETE):
             tools = "the model called a tool instead of answering" if stop is Stop.TOOLS else "the answer is empty"
             kind, reason = FailureKind.EMPTY, "the answer has only thoughts" if thoughts else tools
         else:

@@ -21,8 +21,8 @@ from mores.cache import models_folder
 from mores.errors import ConfigError, InputError, ModelError, MoresError
 from mores.formatting import megabytes
 from mores.io import write_text
-from mores.io.packed import BAD_ZIP
 from mores.io.private import make_folder, make_part
+from mores.io.source import BAD_ZIP
 from mores.models.gguf import is_gguf
 
 

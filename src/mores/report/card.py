@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mores.culture import language_name, region_name
-from mores.factory.card import OF_ERRORS
-from mores.factory.folder import BuildRun
+from mores.factory.folder import BuildRun, DatasetDifference
 from mores.factory.gold import Gold
-from mores.factory.manifest import DatasetDifference
+from mores.factory.output import OF_ERRORS
 from mores.formatting import count, number
 from mores.report.base.blocks import Fold, Frame, Notes, PageBlock, Paragraph, Section, Signatures, key
 from mores.report.base.charts import Amounts
@@ -48,7 +47,7 @@ def describe(run: BuildRun) -> ResultDocument:
 
 
 def page(about: Mapping[str, Any]) -> str:
-    """Return the page of what `mores.factory.card.facts` found."""
+    """Return the page of what `mores.factory.output.facts` found."""
     return render_page(describe_card(about))
 
 

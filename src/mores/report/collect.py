@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from mores.formatting import NOTHING, count, number, percent, show_failures
-from mores.longanswer.collection import CandidateStatus, Collected, Collection, CollectStage, LanguageCount, categories
-from mores.longanswer.collection.numbers import Size
+from mores.longanswer.collection import CandidateStatus, Collected
+from mores.longanswer.collection.asking import CollectStage, categories
+from mores.longanswer.collection.numbers import Collection, LanguageCount, Size
 from mores.longanswer.folder import CollectRun
 from mores.report.base.blocks import (
     Cards,

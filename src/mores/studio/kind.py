@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from mores.culture import language, region
-from mores.culture.names import UnknownName
+from mores.culture.regions import UnknownName
 from mores.errors import InputError
 from mores.models import Request
 from mores.models.base import Written

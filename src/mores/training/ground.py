@@ -33,8 +33,8 @@ from mores.engine.loop import run
 from mores.errors import ConfigError, InputError
 from mores.factory.drafts import draw
 from mores.factory.facts import FACTS, CorrectFact
+from mores.factory.folder import sum_of
 from mores.factory.gold import Gold
-from mores.factory.manifest import sum_of
 from mores.factory.output import read_split
 from mores.factory.sources import has_facts
 from mores.factory.split import SPLITS
@@ -47,10 +47,9 @@ from mores.search.corpus import Corpus
 from mores.search.ground import merged, queries_of, shorten
 from mores.search.words import words
 from mores.training import reword
-from mores.training.derived import make_unlabelled
 from mores.training.examples import UNLABELLED
 from mores.training.pair_samples import PairSamples
-from mores.training.pairs import ClaimPair, read_pairs, read_sentences
+from mores.training.pairs import ClaimPair, make_unlabelled, read_pairs, read_sentences
 from mores.training.settings import GroundingSettings
 from mores.training.translated import Translated, read_questions
 from mores.types import Error, ErrorReport, Evidence, Record

@@ -5,12 +5,9 @@ decide has none. In training about half of the samples of a source have an error
 with its passages in another order and among other passages. A short passage is also used as a claim about its claim,
 because a contradiction holds both ways. A source without one of the labels would give its label away, so each also has
 claims with passages about something else, and supported claims that a small change reverses or that have another word.
-Sentences of the passages are claims too, unchanged and reversed (`mores.training.derived`). A source in which each
-claim has both a supporting and a refuting passage is used unchanged.
-
-Several claims make a text, as people write it; the evidence shows that one or none of the claims is wrong. Between the
-claims there may be a sentence that claims nothing (`frames.toml`). Not every claim has its passage: a claim that the
-evidence does not decide is not an error.
+Sentences of the passages are claims too, unchanged and reversed (`mores.training.pairs`), and several claims make a
+text (`mores.training.composed`). A source in which each claim has both a supporting and a refuting passage is used
+unchanged.
 """
 
 from __future__ import annotations
@@ -20,16 +17,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mores.factory.drafts import draw
-from mores.factory.errors.rules.edit import UNSPACED
 from mores.factory.gold import Gold
 from mores.factory.items import Task
-from mores.io.values import read_packaged_toml
 from mores.language.units import nearest_sentence, units, vocabulary
 from mores.models.base import LONGEST_QUOTATION
 from mores.models.embedded import EXPLANATIONS
 from mores.search.ground import cut
-from mores.training.derived import Exchange, contrasts, lift, mirror
-from mores.training.pairs import SENTENCES, ClaimPair, group, name_of
+from mores.training.composed import compose_claims
+from mores.training.pairs import SENTENCES, ClaimPair, Exchange, contrasts, group, lift, mirror, name_of
 from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Evidence, Sample, Severity
 
 TYPE = "contradicts the evidence"
@@ -241,76 +236,3 @@ def differing(claim: str, passage: str) -> tuple[int, int]:
             runs.append([place, place])
     first, last = max(runs, key=lambda run: (words[run[1]].end - words[run[0]].start, -run[0]))
     return words[first].start, words[last].end
-
-
-SHARE = 60
-"""Percentage of wrong claims that are also used in a text with others."""
-_FRAMED = 3
-"""One in this many places before, between and after claims has a sentence that claims nothing."""
-_SILENT = 3
-"""One in this many correct claims has no passages, if others have theirs."""
-_MOST = 3
-"""Maximum claims besides the first."""
-_LONGEST = 200
-"""Maximum characters of a claim that is one of several."""
-_ENDS = (".", "!", "?", "。", "！", "？", "؟", "।", "…", "”", "»")
-
-
-def compose_claims(golds: Sequence[Gold], seed: int = 0) -> Iterator[Gold]:
-    """Yield texts of a source's claims in one language: for each with an error, one without."""
-    short = [gold for gold in golds if len(gold.sample.text) <= _LONGEST]
-    ranked = sorted(short, key=lambda gold: draw(seed, "composed", gold.sample.id))
-    correct = [gold for gold in ranked if not gold.report.errors]
-    if not correct:
-        return
-    for place, wrong in enumerate(gold for gold in ranked if gold.report.errors):
-        if draw(seed, "chosen", wrong.sample.id)[0] % 100 < SHARE:
-            for first, start in ((wrong, 7 * place), (correct[place % len(correct)], 7 * place + 3)):
-                count = 1 + draw(seed, "count", first.sample.id)[0] % _MOST
-                by_group: dict[str | None, Gold] = {}  # claims of other groups, one per group
-                for step in range(min(8 * count, len(correct))):
-                    gold = correct[(start + step) % len(correct)]
-                    if gold.group != first.group and len(by_group) < count:
-                        by_group.setdefault(gold.group, gold)
-                yield join([first, *by_group.values()], seed)
-
-
-def join(golds: Sequence[Gold], seed: int) -> Gold:
-    """Return one text of several samples, shuffled, with their passages, shuffled; the id is that of the first."""
-    first = golds[0]
-    name, language = first.sample.id, (first.sample.language or "").split("-")[0]
-    ordered = sorted(golds, key=lambda gold: draw(seed, "place", name, gold.sample.id))
-    shown = [gold for gold in golds if gold is first or draw(seed, "silent", name, gold.sample.id)[0] % _SILENT]
-    passages = [(gold.sample.id, number) for gold in shown for number in range(1, len(gold.sample.evidence) + 1)]
-    passages.sort(key=lambda passage: draw(seed, "passage", name, *map(str, passage)))
-    numbers = {passage: number for number, passage in enumerate(passages, 1)}
-    evidence = {gold.sample.id: gold.sample.evidence for gold in shown}
-    text, errors = "", list[Error]()
-    for place, gold in enumerate(ordered):
-        text = _add(text, _frame(language, draw(seed, "frame", name, str(place))), language)
-        offset = len(text)
-        text = _add(text, gold.sample.text, language)
-        for error in gold.report.errors:
-            assert error.start is not None
-            assert error.end is not None
-            cited = tuple(numbers[gold.sample.id, number] for number in error.evidence)
-            moved = {"start": error.start + offset, "end": error.end + offset, "evidence": cited}
-            errors.append(error.model_copy(update=moved))
-    text = _add(text, _frame(language, draw(seed, "frame", name, "last")), language).rstrip()
-    shuffled = tuple(evidence[source][number - 1] for source, number in passages)
-    sample = first.sample.model_copy(update={"id": f"{name} composed", "text": text, "evidence": shuffled})
-    report = ErrorReport(errors=tuple(errors))
-    return first.model_copy(update={"sample": sample, "report": report, "maker": "rule:composed"})
-
-
-def _add(text: str, sentence: str, language: str) -> str:
-    """Return the text with another sentence, which ends with punctuation, and a space in languages with spaces."""
-    if not sentence:
-        return text
-    dot, space = ("。", "") if language in UNSPACED else (".", " ")
-    return f"{text}{sentence.strip()}{'' if sentence.strip().endswith(_ENDS) else dot}{space}"
-
-
-def _frame(language: str, digest: bytes) -> str:
-    frames: list[str] = read_packaged_toml("mores.training", "frames.toml").get(language, [])
-    return frames[digest[1] % len(frames)] if frames and digest[0] % _FRAMED == 0 else ""

@@ -12,13 +12,17 @@
 | `checkpoint.pt` | the state from which a stopped run resumes; removed at the end |
 
 With several processes (`accelerate launch`), all train and each decides about its share; the first writes.
+
+A decision is the probability of an error, without writing a report: one of a report's first tokens says whether errors
+follow. Its probability comes from one pass over the prompt, so that thousands of samples take seconds. A greedy judge
+decides the same way, as long as it keeps to the report's form.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -28,24 +32,90 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.nn import functional
 
 from mores.engine import SILENT, Progress
 from mores.errors import ConfigError
 from mores.factory.drafts import draw
 from mores.factory.gold import Gold
 from mores.factory.items import Task
+from mores.formatting import count, duration, number, to
 from mores.io import JsonlWriter, read_records, write_text
 from mores.io.private import make_folder
 from mores.run import Manifest, Plan, start_run
 from mores.signature import sign
-from mores.training.card import card
-from mores.training.decide import Decisions, decide
-from mores.training.examples import UNLABELLED, Examples, TaughtSample, read_labelled
+from mores.stats.classification import Bools, Floats
+from mores.stats.intervals import mean_interval
+from mores.training.examples import UNLABELLED, Examples, TaughtSample, TokenizedExample, pack, read_labelled, shape_of
 from mores.training.folder import RESULT, Trained, TrainRun, headline
-from mores.training.network import load, save
+from mores.training.network import last_hidden, load, save, words
 from mores.training.recipe import TuningRecipe, write_recipe
-from mores.training.tune import CHECKPOINT, Training, TrainingStep, join
+from mores.training.tune import CHECKPOINT, Training, TrainingStep, join, on_device
 from mores.types import ErrorReport, Judgement, Result, Sample, Signature
+
+ROW_TOKENS = {True: 16_384, False: 1024}
+"""Tokens of a row, on a GPU or not: without flash attention the time grows with the square of the length."""
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The decisions of a model about samples."""
+
+    golds: Sequence[Gold]
+    odds: Floats
+    """Log-odds of an error."""
+
+    @property
+    def correct(self) -> Bools:
+        """Whether each decision is correct."""
+        wrong = np.array([bool(gold.report.errors) for gold in self.golds], dtype=bool)
+        correct: Bools = (self.odds > 0) == wrong
+        return correct
+
+    def part(self, places: Sequence[int]) -> Decisions:
+        """Return the decisions about some samples."""
+        return Decisions([self.golds[place] for place in places], self.odds[list(places)])
+
+    def result(self) -> Result:
+        """Return the scaled accuracy, 2·accuracy − 1, so that guessing is 0 (ExCAM, Section 4)."""
+        correct, n = int(self.correct.sum()), len(self.golds)
+        if not n:
+            return Result(name="scaled accuracy", value=None)
+        low, high = mean_interval(self.correct, groups=[gold.group or gold.sample.id for gold in self.golds])
+        return Result(name="scaled accuracy", value=2 * correct / n - 1, low=2 * low - 1, high=2 * high - 1, n=n)
+
+
+def decide(
+    model: Any,
+    making: Examples,
+    golds: Iterable[Gold],
+    row_tokens: int | None = None,
+    follow: Callable[[Iterable[float], int], Iterable[float]] = lambda odds, _: odds,
+) -> Decisions:
+    """Return the model's decisions about samples, which pass through `follow`, without samples that are too long."""
+    # Each example ends with the decision, which is its only target.
+    pairs = [
+        (gold, TokenizedExample(example.tokens[: example.decision + 1], example.decision, example.decision))
+        for gold, example in making.pairs(golds)
+    ]
+    if not pairs:
+        return Decisions([], np.empty(0))
+    lengths = [len(example.tokens) for _, example in pairs]
+    device = next(model.parameters()).device
+    row_tokens = row_tokens or ROW_TOKENS[device.type == "cuda"]
+    shape = shape_of(lengths, max(1, int(row_tokens / np.mean(lengths))), 2 * row_tokens)
+    clean, wrong = making.choices
+
+    def odds() -> Iterator[float]:
+        for row in pack((example for _, example in pairs), shape):
+            tensors = on_device(row, shape, device)
+            with torch.no_grad(), torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
+                hidden = last_hidden(model, tensors)[tensors["places"]]
+                logits = functional.linear(hidden, words(model).weight.to(hidden.dtype)).float()
+            yield from (logits[:, wrong] - logits[:, clean]).tolist()
+
+    return Decisions([gold for gold, _ in pairs], np.array(list(follow(odds(), len(pairs))), dtype=np.float64))
+
 
 LEFT_OUT = "left-out"
 """The name of the decisions about the sources that were left out."""
@@ -227,3 +297,59 @@ def by_source(decided: Decisions) -> dict[str, Result]:
         groups[gold.sample.source or "unknown"].append(place)
     parts = {source: decided.part(places).result() for source, places in sorted(groups.items())}
     return {"all": decided.result()} | parts
+
+
+USE = "mores score texts.jsonl --model hf:BASE --adapter THIS_FOLDER"
+FULL_USE = "mores score texts.jsonl --model hf:THIS_FOLDER"
+
+
+def card(trained: Trained, recipe: TuningRecipe) -> str:
+    """Return the card as Markdown."""
+    use = USE if recipe.method == "lora" else FULL_USE
+    without = f"; without {trained.without}" if trained.without else ""
+    taught = f", of which {trained.teacher} labelled {count(trained.taught)}" if trained.teacher else ""
+    return "\n".join(
+        [
+            f"# A metric for cultural errors, tuned from {trained.base}",
+            "",
+            "It reads an instruction and a text and writes an error report: what is culturally wrong, where, how bad,"
+            " and why.",
+            "",
+            f"    {use}",
+            "",
+            "## Trained on",
+            "",
+            f"{count(trained.samples)} samples{taught}{without}, {count(trained.tokens)} tokens in one epoch;"
+            f" {count(trained.left_out)} were too long. {duration(trained.seconds)} on {trained.device}. The licences"
+            " of the sources apply to the model: `mores sources` lists them.",
+            "",
+            "| source | samples |",
+            "| --- | --- |",
+            *(f"| {source} | {count(samples)} |" for source, samples in trained.sources.items()),
+            "",
+            "## How well it decides",
+            "",
+            "Scaled accuracy (0 is guessing, 1 is perfect) of whether a sample has an error, with 95% intervals. Judge"
+            " it only beside the shortcut baselines of `mores meta` on the same split.",
+            "",
+            *(line for split, results in trained.decisions.items() for line in _table(split, results)),
+            "## Recipe",
+            "",
+            "```toml",
+            write_recipe(recipe).rstrip(),
+            "```",
+            "",
+            f"Signature: `{trained.signature}`",
+            "",
+        ]
+    )
+
+
+def _table(split: str, results: dict[str, Result]) -> list[str]:
+    lines = [f"| {split} | scaled accuracy | n |", "| --- | --- | --- |"]
+    for source, result in results.items():
+        cell = "–"
+        if result.value is not None and result.low is not None and result.high is not None:
+            cell = f"{number(result.value, 3)} ({to(result.low, result.high, partial(number, digits=3))})"
+        lines.append(f"| {source} | {cell} | {count(result.n)} |")
+    return [*lines, ""]

@@ -2,7 +2,9 @@
 
 Each pair is tried once with minor and once with major errors. Pairs that the model calls not cultural are dropped, and
 an unusable answer is a failure; neither is asked for again. The errors are located by comparing the model's texts with
-the originals; the model is not asked for their places.
+the originals; the model is not asked for their places. The paper splits both into NLTK words without punctuation and
+compares them with difflib (Appendix E). Here, scripts that write no spaces are compared by grapheme cluster, and
+neighbouring differences count as one error.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
-from hashlib import blake2b
 from itertools import pairwise
 from typing import Annotated, NamedTuple, get_args
 
@@ -24,7 +25,7 @@ from mores.factory.gold import Gold, Original
 from mores.language.units import Unit, units
 from mores.models.base import Message, Request, Stop, Written
 from mores.models.written import read_written
-from mores.prompts import read_prompt
+from mores.prompts import hash_prompts, read_prompt
 from mores.types import Error, ErrorReport, Failure, FailureKind, Severity, Side
 
 _SLOT = re.compile(r"\{(src|gt|MINOR/MAJOR)\}")
@@ -99,8 +100,7 @@ async def make(
 @cache
 def prompt_hash() -> str:
     """Return eight digits that change when a word of the prompts does."""
-    prompts = "\0".join(map(_text, ("soft", *Severity)))
-    return blake2b(prompts.encode(), digest_size=4).hexdigest()
+    return hash_prompts(*map(_text, ("soft", *Severity)))
 
 
 def _request(gold: Gold, severity: Severity, settings: SoftErrorSettings) -> Request:

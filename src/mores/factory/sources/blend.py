@@ -104,8 +104,13 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     entries: dict[Unit, BlendQuestion] = defaultdict(BlendQuestion)
     for answers in _annotations(folder, on_bad):
         entries[answers.unit].answers = answers
-    for choice in _choices(folder, on_bad):
-        entries[choice.unit].choices.append(choice)
+    # Of the newest version; where two folders have it, in two forms, of the first.
+    paths = sorted(path for name in CHOICES for path in folder.rglob(name))
+    newest = max(map(_version, paths), default=())
+    paths = [path for path in paths if _version(path) == newest]
+    for path in (path for path in paths if path.parent == paths[0].parent):
+        for choice in collect(read(path, depth=2 if path.name.startswith("mcq") else 1), _choice, on_bad):
+            entries[choice.unit].choices.append(choice)
     if not entries:
         find(folder, "*_data.json", *CHOICES)  # says what is missing
     best: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -153,15 +158,6 @@ def _answers(row: SourceRow) -> RegionalAnswers:
     none, unknown = numbers[0] + numbers[1], numbers[2]
     is_unanswered = bool(none >= MOST_WITHOUT or unknown >= MOST_UNKNOWING)
     return RegionalAnswers(row, (row.maybe("ID") or row.path[-1], place), question, tuple(ranked), is_unanswered)
-
-
-def _choices(folder: Path, on_bad: OnBad) -> Iterator[LabelledChoice]:
-    """Yield the items of the newest version; where two folders have it, in two forms, of the first."""
-    paths = sorted(path for name in CHOICES for path in folder.rglob(name))
-    newest = max(map(_version, paths), default=())
-    paths = [path for path in paths if _version(path) == newest]
-    for path in (path for path in paths if path.parent == paths[0].parent):
-        yield from collect(read(path, depth=2 if path.name.startswith("mcq") else 1), _choice, on_bad)
 
 
 def _version(path: Path) -> tuple[int, ...]:

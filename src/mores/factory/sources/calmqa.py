@@ -1,12 +1,16 @@
 """CaLMQA (Arora et al. 2025): long questions and answers in 23 languages; the answers of people to cultural questions.
 
 Questions that are the same in every culture are left out, and so are those that only models have answered. The answers
-are forum posts, without what people say about themselves.
+are forum posts, without links, greetings, list numbers, and without what writers say about themselves: a changed list
+number is not a cultural error, and neither is a changed age of somebody's daughter. The words that mark such paragraphs
+are in `posts.toml`, by language; in other languages, paragraphs stay.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,8 +18,48 @@ from mores.culture import language
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read_all, read_tables
-from mores.factory.sources.posts import clean_answer, clean_question
+from mores.factory.sources.options import matches
 from mores.factory.sources.rows import OnBad, SourceRow, collect, digest
+
+SHORTEST = 100
+"""Minimum bytes of UTF-8 of an answer; a shorter one is a quip."""
+LONGEST_GREETING = 80
+"""Maximum characters of a paragraph that only greets; a longer one says something else too."""
+MOST_PERSONAL = 0.5
+"""Maximum share of a post that may be left out; beyond it, the rest is incoherent."""
+
+_CONTACT = re.compile(
+    r"https?://|www\.|\b[\w-]+(\.[\w-]+)*\.(com|net|org|info|co\.kr|go\.kr|or\.kr|co\.jp|ru|de|es|hu|il|cn|in)\b"
+    r"|\d{2,4}-\d{3,4}-\d{4}"
+)
+"""A link or a telephone number."""
+_MARKER = re.compile(r"^(?:[-–—•*·▪◦○●]+|\(?\d{1,2}[.)、，ـ:-]+\)?(?!\d)|[IVX]{1,4}\.|[a-z]\))\s*")
+_INLINE = re.compile(r"(?<=[。！？；])\s*\d{1,2}[，、.)）]")
+"""A list number within a paragraph of Chinese."""
+_BLANK = re.compile(r"[\u200b-\u200f\ufeff\u00a0\u3000]")
+
+
+def clean_answer(text: str, language: str) -> str | None:
+    """Return the impersonal paragraphs of an answer, without list markers; None if too little is left."""
+    paragraphs = _paragraphs(text, language)
+    kept = [part for part in paragraphs if not matches("posts", "first_person", language, part)]
+    answer = "\n".join(_INLINE.sub("", _MARKER.sub("", part)) for part in kept)
+    is_enough = len(answer) >= (1 - MOST_PERSONAL) * len("\n".join(paragraphs))
+    return answer if is_enough and len(answer.encode()) >= SHORTEST else None
+
+
+def clean_question(text: str, language: str) -> str:
+    """Return a question without links and greetings; what writers say about themselves may be part of it."""
+    return "\n".join(_paragraphs(text, language)) or text.strip()
+
+
+def _paragraphs(text: str, language: str) -> list[str]:
+    """Return the lines of a text without links and greetings."""
+    stripped = (" ".join(_BLANK.sub(" ", line).split()) for line in text.splitlines())
+    lines = [line for line in stripped if any(map(str.isalnum, line)) and not _CONTACT.search(line)]
+    greets = partial(matches, "posts", "greetings", language, at_start=True)
+    return [line for line in lines if len(line) > LONGEST_GREETING or not greets(line)]
+
 
 LANGUAGES = [
     "Afar", "Arabic", "Balochi", "Chinese", "English", "Faroese", "Fijian", "German", "Hebrew", "Hiligaynon", "Hindi",

@@ -85,8 +85,14 @@ def _once(is_wanted: Callable[[Survey], bool]) -> Callable[[SourceRow], Survey |
     seen: set[tuple[str, str]] = set()
 
     def make(row: SourceRow) -> Survey | None:
-        survey = _survey(row)
-        if survey is None or not is_wanted(survey) or (survey.question, survey.region) in seen:
+        # Some copies write the options around the question.
+        question = row.text("question").removeprefix("Question:").partition("\nOptions:")[0].strip()
+        ranked = _ranked(row)
+        if _MISPLACED.search(question):
+            return None
+        name = _SAMPLE.sub("", row.text("attribute"))
+        survey = Survey(question, region(SPELLINGS.get(name, name)), tuple(ranked))
+        if not is_wanted(survey) or (survey.question, survey.region) in seen:
             return None
         seen.add((survey.question, survey.region))
         return survey
@@ -115,16 +121,6 @@ def _literal(text: str) -> Any:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError) as error:
         raise InputError("a cell that is not a list or object; expected the published columns") from error
-
-
-def _survey(row: SourceRow) -> Survey | None:
-    # Some copies write the options around the question.
-    question = row.text("question").removeprefix("Question:").partition("\nOptions:")[0].strip()
-    ranked = _ranked(row)
-    if _MISPLACED.search(question):
-        return None
-    name = _SAMPLE.sub("", row.text("attribute"))
-    return Survey(question, region(SPELLINGS.get(name, name)), tuple(ranked))
 
 
 def _item(survey: Survey) -> SourceItem:

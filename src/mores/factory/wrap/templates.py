@@ -1,4 +1,4 @@
-"""The template files of a source, a task and a language."""
+"""The template files of a source, a task and a language: literal text and slots; a line may stand for several."""
 
 from __future__ import annotations
 
@@ -21,29 +21,24 @@ CONDITIONAL = frozenset({"context", "explanation"})
 """A template that uses one of these serves the items that have it, and only those."""
 
 
-@dataclass(frozen=True)
 class Slots:
     """The slots of one kind of template file."""
 
-    required: frozenset[str]
-    allowed: frozenset[str]
-
-
-def _slots(required: str, optional: str = "") -> Slots:
-    return Slots(frozenset(required.split()), frozenset(f"{required} {optional}".split()))
+    def __init__(self, required: str, optional: str = "") -> None:
+        self.required, self.allowed = frozenset(required.split()), frozenset(f"{required} {optional}".split())
 
 
 KINDS = {
-    "qa.instruction": _slots("question options", "context"),
-    "qa.output": _slots("answer", "letter explanation"),
-    "freeform.instruction": _slots("question", "context"),
-    "freeform.output": _slots("answer", "explanation"),
-    "generation.instruction": _slots("question", "context"),
-    "generation.output": _slots("answer", "explanation"),
-    "impersonation.instruction": _slots("question role", "context"),
-    "impersonation.output": _slots("answer", "explanation"),
-    "option": _slots("letter option"),
-    "role": _slots("name value"),
+    "qa.instruction": Slots("question options", "context"),
+    "qa.output": Slots("answer", "letter explanation"),
+    "freeform.instruction": Slots("question", "context"),
+    "freeform.output": Slots("answer", "explanation"),
+    "generation.instruction": Slots("question", "context"),
+    "generation.output": Slots("answer", "explanation"),
+    "impersonation.instruction": Slots("question role", "context"),
+    "impersonation.output": Slots("answer", "explanation"),
+    "option": Slots("letter option"),
+    "role": Slots("name value"),
 }
 """The template files, without `.txt`, and their slots."""
 
@@ -259,10 +254,6 @@ class Templates:
             self._looked_up[key] = tuple(templates)
         return self._looked_up[key]
 
-    def line(self, source: str, kind: str, language: str) -> Template:
-        """Return the template of one line of `{options}` or `{role}`."""
-        return self.get(source, kind, language)[0]
-
     def _file(self, path: Path) -> _File:
         if path not in self._files:
             self._files[path] = (_read_built_in if path.is_relative_to(BUILT_IN) else _read)(path)
@@ -276,7 +267,14 @@ class Templates:
         if not folder.is_dir():
             fail(folder, "no such folder of templates", "name a folder such as the one with base/en/qa.output.txt")
         for path in sorted(folder.rglob("*.txt")):
-            self._check_place(path, path.relative_to(folder).parts)
+            parts = path.relative_to(folder).parts
+            if len(parts) != 3:
+                fix = "expected SOURCE/LANGUAGE/FILE.txt, for example base/en/qa.output.txt"
+                fail(path, "in the wrong place", fix)
+            if path.name.removesuffix(".txt") not in KINDS:
+                fail(path, "unknown template file", f"known are {', '.join(f'{kind}.txt' for kind in KINDS)}")
+            if (tag := culture.language(parts[1])) != parts[1]:
+                fail(path, f"folder {parts[1]!r} is not a language tag", f"call it {tag!r}")
             self._file(path)
         for path in sorted(self._files):
             level, language = path.parts[-3:-1]
@@ -284,11 +282,3 @@ class Templates:
                 missing = self._missing(level, task, language)
                 if path.name.removesuffix(".txt") in needed_files(task) and missing:
                     fail(path, f"{task} in {language!r} also needs {missing[0]}.txt", "write it beside this file")
-
-    def _check_place(self, path: Path, parts: tuple[str, ...]) -> None:
-        if len(parts) != 3:
-            fail(path, "in the wrong place", "expected SOURCE/LANGUAGE/FILE.txt, for example base/en/qa.output.txt")
-        if path.name.removesuffix(".txt") not in KINDS:
-            fail(path, "unknown template file", f"known are {', '.join(f'{kind}.txt' for kind in KINDS)}")
-        if (tag := culture.language(parts[1])) != parts[1]:
-            fail(path, f"folder {parts[1]!r} is not a language tag", f"call it {tag!r}")

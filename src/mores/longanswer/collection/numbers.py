@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from mores.formatting import count
+from mores.longanswer.collection import CandidateStatus, Collected
 from mores.longanswer.collection.asking import FILTERS, CollectStage, categories
 from mores.longanswer.collection.duplicates import NearDuplicate
-from mores.longanswer.collection.run import CandidateStatus, Collected
 from mores.stats.distributions import bhattacharyya, summarise
 from mores.types import FEW, Record, Signature
 

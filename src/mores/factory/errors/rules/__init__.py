@@ -16,25 +16,153 @@
 exaggeration. It is major where another practice, name or place replaces the culture's, or a norm is reversed. The same
 holds for single statements and for composed texts.
 
-The words of each rule are in the TOML file of its name; `protected` finds what no rule may change.
+The words of each rule are in the TOML file of its name. No rule may change sentences about the writer, links, code,
+numbers of lists and sources: `protected`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from mores import culture
-from mores.factory.errors.rules.edit import Draw, TextEdit, folded
-from mores.factory.errors.rules.lexical import lexical
+from mores.factory.errors.rules.edit import (
+    UNSPACED,
+    Draw,
+    TextEdit,
+    capitalise_like,
+    data,
+    ends_with,
+    folded,
+    is_whole,
+    primary,
+)
 from mores.factory.errors.rules.numbers import numbers
-from mores.factory.errors.rules.protected import protected
 from mores.factory.errors.rules.swap import Pool, exchange, swap
 from mores.factory.gold import ChangedText, Mistake
 from mores.factory.items import SourceItem
 from mores.factory.statement import Statement
 from mores.types import Severity
+
+_TOUCHING = {"zh", "ja", "ko"}
+"""Languages without spaces around words of the first person."""
+
+_SENTENCE = re.compile(r"[^.!?。！？।॥؟\n]+(?:\.(?=\w)[^.!?。！？।॥؟\n]*)*[.!?。！？।॥؟]*")
+_VERBATIM = re.compile(
+    r"```.*?(?:```|$)|`[^`\n]+`|(?:https?://|www\.)\S+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.\w+|(?<!\w)[@#]\w+|</?\w[^<>\n]*>"
+    r"|(?<![\w-])[\w-]{1,64}\.(?:com|org|net|edu|gov|co|de|jp|cn|kr|in|ru|es|fr|html?|php|pdf)\b\S*",
+    re.DOTALL | re.IGNORECASE,
+)
+_LIST_MARK = re.compile(
+    r"(?:^|(?<=[\s.;:,。；：、，]))[ \t>*#_•·-]{0,8}(?:\(\d{1,3}\)|（\d{1,3}）|\[\d{1,3}\]|\d{1,3}[)）\]])(?!\d)"
+    r"|^[ \t>*#_•·-]{0,8}\d{1,3}(?:\.\d{1,2}){0,4}[ \t]?[.:、．。-](?!\d)(?=[*_ \t]{0,8}\S)",
+    re.MULTILINE,
+)
+_CITED_YEAR = re.compile(r"[(（\[](?:[^()（）\[\]\d]{0,60}[ ,，])?(?:1[5-9]|20)\d\d[a-z]?(?:, p+\. ?\d+)?[)）\]]")
+_SEQUENCE = re.compile(r"\s*\d{1,2}(?:[\s,;.>→–-]+\d{1,2})+\s*\.?\s*\Z")
+"""An answer that only orders what was numbered: 2, 4, 1, 3."""
+_DIGITS = re.compile(r"\d[\d.,:/-]*")
+
+
+@lru_cache(maxsize=64)
+def protected(text: str, language: str | None) -> bytes:
+    """Return for each code point of a text whether it must stay unchanged."""
+    if _SEQUENCE.match(text):
+        return b"\1" * len(text)
+    first_person, published = _first_person((language or "").split("-")[0]), _published()
+    spans = [match.span() for pattern in (_VERBATIM, _LIST_MARK, _CITED_YEAR) for match in pattern.finditer(text)]
+    spans += [match.span(1) for match in _label().finditer(text)]
+    for sentence in _SENTENCE.finditer(text):
+        if first_person and first_person.search(sentence[0]):
+            spans.append(sentence.span())
+        elif published.search(sentence[0]):  # its digits are those of a publication
+            spans += [match.span() for match in _DIGITS.finditer(text, *sentence.span())]
+    stays = bytearray(len(text))
+    for start, end in spans:
+        stays[start:end] = b"\1" * (end - start)
+    return bytes(stays)
+
+
+@cache
+def _first_person(language: str) -> re.Pattern[str] | None:
+    words = data("protected")["first_person"].get(language)
+    if words is None:
+        return None
+    flags = re.NOFLAG if language == "en" else re.IGNORECASE
+    return re.compile(words if language in _TOUCHING else rf"(?<![\w’'])(?:{words})(?!\w)", flags)
+
+
+@cache
+def _published() -> re.Pattern[str]:
+    return re.compile(data("protected")["published"]["any"], re.IGNORECASE)
+
+
+@cache
+def _label() -> re.Pattern[str]:
+    """Return a pattern of the numbers of pages, steps and the like."""
+    return re.compile(rf"(?<!\w)(?:{data('protected')['label']['any']})\s?(\d[\d.-]*)", re.IGNORECASE)
+
+
+CONTEXT = 40
+"""Code points before a match that are searched for `unless_after`."""
+
+
+@dataclass(frozen=True)
+class Swap:
+    """One replacement of a rule's file."""
+
+    pattern: re.Pattern[str]
+    to: str
+    only_after: re.Pattern[str] | None
+    unless_after: tuple[re.Pattern[str], ...]
+    spaced: bool
+
+    def edits(self, text: str) -> Iterator[TextEdit]:
+        """Yield the edits of a text."""
+        for match in self.pattern.finditer(text):
+            start, end = match.span()
+            before = text[max(0, start - CONTEXT) : start]
+            cuts_word = self.spaced and not is_whole(text, start, end)
+            lacks_context = self.only_after and not self.only_after.search(before)
+            if not (cuts_word or lacks_context or any(pattern.search(before) for pattern in self.unless_after)):
+                yield TextEdit(*match.span(), capitalise_like(match[0], match.expand(self.to)), in_part=True)
+
+
+def lexical(rule: str, item: SourceItem) -> list[TextEdit]:
+    """Return the edits of an answer by a rule."""
+    taken: set[int] = set()
+    edits: list[TextEdit] = []
+    for replacement in swaps(rule, primary(item)):
+        for edit in replacement.edits(item.answer):
+            covered = set(range(edit.start, edit.end))
+            if not covered & taken:  # the first, longer expression counts
+                edits.append(edit)
+            taken |= covered
+    return edits
+
+
+@cache
+def swaps(rule: str, language: str) -> tuple[Swap, ...]:
+    """Return the replacements of a rule in a language; none for an unsupported language."""
+    table, spaced = data(rule).get(language, {}), language not in UNSPACED
+
+    def fill(expression: str) -> str:
+        for name, part in table.get("parts", {}).items():
+            expression = expression.replace(f"<{name}>", part)
+        return expression
+
+    result = []
+    for row in table.get("swaps", ()):
+        only, unless = row.get("only_after"), [words for t in (table, row) if (words := t.get("unless_after"))]
+        only_after = None if only is None else ends_with(fill(only), spaced)
+        unless_after = tuple(ends_with(fill(words), spaced) for words in unless)
+        pattern = re.compile(fill(row["from"]), re.IGNORECASE)
+        result.append(Swap(pattern, row["to"], only_after, unless_after, spaced))
+    return tuple(result)
+
 
 __all__ = ["RULES", "SINGLE", "Pool", "Rule", "changes"]
 
@@ -121,7 +249,7 @@ def _edits(statement: Statement, name: str, pool: Pool, seed: int) -> list[TextE
     stays = protected(text, statement.item.language)
     free = (edit for edit in edits if not any(stays[edit.start : edit.end]))
     at_place: dict[tuple[int, int], TextEdit] = {}
-    for edit in draw.order(free):
+    for edit in draw.sorted(free, key=lambda edit: f"{edit.start}\0{edit.new}"):
         if (edit.start, edit.end) not in at_place and _is_wrong(edit, statement):
             at_place[edit.start, edit.end] = edit
     return list(at_place.values())

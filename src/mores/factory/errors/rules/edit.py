@@ -67,17 +67,13 @@ class Draw:
     def __init__(self, seed: int, item: SourceItem, rule: str) -> None:
         self._salt = f"{seed}\0{item.source}\0{item.id}\0{rule}"
 
-    def pick(self, choices: Iterable[T], key: Callable[[T], str] = str) -> T | None:
+    def pick(self, choices: Iterable[str]) -> str | None:
         """Return one of the choices, whatever their order; None where there are none."""
-        return min(choices, key=lambda choice: digest(f"{self._salt}\0{key(choice)}"), default=None)
+        return min(choices, key=lambda choice: digest(f"{self._salt}\0{choice}"), default=None)
 
     def sorted(self, choices: Iterable[T], key: Callable[[T], str]) -> list[T]:
         """Return all choices, in an order that does not depend on theirs."""
         return sorted(choices, key=lambda choice: digest(f"{self._salt}\0{key(choice)}"))
-
-    def order(self, edits: Iterable[TextEdit]) -> list[TextEdit]:
-        """Return edits in order of preference."""
-        return self.sorted(edits, key=lambda edit: f"{edit.start}\0{edit.new}")
 
 
 def digest(text: str) -> bytes:
