@@ -112,7 +112,7 @@ FAULTS: dict[str, ServerFault] = {
     "an error that is a list": status(400, ["a", {"b": "c"}]),
     "an error without words": status(500, None),
     "an error with a key": status(401, "Bearer sk-live-4f9a7c2e81d05b63"),
-    "an error page": ServerFault(lambda *_: web.Response(status=500, text="<html>Traceback (most recent call last)")),
+    "an error page": ServerFault(lambda *_: web.Response(status=500, text="<html>Internal error")),
     "error in 200": body(error={"message": "upstream failed", "code": 502}),
     "error text in 200": body(error="upstream failed"),
     "error in the choice": choice(error={"message": "provider returned an error"}),

@@ -85,6 +85,7 @@ class Throttle:
         self.limit = float(concurrency)
         self._active = 0
         self._waiters: deque[asyncio.Future[None]] = deque()
+        self._longest_wait = limits.longest_wait
         self._paused_until = 0.0
         self._refused_at = float("-inf")
         self._refused_alone = 0
@@ -129,7 +130,7 @@ class Throttle:
         self._refused_at = now = time.monotonic()
         self.limit = max(1.0, min(self.limit, self._active - 1.0))
         wait = problem.retry_after or 0.0
-        if self._active <= 1:
-            wait = max(wait, _PAUSE * 2.0 ** min(self._refused_alone, 8))
+        if self._active <= 1 and not problem.down:  # a server that is down is waited for by each call
+            wait = max(wait, min(self._longest_wait, _PAUSE * 2.0 ** min(self._refused_alone, 8)))
             self._refused_alone += 1
         self._paused_until = max(self._paused_until, now + wait)

@@ -201,7 +201,7 @@ class Store:
         for k, c, _ in batch:
             if isinstance(c, Completion):
                 logprobs = None if c.logprobs is None else array("d", c.logprobs).tobytes()
-                answer = (c.text, logprobs, c.stop, c.prompt_tokens, c.completion_tokens)
+                answer = (c.text, logprobs, str(c.stop), c.prompt_tokens, c.completion_tokens)
                 rows.append((k.key, k.prompt, k.setting, k.sample, *answer, now))
         refusals = [
             (k.key, k.prompt, k.setting, k.sample, f.reason, now) for k, f, _ in batch if isinstance(f, Failure)

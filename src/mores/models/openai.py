@@ -255,7 +255,7 @@ def read_completion(body: bytes) -> Completion:
         if stop_of(stop) is Stop.OTHER:
             raise Transient(f"the server ended its answer with {stop[:60]!r}", of_text=True)
         if refusal and not text:
-            text, stop = refusal, Stop.REFUSAL
+            text, stop = refusal, Stop.REFUSAL.value
         answer, thoughts = split_thoughts(text)
         thought = bool(thoughts or message.get("reasoning_content") or message.get("reasoning"))
         return Completion(
