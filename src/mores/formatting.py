@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from mores.types import FailureKind, Result
+from mores.types import Failure, FailureKind, Result
 
 NOTHING = "–"
 """Shown where there is no value."""
@@ -155,6 +155,11 @@ def show_failures(failed: Mapping[FailureKind, int] | Mapping[str, int]) -> str:
 def name_failure(kind: str) -> str:
     """Return one failure, for example `the answer could not be parsed`."""
     return _failure(kind, 1).replace("1", "the", 1)
+
+
+def blame_failure(failure: Failure) -> str:
+    """Return the same with whose fault it is: `the request was refused or not answered (fault of the text)`."""
+    return f"{name_failure(failure.kind)} (fault of the {failure.blame})"
 
 
 def _failure(kind: str, n: int) -> str:

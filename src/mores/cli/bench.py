@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from mores.benchmark.contract import check
 from mores.benchmark.session import Session
 from mores.benchmark.settings import BenchSettings, BoardSettings
 from mores.cli.command import command
-from mores.cli.result import asking, print_estimates, print_result, show_document
+from mores.cli.result import asking, hint_at_failures, print_estimates, print_result, show_document
 from mores.engine.estimate import Estimate
 from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError
@@ -151,6 +152,7 @@ def bench(settings: BenchSettings, gate: BenchGate, dry: DryRunSettings, output:
         runs = [run(session.run(each, out)) for each in chosen]
     document, results = write_pages(runs, out), [each.result for each in runs]
     click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
+    hint_at_failures(sum((Counter(each.manifest.failures) for each in runs), Counter[str]()))
     show_document(document, output, [result.model_dump(mode="json") for result in results])
     if empty := [result.benchmark for result in results if not next(iter(result.figures.values())).n]:
         raise ModelError(f"{empty[0]}: no answer could be graded; the reasons are in verdicts.jsonl")

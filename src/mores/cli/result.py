@@ -39,7 +39,15 @@ def show_run(run: Run, output: OutputSettings, data: Any = None, page: str = "",
     document, place = describe(run), run.path / (page or f"{run.kind}.html")
     write_text(place, render_page(document))
     click.echo(f"wrote {run.path}; its page is {place}", err=True)
+    hint_at_failures(run.manifest.failures)
     show_document(document, output, as_data(run) if output.json and data is None else data, tables)
+
+
+def hint_at_failures(failures: Mapping[str, int]) -> None:
+    """Say how what failed can be asked for again, where the command asks a model."""
+    known = any(option.name == "retry_failed" for option in click.get_current_context().command.params)
+    if known and (failed := sum(failures.values())):
+        click.echo(f"{count(failed, 'answer')} failed; ask again with --retry-failed", err=True)
 
 
 def show_document(

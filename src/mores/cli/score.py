@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from mores.cli.command import command
-from mores.cli.result import asking, print_estimate, show_document
+from mores.cli.result import asking, hint_at_failures, print_estimate, show_document
 from mores.engine.loop import run
 from mores.errors import ConfigError, GateError, ModelError
 from mores.formatting import money
@@ -137,6 +137,7 @@ class _Work:
             scored = run(score_texts(self.metric, source, self.lookup, out, ["-"] if piped else []))
             if not piped:
                 click.echo(f"wrote {scored.path}", err=True)
+                hint_at_failures(scored.manifest.failures)
             summary, by_line = scored.result, bool(self.lines.systems)
             data = summary.model_dump(mode="json") | {"left_out": source.bad}
             show_document(describe(scored), self.output, data, () if by_line else None, stderr=piped)

@@ -189,7 +189,7 @@ def _list(rows: Sequence[tuple[int, Sample, Judgement]], n: int) -> Grid:
 
 def _first(judgement: Judgement) -> Cell:
     if judgement.failure is not None:
-        return Cell(f"not judged: {judgement.failure.reason}", style="dim")
+        return Cell(f"not judged, fault of the {judgement.failure.blame}: {judgement.failure.reason}", style="dim")
     if of_text := errors(judgement):
         # What it rests on stands first: a narrow terminal cuts the end.
         rests = f"{cite(of_text[0])} " if of_text[0].evidence else ""

@@ -17,7 +17,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from mores.formatting import count, name_failure, number, percent, show_failures, show_score
+from mores.formatting import blame_failure, count, number, percent, show_failures, show_score
 from mores.report.base.blocks import STEPS, PageBlock, Paragraph, RunList, Section, Signatures
 from mores.report.base.charts import COLOURS
 from mores.report.base.document import ResultDocument
@@ -63,7 +63,7 @@ def _environment() -> Environment:
     environment = Environment(loader=FileSystemLoader(REPORT), autoescape=True, undefined=StrictUndefined)
     environment.filters.update(
         draw=draw, without_overrides=without_overrides, thousands=count, number=number, percent=percent,
-        score=show_score, name_failure=name_failure, show_failures=show_failures,
+        score=show_score, blame_failure=blame_failure, show_failures=show_failures,
     )  # fmt: skip
     environment.filters["hash"] = lambda asset: "sha256-" + b64encode(sha256(asset.encode()).digest()).decode()
     environment.globals["LONG"] = LONG

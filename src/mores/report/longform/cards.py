@@ -13,7 +13,7 @@ from math import prod
 from typing import NamedTuple
 
 from mores.culture import base_language, is_rtl
-from mores.formatting import count, name_failure, percent
+from mores.formatting import blame_failure, count, percent
 from mores.longanswer import factuality
 from mores.longanswer.records import Appraisal, Claim, LanguageCheck, LongAnswer
 from mores.longanswer.tells import Tell
@@ -276,5 +276,5 @@ def _claim(claim: Claim) -> dict[str, object]:
 
 
 def _failure(failure: Failure, stage: str = "") -> tuple[str, str]:
-    why = name_failure(failure.kind)
+    why = blame_failure(failure)
     return f"{stage.capitalize()} failed, {why}:" if stage else f"{why.capitalize()}:", _cut(failure.reason)
