@@ -23,6 +23,7 @@ from mores.serve.body import JSON, LINES, read_body, read_texts
 from mores.serve.keys import Keys
 from mores.serve.meter import CONTENT_TYPE, Meter
 from mores.serve.openapi import ANSWERS, REQUEST, UNKNOWN, ServiceStatus
+from mores.serve.page import page_of
 from mores.serve.service import Batch, Busy, Service
 from mores.serve.settings import ServiceSettings
 from mores.settings import takes
@@ -83,6 +84,12 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
         if LINES in request.headers.get("accept", ""):
             return StreamingResponse(_lines(service, batch), media_type=LINES)
         return await _answer_at_once(request, service, batch, single)
+
+    @app.head("/", include_in_schema=False)
+    @app.get("/", include_in_schema=False)
+    async def page() -> Response:
+        """Return the page on which people try the service."""
+        return page_of(app, service.bounds, keys=bool(keys))
 
     @app.head("/health", include_in_schema=False)  # what some load balancers ask
     @app.get("/health", response_model=ServiceStatus)
