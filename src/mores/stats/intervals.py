@@ -101,10 +101,17 @@ def drawn_interval(
 
     Resamples on which the figure is not defined (nan) are left out.
     """
+    low, high = limits_of(*drawn_moments(value, resampled, units, least=least, most=most))
+    return least + (most - least) * low, least + (most - least) * high
+
+
+def drawn_moments(
+    value: float, resampled: npt.ArrayLike, units: float, *, least: float = 0.0, most: float = 1.0
+) -> Moments:
+    """Return the moments of such a figure, in parts of the way from `least` to `most`."""
     values, width = np.asarray(resampled, dtype=np.float64), most - least
     variance = float(np.var(values[~np.isnan(values)])) if not np.isnan(values).all() else 0.0
-    low, high = limits_of((value - least) / width, variance / width**2, units)
-    return least + width * low, least + width * high
+    return (value - least) / width, variance / width**2, units
 
 
 def difference_interval(first: tuple[float, Interval], second: tuple[float, Interval]) -> Interval:
