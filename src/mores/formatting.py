@@ -120,7 +120,7 @@ def headline_interval(result: Result) -> str:
     """Return the 95% interval of a share; where much is missing, the one that covers it too comes first."""
     interval, covering = between(result), possible(result)
     width = result.bounds[1] - result.bounds[0] if result.bounds else 0.0
-    if not covering or max(width, result.missing) <= MUCH_MISSING:
+    if not result.whole or max(width, result.missing) <= MUCH_MISSING:
         return interval
     return f"{covering}; {interval} if they are like the others" if interval else covering
 

@@ -126,15 +126,15 @@ def figure(name: str, parts: Sequence[FigurePart], groups: npt.ArrayLike | None 
     table = np.array([part.factors for part in parts], dtype=np.float64)
     least, most = (float(np.mean(ends)) for ends in zip(*((part.least, part.most) for part in parts), strict=True))
     result = Result(name=name, value=_product(table.sum(axis=0)), unscored=len(parts) - scored)
-    if least < most:
-        ends = (mean_moments([getattr(part, end) for part in parts], groups=groups) for end in ("least", "most"))
-        result = with_missing(result, *ends).model_copy(update={"bounds": (least, most)})
-    if result.value is None:
+    if result.value is not None:
+        # Recall and F1 depend on the number of claims, which may leave the undecided less than the decided have.
+        value = min(max(result.value, least), most)
+        low, high = _interval(table, value, groups)
+        result = result.model_copy(update={"value": value, "low": low, "high": high, "n": scored})
+    if least == most:
         return result
-    # Recall and F1 depend on the number of claims, which may leave the undecided less than the decided have.
-    value = min(max(result.value, least), most)
-    low, high = _interval(table, value, groups)
-    return result.model_copy(update={"value": value, "low": low, "high": high, "n": scored})
+    ends = (mean_moments([getattr(part, end) for part in parts], groups=groups) for end in ("least", "most"))
+    return with_missing(result, *ends).model_copy(update={"bounds": (least, most)})
 
 
 def mean(name: str, parts: Sequence[FigurePart], groups: npt.ArrayLike | None = None) -> Result:

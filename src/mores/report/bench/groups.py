@@ -136,7 +136,7 @@ def _named(results: Sequence[BenchResult]) -> dict[str, BenchResult]:
 def _hero(result: BenchResult) -> Hero:
     """Return the headline of a single run, and what it is worth."""
     headline, references = headline_of(result), references_of(result)
-    lowest = headline.interval[0] if headline.interval else headline.low
+    lowest = headline.whole[0] if headline.whole else headline.low
     near = [name for name, value in references.items() if lowest is not None and lowest <= value]
     interval = headline_interval(headline)
     return Hero(
@@ -154,7 +154,7 @@ def _counts(result: BenchResult) -> str:
     headline, kinds = headline_of(result), show_failures(result.failures)
     unit = "questions" if result.samples < 2 else "answers"
     counts = f"{headline.n:,} {unit} scored, {headline.unscored:,} unscored"
-    covering = possible(headline) if headline.missing <= MUCH_MISSING else ""
+    covering = "" if headline.whole and headline.missing > MUCH_MISSING else possible(headline)
     return "; ".join(filter(None, (counts, covering, f"not graded: {kinds}" if kinds else "")))
 
 
