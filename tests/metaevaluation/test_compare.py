@@ -132,7 +132,8 @@ def test_a_judge_that_is_silent_on_what_it_would_get_wrong_is_not_better() -> No
     assert headline.startswith(
         f"cannot tell which has the better S.Acc., as {accuracy.missing} samples lack a score: +"
     )
-    assert headline.endswith(f"{span(*versus.overall[0].whole or (None, None), 3, signed=True)} whatever they are")
+    low, high = versus.overall[0].whole or (None, None)
+    assert headline.endswith(f"{span(low, high, 3, signed=True)} whatever they are")
 
 
 def test_a_much_better_judge_is_better_whatever_is_missing() -> None:

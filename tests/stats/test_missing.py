@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pytest
-from mores.benchmark.msqa.figures import FIGURES
+from mores.benchmark.msqa import FIGURES
 from scipy.optimize import brentq
 from scipy.stats import beta, norm
 
