@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pytest
-from mores.benchmark.msqa import FIGURES
 from scipy.optimize import brentq
 from scipy.stats import beta, norm
 
+from mores.benchmark.msqa import FIGURES
 from mores.stats.classification import Floats
 from mores.stats.intervals import limits, share_interval
 from mores.stats.missing import cover, decide, tail_of
