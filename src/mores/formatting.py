@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from mores.types import Failure, FailureKind, Result
+from mores.types import MUCH_MISSING, Failure, FailureKind, Result
 
 NOTHING = "–"
 """Shown where there is no value."""
@@ -111,8 +111,24 @@ def between(result: Result | None, digits: int = 1) -> str:
 
 
 def possible(result: Result | None) -> str:
-    """Return the bounds of a share, whatever the unscored are; empty where all are scored."""
-    return f"{shares(*result.bounds)} whatever the unscored are" if result and result.bounds else ""
+    """Return the 95% interval of a share, whatever the unscored are; empty where all are scored."""
+    ends = result and (result.whole or result.bounds)  # results of 0.2.0 have only the bounds
+    return f"{shares(*ends)} whatever the unscored are" if ends else ""
+
+
+def headline_interval(result: Result) -> str:
+    """Return the 95% interval of a share; where much is missing, the one that covers it too comes first."""
+    interval, covering = between(result), possible(result)
+    width = result.bounds[1] - result.bounds[0] if result.bounds else 0.0
+    if not result.whole or max(width, result.missing) <= MUCH_MISSING:
+        return interval
+    return f"{covering}; {interval} if they are like the others" if interval else covering
+
+
+def share_between(result: Result) -> str:
+    """Return `41.0% (38.2–43.9%)`, for a headline."""
+    interval = headline_interval(result)
+    return f"{percent(result.value)} ({interval})" if interval else percent(result.value)
 
 
 def full_share(result: Result) -> str:

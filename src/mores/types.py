@@ -281,6 +281,8 @@ class Judgement(Record, NotebookView):
 
 FEW = 20
 """A result of fewer samples says little: charts mark it, and comparisons warn."""
+MUCH_MISSING = 0.02
+"""Where a larger share is unscored, a headline has the interval that covers them too."""
 
 
 class Result(Record):
@@ -288,13 +290,29 @@ class Result(Record):
 
     name: str
     value: float | None
+    """Over the scored."""
     low: float | None = None
     high: float | None = None
+    """The 95% interval if the unscored are like the scored."""
     n: int = 0
     """How many judgements the value rests on."""
     unscored: int = 0
     """How many more there are that could not be scored."""
     bounds: tuple[float, float] | None = None
     """The lowest and the highest value that they could make of it, whatever they are; None where there are none."""
+    whole: tuple[float, float] | None = Field(None, exclude_if=_is_none)
+    """The 95% interval of the value over all, scored or not, whatever the unscored are (`mores.stats.missing`)."""
     by: dict[str, Result] = Field(default_factory=dict)
     signature: Signature = Signature()
+
+    @property
+    def missing(self) -> float:
+        """The share that is unscored."""
+        return self.unscored / (self.n + self.unscored) if self.unscored else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95% interval that a verdict may rest on; None where unscored ones could make anything of the value."""
+        if self.unscored or self.bounds or self.low is None or self.high is None:
+            return self.whole
+        return self.low, self.high

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from mores.benchmark.benchmark import Label, Verdict
 from mores.benchmark.board import Board, BoardEntry, credit_of, make_board, read_runs
-from mores.benchmark.score import BenchResult
+from mores.benchmark.score import BenchResult, tally
 from mores.errors import ConfigError, InputError
+from mores.stats.results import share_result
 from mores.types import Failure, FailureKind, Result, Signature
 from tests.runs import write_manifest
 
@@ -50,12 +52,12 @@ def test_a_question_has_credit_when_all_its_parts_are_right() -> None:
     yes, no, unread, skipped = Label.CORRECT, Label.INCORRECT, None, Label.NOT_ATTEMPTED
     questions = {"a": (yes, yes), "b": (yes, no), "c": (yes, unread), "d": (no, unread), "e": (yes, skipped)}
     verdicts = [verdict(unit, label, part=i) for unit, labels in questions.items() for i, label in enumerate(labels)]
-    assert credit_of(verdicts) == {"a": 1.0, "b": 0.0, "e": 0.0}
+    assert credit_of(tally(verdicts)) == {"a": 1.0, "b": 0.0, "e": 0.0}
 
 
 def test_credit_is_the_share_of_right_samples_among_those_with_a_score() -> None:
     labels = (Label.CORRECT, Label.INCORRECT, Label.CORRECT, None)
-    assert credit_of(verdict("a", label, sample=i) for i, label in enumerate(labels)) == {"a": 2 / 3}
+    assert credit_of(tally(verdict("a", label, sample=i) for i, label in enumerate(labels))) == {"a": 2 / 3}
 
 
 def test_what_the_judge_failed_to_grade_has_the_credit_that_the_run_gives_it() -> None:
@@ -63,8 +65,8 @@ def test_what_the_judge_failed_to_grade_has_the_credit_that_the_run_gives_it() -
         item_id="b.0", unit="b", answer="said", failure=Failure(kind=FailureKind.PARSE, reason="no verdict")
     )
     verdicts = [verdict("a", Label.CORRECT), failed]
-    assert credit_of(verdicts) == {"a": 1.0}
-    assert credit_of(verdicts, Label.INCORRECT) == {"a": 1.0, "b": 0.0}
+    assert credit_of(tally(verdicts)) == {"a": 1.0}
+    assert credit_of(tally(verdicts, Label.INCORRECT)) == {"a": 1.0, "b": 0.0}
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------
@@ -193,3 +195,46 @@ def test_what_is_no_run_is_said(tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text("{}")
     with pytest.raises(InputError, match=r"result.json: benchmark: Field required; run it again"):
         read_runs([tmp_path])
+
+
+# ---- missing scores --------------------------------------------------------------------------------------------
+
+
+def graded(folder: str, labels: Mapping[str, Label | None]) -> BoardEntry:
+    """A run whose figures and credit come from verdicts, as those of a folder do."""
+    verdicts = [verdict(unit, label) for unit, label in labels.items()]
+    tallies = tally(verdicts)
+    scored = [hits for hits, n, _ in tallies.values() if n]
+    headline = share_result("accuracy", int(sum(scored)), len(scored), len(labels) - len(scored))
+    missing = {unit: 1.0 for unit, (_, n, _) in tallies.items() if not n}
+    run = result(folder, headline.value).model_copy(update={"figures": {"accuracy": headline}})
+    return BoardEntry(folder, run, credit_of(tallies), missing=missing)
+
+
+def test_the_same_answers_with_a_judge_that_fails_on_wrong_ones_are_not_above() -> None:
+    labels = {f"q{i}": Label.CORRECT if i % 2 else Label.INCORRECT for i in range(100)}
+    failed = labels | {f"q{i}": None for i in range(0, 80, 2)}
+    board = make_board(
+        [graded("whole", labels), graded("failing", failed), graded("bad", dict.fromkeys(labels, Label.INCORRECT))]
+    )
+    [leaderboard] = board.leaderboards
+    assert [(each.rank, each.model) for each in leaderboard.standings] == [(1, "whole"), (1, "failing"), (3, "bad")]
+    assert leaderboard.standings[1].result.value == pytest.approx(50 / 60)
+    gap = leaderboard.standings[1].best
+    assert gap is not None
+    assert gap.whole is not None
+    assert gap.whole[0] < 0 < 0.4 < gap.whole[1]
+    assert "share a rank" in " ".join(leaderboard.notes)
+
+
+def test_a_model_that_is_better_whatever_is_missing_is_above() -> None:
+    good = {f"q{i}": Label.CORRECT if i % 10 else None for i in range(100)}
+    bad = dict.fromkeys(good, Label.INCORRECT)
+    [leaderboard] = make_board([graded("bad", bad), graded("good", good)]).leaderboards
+    assert [(each.rank, each.model) for each in leaderboard.standings] == [(1, "good"), (2, "bad")]
+
+
+def test_boards_without_missing_scores_have_no_interval_of_what_is_missing() -> None:
+    [leaderboard] = make_board([entry("a", [1.0] * 8), entry("b", [0.0] * 8)]).leaderboards
+    assert "whole" not in leaderboard.model_dump_json()
+    assert not leaderboard.notes

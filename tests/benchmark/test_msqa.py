@@ -338,7 +338,7 @@ def test_a_judge_that_fails_leaves_answers_unscored(mores: Run, home: Path) -> N
     assert result["failures"] == {"parse": 3, "model": 1}
     assert result["by"]["language"]["ko"]["F"] | {"name": ""} == {
         "name": "", "value": None, "low": None, "high": None, "n": 0, "unscored": 1,
-        "bounds": [0.0, 1.0], "by": {}, "signature": {},
+        "bounds": [0.0, 1.0], "whole": [0.0, 1.0], "by": {}, "signature": {},
     }  # fmt: skip
     verdicts = list(read_records(home / "bench" / "msqa" / "openai_m" / "verdicts.jsonl", Verdict))
     reasons = {verdict.item_id: verdict.failure.reason for verdict in verdicts if verdict.failure}

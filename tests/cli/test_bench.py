@@ -22,8 +22,10 @@ from mores.benchmark.score import BenchResult
 from mores.benchmark.settings import QuestionSettings
 from mores.benchmark.topics import TopicsRun
 from mores.errors import ConfigError
+from mores.formatting import headline_interval, possible, share_between
 from mores.io import read_records
 from mores.run import open_run
+from mores.stats.results import share_result
 from mores.types import Item
 from tests.cli.conftest import Run
 from tests.runs import write_manifest
@@ -187,12 +189,14 @@ def test_what_unread_statements_could_change_is_said(mores: Run, home: Path, dat
     done = mores("bench", HARD, "--data", "data", "--model", model)
     assert done.returncode == 0, done.stderr
     questions = len({benchmark(HARD).unit(item) for item in statements})
-    low = f"{100 * (questions - 1) / questions:.1f}"
-    assert f"accuracy {low}–100.0% whatever the unscored are" in done.stdout
+    known = share_result("accuracy", questions - 1, questions - 1, 1)
+    assert f"accuracy {possible(known)}" in done.stdout
+    headline = f"{HARD}, {model}: accuracy {share_between(known)}, n {questions - 1}, 1 unscored"
+    assert done.stdout.splitlines()[-1] == headline
     page = (home / "bench" / "bench.html").read_text("utf-8")
-    assert f"1 unscored; {low}–100.0% whatever the unscored are" in page
+    assert f"95%: {headline_interval(known)}" in page
     board = mores("board", "bench").stdout
-    assert f"{low}–100.0% whatever the unscored are" in " ".join(board.split())
+    assert possible(known) in " ".join(board.split())
 
 
 def test_an_unread_letter_is_no_failure_of_a_judge(mores: Run, home: Path, data: Path) -> None:

@@ -308,9 +308,9 @@ def test_a_search_that_fails_gives_no_precision_and_no_s(mores: Run, home: Path)
     assert row == ["m", "75.0", "25.0", "0.0", "–", "–", "66.7", "–", "50.0", "4"]
     lines = done.stdout.replace("\n", " ")
     assert "m: failures: search for 2 of 5 answers; 5 of 5 claims undecided" in lines
-    assert "bounds, whatever the undecided are: precision 0.0–66.7, F1 0.0–66.7, S 0.0–60.0" in lines
+    assert "95% intervals, whatever the undecided are: precision 0.0–98.3, F1 0.0–98.3, S 0.0–92.4" in lines
     opening = (home / "longform" / "longform.html").read_text().partition('class="hero"')[2].partition("</section>")[0]
-    assert "Too little could be judged for an overall score S; it is within 0.0–60.0." in opening
+    assert "Too little could be judged for an overall score S; it is within 0.0–92.4." in opening
     assert "5 of 5 claims could not be decided and are in no figure." in opening
     assert "75.0 <small>% without issues" in opening
 

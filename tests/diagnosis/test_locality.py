@@ -123,6 +123,22 @@ def test_small_and_unscored_groups_are_shown_and_counted() -> None:
     )
 
 
+def test_a_language_whose_wrong_answers_have_no_grade_is_not_above() -> None:
+    """Both languages are correct half the time; in one, most wrong answers could not be graded."""
+    half = [1.0, 0.0] * 50
+    assert {local.verdict for local in one_profile({"en": half, "th": half}).groups} == {"not significant"}
+    failed: list[float | None] = [1.0] * 50 + [None] * 40 + [0.0] * 10
+    found = {local.group: local for local in one_profile({"en": failed, "th": half}).groups}
+    assert found["en"].adjusted is not None
+    assert found["en"].adjusted < 0.01
+    for local in found.values():
+        assert local.verdict == "not significant"
+        assert local.difference.whole is not None
+        assert local.difference.whole[0] < 0 < local.difference.whole[1]
+    few: list[float | None] = [1.0] * 98 + [None] * 2
+    assert [local.verdict for local in one_profile({"en": few, "th": half}).groups] == ["above", "below"]
+
+
 def test_a_group_without_any_right_answer_is_not_certain() -> None:
     found = one_profile({"en": [1.0] * 5 + [0.0] * 5, "th": [0.0] * 6})
     gap = found.groups[1].difference

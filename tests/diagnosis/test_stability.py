@@ -247,3 +247,47 @@ def test_the_paragraph_is_honest_about_little_data() -> None:
     assert "there is no result" in paragraph(from_labels([None, None]))
     assert "2 answers without a grade" in paragraph(from_labels([None, None]))
     assert "there is no result" in paragraph(measure_stability(subject(items(2)), []))
+
+
+# ---- answers without a grade -----------------------------------------------------------------------------------
+
+
+def test_ungraded_answers_are_part_of_every_figure() -> None:
+    """34 questions are always correct and one never, and of 25 no answer is graded: from 34 to 59 of 60."""
+    result = from_labels(*[(YES, YES, YES)] * 34, (NO, NO, NO), *[(None, None, None)] * 25)
+    always = result.figures["always"]
+    assert always.value == pytest.approx(34 / 35)
+    assert always.bounds == pytest.approx((34 / 60, 59 / 60))
+    assert always.whole is not None
+    assert always.whole[0] < 34 / 60 < 59 / 60 < always.whole[1]
+    shown = (
+        f"always correct on 97.1% ({100 * always.whole[0]:.1f}–{100 * always.whole[1]:.1f}% whatever the unscored are"
+    )
+    assert shown in paragraph(result)
+    for name, ends in {"never": (1 / 60, 26 / 60), "sometimes": (0, 25 / 60), "mean": (34 / 60, 59 / 60)}.items():
+        assert result.figures[name].bounds == pytest.approx(ends)
+
+
+def test_an_ungraded_answer_may_be_either() -> None:
+    """Of each row, how often it is always, sometimes and never correct if the last is wrong, or correct."""
+    result = from_labels((YES, YES, None), (NO, NO, None), (YES, NO, None), (YES, YES, YES))
+    ends = {name: result.figures[name].bounds for name in ("always", "sometimes", "never", "mean", "best", "worst")}
+    assert ends["always"] == pytest.approx((1 / 4, 2 / 4))
+    assert ends["sometimes"] == pytest.approx((1 / 4, 3 / 4))
+    assert ends["never"] == pytest.approx((0, 1 / 4))
+    assert ends["mean"] == pytest.approx(((2 + 0 + 1 + 3) / 12, (3 + 1 + 2 + 3) / 12))
+    assert result.depth == 2
+    assert ends["best"] == pytest.approx((2 / 3 / 4 + 2 / 4, 2 / 3 / 4 + 3 / 4))
+    assert ends["worst"] == pytest.approx(((1 / 3 + 1) / 4, (1 + 1 / 3 + 1) / 4))
+
+
+def test_whether_voting_helps_is_not_said_where_ungraded_answers_could_decide() -> None:
+    rows = [(YES, YES, NO)] * 40
+    assert "Voting helps" in paragraph(from_labels(*rows))
+    assert "Too many answers have no grade" in paragraph(from_labels(*rows, *[(None,) * 3] * 40))
+
+
+def test_without_missing_answers_there_is_nothing_about_them() -> None:
+    result = from_labels((YES, NO), (YES, YES), (NO, NO))
+    assert all(figure.bounds is figure.whole is None for figure in result.figures.values())
+    assert all(figure.bounds is figure.whole is None for figure in from_labels((YES,), (NO,)).figures.values())

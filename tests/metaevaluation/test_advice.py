@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 
 import pytest
@@ -68,11 +69,46 @@ def test_an_inverted_judge_is_worse_than_guessing() -> None:
 
 
 def test_what_was_not_judged_is_counted() -> None:
+    some = advice(200, lambda gold: perfect(gold) if int(gold.sample.id) % 10 else None)
+    assert some.verdict == "useful"
+    assert "on 180 pairs, 20 more not judged" in some.line
     half = advice(200, lambda gold: perfect(gold) if int(gold.sample.id) % 2 else None)
-    assert half.verdict == "useful"
+    assert half.verdict == "missing"
+    assert "cannot tell, as too many pairs were not judged: scaled accuracy 1.00" in half.line
+    assert "1.00 [−0.1" in half.line
     assert "on 100 pairs, 100 more not judged" in half.line
     nothing = advice(8, lambda _: None)
     assert (nothing.verdict, nothing.line) == ("unjudged", "judge: judged none of 8 pairs")
+
+
+def failing(share: float, seed: int) -> Judge:
+    """Correct with this probability, but silent on three quarters of what it would get wrong."""
+    dice, judge = random.Random(seed + 100), accurate(share, seed)
+
+    def score(gold: Gold) -> float | None:
+        given = judge(gold)
+        return given if given == perfect(gold) or dice.random() < 0.25 else None
+
+    return score
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_guesser_that_is_silent_where_it_would_be_wrong_is_not_called_useful(seed: int) -> None:
+    """On what it judged its scaled accuracy is 0.6, and significantly better than the baseline."""
+    only = advice(400, failing(0.5, seed))
+    assert only.verdict == "missing"
+    assert "useful" not in only.line
+    assert advice(400, failing(0.5, seed), baselines=()).verdict == "missing"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_interval_of_a_judge_covers_what_it_did_not_judge(seed: int) -> None:
+    """Its true scaled accuracy is 0.4, on what it judged 0.8; it is better than the baseline in any case."""
+    only = advice(400, failing(0.7, seed))
+    assert only.verdict == "useful"
+    found = re.search(r"0\.[78]\d \[(0\.\d+), (0\.\d+)] whatever the others are, \[0\.[67]", only.line)
+    assert found
+    assert float(found[1]) <= 0.4 <= float(found[2])
 
 
 @pytest.mark.parametrize("judge", [perfect, lambda gold: 1.0 if int(gold.sample.id) % 2 else -1.0])

@@ -9,6 +9,7 @@ import pytest
 
 from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
+from mores.formatting import span
 from mores.metaevaluation.compare import (
     FEWEST,
     compare_all,
@@ -19,6 +20,7 @@ from mores.metaevaluation.compare import (
 )
 from mores.metaevaluation.evaluate import Scored, influences, join
 from mores.metaevaluation.records import MetricComparison
+from mores.report.meta import versus_tables
 from mores.types import Judgement, Signature
 from tests.metaevaluation.golds import labelled, says, scores
 
@@ -109,6 +111,40 @@ def test_only_samples_that_both_scored_are_compared() -> None:
     assert [g.sample.id for g in one.golds] == [g.sample.id for g in two.golds] == [str(i) for i in range(50, 150)]
     found = all_of({"one": scored(values), "two": scored(others)})
     assert {(c.n, c.difference, c.p) for c in found.values()} == {(100, 0, 1)}
+
+
+def test_a_judge_that_is_silent_on_what_it_would_get_wrong_is_not_better() -> None:
+    """It is right on 70% and the other on 65%; on what it scored, it is significantly better."""
+    fair = judge(0.7, 1)
+    hits = [bool(gold.report.errors) == ((score or 0) < 0) for gold, score in zip(GOLDS, fair, strict=True)]
+    silent = [score if hit or i % 4 == 0 else None for i, (score, hit) in enumerate(zip(fair, hits, strict=True))]
+    found = all_of({"fair": scored(judge(0.65, 2)), "silent": scored(silent)})
+    accuracy = found["scaled_accuracy", "fair", "silent"]
+    assert accuracy.adjusted < 0.01
+    assert accuracy.missing == silent.count(None) == 200 - accuracy.n
+    assert accuracy.whole is not None
+    assert accuracy.whole[0] < 0 < accuracy.whole[1]
+    assert not any(one.significant for one in found.values())  # statistics over pairs have no bounds, so no verdict
+    versus = compare_judges(("a", "b"), scores(GOLDS, silent), scores(GOLDS, judge(0.65, 2)), GOLDS)
+    assert versus.overall[0].missing == accuracy.missing
+    [*_, headline] = versus_tables(versus)
+    assert isinstance(headline, str)
+    assert headline.startswith(
+        f"cannot tell which has the better S.Acc., as {accuracy.missing} samples lack a score: +"
+    )
+    low, high = versus.overall[0].whole or (None, None)
+    assert headline.endswith(f"{span(low, high, 3, signed=True)} whatever they are")
+
+
+def test_a_much_better_judge_is_better_whatever_is_missing() -> None:
+    good = judge(0.99, 1)
+    good[:20] = [None] * 20
+    accuracy = all_of({"good": scored(good), "poor": scored(judge(0.5, 2))})["scaled_accuracy", "good", "poor"]
+    assert accuracy.missing == 20
+    assert accuracy.significant
+    assert accuracy.whole is not None
+    assert accuracy.low is not None
+    assert 0 < accuracy.whole[0] < accuracy.low
 
 
 def test_samples_in_another_order_are_matched() -> None:

@@ -88,7 +88,7 @@ def test_the_counted_statistics_are_the_plain_ones(rows: list[tuple[bool, bool]]
 def test_the_other_statistics_are_the_plain_ones() -> None:
     golds, values = random_golds(60, 3)
     found = evaluated(golds, values).scores
-    truth, said = Scored(golds, [], 0).gold, np.array(values, dtype=np.float64)
+    truth, said = Scored(golds, []).gold, np.array(values, dtype=np.float64)
     calibrated = ties.calibrate_ties(truth, said)
     assert calibrated is not None
     assert found["kendall"].value == pytest.approx(correlation.kendall_tau_b(truth, said))
@@ -102,7 +102,7 @@ def test_the_other_statistics_are_the_plain_ones() -> None:
 def test_a_gold_score_is_the_sum_of_the_severities() -> None:
     text = "They eat bread."
     one = gold("a", error(text, "They"), error(text, "eat", Severity.MINOR), error(text, "bread", Severity.MINOR))
-    assert Scored([one, gold("b")], [], 0).gold.tolist() == [-7, 0]
+    assert Scored([one, gold("b")], []).gold.tolist() == [-7, 0]
 
 
 def test_a_perfect_metric_and_one_that_is_always_wrong() -> None:

@@ -208,7 +208,7 @@ def test_wrong_answers_come_first_with_all_that_was_said() -> None:
     assert "q0 Egypt · Arabic · hard · model-a · made-up Wrong" in first
     assert "Question What is it? Answer: option 0" in first
     assert "answered said 0 read as B correct answer A Judge because" in first
-    assert "The answer could not be parsed: no single choice" in words(html)
+    assert "The answer could not be parsed (fault of the text): no single choice" in words(html)
 
 
 def test_the_parts_of_a_question_share_a_card() -> None:

@@ -439,7 +439,9 @@ def test_cards_say_what_they_know(show: Show) -> None:
     assert "No errors p(R) 0.931" in words(6)
     assert "p(R) unknown" in words(9)
     assert "not found in the text: “젓가락을 밥에 꽂아”" in words(8)
-    assert "Not judged, the answer was cut off: the answer was cut off after 1,024 tokens" in words(10)
+    assert "Not judged, the answer was cut off (fault of the text): the answer was cut off after 1,024 tokens" in words(
+        10
+    )
     page.click("[data-place='9'] summary")
     page.wait("document.querySelector(\"[data-place='9'] details\").open")
     assert "p(R) could not be had: no log-probabilities" in words(9)

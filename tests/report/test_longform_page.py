@@ -181,7 +181,7 @@ def test_the_opening_says_the_main_numbers_in_words() -> None:
 def test_the_opening_compares_models() -> None:
     result = [good(answer(0, model="b")), irrelevant(answer(0, model="a")), half_true(answer(0, model="c"))]
     top = words(page_of(result).split("<nav")[0])
-    assert "3 models were asked for 3 long answers in Arabic. The best is \u2068b\u2069." in top
+    assert "3 models were asked for 3 long answers in Arabic. \u2068b\u2069 has the highest S, but chance" in top
     assert "The S of the others is between 0.0 and 50.0." in top
     assert "Models b, c, a Answers 3 Languages 1" in re.sub("[\u2068\u2069]", "", top)
 
@@ -204,7 +204,7 @@ def test_no_best_is_named_among_equals() -> None:
     [
         (
             (good, unjudged, unjudged, irrelevant),
-            "b\u2069 has the highest S, but what is undecided could change the order.",
+            "b\u2069 has the highest S, but chance or what is undecided may explain that.",
         ),
         ((unjudged, unjudged, good), "b\u2069 is shown first, but too little could be decided for an order."),
         ((irrelevant, irrelevant, unjudged), "The best is \u2068b\u2069."),
@@ -212,8 +212,13 @@ def test_no_best_is_named_among_equals() -> None:
 )
 def test_no_best_is_named_where_the_undecided_could_be(others: tuple[Any, ...], sentence: str) -> None:
     """The best has 1/2; the other could have more, has no figure, or cannot have more than 1/4."""
-    best = [case(answer(i, model="b")) for i, case in enumerate((good, good, irrelevant, irrelevant))]
-    worse = [wrong_language(answer(9, model="a")), *(case(answer(i, model="a")) for i, case in enumerate(others))]
+    best = [
+        case(answer(10 * i + j, model="b"))
+        for i, case in enumerate((good, good, irrelevant, irrelevant))
+        for j in range(10)
+    ]
+    worse = [case(answer(10 * i + j, model="a")) for i, case in enumerate(others) for j in range(10)]
+    worse += [wrong_language(answer(90 + j, model="a")) for j in range(10)]
     top = words(page_of([*worse, *best]).split("<nav")[0])
     assert sentence in top
     assert ("The best is" in top) == sentence.startswith("The best")
@@ -230,7 +235,7 @@ def test_table_2_has_both_kinds_in_a_cell() -> None:
     assert "n 1 / 2" in precision
     assert relevance.startswith("100.0 / 50.0")
     assert overall.startswith("50.0 / 20.0")
-    assert "within – / 16.7–33.3" in overall
+    assert "within – / 0.6–89.1" in overall  # 16.7–33.3 and chance
 
 
 def test_the_languages_that_the_paper_leaves_out_are_in_one_of_two_tables() -> None:
@@ -246,7 +251,7 @@ def test_the_languages_that_the_paper_leaves_out_are_in_one_of_two_tables() -> N
 def test_what_could_not_be_scored_stands_beside_the_number() -> None:
     result = cells(page_of([good(answer(0)), unsure(answer(2)), missing(answer(4))]), "All languages")
     assert list(result) == ["model-a 3 answers, 1 not given"]
-    assert result.popitem()[1][0] == "0.0 0.0–97.5 n 1 ✕ 2 within 0.0–66.7"
+    assert result.popitem()[1][0] == "0.0 0.0–97.5 n 1 ✕ 2 within 0.0–98.3"
 
 
 def test_without_kinds_there_is_one_number_in_a_cell_and_one_map() -> None:
@@ -361,7 +366,10 @@ def test_an_answer_with_claims_shows_verdicts_evidence_and_failures() -> None:
     assert "Answer in English As it was judged Coffee goes with dates. Relevant, says the judge It answers." in shown
     assert "3 claims: 1 supported, 1 not supported, 1 undecided" in shown
     assert "Coffee is from Peru. Not supported sentence 1 The results say Ethiopia." in shown
-    assert "Undecided sentence 1 The answer could not be parsed: no verdict Evidence: 2 results" in shown
+    assert (
+        "Undecided sentence 1 The answer could not be parsed (fault of the text): no verdict Evidence: 2 results"
+        in shown
+    )
     assert "Coffee Dates go with coffee. 2021-05-03 · https://example.org/coffee A passage. corpus.jsonl:7" in shown
     assert "Verification failed, the answer could not be parsed: 1 of 3 claims: no verdict" in shown
     assert card.count('<a href="https://example.org/coffee" rel="noopener noreferrer nofollow"') == 3
@@ -379,7 +387,7 @@ def test_surface_issues_are_on_the_card() -> None:
     assert f"<mark>{TEXTS['sm'][1] * 5}</mark> …" in repeats
     (lost,) = cards(page_of([missing(answer(0))]))
     assert "No answer" in words(lost)
-    assert "Answer failed, the request was refused or not answered: HTTP 500" in words(lost)
+    assert "Answer failed, the request was refused or not answered (fault of the text): HTTP 500" in words(lost)
 
 
 def test_right_to_left_text_is_shown_so() -> None:

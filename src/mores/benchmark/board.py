@@ -4,6 +4,10 @@
 
 Two models are compared on the questions that both have a score for, by a paired permutation test of their credit: the
 share of correct answers to each question. The p-values of one benchmark are adjusted together.
+
+Where all answers have a score, ranks are by the headline figure. Otherwise one model is above another if the interval
+of their paired difference says so on all questions that both were asked, whatever the missing scores are; if not, they
+share a rank. A judge that fails on wrong answers would otherwise bring a model to the top.
 """
 
 from __future__ import annotations
@@ -11,17 +15,20 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import fsum
 from pathlib import Path
-from statistics import fmean
 
 import numpy as np
 from pydantic import Field
 
-from mores.benchmark.benchmark import Label, Verdict
+from mores.benchmark.benchmark import Verdict
 from mores.benchmark.folder import find_bench_runs
-from mores.benchmark.score import BenchResult, tally
+from mores.benchmark.score import BenchResult, Tallies, tally
 from mores.errors import ConfigError, suggest
+from mores.formatting import SIGNIFICANT
+from mores.stats.missing import decide
 from mores.stats.resampling import adjust_p_values, compare_means
+from mores.stats.results import difference_result
 from mores.types import Record, Result, Signature
 from mores.views import NotebookView
 
@@ -42,13 +49,20 @@ class Gap(Record):
     adjusted: float
     n: int
     """Shared questions."""
+    whole: tuple[float, float] | None = Field(None, exclude_if=lambda ends: ends is None)
+    """The 95% interval of the difference on all questions that both were asked, where scores of some are missing."""
+
+    @property
+    def significant(self) -> bool:
+        """Whether neither chance nor missing scores explain the difference."""
+        return self.adjusted < SIGNIFICANT and (self.whole is None or self.whole[0] > 0 or self.whole[1] < 0)
 
 
 class Standing(Record):
     """One model's place in a table."""
 
     rank: int | None
-    """Equal values share a rank; None without a score."""
+    """Equal values share a rank, and those between which missing scores could decide; None without a score."""
     model: str
     """Its name, with the folder where two runs have the same."""
     folder: str
@@ -107,6 +121,8 @@ class BoardEntry:
     credit: Mapping[str, float]
     facts: Mapping[str, str] = field(default_factory=dict)
     """Facts of the model's configuration."""
+    missing: Mapping[str, float] = field(default_factory=dict)
+    """By question, the share of its answers that have no score, where some have none."""
 
     @property
     def headline(self) -> Result:
@@ -124,23 +140,26 @@ def read_runs(folders: Iterable[Path]) -> list[BoardEntry]:
         for run in find_bench_runs(folder):
             verdicts, result = run.verdicts(), run.result
             name = next(iter(result.figures), "")
-            credit = measure_of(verdicts, name) if result.measured else credit_of(verdicts, result.unjudged)
-            entries.setdefault(run.path.resolve(), BoardEntry(str(run.path), result, credit, run.facts))
+            tallies = measure_of(verdicts, name) if result.measured else tally(verdicts, result.unjudged)
+            missing = {unit: 1 - scored / asked for unit, (_, scored, asked) in tallies.items() if scored < asked}
+            entry = BoardEntry(str(run.path), result, credit_of(tallies), run.facts, missing)
+            entries.setdefault(run.path.resolve(), entry)
     return list(entries.values())
 
 
-def credit_of(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> dict[str, float]:
-    """Return the share of correct answers to each question that has a score."""
-    return {unit: correct / graded for unit, (correct, graded) in tally(verdicts, unjudged).items()}
+def credit_of(tallies: Tallies) -> dict[str, float]:
+    """Return the share of correct answers to each question that has a score, or the mean of what was measured."""
+    return {unit: total / scored for unit, (total, scored, _) in tallies.items() if scored}
 
 
-def measure_of(verdicts: Iterable[Verdict], name: str) -> dict[str, float]:
-    """Return the mean of a measure of the answers to each question that has it."""
-    measured: dict[str, list[float]] = defaultdict(list)
+def measure_of(verdicts: Iterable[Verdict], name: str) -> Tallies:
+    """Return a measure of the answers to each question."""
+    measured: dict[str, list[float | None]] = defaultdict(list)
     for verdict in verdicts:
-        if (value := verdict.values.get(name)) is not None:
-            measured[verdict.unit].append(value)
-    return {unit: fmean(values) for unit, values in measured.items()}
+        if name in verdict.values:
+            measured[verdict.unit].append(verdict.values[name])
+    known = {unit: [value for value in values if value is not None] for unit, values in measured.items()}
+    return {unit: (fsum(values), len(values), len(measured[unit])) for unit, values in known.items()}
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------
@@ -167,27 +186,32 @@ def _leaderboard(name: str, entries: list[BoardEntry], force: bool) -> Leaderboa
     if notes and not force:
         raise ConfigError(f"{notes[0]}; run them alike, give only runs of one kind, or force it", setting="force")
     notes += [note for field in ALIKE if (note := _differing(name, field, entries))]
-    ranked = sorted(entries, key=lambda e: (e.headline.value is None, -(e.headline.value or 0.0), e.result.model))
+    places = {entry.folder: _rank(entry, entries) for entry in entries}
+    ranked = sorted(
+        entries,
+        key=lambda e: (places[e.folder] or len(entries) + 1, -_least(e.headline), e.headline.unscored, e.result.model),
+    )
     first, times = ranked[0].result, Counter(entry.result.model for entry in ranked)
     names = [e.result.model if times[e.result.model] == 1 else f"{e.result.model} ({e.folder})" for e in ranked]
     figure = next(iter(first.figures), "")
     if figure not in ("", "accuracy") and not first.measured:
         notes.append(f"ranks are by {figure}, p compares the shares of correct answers")
+    if any(entry.missing for entry in entries):
+        notes.append("models share a rank where missing scores, or chance, could decide which is better")
     # Each against the first and against the one below; a pair that is both is tested once.
     pairs = sorted({(0, i) for i in range(1, len(ranked))} | {(i, i + 1) for i in range(len(ranked) - 1)})
-    tests = {pair: test for pair in pairs if (test := _compare(ranked[pair[0]], ranked[pair[1]]))}
-    adjusted = adjust_p_values([p for _, p, _ in tests.values()]) if tests else np.empty(0)
-    gaps: dict[tuple[int, int], Gap] = {}
-    for ((upper, lower), (difference, p, n)), q in zip(tests.items(), adjusted, strict=True):
-        gaps[upper, lower] = Gap(against=names[lower], difference=difference, p=p, adjusted=float(q), n=n)
-        gaps[lower, upper] = gaps[upper, lower].model_copy(update={"against": names[upper], "difference": -difference})
-    values = [entry.headline.value for entry in ranked]
+    gaps = {pair: gap for pair in pairs if (gap := _compare(ranked[pair[0]], ranked[pair[1]], names[pair[1]]))}
+    adjusted = adjust_p_values([gap.p for gap in gaps.values()]) if gaps else np.empty(0)
+    for ((upper, lower), gap), q in zip(list(gaps.items()), adjusted.tolist(), strict=True):
+        gaps[upper, lower] = gap.model_copy(update={"adjusted": q})
+        whole = gap.whole and (-gap.whole[1], -gap.whole[0])
+        turned = {"against": names[upper], "difference": -gap.difference, "adjusted": q, "whole": whole}
+        gaps[lower, upper] = gap.model_copy(update=turned)
     standings = [
         Standing(
-            rank=None if entry.headline.value is None else values.index(entry.headline.value) + 1,
-            model=names[i], folder=entry.folder, result=entry.headline, failures=entry.result.failures,
-            signature=entry.result.signature, best=gaps.get((i, 0)), next=gaps.get((i, i + 1)),
-            facts=dict(entry.facts),
+            rank=places[entry.folder], model=names[i], folder=entry.folder, result=entry.headline,
+            failures=entry.result.failures, signature=entry.result.signature, best=gaps.get((i, 0)),
+            next=gaps.get((i, i + 1)), facts=dict(entry.facts),
         )
         for i, entry in enumerate(ranked)
     ]  # fmt: skip
@@ -211,20 +235,55 @@ def _differing(name: str, field: str, entries: Sequence[BoardEntry]) -> str:
     return f"{name}: {field} is {value} in {here} and {other_value} in {there}, so the numbers are not comparable"
 
 
-def _compare(entry: BoardEntry, other: BoardEntry) -> tuple[float, float, int] | None:
-    """Difference of credit, p and the number of questions that both have a score for."""
+def _rank(entry: BoardEntry, entries: Sequence[BoardEntry]) -> int | None:
+    """Return one more than the number of models above; None without a score."""
+    return None if entry.headline.value is None else 1 + sum(_is_above(other, entry) for other in entries)
+
+
+def _is_above(entry: BoardEntry, other: BoardEntry) -> bool:
+    """Return whether a model is better than another, whatever the missing scores are."""
+    value, other_value = entry.headline.value, other.headline.value
+    if value is None or other_value is None:
+        return False
+    gap = _difference(entry, other)
+    return decide(gap) > 0 if gap else value > other_value
+
+
+def _least(result: Result) -> float:
+    return result.bounds[0] if result.bounds else result.value or 0.0
+
+
+def _compare(entry: BoardEntry, other: BoardEntry, against: str) -> Gap | None:
+    """Return the difference of credit on the questions that both have a score for, with its test."""
     shared = sorted(entry.credit.keys() & other.credit.keys())
     first, second = ([run.credit[unit] for unit in shared] for run in (entry, other))
     test = compare_means(first, second, permutations=PERMUTATIONS)
-    return (test.difference, test.p_value, len(shared)) if test else None
+    if test is None:
+        return None
+    p, missing = test.p_value, _difference(entry, other)
+    whole = missing.whole if missing else None
+    return Gap(against=against, difference=test.difference, p=p, adjusted=p, n=len(shared), whole=whole)
+
+
+def _difference(entry: BoardEntry, other: BoardEntry) -> Result | None:
+    """Return the difference of credit on all questions that both were asked; None where no score is missing."""
+    asked = sorted((entry.credit.keys() | entry.missing) & (other.credit.keys() | other.missing))
+    if not any(unit in entry.missing or unit in other.missing for unit in asked):
+        return None
+    ends, credit = [], []
+    for run in (entry, other):
+        missing = np.array([run.missing.get(unit, 0.0) for unit in asked])
+        least = np.array([run.credit.get(unit, 0.0) for unit in asked]) * (1 - missing)
+        ends.append((least, least + missing))
+        credit.append([run.credit.get(unit, np.nan) for unit in asked])
+    return difference_result("difference", *credit, ends=(ends[0], ends[1]))
 
 
 def compare_runs(run: BoardEntry, other: BoardEntry) -> Gap | None:
     """Return a run against another of the same benchmark; None where no question has a score in both."""
     if note := next(filter(None, (_differing(run.result.name, field, (run, other)) for field in SAME)), ""):
         raise ConfigError(f"{note}; run them alike")
-    test = _compare(run, other)
-    return test and Gap(against=other.folder, difference=test[0], p=test[1], adjusted=test[1], n=test[2])
+    return _compare(run, other, other.folder)
 
 
 # ---- ranks -----------------------------------------------------------------------------------------------------
@@ -233,7 +292,7 @@ def compare_runs(run: BoardEntry, other: BoardEntry) -> Gap | None:
 def _shift(leaderboards: Sequence[Leaderboard]) -> RankShift | None:
     """Return ranks on the benchmarks that at least two models share; that with the fewest models is dropped first."""
     values = {
-        leaderboard.benchmark: {s.model: s.result.value for s in leaderboard.standings if s.result.value is not None}
+        leaderboard.benchmark: {s.model: s.rank for s in leaderboard.standings if s.rank is not None}
         for leaderboard in leaderboards
     }
     included = sorted(values, key=lambda name: -len(values[name]))
@@ -246,7 +305,9 @@ def _shift(leaderboards: Sequence[Leaderboard]) -> RankShift | None:
         return None
     names = [name for name in values if name in included]
     columns = [[values[name][model] for model in models] for name in names]
-    ranks = {m: tuple(1 + sum(v > column[i] for v in column) for column in columns) for i, m in enumerate(models)}
+    ranks = {
+        m: tuple(1 + sum(place < column[i] for place in column) for column in columns) for i, m in enumerate(models)
+    }
     every = {model for values_of in values.values() for model in values_of}
     out = (*(name for name in values if name not in included), *sorted(every - set(models)))
     return RankShift(benchmarks=tuple(names), ranks=ranks, left_out=out)

@@ -22,10 +22,11 @@ from mores.benchmark.benchmark import Judging, Label, Verdict
 from mores.benchmark.run import Said
 from mores.errors import InputError
 from mores.factory.drafts import draw
-from mores.formatting import between, count, number, percent
+from mores.formatting import count, number, share_between
 from mores.run import Run
 from mores.stats.agreement import cohen_kappa
 from mores.stats.intervals import Ratio, difference_interval, share_interval
+from mores.stats.results import ratio_result
 from mores.types import Item, Record, Response, Result, Signature
 
 
@@ -88,9 +89,8 @@ class JudgeCheck(Record):
     @property
     def headline(self) -> str:
         """The result in one line."""
-        interval = between(self.agreement)
-        share = f"{percent(self.agreement.value)} ({interval})" if interval else percent(self.agreement.value)
         kappa = "" if self.kappa is None else f", Cohen's κ {number(self.kappa, 3)}"
+        share = share_between(self.agreement)
         return f"{self.judge} grades {share} of {count(self.agreement.n)} answers correctly{kappa}"
 
 
@@ -205,17 +205,11 @@ def _others(items: Sequence[Item]) -> dict[str, str]:
 
 def _share(name: str, rows: Sequence[CheckedAnswer]) -> Result:
     """Return the share of correct grades; answers to one item are not independent, so the interval is that of items."""
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for row in rows:
-        if row.actual:
-            counts[row.item.id][row.expected is not row.actual] += 1
-    n, figure = sum(map(sum, counts.values())), Ratio((1, 0), (1, 1))
-    if not n:
-        return Result(name=name, value=None, unscored=len(rows))
-    units = np.array(list(counts.values()), dtype=np.float64)
-    low, high = figure.interval(units)
-    value = float(figure.value(units.sum(axis=0)[:, None])[0])
-    return Result(name=name, value=value, low=low, high=high, n=n, unscored=len(rows) - n)
+        counts[row.item.id][2 if not row.actual else row.expected is not row.actual] += 1
+    units = np.array(list(counts.values()), dtype=np.float64).reshape(-1, 3)
+    return ratio_result(name, Ratio((1, 0), (1, 1)), units[:, :2], int(units[:, :2].sum()), units[:, 2])
 
 
 def _group(rows: Iterable[CheckedAnswer], group: Callable[[CheckedAnswer], str]) -> dict[str, Result]:

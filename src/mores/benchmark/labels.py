@@ -99,10 +99,10 @@ def sort_questions(runs: Iterable[Iterable[Verdict]], rule: Rule) -> dict[str, s
     correct: Counter[str] = Counter()
     graded: Counter[str] = Counter()
     for run in runs:
-        for unit, (hits, total) in tally(run).items():
-            correct[unit] += hits
+        for unit, (hits, total, _) in tally(run).items():
+            correct[unit] += int(hits)
             graded[unit] += total
-    return {unit: tier for unit, total in graded.items() if (tier := rule(correct[unit], total))}
+    return {unit: tier for unit, total in graded.items() if total and (tier := rule(correct[unit], total))}
 
 
 class Tiers(Record):

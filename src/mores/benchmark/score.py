@@ -10,11 +10,11 @@ from statistics import fmean
 import numpy as np
 from pydantic import Field
 
-from mores.benchmark.benchmark import ACCURACY, Benchmark, Figure, Label, Verdict
-from mores.formatting import between, count, percent
-from mores.stats.classification import Floats
+from mores.benchmark.benchmark import ACCURACY, Benchmark, Label, Verdict
+from mores.formatting import count, share_between
 from mores.stats.distributions import jensen_shannon, jensen_shannon_of_draws
 from mores.stats.intervals import Ratio
+from mores.stats.results import ratio_result
 from mores.types import Item, Record, Result, Signature
 from mores.views import NotebookView
 
@@ -105,10 +105,8 @@ class BenchResult(Record, NotebookView):
     def headline(self) -> str:
         """The first figure, in one line."""
         name, first = next(iter(self.figures.items()))
-        interval = between(first)
         unscored = f", {count(first.unscored)} unscored" if first.unscored else ""
-        share = f"{percent(first.value)} ({interval})" if interval else percent(first.value)
-        return f"{self.benchmark}, {self.model}: {name} {share}, n {count(first.n)}{unscored}"
+        return f"{self.benchmark}, {self.model}: {name} {share_between(first)}, n {count(first.n)}{unscored}"
 
 
 class VerdictScores:
@@ -165,10 +163,8 @@ class VerdictScores:
         sampled = self._compare(first)
         rows = None
         if max(self._parts.values(), default=1) > 1:
-            parts, figure = np.array(list(self._rows.values()), dtype=np.float64), ACCURACY["accuracy"]
-            counts, unscored = parts[:, :-1], int(parts[:, -1].sum())
-            bounds = _bounds(figure, counts.sum(axis=0), unscored)
-            rows = _result("rows", figure, counts, int(counts.sum()), unscored).model_copy(update={"bounds": bounds})
+            parts = np.array(list(self._rows.values()), dtype=np.float64)
+            rows = ratio_result("rows", ACCURACY["accuracy"], parts[:, :-1], int(parts[:, :-1].sum()), parts[:, -1])
         by: dict[str, dict[str, dict[str, Result]]] = {}
         for name in self.benchmark.breakdowns:
             units: dict[str, list[str]] = defaultdict(list)
@@ -209,12 +205,9 @@ class VerdictScores:
 
     def _figures(self, units: list[str]) -> dict[str, Result]:
         counts = np.array([self._counts[unit] for unit in units], dtype=np.float64).reshape(len(units), len(LABELS))
-        unscored = sum(self._unscored[unit] for unit in units)
-        sums = counts.sum(axis=0)
+        unscored = np.array([self._unscored[unit] for unit in units])
         labelled = {
-            name: _result(name, figure, counts, int(counts.sum()), unscored).model_copy(
-                update={"bounds": _bounds(figure, sums, unscored)}
-            )
+            name: ratio_result(name, figure, counts, int(counts.sum()), unscored)
             for name, figure in self.benchmark.figures.items()
         }
         return labelled | {name: _mean(name, measures, units) for name, measures in self._measures.items()}
@@ -225,14 +218,17 @@ def label_of(verdict: Verdict, unjudged: Label | None) -> Label | None:
     return unjudged if verdict.label is None and verdict.answer is not None and unjudged else verdict.label
 
 
-def tally(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> dict[str, tuple[int, int]]:
-    """Return how many answers to each question are correct, and how many have a grade; parts of one come together."""
-    tallies: dict[str, tuple[int, int]] = {}
+Tallies = dict[str, tuple[float, int, int]]
+"""By question: the sum of the values of its answers, how many have one, and how many were asked for."""
+
+
+def tally(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> Tallies:
+    """Return how many answers to each question are correct, graded and asked for; parts of one come together."""
+    tallies: Tallies = {}
     for (unit, _), parts in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
         label = together([label_of(part, unjudged) for part in parts])
-        if label is not None:
-            correct, graded = tallies.get(unit, (0, 0))
-            tallies[unit] = correct + (label is Label.CORRECT), graded + 1
+        correct, graded, asked = tallies.get(unit, (0, 0, 0))
+        tallies[unit] = correct + (label is Label.CORRECT), graded + (label is not None), asked + 1
     return tallies
 
 
@@ -249,32 +245,7 @@ def together(labels: Sequence[Label | None]) -> Label | None:
     return Label.NOT_ATTEMPTED if Label.NOT_ATTEMPTED in labels else Label.CORRECT
 
 
-def _bounds(figure: Figure, sums: Floats, unscored: int) -> tuple[float, float] | None:
-    """Return the values between which a figure lies, whatever the unscored are.
-
-    Figures are ratios of sums of counts, so they are lowest and highest where all of these have the same label.
-    """
-    if not unscored:
-        return None
-    values = figure.value(np.tile(sums[:, None], len(LABELS)) + unscored * np.eye(len(LABELS)))
-    defined = values[~np.isnan(values)]
-    return (float(defined.min()), float(defined.max())) if defined.size else None
-
-
 def _mean(name: str, measures: dict[str, list[float]], units: Sequence[str]) -> Result:
-    cells = np.array([measures.get(unit, (0.0, 0, 0)) for unit in units], dtype=np.float64).reshape(len(units), 3)
-    total, n, unscored = cells.sum(axis=0)
+    total, n, unscored = np.array([measures.get(unit, (0.0, 0, 0)) for unit in units]).reshape(len(units), 3).T
     # What a value has, and what it lacks to 1: a mean is a share of what all could have.
-    parts = np.stack([cells[:, 0], cells[:, 1] - cells[:, 0]], axis=1)
-    mean = _result(name, Ratio((1, 0), (1, 1)), parts, int(n), int(unscored))
-    bounds = (float(total / (n + unscored)), float((total + unscored) / (n + unscored))) if unscored else None
-    return mean.model_copy(update={"bounds": bounds})
-
-
-def _result(name: str, figure: Figure, units: Floats, n: int, unscored: int) -> Result:
-    """Return a figure of questions × kinds with its interval."""
-    value = float(figure.value(units.sum(axis=0)[:, None])[0])
-    if np.isnan(value):
-        return Result(name=name, value=None, n=n, unscored=unscored)
-    low, high = figure.interval(units)
-    return Result(name=name, value=value, low=low, high=high, n=n, unscored=unscored)
+    return ratio_result(name, Ratio((1, 0), (1, 1)), np.stack([total, n - total], axis=1), int(n.sum()), unscored)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,10 +10,11 @@ from mores.benchmark.benchmark import Label
 from mores.culture import language_name
 from mores.diagnosis.paired import Names, QuestionPair, map_groups
 from mores.errors import InputError
-from mores.formatting import SIGNIFICANT, full_points, p_equals
+from mores.formatting import SIGNIFICANT, count, full_points, p_equals, to
+from mores.stats.missing import decide
 from mores.stats.paired import mcnemar, paired_difference
 from mores.stats.resampling import adjust_p_values
-from mores.stats.results import mean_result
+from mores.stats.results import difference_result, mean_result
 from mores.types import Record, Result
 
 PERMUTATIONS = 10_000
@@ -64,6 +66,10 @@ def change_of(pairs: Sequence[QuestionPair], names: Names, unscored: int = 0) ->
     if change is not None:
         measured = {"value": change.difference, "low": change.low, "high": change.high, "n": len(pairs)}
         gain = gain.model_copy(update=measured)
+    if unscored:
+        nothing = [math.nan] * unscored
+        missing = difference_result(GAIN, [*second, *nothing], [*first, *nothing])
+        gain = gain.model_copy(update={"bounds": missing.bounds, "whole": missing.whole})
     return RunChange(
         figures={
             names[0]: mean_result(names[0], first, unscored=unscored),
@@ -117,11 +123,16 @@ def uncertain_of(pairs: Sequence[QuestionPair], names: Names) -> Uncertain:
 # ---- words -----------------------------------------------------------------------------------------------------
 
 
-def significance_words(p: float | None, n: int) -> str:
-    """Return whether a difference may be chance."""
+def significance_words(p: float | None, gain: Result) -> str:
+    """Return whether a difference may be chance, or due to questions that could not be compared."""
+    n = gain.n
     few = f" There are only {n} questions, so only a large difference would be significant." if n < FEW else ""
     if p is None:
         return "It cannot be tested." + few
+    if p < SIGNIFICANT and gain.unscored and not decide(gain):
+        ends = f", {to(*gain.whole)} points with them" if gain.whole else ""
+        missing = f"but the {count(gain.unscored, 'question')} that could not be compared may explain it{ends}"
+        return f"This is unlikely to be chance ({p_equals(p)}), {missing}.{few}"
     if p < SIGNIFICANT:
         return f"This is unlikely to be chance ({p_equals(p)}).{few}"
     return f"This may well be chance ({p_equals(p)}).{few}"

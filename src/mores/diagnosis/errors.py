@@ -7,6 +7,7 @@ people. The types help people look at errors; they do not claim to explain what 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -252,10 +253,9 @@ class _Row(NamedTuple):
 
 def shares(rows: Sequence[_Row]) -> dict[str, Result]:
     """Return the share of each type; several answers to a question are not independent."""
-    scored = [row for row in rows if row.type is not None]
-    units, unscored = [row.unit for row in scored], len(rows) - len(scored)
+    units = [row.unit for row in rows]
     return {
-        name: mean_result(name, [row.type == name for row in scored], groups=units, unscored=unscored)
+        name: mean_result(name, [math.nan if row.type is None else row.type == name for row in rows], groups=units)
         for name in type_names()
     }
 

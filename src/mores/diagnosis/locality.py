@@ -25,6 +25,7 @@ from mores.formatting import number, percent, points, to
 from mores.stats.classification import Floats
 from mores.stats.correlation import kendall_tau_b
 from mores.stats.intervals import difference_interval, mean_interval
+from mores.stats.missing import decide
 from mores.stats.ranks import order, rank_range, significant_order, tau_range
 from mores.stats.resampling import adjust_p_values, compare_with_whole
 from mores.stats.results import mean_result
@@ -214,14 +215,15 @@ def make_profiles(name: str, runs: Mapping[str, Ran]) -> list[LocalityProfile]:
     tested = [local.p for profile in profiles for local in profile.groups if local.p is not None]
     adjusted = iter(adjust_p_values(tested).tolist() if tested else ())
 
-    def decide(local: Local) -> Local:
+    def settle(local: Local) -> Local:
         if local.p is None:
             return local
         q, above = next(adjusted), (local.difference.value or 0.0) > 0
-        verdict: Verdict = "not significant" if q > SIGNIFICANT else "above" if above else "below"
+        explained = q > SIGNIFICANT or (local.difference.whole is not None and not decide(local.difference))
+        verdict: Verdict = "not significant" if explained else "above" if above else "below"
         return local.model_copy(update={"adjusted": q, "verdict": verdict})
 
-    return [profile.model_copy(update={"groups": tuple(map(decide, profile.groups))}) for profile in profiles]
+    return [profile.model_copy(update={"groups": tuple(map(settle, profile.groups))}) for profile in profiles]
 
 
 def _profile(name: str, model: str, run: Ran) -> LocalityProfile:
@@ -241,7 +243,8 @@ def _profile(name: str, model: str, run: Ran) -> LocalityProfile:
         p_values = compare_with_whole(list(groups.values()), loose, permutations=PERMUTATIONS)
         for (group, values), p in zip(groups.items(), p_values, strict=True):
             others = np.concatenate([*(remaining for key, remaining in groups.items() if key != group), loose])
-            group_results.append(_local(group, values, others, p, unscored[group]))
+            missing = unscored[group], unscored.total() - unscored[group]
+            group_results.append(_local(group, values, others, p, missing))
     return LocalityProfile(
         model=model, benchmark=name, signature=run.entry.result.signature, ungrouped=len(loose) + unscored[None],
         overall=mean_result("credit", [*loose, *chain(*groups.values())], unscored=unscored.total()),
@@ -249,18 +252,30 @@ def _profile(name: str, model: str, run: Ran) -> LocalityProfile:
     )  # fmt: skip
 
 
-def _local(group: str, values: Floats, others: Floats, p: float, unscored: int) -> Local:
+def _local(group: str, values: Floats, others: Floats, p: float, unscored: tuple[int, int]) -> Local:
     too_few, weight = len(values) < LEAST, len(others) / (len(values) + len(others))
     # The difference from the whole is the difference from the other questions, times the share of those.
     first, second = ((float(part.mean()), mean_interval(part)) for part in (values, others))
     low, high = difference_interval(first, second)
+    parts = zip((values, others), unscored, strict=True)
+    credit, rest = (mean_result("credit", part, unscored=missing) for part, missing in parts)
+    bounds = whole = None
+    if any(unscored) and not too_few and credit.interval and rest.interval:
+        (least, most), (others_least, others_most) = (
+            each.bounds or (each.value or 0.0, each.value or 0.0) for each in (credit, rest)
+        )
+        lowest, _ = difference_interval((least, credit.interval), (others_most, rest.interval))
+        _, highest = difference_interval((most, credit.interval), (others_least, rest.interval))
+        bounds = weight * (least - others_most), weight * (most - others_least)
+        whole = weight * lowest, weight * highest
     gap = Result(
         name="difference", value=weight * (first[0] - second[0]), low=None if too_few else weight * low,
-        high=None if too_few else weight * high, n=len(values), unscored=unscored,
+        high=None if too_few else weight * high, n=len(values), unscored=unscored[0],
+        bounds=bounds, whole=whole,
     )  # fmt: skip
     return Local(
-        group=group, credit=mean_result("credit", values, unscored=unscored), difference=gap,
-        p=None if too_few else p, adjusted=None, verdict="too few" if too_few else "not significant",
+        group=group, credit=credit, difference=gap, p=None if too_few else p, adjusted=None,
+        verdict="too few" if too_few else "not significant",
     )  # fmt: skip
 
 

@@ -296,7 +296,7 @@ def paragraph(result: RetrievalResult) -> str:
     parts = [
         f"Of {n} questions, {result.model} answers {full_share(result.figures[NAMES[0]])} correctly without evidence"
         f" and {full_share(result.figures[NAMES[1]])} with it: a change of {full_points(result.figures[GAIN])}.",
-        significance_words(change.p, n),
+        significance_words(change.p, change.gain),
         f"Evidence corrected {matrix.second} wrong answers and spoiled {matrix.first} correct ones.",
         _fault_words(result),
         language_words(result.by),

@@ -4,7 +4,8 @@
     result = measure_stability(subject_of_folder(folder), folder.verdicts())
 
 A question with several parts is correct if all are. Answers without a grade are excluded: a question counts for n
-answers if it has n graded ones, and each point of a curve has the number of such questions.
+answers if it has n graded ones, and each point of a curve has the number of such questions. They may be correct or
+not, so every figure also has the interval that covers both (`mores.stats.missing`), and no sentence goes beyond it.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from mores.benchmark.score import together
 from mores.diagnosis.confidence import cluster_of
 from mores.diagnosis.paired import Subject, shorten
 from mores.errors import InputError
-from mores.formatting import between, count, percent
+from mores.formatting import count, headline_interval, percent
 from mores.stats.classification import Bools, Floats, Ints
 from mores.stats.curves import best_of, majority_of, mean_of, plurality_of, worst_of
+from mores.stats.intervals import mean_moments
+from mores.stats.missing import Ends, decide, with_missing
 from mores.stats.results import mean_result, share_result
 from mores.types import Item, Record, Result, Signature
 
@@ -185,55 +188,76 @@ class _Table:
 
     correct: Ints
     graded: Ints
+    lost: Ints
+    """How many answers have no grade."""
     unscored: int
     values: dict[str, Floats]
+    ends: dict[str, Ends]
+    """What the values are at least and at most, where answers have no grade."""
     depth: int
 
     @classmethod
     def make(cls, subject: Subject, tallies: Sequence[_Tally], samples: int) -> _Table:
         correct = np.array([tally.correct for tally in tallies], dtype=np.int64)
         graded = np.array([tally.graded for tally in tallies], dtype=np.int64)
+        lost = samples - graded
         estimators = {MEAN: mean_of, BEST: best_of, WORST: worst_of, MAJORITY: majority_of}
         values = {name: estimator(correct, graded, samples) for name, estimator in estimators.items()}
+        ends: dict[str, Ends] = {}
+        if lost.any():
+            full = np.full_like(graded, samples)
+            ends = {
+                name: (estimator(correct, full, samples), estimator(correct + lost, full, samples))
+                for name, estimator in estimators.items()
+            }
+            # No more is known of a difference than of both; it is what its question has where all have a grade.
+            ends[GAP] = (ends[BEST][0] - ends[WORST][1]).clip(0), ends[BEST][1] - ends[WORST][0]
+            ends[VOTING] = ends[MAJORITY][0] - ends[MEAN][1], ends[MAJORITY][1] - ends[MEAN][0]
         if subject.benchmark.candidates is not None:
             values[PLURALITY] = plurality_of([tally.sizes for tally in tallies], samples)
+            if ends:
+                known = lost[:, None] == 0
+                ends[PLURALITY] = np.where(known, values[PLURALITY], 0.0), np.where(known, values[PLURALITY], 1.0)
         reached = (graded[:, None] > np.arange(samples)).sum(axis=0) >= max(1.0, REACH * (graded > 0).sum())
         depth = int(reached.sum())
-        return cls(correct, graded, sum(tally.unscored for tally in tallies), values, depth)
+        return cls(correct, graded, lost, sum(tally.unscored for tally in tallies), values, ends, depth)
 
     def figures(self, group: Bools) -> dict[str, Result]:
         """Return the figures of some questions."""
         gaps = {GAP: self.values[BEST] - self.values[WORST], VOTING: self.values[MAJORITY] - self.values[MEAN]}
-        column = slice(self.depth - 1, self.depth) if self.depth else slice(0)
-        means = {
-            name: _mean(name, values[group, column], len(values[group]), least=-1.0 if name == VOTING else 0.0)
+        at = max(self.depth - 1, 0)
+        figures = {
+            name: mean_result(
+                name, values[group, at] if self.depth else np.full(int(group.sum()), np.nan),
+                least=-1.0 if name == VOTING else 0.0,
+                ends=(self.ends[name][0][group, at], self.ends[name][1][group, at]) if self.ends else None,
+            )
             for name, values in (self.values | gaps).items()
-        }
+        }  # fmt: skip
         # Always, sometimes and never correct, among the questions with at least two graded answers.
-        correct, graded = self.correct[group], self.graded[group]
-        usable = graded > 1
-        kinds = {ALWAYS: correct == graded, SOMETIMES: (correct > 0) & (correct < graded), NEVER: correct == 0}
-        return means | {
-            name: share_result(name, int((members & usable).sum()), int(usable.sum()), int((~usable).sum()))
-            for name, members in kinds.items()
+        correct, graded, lost = self.correct[group], self.graded[group], self.lost[group]
+        usable, mixed = graded > 1, (correct > 0) & (correct < graded)
+        kinds = {
+            ALWAYS: (correct == graded, (correct == graded) & (lost == 0), correct == graded),
+            SOMETIMES: (mixed, mixed, mixed | (lost > 0)),
+            NEVER: (correct == 0, (correct == 0) & (lost == 0), correct == 0),
         }
+        for name, (members, least, most) in kinds.items():
+            share = share_result(name, int((members & usable).sum()), int(usable.sum()))
+            share = share.model_copy(update={"unscored": int((~usable).sum())})
+            figures[name] = with_missing(share, *map(mean_moments, (least, most))) if lost.any() else share
+        return figures
 
     def curves(self) -> dict[str, tuple[CurvePoint, ...]]:
         """Return every figure over the number of answers."""
         return {
             name: tuple(
                 CurvePoint(n=n, value=mean.value, low=mean.low, high=mean.high, questions=mean.n)
-                for n, mean in enumerate((_mean(name, column, len(column)) for column in values.T), 1)
+                for n, mean in enumerate((mean_result(name, column) for column in values.T), 1)
                 if mean.value is not None
             )
             for name, values in self.values.items()
         }
-
-
-def _mean(name: str, values: Floats, questions: int, least: float = 0.0) -> Result:
-    """Return the mean over the questions with a value."""
-    present = values[~np.isnan(values)]
-    return mean_result(name, present, least=least, unscored=questions - present.size)
 
 
 def _group_figures(subject: Subject, units: Sequence[str], table: _Table) -> dict[str, dict[str, dict[str, Result]]]:
@@ -291,6 +315,13 @@ def paragraph(result: Stability) -> str:
 def _meaning(change: Result) -> str:
     if change.n < FEW:
         return f"With only {change.n} questions, these figures are uncertain."
+    if (
+        decide(change) == 0
+        and change.low is not None
+        and change.high is not None
+        and not change.low <= 0 <= change.high
+    ):
+        return "Too many answers have no grade to say whether voting helps."
     if change.low is not None and change.low > 0:
         return "Voting helps: where its answers vary, most of them are correct."
     if change.high is not None and change.high < 0:
@@ -301,7 +332,7 @@ def _meaning(change: Result) -> str:
 def _share_words(result: Result) -> str:
     if result.value is None:
         return "an unknown share"
-    interval = between(result).removesuffix("%")
+    interval = headline_interval(result).removesuffix("%")
     return f"{percent(result.value)} ({interval})" if interval else percent(result.value)
 
 

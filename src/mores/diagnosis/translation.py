@@ -149,7 +149,7 @@ def paragraph(result: TranslationResult) -> str:
         f"Asked {first}, {result.model} answers {full_share(result.figures[first])} of {n} questions correctly; asked"
         f" {second}, {full_share(result.figures[second])} of the same questions: a change of"
         f" {full_points(result.figures[GAIN])}.",
-        significance_words(change.p, n),
+        significance_words(change.p, change.gain),
         f"It is better if asked {better}." if certain else "Neither version is significantly better.",
         f"{matrix.first} questions are correct only {first} and {matrix.second} only {second}"
         f" (McNemar's exact test: {p_equals(1.0 if change.mcnemar is None else change.mcnemar)}); {matrix.neither} are"

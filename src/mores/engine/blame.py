@@ -47,7 +47,7 @@ class Trouble(NamedTuple):
         return Failure(kind=FailureKind.MODEL, reason=f"{self.problem}{tried}", blame=blame)
 
 
-class Probe:
+class ServerProbe:
     """Finds out whether the server still works, by asking the cheapest request that worked again."""
 
     def __init__(
@@ -121,7 +121,7 @@ class Doubts(Generic[Ticket]):
 
     def __init__(
         self,
-        probe: Probe,
+        probe: ServerProbe,
         limits: Limits,
         idle: Callable[[], bool],
         asking: Callable[[], int],

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from mores.engine.blame import Doubts, Probe, Surprise, Trouble
+from mores.engine.blame import Doubts, ServerProbe, Surprise, Trouble
 from mores.engine.cost import guess_tokens
 from mores.engine.counts import Counts
 from mores.engine.job import Answer, Follow, Job
@@ -113,7 +113,7 @@ class _Runner:
         self.workers = 0
         self.asking = 0
         self.full = False
-        self.probe = Probe(model, self.limits, self.counts, self.timeout, options.worked)
+        self.probe = ServerProbe(model, self.limits, self.counts, self.timeout, options.worked)
         self.doubts = Doubts[_Ticket](self.probe, self.limits, self._idle, lambda: self.asking, self._failed)
         self.doubts.lasting = options.lasting
 

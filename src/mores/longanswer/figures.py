@@ -13,9 +13,9 @@ without any judge, so that every failure of a judge would remove a better one. I
 the share of its claims that were decided; otherwise those with many claims, of which some nearly always are, would
 count too much.
 
-So random failures do not move a figure. The effect of others is covered by its bounds: its value if everything
-undecided were as bad, or as good, as possible. Where less than half of what a factor needs was decided, there are only
-the bounds.
+So random failures do not move a figure. The effect of others is covered by its bounds, its value if everything
+undecided were as bad, or as good, as possible, and by an interval that holds these and chance (`stats.missing`). Where
+less than half of what a factor needs was decided, there are only these.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ import numpy.typing as npt
 
 from mores.longanswer import factuality
 from mores.longanswer.records import Appraisal
-from mores.stats.intervals import limits_of
+from mores.stats.intervals import limits_of, mean_moments
+from mores.stats.missing import with_missing
 from mores.stats.resampling import group_codes
 from mores.stats.results import mean_result
 from mores.types import Result
@@ -125,22 +126,22 @@ def figure(name: str, parts: Sequence[FigurePart], groups: npt.ArrayLike | None 
     table = np.array([part.factors for part in parts], dtype=np.float64)
     least, most = (float(np.mean(ends)) for ends in zip(*((part.least, part.most) for part in parts), strict=True))
     result = Result(name=name, value=_product(table.sum(axis=0)), unscored=len(parts) - scored)
-    if least < most:
-        result = result.model_copy(update={"bounds": (least, most)})
-    if result.value is None:
+    if result.value is not None:
+        # Recall and F1 depend on the number of claims, which may leave the undecided less than the decided have.
+        value = min(max(result.value, least), most)
+        low, high = _interval(table, value, groups)
+        result = result.model_copy(update={"value": value, "low": low, "high": high, "n": scored})
+    if least == most:
         return result
-    # Recall and F1 depend on the number of claims, which may leave the undecided less than the decided have.
-    value = min(max(result.value, least), most)
-    low, high = _interval(table, value, groups)
-    return result.model_copy(update={"value": value, "low": low, "high": high, "n": scored})
+    ends = (mean_moments([getattr(part, end) for part in parts], groups=groups) for end in ("least", "most"))
+    return with_missing(result, *ends).model_copy(update={"bounds": (least, most)})
 
 
 def mean(name: str, parts: Sequence[FigurePart], groups: npt.ArrayLike | None = None) -> Result:
     """Return the mean of what may exceed 1; it has no bounds, and its interval takes the highest value as the limit."""
-    scored = [place for place, part in enumerate(parts) if part.scored]
-    values, unscored = [parts[i].least for i in scored], len(parts) - len(scored)
-    some = None if groups is None else np.asarray(groups)[scored]
-    return mean_result(name, values, groups=some, most=max([1.0, *values]), unscored=unscored)
+    values = [part.least if part.scored else np.nan for part in parts]
+    result = mean_result(name, values, groups=groups, most=float(np.nanmax([1.0, *values])))
+    return result.model_copy(update={"bounds": None, "whole": None})
 
 
 def _product(sums: Table) -> float | None:

@@ -22,16 +22,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 from pydantic import Field
 
 from mores.culture import base_language
-from mores.formatting import between, percent
+from mores.formatting import share_between
 from mores.longanswer import factuality
 from mores.longanswer.figures import FigurePart, Score, figure, mean, of_claims, overall, plain
 from mores.longanswer.judging import is_english
 from mores.longanswer.records import Appraisal, LongAnswer
 from mores.longanswer.stages import STAGES, has_issue
 from mores.longanswer.tells import Tell
+from mores.stats.missing import decide
+from mores.stats.results import difference_result
 from mores.types import Record, Result, Signature
 
 HIGH_AND_MID = frozenset({"ar", "de", "en", "es", "he", "hi", "hu", "ja", "ko", "ru", "zh"})
@@ -75,6 +78,8 @@ class LongformSummary(Record):
     """By name, over all languages and kinds."""
     by: dict[str, dict[str, dict[str, Result]]] = Field(default_factory=dict)
     """Grouping, group, figure."""
+    behind: Result | None = Field(None, exclude_if=lambda gap: gap is None)
+    """How much higher the headline figure of the best model is on shared questions, where something is undecided."""
     signature: Signature = Signature()
 
     @property
@@ -83,9 +88,7 @@ class LongformSummary(Record):
         who, result = self.model or "answers", self.main
         if result is None:
             return f"{who}: nothing could be measured"
-        interval = between(result)
-        shown = f"{percent(result.value)} ({interval})" if interval else percent(result.value)
-        return f"{who}: {result.name} {shown}, n {result.n:,}, {result.unscored:,} unscored"
+        return f"{who}: {result.name} {share_between(result)}, n {result.n:,}, {result.unscored:,} unscored"
 
     @property
     def main(self) -> Result | None:
@@ -131,7 +134,7 @@ def summarise(
         claims = appraisal.claims or ()
         counts[appraisal.model].update(claims=len(claims), undecided=sum(claim.supported is None for claim in claims))
         failures[appraisal.model].update(list(appraisal.failures))
-    return [
+    summaries = [
         LongformSummary(
             model=model,
             answers=len(rows_of_model),
@@ -146,17 +149,49 @@ def summarise(
         )
         for model, rows_of_model in rows.items()
     ]
+    best = best_of(summaries) if len(summaries) > 1 else None
+    if best is None or best.main is None or all(s.main is None or not s.main.bounds for s in summaries):
+        return summaries
+    name = best.main.name
+    return [
+        each.model_copy(update={"behind": _difference(rows[best.model], rows[each.model], name)})
+        if each is not best
+        else each
+        for each in summaries
+    ]
+
+
+def best_of(summaries: Sequence[LongformSummary]) -> LongformSummary:
+    """Return the model with the highest headline figure."""
+    measured = {s.model: s.main.value for s in summaries if s.main and s.main.value is not None}
+    return max(summaries, key=lambda summary: measured.get(summary.model, -1.0))
+
+
+def is_decided(summaries: Sequence[LongformSummary]) -> bool:
+    """Return whether nothing that is undecided could change which model is the best."""
+    best, undecided = best_of(summaries), any(each.main and each.main.bounds for each in summaries)
+    return not undecided or all(decide(each.behind) > 0 for each in summaries if each is not best)
+
+
+def _difference(best: Sequence[_Row], other: Sequence[_Row], name: str) -> Result:
+    """Return the mean difference of a figure on the questions that both models have an answer to."""
+    ends: list[dict[tuple[str, str], list[tuple[float, float]]]] = [defaultdict(list), defaultdict(list)]
+    for by_question, rows in zip(ends, (best, other), strict=True):
+        for row in rows:
+            if name in row.parts:
+                by_question[row.question, row.language].append((row.parts[name].least, row.parts[name].most))
+    shared = [key for key in ends[0] if key in ends[1]]
+    first, second = (np.array([np.mean(of[key], axis=0) for key in shared]).reshape(-1, 2).T for of in ends)
+    values = [np.where(least == most, least, np.nan) for least, most in (first, second)]
+    return difference_result(name, *values, ends=((first[0], first[1]), (second[0], second[1])))
 
 
 def headline(summaries: Sequence[LongformSummary]) -> str:
     """Return the result in one line; of several models it is the best one's."""
     if len(summaries) == 1:
         return summaries[0].headline
-    measure_answer = {
-        summary.model: summary.main.value for summary in summaries if summary.main and summary.main.value is not None
-    }
-    best = max(summaries, key=lambda summary: measure_answer.get(summary.model, -1.0))
-    return f"the best of {len(summaries)} models: {best.headline}"
+    which = "best" if is_decided(summaries) else "highest, though chance or what is undecided may explain it,"
+    return f"the {which} of {len(summaries)} models: {best_of(summaries).headline}"
 
 
 def unjudged_figures(summaries: Sequence[LongformSummary]) -> list[str]:

@@ -1,8 +1,10 @@
 """Whether a judge is any good for texts like those of a dataset, in one line.
 
-- **useful**: the lower end of its interval is above 0, and it is significantly better than the best baseline.
+- **useful**: the lower end of its interval is above 0, and it is significantly better than the best baseline; both
+  whatever it would say of the pairs that it did not judge.
 - **worse**: the upper end of its interval is below 0.
 - **one class**: all texts are correct, or all have errors; nothing can be told, however many there are.
+- **missing**: it would be useful, or worse, if the pairs that it did not judge were like the others.
 - **too few**: neither is shown, but it may still be better than the best baseline by `WORTH` or more.
 - **not better**: anything else; more pairs would not make it useful.
 """
@@ -15,7 +17,8 @@ from statistics import NormalDist
 
 from mores.formatting import count, number, span
 from mores.metaevaluation.records import Advice, MetricComparison, MetricEvaluation, Verdict
-from mores.types import Result
+from mores.stats.missing import decide
+from mores.types import MUCH_MISSING, Result
 
 WORTH = 0.2
 """Scaled accuracy above the best baseline: a judge with less is not worth using."""
@@ -43,7 +46,8 @@ def _against(
             if test.first == judge.metric:
                 return test
             low, high = (None if end is None else -end for end in (test.high, test.low))
-            ends = {"difference": -test.difference, "low": low, "high": high}
+            whole = test.whole and (-test.whole[1], -test.whole[0])
+            ends = {"difference": -test.difference, "low": low, "high": high, "whole": whole}
             return test.model_copy(update={"first": test.second, "second": test.first, **ends})
     return None
 
@@ -57,12 +61,15 @@ def _advice(judge: MetricEvaluation, best: MetricEvaluation | None, test: Metric
     balanced = judge.scores["balanced_accuracy"]
     if test is not None:
         above = 2.0 if test.high is None else test.high
-        better = test.difference > 0 and test.adjusted < SIGNIFICANT
+        better, held = test.difference > 0 and test.adjusted < SIGNIFICANT, test.significant
     else:
         above = 2.0 if balanced.high is None else 2 * balanced.high - 1
-        better = balanced.low is not None and balanced.low > 0.5
+        better, held = balanced.low is not None and balanced.low > 0.5, decide(balanced, 0.5) > 0
     passed, found = (judge.scores[name].value is not None for name in ("correct_passed", "errors_found"))
-    shown = f"scaled accuracy {number(result.value)} {span(result.low, result.high)} on {count(judge.n, 'pair')}"
+    interval = span(result.low, result.high)
+    if result.whole and result.missing > MUCH_MISSING:
+        interval = f"{span(*result.whole)} whatever the others are, {interval} if they are like these,"
+    shown = f"scaled accuracy {number(result.value)} {interval} on {count(judge.n, 'pair')}"
     shown += f", {count(judge.unscored)} more not judged" if judge.unscored else ""
     needed = None
     verdict: Verdict
@@ -75,6 +82,8 @@ def _advice(judge: MetricEvaluation, best: MetricEvaluation | None, test: Metric
         )
         fix = f"{are} correct; add texts with errors" if passed else f"{have} errors; add correct texts"
         verdict, line = "one class", f"cannot tell: {texts} {fix}"
+    elif (result.low > 0 and better and not (held and decide(result) > 0)) or result.high < 0 <= decide(result):
+        verdict, line = "missing", f"cannot tell, as too many pairs were not judged: {shown}"
     elif result.low > 0 and better:
         baseline = f", significantly above the best baseline ({best.metric}, {number(best.accuracy)})" if best else ""
         verdict, line = "useful", f"useful here: {shown}{baseline}"

@@ -20,11 +20,12 @@ import numpy as np
 from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
 from mores.metaevaluation.dataset import Dataset
-from mores.metaevaluation.evaluate import Moved, Scored, influences, join, label_groups
+from mores.metaevaluation.evaluate import Moved, Scored, group_of, influences, join, label_groups
 from mores.metaevaluation.records import JudgementComparison, MetricComparison
 from mores.stats import influence
 from mores.stats.paired import PairedDifference, paired_difference
 from mores.stats.resampling import adjust_p_values
+from mores.stats.results import difference_result
 from mores.types import Judgement, Severity
 
 PERMUTATIONS = 1000
@@ -40,7 +41,8 @@ def compare_all(metrics: Mapping[str, Scored], moved: Mapping[str, Moved]) -> li
         influenced = [
             moved[name] if part is metrics[name] else influences(part) for name, part in zip(names, parts, strict=True)
         ]
-        comparisons += _compare(names, parts, (influenced[0], influenced[1]))
+        tests = _compare(names, parts, (influenced[0], influenced[1]))
+        comparisons += (with_lost(test, metrics[names[0]], metrics[names[1]]) for test in tests)
     return adjust_within_statistics(comparisons)
 
 
@@ -58,7 +60,11 @@ def compare_groups(metrics: Mapping[str, Scored], golds: Sequence[Gold]) -> list
         parts = {name: part for name, part in scored_parts.items() if len(part.golds) >= FEWEST}
         best = max(parts, key=lambda name: float((parts[name].reported == parts[name].wrong).mean()), default="")
         others = [(name, *shared(parts[best], part)) for name, part in parts.items() if name != best]
-        tests = [test for name, *pair in others if (test := compare_accuracy(best, name, *pair))]
+        tests = [
+            with_lost(test, parts[best], parts[name])
+            for name, *pair in others
+            if (test := compare_accuracy(best, name, *pair))
+        ]
         comparisons += (
             test.model_copy(update={"grouping": grouping, "group": group}) for test in adjust_comparisons(tests)
         )
@@ -92,6 +98,23 @@ def compare_accuracy(first_name: str, second_name: str, first: Scored, second: S
     hits = [(scored.reported == scored.wrong) * 2.0 for scored in (first, second)]
     test = paired_difference(*hits, groups=first.groups, most=2.0, permutations=PERMUTATIONS)
     return test and compared((first_name, second_name), "scaled_accuracy", test, len(first.golds))
+
+
+def with_lost(comparison: MetricComparison, first: Scored, second: Scored) -> MetricComparison:
+    """Return a comparison with what either metric could not score; of scaled accuracy, with the interval for that."""
+    golds = {gold.sample.id: gold for gold in (*first.golds, *first.lost)}
+    asked = [gold.sample.id for gold in (*second.golds, *second.lost) if gold.sample.id in golds]
+    missing = len(asked) - comparison.n
+    if not missing or comparison.statistic != "scaled_accuracy":
+        return comparison.model_copy(update={"missing": missing}) if missing else comparison
+    hits = []
+    for scored in (first, second):
+        by_id = dict(
+            zip((gold.sample.id for gold in scored.golds), (scored.reported == scored.wrong) * 2.0, strict=True)
+        )
+        hits.append([by_id.get(name, np.nan) for name in asked])
+    gap = difference_result("difference", *hits, groups=[group_of(golds[name]) for name in asked], most=2.0)
+    return comparison.model_copy(update={"missing": missing, "whole": gap.whole})
 
 
 def shared(first: Scored, second: Scored) -> tuple[Scored, Scored]:
@@ -142,17 +165,19 @@ def compare_judges(
         # Two judges may differ in everything but the data and the version of Mores; people's judgements have neither.
         rule, pair = "judges are comparable only on the same data", (first_judgements, second_judgements)
         _check_signatures(names, pair, rule, lambda key, in_both: in_both and key in ("data", "mores"))
-    first, second = shared(join(golds, first_judgements), join(golds, second_judgements))
+    whole = join(golds, first_judgements), join(golds, second_judgements)
+    first, second = shared(*whole)
     if not first.golds:
         raise InputError(f"{names[0]} and {names[1]} have scored no sample of the dataset in common")
-    overall = _compare(names, (first, second), (influences(first), influences(second)))
+    tests = _compare(names, (first, second), (influences(first), influences(second)))
+    overall = [with_lost(test, *whole) for test in tests]
     return JudgementComparison(
         first=names[0],
         second=names[1],
         n=len(first.golds),
         left_out=len(golds) - len(first.golds),
         overall=tuple(overall),
-        by=_by_group(names, golds, first, second),
+        by=_by_group(names, golds, whole, (first, second)),
     )
 
 
@@ -176,32 +201,39 @@ def compare_texts(
     measures = {"score": (first, second), "error_free": ((first >= 0) * 1.0, (second >= 0) * 1.0)}
     # A score has no lowest value: two texts may differ as far as any of these, and at least by a major error.
     most = {"score": max(-Severity.MAJOR.weight, float(np.ptp([first, second]))), "error_free": 1.0}
+    total = len(first_judgements.keys() | second_judgements.keys())
+    missing, nothing = total - len(scored), np.full(total - len(scored), np.nan)
     overall = []
     for name, values in measures.items():
         test = paired_difference(*values, most=most[name], permutations=PERMUTATIONS)
         assert test is not None
-        overall.append(compared(names, name, test, len(first)))
-    total = len(first_judgements.keys() | second_judgements.keys())
+        found = compared(names, name, test, len(first))
+        if missing:
+            # A score has no lowest value, so only a share has an interval that covers the texts without one.
+            gap = difference_result(name, *(np.append(column, nothing) for column in measures["error_free"]))
+            found = found.model_copy(update={"missing": missing, "whole": gap.whole if name == "error_free" else None})
+        overall.append(found)
     return JudgementComparison(
-        first=names[0], second=names[1], n=len(scored), left_out=total - len(scored), overall=tuple(overall), by={}
+        first=names[0], second=names[1], n=len(scored), left_out=missing, overall=tuple(overall), by={}
     )
 
 
 def _by_group(
-    names: tuple[str, str], golds: Sequence[Gold], first: Scored, second: Scored
+    names: tuple[str, str], golds: Sequence[Gold], whole: tuple[Scored, Scored], both: tuple[Scored, Scored]
 ) -> dict[str, dict[str, MetricComparison]]:
     """Return the difference in scaled accuracy in every group that is large enough, adjusted within each grouping."""
-    labels_by_id = dict(zip((gold.sample.id for gold in golds), label_groups(golds), strict=True))
-    rows: dict[str, dict[str, list[int]]] = {}
-    for row, gold in enumerate(first.golds):
-        for grouping, group in labels_by_id[gold.sample.id]:
-            rows.setdefault(grouping, {}).setdefault(group, []).append(row)
+    members: dict[str, dict[str, set[str]]] = {}
+    for gold, labels in zip(golds, label_groups(golds), strict=True):
+        for grouping, group in labels:
+            members.setdefault(grouping, {}).setdefault(group, set()).add(gold.sample.id)
     by: dict[str, dict[str, MetricComparison]] = {}
-    for grouping, groups in rows.items():
-        large = {group: at for group, at in sorted(groups.items()) if len(at) >= FEWEST}
-        by[grouping] = adjust_groups(
-            {group: compare_accuracy(*names, first.take(at), second.take(at)) for group, at in large.items()}
-        )
+    for grouping, groups in members.items():
+        tests = {}
+        for group, ids in sorted(groups.items()):
+            first, second = (scored.among(ids) for scored in both)
+            if len(first.golds) >= FEWEST and (test := compare_accuracy(*names, first, second)):
+                tests[group] = with_lost(test, *(scored.among(ids) for scored in whole))
+        by[grouping] = adjust_groups(tests)
     return by
 
 

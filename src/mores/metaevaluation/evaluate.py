@@ -22,7 +22,8 @@ from mores.metaevaluation.records import Curve, MetricEvaluation, ScoreBins
 from mores.stats import classification, correlation, influence, spans, ties
 from mores.stats.classification import Bools, Floats, ratios
 from mores.stats.explanations import match_answer
-from mores.stats.intervals import Ratio, drawn_interval
+from mores.stats.intervals import Moments, Ratio, drawn_moments, limits_of
+from mores.stats.missing import with_missing
 from mores.stats.resampling import group_codes, resample_sums
 from mores.stats.results import mean_result
 from mores.types import Error, Judgement, Result, Side, Signature
@@ -38,10 +39,15 @@ class Scored:
 
     golds: Sequence[Gold]
     judgements: Sequence[Judgement]
-    unscored: int
+    lost: Sequence[Gold] = ()
     """Samples that it could not score."""
     failures: Mapping[str, int] = field(default_factory=dict)
     """The unscored samples by kind of failure."""
+
+    @property
+    def unscored(self) -> int:
+        """How many samples it could not score."""
+        return len(self.lost)
 
     @cached_property
     def gold(self) -> Floats:
@@ -56,7 +62,7 @@ class Scored:
     @cached_property
     def groups(self) -> npt.NDArray[np.object_]:
         """Samples that depend on each other: those of an item, and of items with the same question."""
-        return np.array([gold.group or gold.sample.id for gold in self.golds], dtype=object)
+        return np.array([group_of(gold) for gold in self.golds], dtype=object)
 
     @cached_property
     def epsilon(self) -> float | None:
@@ -76,24 +82,32 @@ class Scored:
 
     def among(self, ids: Collection[str]) -> Scored:
         """Return the samples with these ids."""
-        return self.take([row for row, gold in enumerate(self.golds) if gold.sample.id in ids])
+        rows = [row for row, gold in enumerate(self.golds) if gold.sample.id in ids]
+        return self.take(rows, [gold for gold in self.lost if gold.sample.id in ids])
 
-    def take(self, rows: Sequence[int], unscored: int = 0) -> Scored:
+    def take(self, rows: Sequence[int], lost: Sequence[Gold] = ()) -> Scored:
         """Return some of the samples."""
-        return Scored([self.golds[r] for r in rows], [self.judgements[r] for r in rows], unscored)
+        return Scored([self.golds[r] for r in rows], [self.judgements[r] for r in rows], lost)
+
+
+def group_of(gold: Gold) -> str:
+    """Return what samples that depend on each other have in common."""
+    return gold.group or gold.sample.id
 
 
 def join(golds: Sequence[Gold], judgements: Mapping[str, Judgement]) -> Scored:
     """Return the samples with a score, and the number of the others by reason."""
     pairs: list[tuple[Gold, Judgement]] = []
+    lost: list[Gold] = []
     failures: Counter[str] = Counter()
     for gold in golds:
         judgement = judgements.get(gold.sample.id)
         if judgement is None or judgement.score is None:
             failures[judgement.failure.kind.value if judgement and judgement.failure else "missing"] += 1
+            lost.append(gold)
         else:
             pairs.append((gold, judgement))
-    return Scored([gold for gold, _ in pairs], [j for _, j in pairs], failures.total(), dict(failures))
+    return Scored([gold for gold, _ in pairs], [j for _, j in pairs], lost, dict(failures))
 
 
 def evaluate(
@@ -173,31 +187,54 @@ def _counted(scored: Scored) -> Iterator[Result]:
     cells = np.stack([wrong & reported, ~wrong & reported, wrong & ~reported, ~wrong & ~reported], axis=1).astype(
         np.float64
     )
-    codes = group_codes(scored.groups, len(cells))
-    units = np.stack([np.bincount(codes, weights=column).astype(np.float64) for column in cells.T], axis=1)
+    units = _by_item(cells, scored.groups)
+    worst, best = units, units
+    if scored.lost:
+        # What was not judged may be judged wrongly (a miss, a false alarm) or correctly.
+        groups = np.array([*scored.groups, *map(group_of, scored.lost)], dtype=object)
+        rows = [int(bool(gold.report.errors)) for gold in scored.lost]
+        worst, best = (_by_item(np.vstack([cells, np.eye(4)[kinds][rows]]), groups) for kinds in ([1, 2], [3, 0]))
     for name, rate in COUNTED.items():
+        result = Result(name=name, value=None, n=len(scored.golds), unscored=scored.unscored)
         value = float(rate(cells.sum(axis=0)[:, None])[0])
-        if np.isnan(value):
-            yield Result(name=name, value=None, n=len(scored.golds), unscored=scored.unscored)
-            continue
-        low, high = counted_interval(name, value, units)
-        yield Result(name=name, value=value, low=low, high=high, n=len(scored.golds), unscored=scored.unscored)
+        if not np.isnan(value):
+            low, high = counted_interval(name, value, units)
+            result = result.model_copy(update={"value": value, "low": low, "high": high})
+        if scored.lost:
+            ends = (counted_moments(name, counts) for counts in (worst, best))
+            result = with_missing(result, *ends, least=_least(name))
+        yield result
+
+
+def _by_item(cells: Floats, groups: npt.NDArray[np.object_]) -> Floats:
+    codes = group_codes(groups, len(cells))
+    return np.stack([np.bincount(codes, weights=column).astype(np.float64) for column in cells.T], axis=1)
+
+
+def _least(name: str) -> float:
+    return -1.0 if name in ("mcc", "scaled_accuracy") else 0.0
 
 
 def counted_interval(name: str, value: float, units: Floats) -> tuple[float, float]:
-    """Return the interval of a statistic of groups × counts; of one that is not a share, by resampled groups.
+    """Return the interval of a statistic of groups × counts; any value where samples of one kind are not there."""
+    least, moments = _least(name), counted_moments(name, units, value)
+    low, high = limits_of(*moments) if moments else (0.0, 1.0)
+    return least + (1 - least) * low, least + (1 - least) * high
 
-    These are based on samples with and without errors; if there are none of one kind, they may have any value.
+
+def counted_moments(name: str, units: Floats, value: float | None = None) -> Moments | None:
+    """Return the moments of a statistic of groups × counts; of one that is not a share, by resampled groups.
+
+    These are based on samples with and without errors; None if there are none of one kind.
     """
     if name in SHARES:
-        low, high = SHARES[name].interval(units)
-        return (2 * low - 1, 2 * high - 1) if name == "scaled_accuracy" else (low, high)
+        return SHARES[name].moments(units)
     with_error, without = ((units[:, columns].sum(axis=1) > 0).sum() for columns in ([0, 2], [1, 3]))
-    least = -1.0 if name == "mcc" else 0.0
     if not with_error or not without:
-        return least, 1.0
+        return None
+    value = float(COUNTED[name](units.sum(axis=0)[:, None])[0]) if value is None else value
     rests_on = 2 / (1 / with_error + 1 / without)
-    return drawn_interval(value, COUNTED[name](resample_sums(units).T), rests_on, least=least)
+    return drawn_moments(value, COUNTED[name](resample_sums(units).T), rests_on, least=_least(name))
 
 
 Moved = dict[str, influence.Influenced | None]
@@ -245,13 +282,17 @@ def count(labelled: Iterable[Iterable[tuple[str, str]]]) -> dict[str, dict[str, 
 def _by_group(golds: Sequence[Gold], scored: Scored) -> dict[str, dict[str, dict[str, Result]]]:
     labels_by_id = dict(zip((gold.sample.id for gold in golds), label_groups(golds), strict=True))
     rows: dict[tuple[str, str], list[int]] = defaultdict(list)
+    lost: dict[tuple[str, str], list[Gold]] = defaultdict(list)
     for row, gold in enumerate(scored.golds):
         for label in labels_by_id[gold.sample.id]:
             rows[label].append(row)
+    for gold in scored.lost:
+        for label in labels_by_id[gold.sample.id]:
+            lost[label].append(gold)
     by: dict[str, dict[str, dict[str, Result]]] = {}
     for grouping, groups in count(labels_by_id.values()).items():
-        for group, total in groups.items():
-            part = scored.take(rows[grouping, group], total - len(rows[grouping, group]))
+        for group in groups:
+            part = scored.take(rows[grouping, group], lost[grouping, group])
             tau = correlation.kendall_tau_b(part.gold, part.scores)
             kendall = Result(name="kendall", value=tau, n=len(part.golds), unscored=part.unscored)
             by.setdefault(grouping, {})[group] = {"scaled_accuracy": scaled_accuracy(part), "kendall": kendall}

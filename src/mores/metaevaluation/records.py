@@ -8,8 +8,8 @@ from typing import Literal
 from pydantic import Field
 
 from mores.factory.gold import Gold
-from mores.formatting import number
-from mores.types import Record, Result, Signature
+from mores.formatting import SIGNIFICANT, number
+from mores.types import MUCH_MISSING, Record, Result, Signature
 
 STATISTICS = {
     "scaled_accuracy": "S.Acc.",
@@ -97,9 +97,20 @@ class MetricComparison(Record):
     adjusted: float
     """After Benjamini and Hochberg, over all comparisons of the statistic, or of the group."""
     n: int
+    missing: int = Field(0, exclude_if=lambda n: not n)
+    """Samples that one of the two could not score, or neither."""
+    whole: tuple[float, float] | None = Field(None, exclude_if=lambda ends: ends is None)
+    """The 95% interval on all samples, whatever the missing scores are; None where no such interval is defined."""
     grouping: str = ""
     """The grouping, if it is about one group only."""
     group: str = ""
+
+    @property
+    def significant(self) -> bool:
+        """Whether neither chance nor missing scores explain the difference; a few may, where no interval says."""
+        few = self.missing <= MUCH_MISSING * (self.n + self.missing)
+        held = self.whole[0] > 0 or self.whole[1] < 0 if self.whole else few
+        return self.adjusted < SIGNIFICANT and held
 
 
 class JudgementComparison(Record):
@@ -146,7 +157,7 @@ class AnnotationTable(Record):
     note: str = ""
 
 
-Verdict = Literal["useful", "not better", "worse", "one class", "too few", "unjudged"]
+Verdict = Literal["useful", "not better", "worse", "one class", "too few", "missing", "unjudged"]
 
 
 class Advice(Record):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from math import nan
 
 from mores.rating.codes import Code, Schema, check_codes
 from mores.rating.ratings import Rating
@@ -124,14 +125,12 @@ def count_codes(comments: Sequence[Comment], schema: Schema) -> Iterator[CodeCou
             of_group = dict(zip(cut, group, strict=True))
             members = [c for c in comments if tuple(getattr(c.rating, column) for column in cut) == group]
             for name, code in schema.items():
-                known = [comment for comment in members if code.automatic or comment.given]
-                values = [float(comment.has(name)) for comment in known]
+                values = [float(comment.has(name)) if code.automatic or comment.given else nan for comment in members]
                 # Comments on answers to one question are not independent.
-                keys = [comment.rating.question_key for comment in known]
+                keys = [comment.rating.question_key for comment in members]
                 places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-                questions = [places[key] for key in keys] or None
-                share = mean_result("share", values, groups=questions, unscored=len(members) - len(known))
-                yield CodeCount(code=name, title=code.title, count=int(sum(values)), share=share, **of_group)
+                share = mean_result("share", values, groups=[places[key] for key in keys])
+                yield CodeCount(code=name, title=code.title, count=values.count(1.0), share=share, **of_group)
 
 
 def compare_coders(comments: Sequence[Comment], schema: Schema) -> Iterator[CodeKappa]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
+import numpy as np
+
 from mores.errors import InputError
 from mores.rating.ratings import InLanguage, IssueLevel, Rating
-from mores.rating.records import Distribution, Groups, LevelCount
-from mores.stats.intervals import mean_interval
+from mores.rating.records import Distribution, Groups, LevelCount, sort_by_mean
+from mores.stats.results import difference_result, mean_result
 from mores.types import Result
 
 TYPES = ("specific", "agnostic")
@@ -71,18 +73,41 @@ def distribute(ratings: Sequence[Rating], groups: Groups, scale: tuple[float, ..
 
 def spread(members: Sequence[Rating], scale: tuple[float, ...], **group: str) -> Distribution:
     """Return how some answers were rated. Ratings of answers to one question are not independent."""
-    rated = [(rating.rating, rating.question_key) for rating in members if rating.rating is not None]
-    counts = Counter(value for value, _ in rated)
-    mean = Result(name="mean", value=None, unscored=len(members))
+    rated = [rating.rating for rating in members if rating.rating is not None]
+    counts = Counter(rated)
+    mean = Result(name="mean", value=None, unscored=len(members) - len(rated))
     if rated:
-        values, keys = [value for value, _ in rated], [key for _, key in rated]
-        codes = {key: code for code, key in enumerate(dict.fromkeys(keys))}
-        low, high = scale[0], scale[-1]
-        if low < high:
-            low, high = mean_interval(values, groups=[codes[key] for key in keys], least=low, most=high)
-        value, unscored = sum(values) / len(values), len(members) - len(values)
-        mean = Result(name="mean", value=value, low=low, high=high, n=len(values), unscored=unscored)
+        update = {"low": scale[0], "high": scale[-1], "n": len(rated)}
+        if scale[0] < scale[-1]:
+            values = [np.nan if rating.rating is None else rating.rating for rating in members]
+            codes = {key: code for code, key in enumerate(dict.fromkeys(rating.question_key for rating in members))}
+            groups = [codes[rating.question_key] for rating in members]
+            mean, update = mean_result("mean", values, groups=groups, least=scale[0], most=scale[-1]), {}
+        mean = mean.model_copy(update={**update, "value": sum(rated) / len(rated)})
     return Distribution(**group, counts=tuple(counts[value] for value in scale), mean=mean)
+
+
+def compare_best(ratings: Sequence[Rating], means: Sequence[Distribution], scale: Sequence[float]) -> dict[str, Result]:
+    """Return the highest mean less that of each other model, on the questions of both; nothing if all are rated."""
+    if not any(each.mean.unscored for each in means) or len(scale) < 2:
+        return {}
+    given: dict[str, dict[tuple[str, str], list[float]]] = {str(each.model): defaultdict(list) for each in means}
+    for rating in ratings:
+        given[rating.model][rating.question_key].append(np.nan if rating.rating is None else rating.rating)
+    best, *others = map(str, (each.model for each in sort_by_mean(means)))
+    gaps = {}
+    for other in others:
+        shared = [key for key in given[best] if key in given[other]]
+        sides = [[np.array(given[model][key]) for key in shared] for model in (best, other)]
+        values = [[np.nan if np.isnan(x).all() else float(np.nanmean(x)) for x in side] for side in sides]
+        worst, best_case = (
+            [np.array([np.nan_to_num(x, nan=end).mean() for x in side]) for side in sides]
+            for end in (scale[0], scale[-1])
+        )
+        ends = ((worst[0], best_case[0]), (worst[1], best_case[1]))
+        name, (least, most) = f"{best} less {other}", (scale[0], scale[-1])
+        gaps[other] = difference_result(name, *values, least=least, most=most, ends=ends)
+    return gaps
 
 
 def count_levels(ratings: Sequence[Rating], groups: Groups, aspect: str) -> Iterator[LevelCount]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from mores.formatting import SIGNIFICANT, count, duration, number, p_equals
+from mores.formatting import SIGNIFICANT, count, duration, number, p_equals, span
 from mores.rating.comments import CommentCoding
-from mores.types import Record, Result
+from mores.stats.missing import decide
+from mores.types import MUCH_MISSING, Record, Result
 
 ASPECTS = {"language_correct": "language", "factuality": "factuality", "omissions": "omissions"}
 """The columns with a level for each answer besides its rating, and what tables call them."""
@@ -300,6 +301,8 @@ class RatingStudy(Record):
     """False where the scale is what occurs in the file."""
     distributions: tuple[Distribution, ...]
     """All ratings first, then by model, type, language, model and type, and all three."""
+    lead: dict[str, Result] = Field(default_factory=dict, exclude_if=lambda gaps: not gaps)
+    """The highest mean of a model less that of each other one on shared questions, where answers have no rating."""
     levels: dict[str, tuple[LevelCount, ...]] = Field(default_factory=dict)
     """By aspect: language_correct, factuality, omissions."""
     regressions: dict[str, Regression] = Field(default_factory=dict)
@@ -326,8 +329,12 @@ class RatingStudy(Record):
     @property
     def by_mean(self) -> list[Distribution]:
         """The models, the highest mean first; those without a rating last."""
-        models = [self.spread(model) for model in self.groups.models]
-        return sorted(models, key=lambda each: -(each.mean.value if each.mean.value is not None else -1e9))
+        return sort_by_mean(self.spread(model) for model in self.groups.models)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether no answer without a rating could change which model is rated highest."""
+        return all(decide(gap) > 0 for gap in self.lead.values())
 
     @property
     def headline(self) -> str:
@@ -336,9 +343,19 @@ class RatingStudy(Record):
         if best.mean.value is None:
             return "no answer has a rating"
         figure = f"mean {number(best.mean.value)} of {self.scale[-1]:g}"
+        if best.mean.whole and best.mean.missing > MUCH_MISSING:
+            unrated = count(best.mean.unscored, "answer")
+            figure += f" ({span(*best.mean.whole)} whatever {unrated} without a rating would get)"
         if len(self.groups.models) == 1:
             return f"{best.model}: {figure}, {count(best.mean.n, 'rating')}"
+        if not self.is_decided:
+            return f"{best.model} has the highest {figure}, but chance or answers without a rating may explain that"
         return f"{best.model} is rated highest: {figure}{_against(self.regressions.get('model'), str(best.model))}"
+
+
+def sort_by_mean(means: Iterable[Distribution]) -> list[Distribution]:
+    """Return the highest mean first, and groups without a rating last."""
+    return sorted(means, key=lambda each: -(each.mean.value if each.mean.value is not None else -1e9))
 
 
 def _against(regression: Regression | None, best: str) -> str:

@@ -10,7 +10,7 @@ from mores.rating.agreement import measure_agreement
 from mores.rating.annotators import choose_model, describe_annotators
 from mores.rating.codes import Schema
 from mores.rating.comments import code_comments
-from mores.rating.groups import LEVELS, count_levels, distribute, find_groups, find_scale
+from mores.rating.groups import LEVELS, compare_best, count_levels, distribute, find_groups, find_scale
 from mores.rating.ranking import rank_models
 from mores.rating.ratings import Rating, RatingFile
 from mores.rating.records import Groups, RatingStudy
@@ -42,6 +42,8 @@ def analyse(
     # The codes of the reasons for first places, by the codes that are found without people.
     first = [r.model_copy(update={"comment": r.reason, "codes": None}) for r in ratings if r.rank == 1 and r.reason]
     automatic = {name: code for name, code in (schema or {}).items() if code.automatic}
+    distributions = tuple(distribute(ratings, groups, places))
+    by_model = [each for each in distributions if each.model and not (each.type or each.language)]
     return RatingStudy(
         source=source,
         n=len(ratings),
@@ -50,7 +52,8 @@ def analyse(
         groups=groups,
         scale=places,
         scale_is_known=known,
-        distributions=tuple(distribute(ratings, groups, places)),
+        distributions=distributions,
+        lead=compare_best(ratings, by_model, places),
         levels=levels,
         regressions={name: model.regression for name, model in models.items()},
         ranking=ranking,

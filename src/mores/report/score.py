@@ -21,8 +21,8 @@ from mores.report.base.names import group_name, is_web_address, look_up
 from mores.report.base.page import draw, writable
 from mores.report.base.text import plain
 from mores.search.ground import cut, shorten
-from mores.stats.intervals import share_interval
-from mores.types import Error, Judgement, Result, Sample, Severity
+from mores.stats.results import share_result
+from mores.types import Blame, Error, Judgement, Result, Sample, Severity
 
 Pair = tuple[Sample, Judgement]
 LIMIT = 2000
@@ -150,11 +150,7 @@ def _groups(counted: _Counted) -> list[Grid]:
 
 def _share(counts: ScoreSummary) -> Result:
     """Return the share of judged texts that have errors."""
-    if not counts.judged:
-        return Result(name="with errors", value=None, n=0, unscored=counts.n)
-    low, high = share_interval(counts.with_errors, counts.judged)
-    value, unscored = counts.with_errors / counts.judged, counts.n - counts.judged
-    return Result(name="with errors", value=value, low=low, high=high, n=counts.judged, unscored=unscored)
+    return share_result("with errors", counts.with_errors, counts.judged, counts.n - counts.judged)
 
 
 def _folds(counted: _Counted, tables: Sequence[Grid]) -> Iterator[PageBlock]:
@@ -189,7 +185,8 @@ def _list(rows: Sequence[tuple[int, Sample, Judgement]], n: int) -> Grid:
 
 def _first(judgement: Judgement) -> Cell:
     if judgement.failure is not None:
-        return Cell(f"not judged, fault of the {judgement.failure.blame}: {judgement.failure.reason}", style="dim")
+        at = {Blame.TEXT: "", Blame.MOMENT: " at that moment", Blame.SETUP: " because of the set-up"}
+        return Cell(f"not judged{at[judgement.failure.blame]}: {judgement.failure.reason}", style="dim")
     if of_text := errors(judgement):
         # What it rests on stands first: a narrow terminal cuts the end.
         rests = f"{cite(of_text[0])} " if of_text[0].evidence else ""

@@ -31,6 +31,8 @@ from mores.stats.classification import Floats, ratios, vector
 from mores.stats.resampling import group_codes
 
 Interval = tuple[float, float]
+Moments = tuple[float, float, float]
+"""A figure between 0 and 1: its value, its variance, and the units that it rests on."""
 Z95 = 1.959963984540054
 """The 97.5% quantile of the standard normal distribution."""
 TAIL = 0.025
@@ -53,13 +55,21 @@ def mean_interval(
     values: npt.ArrayLike, *, groups: npt.ArrayLike | None = None, least: float = 0.0, most: float = 1.0
 ) -> Interval:
     """Return the interval of a mean of values between `least` and `most`; samples of a group depend on each other."""
+    moments = mean_moments(values, groups=groups, least=least, most=most)
+    low, high = limits_of(*moments) if moments else (0.0, 1.0)
+    return least + (most - least) * low, least + (most - least) * high
+
+
+def mean_moments(
+    values: npt.ArrayLike, *, groups: npt.ArrayLike | None = None, least: float = 0.0, most: float = 1.0
+) -> Moments | None:
+    """Return the moments of a mean, in parts of the way from `least` to `most`; None without values."""
     array = vector(values, "values", finite=True)
     parts = (array - least) / (most - least)
     if (np.abs(parts - 0.5) > 0.5 + 1e-9).any():
         raise ValueError(f"values from {array.min():g} to {array.max():g}; expected {least:g} to {most:g}")
     codes, parts = group_codes(groups, array.size), np.clip(parts, 0.0, 1.0)
-    low, high = ratio_interval(np.bincount(codes, weights=parts), np.bincount(codes))
-    return least + (most - least) * low, least + (most - least) * high
+    return _checked_moments(np.bincount(codes, weights=parts), np.bincount(codes))
 
 
 def ratio_interval(above: npt.ArrayLike, below: npt.ArrayLike, sizes: npt.ArrayLike | None = None) -> Interval:
@@ -67,14 +77,21 @@ def ratio_interval(above: npt.ArrayLike, below: npt.ArrayLike, sizes: npt.ArrayL
 
     `sizes` is what the below of each unit could be at most; without it, what it is.
     """
+    moments = _checked_moments(above, below, sizes)
+    return limits_of(*moments) if moments else (0.0, 1.0)
+
+
+def _checked_moments(above: npt.ArrayLike, below: npt.ArrayLike, sizes: npt.ArrayLike | None = None) -> Moments | None:
     top, bottom = vector(above, "above", finite=True), vector(below, "below", finite=True)
     wrong = (top < -ROUNDING) | (top > bottom * (1 + 1e-9) + ROUNDING)
     if wrong.any():
         index = int(np.argmax(wrong))
         raise ValueError(f"above[{index}] is {top[index]:g}; expected a number from 0 to its below, {bottom[index]:g}")
     if not bottom.sum():
-        return 0.0, 1.0
-    return limits_of(*map(float, ratio_moments(top, bottom, bottom if sizes is None else vector(sizes, "sizes"))))
+        return None
+    moments = ratio_moments(top, bottom, bottom if sizes is None else vector(sizes, "sizes"))
+    value, variance, units = map(float, moments)
+    return value, variance, units
 
 
 def drawn_interval(
@@ -84,10 +101,17 @@ def drawn_interval(
 
     Resamples on which the figure is not defined (nan) are left out.
     """
+    low, high = limits_of(*drawn_moments(value, resampled, units, least=least, most=most))
+    return least + (most - least) * low, least + (most - least) * high
+
+
+def drawn_moments(
+    value: float, resampled: npt.ArrayLike, units: float, *, least: float = 0.0, most: float = 1.0
+) -> Moments:
+    """Return the moments of such a figure, in parts of the way from `least` to `most`."""
     values, width = np.asarray(resampled, dtype=np.float64), most - least
     variance = float(np.var(values[~np.isnan(values)])) if not np.isnan(values).all() else 0.0
-    low, high = limits_of((value - least) / width, variance / width**2, units)
-    return least + width * low, least + width * high
+    return (value - least) / width, variance / width**2, units
 
 
 def difference_interval(first: tuple[float, Interval], second: tuple[float, Interval]) -> Interval:
@@ -116,9 +140,14 @@ class Ratio:
         return ratios(np.asarray(self.above) @ counts, np.asarray(self.below) @ counts)
 
     def interval(self, units: Floats) -> Interval:
-        """Return the interval for units × kinds. An answer that counts at all could count as much as any."""
+        """Return the interval for units × kinds."""
+        moments = self.moments(units)
+        return limits_of(*moments) if moments else (0.0, 1.0)
+
+    def moments(self, units: Floats) -> Moments | None:
+        """Return the moments for units × kinds; an answer that counts at all could count as much as any."""
         below = np.asarray(self.below)
-        return ratio_interval(units @ np.asarray(self.above), units @ below, units @ (below > 0) * below.max())
+        return _checked_moments(units @ np.asarray(self.above), units @ below, units @ (below > 0) * below.max())
 
 
 # -- computation -------------------------------------------------------------------------------------------
@@ -137,23 +166,23 @@ def ratio_moments(above: Floats, below: Floats, sizes: Floats) -> tuple[Floats, 
 
 
 def limits(
-    value: npt.ArrayLike, variance: npt.ArrayLike, units: npt.ArrayLike, tail: float = TAIL
+    value: npt.ArrayLike, variance: npt.ArrayLike, units: npt.ArrayLike, tail: npt.ArrayLike = TAIL
 ) -> tuple[Floats, Floats]:
     """Return both ends for figures between 0 and 1, given the variance (0 where all units agree) and units of each."""
     v, s, n = np.broadcast_arrays(*(np.asarray(numbers, dtype=np.float64) for numbers in (value, variance, units)))
-    below, above = _upper(np.stack([1 - v, v]), s, n, tail)
+    below, above = upper_limits(np.stack([1 - v, v]), s, n, np.asarray(tail))
     return 1 - below, above
 
 
 @lru_cache(maxsize=16_384)
-def limits_of(value: float, variance: float, units: float) -> Interval:
+def limits_of(value: float, variance: float, units: float, tail: float = TAIL) -> Interval:
     """Return both ends for one figure; on a page many figures are of the same counts."""
-    low, high = limits(value, variance, units)
+    low, high = limits(value, variance, units, tail)
     return float(low), float(high)
 
 
-def _upper(value: Floats, variance: Floats, units: Floats, tail: float) -> Floats:
-    """Return, for x of n units and a 1, the mean of x and its Dirichlet variance, Σ (x - mean)² / ((n+1)(n+2))."""
+def upper_limits(value: Floats, variance: Floats, units: Floats, tail: Floats) -> Floats:
+    """Return the upper end, from the mean of x of n units and a 1 and its variance, Σ (x - mean)² / ((n+1)(n+2))."""
     room = 1 - value
     mean = value + room / (units + 1)
     spread = (units**2 * variance + room**2 * units / (units + 1)) / ((units + 1) * (units + 2))
@@ -166,15 +195,15 @@ def _upper(value: Floats, variance: Floats, units: Floats, tail: float) -> Float
     return quantiles
 
 
-def beta_quantile(a: npt.ArrayLike, b: npt.ArrayLike, q: float) -> Floats:
+def beta_quantile(a: npt.ArrayLike, b: npt.ArrayLike, q: npt.ArrayLike) -> Floats:
     """Return the quantile of beta distributions, to about four digits of its spread.
 
     On the logit scale the density is smooth and falls off exponentially on both sides, so that sums over equal steps,
     with the first term of Euler and Maclaurin's correction, are nearly exact. From the nearest step on, the sum is
     inverted as a power series.
     """
-    parameters = np.broadcast_arrays(np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64))
-    alpha, beta = (numbers.reshape(-1, 1) for numbers in parameters)
+    parameters = np.broadcast_arrays(*(np.asarray(numbers, dtype=np.float64) for numbers in (a, b, q)))
+    alpha, beta, chances = (numbers.reshape(-1, 1) for numbers in parameters)
     total = alpha + beta
     reach, mode = 5.5 * np.sqrt(1 / alpha + 1 / beta), np.log(alpha / beta)
     start, end = mode - reach - 14 / alpha, mode + reach + 14 / beta
@@ -184,7 +213,7 @@ def beta_quantile(a: npt.ArrayLike, b: npt.ArrayLike, q: float) -> Floats:
     density = np.exp(alpha * at - total * np.log1p(np.exp(at)) - peak)
     tilt = alpha - total * chance
     mass = step * (np.cumsum(density, axis=1) - density / 2) - step**2 / 12 * density * tilt
-    goal = q * mass[:, -1]
+    goal = chances[:, 0] * mass[:, -1]
     near = np.arange(len(at)), np.argmin(np.abs(mass - goal[:, None]), axis=1)
     move, first, hit = (goal - mass[near]) / density[near], tilt[near], chance[near]
     second = first**2 / 3 + total[:, 0] * hit * (1 - hit) / 6

@@ -278,7 +278,8 @@ def number_cell(result: Result | None, digits: int = 2, *, signed: bool = False)
     if result is None or result.value is None:
         return Cell(NOTHING)
     interval = span(result.low, result.high, digits, signed=signed)
-    return Cell(number(result.value, digits, signed=signed), result.value, interval, n=result.n)
+    hint = f"{span(*result.whole, digits, signed=signed)} whatever the unscored are" if result.whole else ""
+    return Cell(number(result.value, digits, signed=signed), result.value, interval, hint, n=result.n)
 
 
 def share_cell(result: Result | None) -> tuple[str, str]:

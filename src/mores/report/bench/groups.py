@@ -8,7 +8,7 @@ from statistics import fmean
 
 from mores.benchmark.board import Board, Leaderboard
 from mores.benchmark.score import BenchResult
-from mores.formatting import between, left_out, percent, possible, show_failures
+from mores.formatting import headline_interval, left_out, percent, possible, show_failures
 from mores.report.base.blocks import (
     Caution,
     Fold,
@@ -29,7 +29,7 @@ from mores.report.base.grid import Cell, Grid, Head, Heat, make_grid
 from mores.report.base.names import group_name, numbered
 from mores.report.base.shapes import Radar, RadarProfile, Ranks, Shades, World, shades
 from mores.report.bench.tables import figure_table, headline_of, references_of, standing_table, statement_table
-from mores.types import Result
+from mores.types import MUCH_MISSING, Result
 
 SMALL = 4
 """So many groups are bars; more are dots or a heatmap."""
@@ -136,8 +136,9 @@ def _named(results: Sequence[BenchResult]) -> dict[str, BenchResult]:
 def _hero(result: BenchResult) -> Hero:
     """Return the headline of a single run, and what it is worth."""
     headline, references = headline_of(result), references_of(result)
-    near = [name for name, value in references.items() if headline.low is not None and headline.low <= value]
-    interval = between(headline)
+    lowest = headline.whole[0] if headline.whole else headline.low
+    near = [name for name, value in references.items() if lowest is not None and lowest <= value]
+    interval = headline_interval(headline)
     return Hero(
         percent(headline.value),
         f"95%: {interval}" if interval else "",
@@ -153,7 +154,8 @@ def _counts(result: BenchResult) -> str:
     headline, kinds = headline_of(result), show_failures(result.failures)
     unit = "questions" if result.samples < 2 else "answers"
     counts = f"{headline.n:,} {unit} scored, {headline.unscored:,} unscored"
-    return "; ".join(filter(None, (counts, possible(headline), f"not graded: {kinds}" if kinds else "")))
+    covering = "" if headline.whole and headline.missing > MUCH_MISSING else possible(headline)
+    return "; ".join(filter(None, (counts, covering, f"not graded: {kinds}" if kinds else "")))
 
 
 # ---- groups ----------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from mores.benchmark.contract import BenchmarkCheck
 from mores.benchmark.score import BenchResult
 from mores.formatting import (
     NOTHING,
-    SIGNIFICANT,
     between,
     left_out,
     number,
@@ -19,6 +18,7 @@ from mores.formatting import (
     points,
     possible,
     show_failures,
+    to,
 )
 from mores.report.base.grid import Cell, Grid, Head, Row, make_grid, share_cell
 from mores.types import Result
@@ -177,8 +177,9 @@ def _gap(gap: Gap | None) -> Cell:
     if gap is None:
         return Cell(NOTHING)
     hint = f"against {gap.against}: difference {points(gap.difference)} points on {gap.n:,} shared questions"
+    hint += f"; {to(*gap.whole)} on all, whatever the unscored are" if gap.whole else ""
     small = f"p {p_value(gap.adjusted)}, n {gap.n:,}".replace("p <", "p < ")
-    return Cell(number(100 * gap.difference, 1), small=small, hint=hint, star=gap.adjusted < SIGNIFICANT)
+    return Cell(number(100 * gap.difference, 1), small=small, hint=hint, star=gap.significant)
 
 
 def board_tables(board: Board) -> list[Grid | str]:
@@ -215,7 +216,7 @@ def _leaderboard_table(leaderboard: Leaderboard, by: str = "") -> Grid:
 
 
 def _chance(gap: Gap | None) -> str:
-    return f"{p_value(gap.adjusted)}{'*' if gap.adjusted < SIGNIFICANT else ' '}" if gap else ""
+    return f"{p_value(gap.adjusted)}{'*' if gap.significant else ' '}" if gap else ""
 
 
 def _leaderboard_headline(leaderboard: Leaderboard) -> str:
@@ -225,11 +226,13 @@ def _leaderboard_headline(leaderboard: Leaderboard) -> str:
         return f"{leaderboard.title}: no model has a score"
     first = [each for each in ranked if each.rank == 1]
     names = " and ".join(each.model for each in first)
+    if len({each.result.value for each in first}) > 1:
+        return f"{leaderboard.title}: {names} share the first rank; missing scores or chance could decide between them"
     text = (
         f"{leaderboard.title}: {names} {'is' if len(first) == 1 else 'are'} first with {percent(first[0].result.value)}"
     )
     if len(first) > 1 or not first[0].next or len(ranked) == 1:
         return text
-    gap = first[0].next.adjusted
-    ahead = "significantly" if gap < SIGNIFICANT else "not significantly"
-    return f"{text}, {ahead} ahead of {ranked[1].model} (adjusted p {p_value(gap)})"
+    gap = first[0].next
+    ahead = "significantly" if gap.significant else "not significantly"
+    return f"{text}, {ahead} ahead of {ranked[1].model} (adjusted p {p_value(gap.adjusted)})"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeGuard
 
-from mores.formatting import between, count, number, percent, possible, shares
+from mores.formatting import between, count, headline_interval, number, percent, possible, shares
 from mores.longanswer.records import QuestionKind
-from mores.longanswer.summary import LongformSummary
+from mores.longanswer.summary import LongformSummary, is_decided
 from mores.report.base.blocks import Hero
 from mores.report.base.charts import spoken
 from mores.report.base.names import group_name, isolated
@@ -92,8 +92,9 @@ def interval(figure: str, result: Result | None) -> str:
 
 
 def bounds(result: Result | None) -> str:
-    """Return what a share could be in per cent, whatever the undecided are; nothing where all is decided."""
-    return shares(*result.bounds).removesuffix("%") if result and result.bounds else ""
+    """Return the 95% interval of a share in per cent, whatever the undecided are; nothing where all is decided."""
+    ends = result and (result.whole or result.bounds)
+    return shares(*ends).removesuffix("%") if ends else ""
 
 
 def in_words(name: str, figure: str, result: Result | None) -> str:
@@ -113,7 +114,7 @@ def hero(models: Sequence[LongformSummary]) -> Hero:
     """Return the main number of the best model, and everything that it means in plain words."""
     figure = main_figure(models)
     result = models[0].figures.get(figure)
-    ends = interval(figure, result)
+    ends = headline_interval(result).removesuffix("%") if result else ""
     small = f"{'S' if figure == 'S' else '% without issues'}, 95%: {ends}" if ends else ""
     return Hero(shown(figure, result), small, opening=" ".join(opening(models)))
 
@@ -141,10 +142,9 @@ def _first(models: Sequence[LongformSummary], key: str) -> str:
         return f"{named(best.model)} is shown first{gave}, but too little could be decided for an order."
     if len(results) > 1 and results[1].value == results[0].value:
         return f"{named(best.model)} is shown first{gave}, but others have the same {name}."
-    least = results[0].bounds[0] if results[0].bounds else results[0].value or 0.0
-    if all(least >= (result.bounds[1] if result.bounds else result.value or 0.0) for result in results[1:]):
+    if is_decided(models):
         return f"The best is {named(best.model)}{gave}."
-    return f"{named(best.model)} has the highest {name}{gave}, but what is undecided could change the order."
+    return f"{named(best.model)} has the highest {name}{gave}, but chance or what is undecided may explain that."
 
 
 def named(model: str) -> str:

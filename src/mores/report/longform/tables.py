@@ -194,8 +194,8 @@ def _turn(result: Result | None, figure: HeatFigure) -> Result | None:
     if result is None or not figure.turned:
         return result
     value, low, high = (None if v is None else 1 - v for v in (result.value, result.low, result.high))
-    bounds = result.bounds and (1 - result.bounds[1], 1 - result.bounds[0])
-    return result.model_copy(update={"value": value, "low": high, "high": low, "bounds": bounds})
+    bounds, whole = (ends and (1 - ends[1], 1 - ends[0]) for ends in (result.bounds, result.whole))
+    return result.model_copy(update={"value": value, "low": high, "high": low, "bounds": bounds, "whole": whole})
 
 
 def _heat_cell(name: str, figure: HeatFigure, result: Result | None, top: float) -> Cell:
@@ -309,10 +309,8 @@ def _undecided(summary: LongformSummary) -> Iterator[str]:
     undecided = f"{summary.undecided:,} of {summary.claims:,} claims undecided"
     yield f"{name}: failures: {stages} of {summary.answers:,} answers; {undecided}"
     figures = [summary.figures[each] for each in ("precision", "F1", "relevance", "S") if each in summary.figures]
-    ends = [
-        f"{figure.name} {_share(figure.bounds[0])}–{_share(figure.bounds[1])}" for figure in figures if figure.bounds
-    ]
-    yield f"{name}: bounds, whatever the undecided are: {', '.join(ends)}"
+    ends = [f"{figure.name} {bounds(figure)}" for figure in figures if figure.bounds]
+    yield f"{name}: 95% intervals, whatever the undecided are: {', '.join(ends)}"
 
 
 def _share(value: float | None) -> str:

@@ -19,6 +19,7 @@ from mores.report.base.plots import Axis, CurveLine, Curves, ScoreHistogram
 from mores.report.base.text import plain
 from mores.report.meta import tables
 from mores.report.meta.tables import versus_tables
+from mores.types import MUCH_MISSING
 
 __all__ = ["conclude", "describe", "describe_meta", "markdown_tables", "versus_tables"]
 
@@ -145,8 +146,10 @@ def _hero(meta: Meta) -> list[PageBlock]:
     result, clear = top.scores[tables.MAIN], tables.significantly_best(meta, tables.MAIN) == top.metric
     counts = f"{top.n:,} scored, {top.unscored:,} unscored"
     sentence = tables.shortcut_sentence(meta, top) or NO_SHORTCUT
-    words = f" {_rank(meta, top, clear)}."
-    return [Hero(number(result.value, 3), span(result.low, result.high), top.metric, words, counts, sentence)]
+    words, interval = f" {_rank(meta, top, clear)}.", span(result.low, result.high)
+    if result.whole and result.missing > MUCH_MISSING:
+        interval = f"{span(*result.whole)} whatever the unscored are; {interval} if they are like the others"
+    return [Hero(number(result.value, 3), interval, top.metric, words, counts, sentence)]
 
 
 def _rank(meta: Meta, top: MetricEvaluation, clear: bool) -> str:

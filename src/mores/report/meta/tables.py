@@ -59,6 +59,7 @@ def _cell(where: str, result: Result | None, *, digits: int = 2, star: bool = Fa
     value, ends = value_of(result), span(result.low, result.high, 3)
     unscored = f"{result.unscored:,} unscored" if result.unscored else ""
     shown = " ".join(filter(None, [number(value, 3), ends]))
+    unscored += f" ({span(*result.whole, 3)} whatever they are)" if result.whole else ""
     hint = ", ".join(filter(None, [f"{where}: {shown}", f"n = {result.n:,}", unscored]))
     small = ends if interval else left_out(result.unscored)
     return Cell(number(value, digits), value, small, hint, star and value is not None, n=result.n)
@@ -84,7 +85,7 @@ def _best_of(values: Mapping[str, float], comparisons: Iterable[MetricComparison
     if len(values) < 2:
         return None
     top = max(values, key=values.__getitem__)
-    real = [c for c in comparisons if c.adjusted < SIGNIFICANT and c.difference]
+    real = [c for c in comparisons if c.significant and c.difference]
     pairs = [(c.first, c.second) if c.difference > 0 else (c.second, c.first) for c in real]
     return top if set(values) - {top} <= {worse for better, worse in pairs if better == top} else None
 
@@ -256,7 +257,7 @@ def comparison(meta: Meta, statistic: str) -> Grid:
     rows = [
         (
             f"{c.first} − {c.second}",
-            Cell(number(c.difference, 3), star=c.adjusted < SIGNIFICANT),
+            Cell(number(c.difference, 3), star=c.significant),
             span(c.low, c.high, 3) or NOTHING,
             p_value(c.p),
             p_value(c.adjusted),
@@ -311,5 +312,8 @@ def _better(versus: JudgementComparison) -> str:
     size = f"{number(first.difference, 3, signed=True)} {_interval(first)}, p {p_value(first.p)}"
     if first.p >= SIGNIFICANT:
         return f"no significant difference in {name}: {size}"
+    if not first.significant:
+        ends = f", {span(*first.whole, 3, signed=True)} whatever they are" if first.whole else ""
+        return f"cannot tell which has the better {name}, as {first.missing:,} samples lack a score: {size}{ends}"
     better, worse = (versus.first, versus.second)[:: 1 if first.difference > 0 else -1]
     return f"{better} is better than {worse} in {name}: {size}"

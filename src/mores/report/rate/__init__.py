@@ -27,7 +27,7 @@ from mores.report.base.document import ResultDocument
 from mores.report.base.grid import Grid, Heat, make_grid
 from mores.report.base.names import group_name
 from mores.report.rate import tables as forms
-from mores.types import Result
+from mores.types import MUCH_MISSING, Result
 
 GOOD_TO_BAD = (2, 5, 4)
 """The colours of three levels."""
@@ -112,9 +112,13 @@ def _hero(study: RatingStudy) -> list[PageBlock]:
         return []
     _, _, tests = study.headline.partition("; ")
     words = f" is rated highest of {len(study.groups.models):,} models." if len(study.groups.models) > 1 else ""
+    if not study.is_decided:
+        words = " has the highest mean, but chance or answers without a rating may explain that."
     counts = f"{best.mean.n:,} ratings, {best.mean.unscored:,} answers without one"
     sentence = f"{tests[0].upper()}{tests[1:]}." if tests else ""
     interval = span(best.mean.low, best.mean.high)
+    if best.mean.whole and best.mean.missing > MUCH_MISSING:
+        interval = f"{span(*best.mean.whole)} whatever the others are; {interval} if they are like these"
     return [Hero(number(best.mean.value), interval, str(best.model), words, counts, sentence)]
 
 
