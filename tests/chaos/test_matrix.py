@@ -12,7 +12,8 @@ import json
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 import pytest
 from aiohttp import web
 
+import mores
 from mores.errors import Rejected
 from mores.models import Message, Request
 from mores.models.fake import fake
@@ -29,6 +31,8 @@ from tests.cli.conftest import Done, run_in_process
 from tests.engine.server import Server, completion
 from tests.fixtures import SETTINGS
 from tests.fixtures.inputs import write_inputs
+from tests.serve.judge import ask, until
+from tests.serving import serving
 
 KEY = "sk-live-4f9a7c2e81d05b63"
 SECONDS = 40.0
@@ -216,6 +220,53 @@ def test_the_whole_matrix(fault: str, home: Path) -> None:
             except AssertionError as error:
                 wrong.append(f"{name}, {mode}: {error}"[:600])
     assert not wrong, "\n".join(wrong)
+
+
+# ---- the service -----------------------------------------------------------------------------------------------
+
+
+def check_service(fault_name: str, home: Path) -> None:
+    """One client's text is bad, four times; another client's texts are judged meanwhile as if nothing were."""
+    command, fault = COMMANDS["score"], FAULTS[fault_name]
+    limits: dict[str, Any] = {"attempts": 2, "timeout": 1.0, "outage": 1.0, "backoff": 0.01, "longest_wait": 0.05}
+    keys = ["first-key-0123456789", "second-key-0123456789"]
+    bad, good = ({"Authorization": f"Bearer {key}"} for key in keys)
+    with pytest.MonkeyPatch.context() as patch, upstream(command, fault, "one") as server, ExitStack() as stack:
+        patch.chdir(home)
+        settings: dict[str, Any] = {
+            "model": "openai:judge",
+            "base_url": server.url,
+            "store": None,
+            "keys": keys,
+            "concurrency": 4,
+        }
+        address = stack.enter_context(serving(mores.serve_app(**settings, **limits, confirm_every=0.2)))
+        until(lambda: ask(address, path="/ready").status == 200)
+        pool = stack.enter_context(ThreadPoolExecutor(4))
+        text = {"text": "The British drink tea with milk."}
+        attacks = [pool.submit(ask, address, [text | {"id": str(n)} for n in range(4)], **bad) for _ in range(2)]
+        for number in range(6):
+            answer = ask(address, {"text": f"Sushi {number} is eaten with a fork."}, **good)
+            assert (answer.status, answer.json["score"]) == (200, -5.0), answer.body
+        for attack in attacks:
+            got = attack.result()
+            assert got.status == 200, got.body
+            assert server.url.encode() not in b"".join(json.dumps(each["failure"]).encode() for each in got.json)
+            if fault.usable is False:
+                assert all(judgement["failure"] for judgement in got.json)
+        server.seed = "well"  # type: ignore[attr-defined]
+        assert ask(address, text, **bad).json["failure"] is None
+
+
+@pytest.mark.parametrize("fault", [name for name in FAULTS if zlib.crc32(name.encode()) % 16 == 0])
+def test_a_sample_of_the_matrix_of_the_service(fault: str, home: Path) -> None:
+    check_service(fault, home)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_whole_matrix_of_the_service(fault: str, home: Path) -> None:
+    check_service(fault, home)
 
 
 def test_the_table_is_long_enough() -> None:

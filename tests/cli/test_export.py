@@ -23,6 +23,7 @@ def base(home: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_lora_and_a_merged_model_answer_alike(mores: Run, home: Path, base: Path) -> None:
     lora = mores("export", "tuned", "--base", "base.gguf", "--out", "lora.gguf", "--type", "f32")
     whole = mores("export", "tuned", "--base", "base.gguf", "--out", "whole.gguf", "--merged", "--type", "f32")

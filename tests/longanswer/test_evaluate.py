@@ -369,7 +369,7 @@ def test_what_nothing_is_found_for_is_not_supported(tmp_path: Path) -> None:
     assert model.count("Decide whether") == 1
 
 
-@pytest.mark.parametrize("reply", ["relevant", "<judgment>yes</judgment>", ""])
+@pytest.mark.parametrize("reply", ["relevant", "<judgment>yes</judgment>"])
 def test_a_judge_that_talks_leaves_no_score(tmp_path: Path, reply: str) -> None:
     [appraisal] = whole(evaluation(tmp_path, [fijian()], nonsense("You will be provided", reply)))
     assert appraisal.failures["relevance"].kind is FailureKind.PARSE
@@ -447,8 +447,11 @@ def test_a_second_run_asks_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stage", ["Your task is to translate the answer", "List", "Decide", "You will"])
 def test_a_run_that_was_killed_asks_only_what_is_missing(tmp_path: Path, stage: str) -> None:
+    gone: list[bool] = []
+
     def die(content: str) -> None:
-        if content.startswith(stage):
+        if content.startswith(stage) or gone:
+            gone.append(True)
             raise ModelError("the server is gone")
 
     broken, working = Scripted(die), Scripted()
@@ -459,12 +462,16 @@ def test_a_run_that_was_killed_asks_only_what_is_missing(tmp_path: Path, stage: 
         [appraisal] = whole(evaluation(tmp_path, [fijian()], working, store=store))
     assert overall(appraisal) == 0.5
     assert len(working.asked) == 8 - kept
-    assert not (set(working.asked) & {content for content in broken.asked if not content.startswith(stage)})
+    before = broken.asked[: len(broken.asked) - len(gone)]
+    assert not set(working.asked) & set(before)
 
 
 def test_a_killed_stage_leaves_no_half_file(tmp_path: Path) -> None:
+    gone: list[bool] = []
+
     def die(content: str) -> None:
-        if content.startswith("Your task is to translate the answer"):
+        if content.startswith("Your task is to translate the answer") or gone:
+            gone.append(True)
             raise ModelError("the server is gone")
 
     with pytest.raises(ModelError):

@@ -371,7 +371,7 @@ def test_an_answer_with_claims_shows_verdicts_evidence_and_failures() -> None:
         in shown
     )
     assert "Coffee Dates go with coffee. 2021-05-03 · https://example.org/coffee A passage. corpus.jsonl:7" in shown
-    assert "Verification failed, the answer could not be parsed: 1 of 3 claims: no verdict" in shown
+    assert "Verification failed, the answer could not be parsed (fault of the text): 1 of 3 claims: no verdict" in shown
     assert card.count('<a href="https://example.org/coffee" rel="noopener noreferrer nofollow"') == 3
     assert card.count("<a ") == 3
 

@@ -30,7 +30,7 @@ def press(capsys: pytest.CaptureFixture[str], database: str, votes: int, kills: 
     assert not set(result["refused"]) - {"409"}  # an item that was decided meanwhile
 
 
-@pytest.mark.parametrize(("votes", "kills"), [(30, 1), pytest.param(400, 20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("votes", "kills"), [(12, 1), pytest.param(400, 20, marks=pytest.mark.slow)])
 def test_on_sqlite(tmp_path: Path, capsys: pytest.CaptureFixture[str], votes: int, kills: int) -> None:
     press(capsys, str(tmp_path / "studio.db"), votes, kills)
 

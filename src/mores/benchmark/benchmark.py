@@ -59,6 +59,8 @@ class Verdict(Record):
     """Measures of a long answer from 0 to 1, by name; None where one could not be taken, absent where none applies."""
     reason: str = ""
     """The judge's words."""
+    stop: str | None = Field(None, exclude_if=lambda stop: stop is None)
+    """Why the answer is incomplete, where it is graded nevertheless: `length` or `refusal`."""
     failure: Failure | None = None
 
 

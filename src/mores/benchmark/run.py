@@ -27,7 +27,7 @@ from mores.factory.drafts import draw
 from mores.io import JsonlWriter, file_name, read_records
 from mores.longanswer.appraise import Appraising
 from mores.models import Completion, Message, Model, Request
-from mores.models.base import is_logprob
+from mores.models.base import Stop, is_logprob
 from mores.signature import sign
 from mores.stats.agreement import krippendorff_alpha
 from mores.types import Failure, FailureKind, Item, Record, Response, Signature
@@ -276,7 +276,9 @@ class BenchJob:
         fields = {"failure": grade} if isinstance(grade, Failure) else grade.model_dump()
         return Verdict(
             item_id=item.id, sample=row.sample, unit=self.benchmark.unit(item), answer=row.response.text,
-            probabilities=row.probabilities, **fields,
+            probabilities=row.probabilities,
+            stop=None if self.asking.by_logprob or row.response.stop in (None, Stop.COMPLETE) else row.response.stop,
+            **fields,
         )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from mores.formatting import count, share_between
 from mores.stats.distributions import jensen_shannon, jensen_shannon_of_draws
 from mores.stats.intervals import Ratio
 from mores.stats.results import ratio_result
-from mores.types import Item, Record, Result, Signature
+from mores.types import FailureKind, Item, Record, Result, Signature
 from mores.views import NotebookView
 
 SIMILARITY = "similarity"
@@ -90,6 +90,8 @@ class BenchResult(Record, NotebookView):
     """Krippendorff's α of a panel of judges."""
     failures: dict[str, int] = Field(default_factory=dict)
     """Answers that could not be graded, by kind; they are in no figure."""
+    incomplete: dict[str, int] = Field(default_factory=dict, exclude_if=lambda counts: not counts)
+    """Graded answers that are incomplete, by kind: cut off, or declined."""
 
     @property
     def variation(self) -> str:
@@ -107,6 +109,9 @@ class BenchResult(Record, NotebookView):
         name, first = next(iter(self.figures.items()))
         unscored = f", {count(first.unscored)} unscored" if first.unscored else ""
         return f"{self.benchmark}, {self.model}: {name} {share_between(first)}, n {count(first.n)}{unscored}"
+
+
+_INCOMPLETE = {"length": FailureKind.TRUNCATED, "refusal": FailureKind.REFUSED, "content_filter": FailureKind.FILTERED}
 
 
 class VerdictScores:
@@ -128,6 +133,7 @@ class VerdictScores:
         self._rows: dict[str, list[int]] = {unit: [0] * (len(LABELS) + 1) for unit in self._parts}
         """By question: how many of its parts have each label, and how many have none."""
         self._failures: Counter[str] = Counter()
+        self._incomplete: Counter[str] = Counter()
         self._open: list[Verdict] = []
         self._samples = 0
 
@@ -138,6 +144,8 @@ class VerdictScores:
             self._failures[verdict.failure.kind.value] += 1
             if label := label_of(verdict, self.unjudged):
                 verdict = verdict.model_copy(update={"label": label})
+        elif kind := _INCOMPLETE.get(verdict.stop or ""):
+            self._incomplete[kind.value] += 1
         self._rows[verdict.unit][LABELS.index(verdict.label) if verdict.label else -1] += 1
         if self.benchmark.people is not None:  # the distribution over choices: probabilities, or all for the one choice
             self._probable |= bool(verdict.probabilities)
@@ -187,6 +195,7 @@ class VerdictScores:
             rows=rows,
             references=dict(self.benchmark.references(self.items)) | sampled,
             failures=dict(self._failures),
+            incomplete=dict(self._incomplete),
         )
 
     def _compare(self, first: dict[str, Item]) -> dict[str, float]:

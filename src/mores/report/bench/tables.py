@@ -79,6 +79,7 @@ def _result_table(result: BenchResult) -> Grid:
     notes = [
         f"{name} {bounds}" if bounds else "",
         f"could not be graded: {show_failures(result.failures)}" if result.failures else "",
+        f"graded, but incomplete: {show_failures(result.incomplete)}" if result.incomplete else "",
         "" if agreement is None else f"agreement of the judges: Krippendorff's α {number(agreement, 3)}",
         f"for comparison: {', '.join(compared)}" if compared else "",
     ]
