@@ -245,3 +245,20 @@ def test_the_hash_of_the_items_changes_with_them() -> None:
     letters = replace(BENCH, grade=grade_letter)
     asker = ask(Counting())
     assert BenchJob(letters, items(2), asker).signature() != BenchJob(letters, items(2)[::-1], asker).signature()
+
+
+def test_incomplete_answers_are_missing_or_counted_as_the_protocol_says(tmp_path: Path) -> None:
+    """A letter before the cut is graded by a rule, and said; a judge gets no half answer, and nobody a filtered one."""
+    stops = {"question 0": "stop", "question 1": "length", "question 2": "content_filter", "question 3": "error"}
+
+    def answer(request: Request) -> Completion:
+        return Completion("True", stop=stops[request.messages[-1].content[:10]])
+
+    asker = ask(FakeModel("stops", answer))
+    by_rule = whole(BenchJob(BENCH, items(4), asker), tmp_path)
+    assert (by_rule.figures["accuracy"].n, by_rule.figures["accuracy"].unscored) == (2, 2)
+    assert (by_rule.failures, by_rule.incomplete) == ({"filtered": 1, "model": 1}, {"truncated": 1})
+    judge = Counting(lambda _: "yes", "judge")
+    judged = whole(BenchJob(replace(BENCH, grade=None, judging=Yes()), items(4), asker, (ask(judge),)), tmp_path)
+    assert (judged.figures["accuracy"].n, judged.failures) == (1, {"truncated": 1, "filtered": 1, "model": 1})
+    assert len(judge.asked) == 1

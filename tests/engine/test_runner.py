@@ -43,9 +43,9 @@ def collect(
     limits: Limits = QUICK,
     follow: Follow | None = None,
     counts: Counts | None = None,
-    fresh: bool = False,
+    **more: Any,
 ) -> list[Answer]:
-    options = RunOptions(store=store, limits=limits, follow=follow, counts=counts or Counts(), fresh=fresh)
+    options = RunOptions(store=store, limits=limits, follow=follow, counts=counts or Counts(), **more)
 
     async def gather() -> list[Answer]:
         return [answer async for answer in run(jobs, model, options)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import unicodedata
 from typing import Literal
 
@@ -140,3 +141,16 @@ def test_a_span_on_the_wrong_side_is_kept_unlocated() -> None:
 def test_offsets_count_code_points_not_utf16() -> None:
     sample = Sample(id="x", text="🎎🎏 In Japan 𠮷野家 serves 牛丼")
     assert [e.start for e in align([error("𠮷野家"), error("牛丼")], sample)] == [12, 23]
+
+
+@pytest.mark.parametrize("occurrence", [True, False])
+def test_a_report_of_thousands_of_errors_is_aligned_in_linear_time(occurrence: bool) -> None:
+    errors = [
+        WrittenError(side="text", quote="ab", severity=Severity.MINOR, type="x", explanation="",
+                     occurrence=number if occurrence else None)
+        for number in range(1, 5001)
+    ]  # fmt: skip
+    started = time.process_time()
+    located = align(errors, Sample(id="s", text="ab " * 5000))
+    assert time.process_time() - started < 4
+    assert len({error.start for error in located}) == 5000

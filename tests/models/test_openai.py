@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import time
+from base64 import b64encode
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 import pytest
@@ -19,6 +22,7 @@ from hypothesis import strategies as st
 from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError, Rejected, Transient
 from mores.models import Completion, Message, Options, Request, open_model
+from mores.models.http import ApiKey
 from mores.models.openai import OpenAIModel, read_completion
 from tests.engine.server import Server, completion
 
@@ -315,3 +319,47 @@ def test_the_likeliest_first_tokens_are_read_when_asked_for() -> None:
     model = OpenAIModel("m", "http://127.0.0.1:1/v1")
     assert model.body(ASK._replace(alternatives=20))["top_logprobs"] == 20
     assert "top_logprobs" not in model.body(ASK)
+
+
+def test_an_answer_is_read_in_linear_time() -> None:
+    """Log-probabilities that do not spell the text after the thoughts: every token was compared with all others."""
+
+    def seconds(count: int) -> float:
+        body = completion("x" * count)
+        body["choices"][0]["message"]["reasoning_content"] = "Hm."
+        rows = [{"token": "y", "logprob": -0.1, "bytes": None}] * count
+        body["choices"][0]["logprobs"] = {"content": rows}
+        data = orjson.dumps(body)
+        started = time.process_time()
+        assert read_completion(data).logprobs is None
+        return time.process_time() - started
+
+    seconds(100)
+    assert seconds(40_000) < 2
+
+
+@pytest.mark.parametrize("stop", ["error", "abort", "FAILED", "who knows"])
+def test_an_answer_that_ended_with_an_error_is_none(stop: str) -> None:
+    with pytest.raises(Transient, match="ended its answer with"):
+        read_completion(orjson.dumps(completion("{}", stop)))
+    body = completion("{}")
+    body["choices"][0]["error"] = {"message": "the provider failed"}
+    with pytest.raises(Transient, match="the provider failed"):
+        read_completion(orjson.dumps(body))
+
+
+def test_log_probabilities_that_do_not_cover_the_answer_are_none() -> None:
+    body = completion("a report of many words")
+    body["choices"][0]["logprobs"] = {"content": [{"token": "a", "logprob": -1e-6, "bytes": None}]}
+    assert read_completion(orjson.dumps(body)).logprobs is None
+
+
+@pytest.mark.parametrize("before", ["", "B", "Bearer ", "user:"])
+def test_a_key_is_masked_however_it_is_encoded(before: str) -> None:
+    key = "sk-Test+1234/abcd=="
+    mask = ApiKey(key)
+    forms = [quote(key), quote(key, safe=""), key.encode().hex(), b64encode(f"{before}{key}.".encode()).decode()]
+    for form in forms:
+        shown = mask.masked(f"refused: {form}")
+        assert len(shown) < len(form)
+        assert mask.masked_body(form.encode()) == mask.masked(form).encode()
