@@ -2,6 +2,7 @@
 
 from mores.io.columns import TableReport
 from mores.io.fields import sample_from
+from mores.io.formulas import to_csv
 from mores.io.logs import split_log
 from mores.io.records import read_record, read_records
 from mores.io.samples import CheckedTexts, SampleTable, check_samples, read_samples
@@ -23,5 +24,6 @@ __all__ = [
     "sample_from",
     "split_log",
     "spool",
+    "to_csv",
     "write_text",
 ]
