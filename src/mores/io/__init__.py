@@ -6,7 +6,7 @@ from mores.io.formulas import to_csv
 from mores.io.logs import split_log
 from mores.io.records import read_record, read_records
 from mores.io.samples import CheckedTexts, SampleTable, check_samples, read_samples
-from mores.io.source import FORMATS, spool
+from mores.io.source import FORMATS, real_path, spool
 from mores.io.write import JsonlWriter, file_name, json_line, write_text
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "read_record",
     "read_records",
     "read_samples",
+    "real_path",
     "sample_from",
     "split_log",
     "spool",
