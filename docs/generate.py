@@ -14,8 +14,8 @@ import click
 
 import mores as package
 from mores.cli import COMMANDS, mores
-from mores.cli.command import describe
 from mores.settings import Settings, declared, default_of, settings_of
+from mores.settings.declare import describe_default
 from mores.settings.records import RECORDS, load_record
 from mores.settings.values import GIVEN
 
@@ -109,7 +109,7 @@ def _setting_row(record: type[Settings], entry: Field[Any]) -> str:
     about, default = declared(entry), default_of(entry)
     annotation = str(inspect.get_annotations(record)[entry.name])
     given = GIVEN.get(annotation, annotation).replace("|", "\\|")
-    shown = about.default_text or ("required" if default is MISSING else f"`{describe(default)}`")
+    shown = about.default_text or ("required" if default is MISSING else f"`{describe_default(default)}`")
     if entry.name == "progress":
         shown = "shows nothing"
     if default is None and not about.default_text:

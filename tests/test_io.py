@@ -311,11 +311,13 @@ def test_csv_messages(content: str, problem: str) -> None:
         ("no.parquet", "no.parquet: no such file; check the path"),
         ("folder.csv", "folder.csv: is a folder; name a file in it"),
         ("array.jsonl", "array.jsonl:2: not valid JSON (Expecting value at column 1); write it again"),
+        ("loop", "loop: a link that leads back to itself; remove it, or give another path"),
         ("a\0.jsonl", r"'a\x00.jsonl': no file has NUL in its name; check the path"),
     ],
 )
 def test_what_is_wrong_with_a_whole_file(path: str, problem: str) -> None:
     Path("folder.csv").mkdir()
+    Path("loop").symlink_to("loop")
     put("array.jsonl", '[{"text": "x"},\n')
     put("log.json", '{\n"eval": {}\n}')
     errors: list[InputError] = []
@@ -603,11 +605,13 @@ def test_a_full_disk(size: int) -> None:
         ("no/out.jsonl", "no/out.jsonl: no folder no; make it first: mkdir -p no"),
         ("folder", "folder: not a place for a file (Is a directory); give the name of a file in a folder"),
         ("file/out", "file/out: not a place for a file (Not a directory); give the name of a file in a folder"),
+        ("loop", "loop: a link that leads back to itself; remove it, or give another path"),
         ("a\0", r"'a\x00': no file has NUL in its name; check the path"),
     ],
 )
 def test_places_that_cannot_be_written(path: str, problem: str) -> None:
     Path("folder").mkdir()
+    Path("loop").symlink_to("loop")
     put("file", "")
     with pytest.raises(InputError) as caught:
         write_text(path, "x")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 import time
 import zipfile
@@ -23,10 +24,12 @@ import mores
 from mores.errors import ConfigError, InputError
 from mores.io import SampleTable, check_samples, read_samples
 from mores.io.columns import TableColumn, Wanted
+from mores.io.rows import read_rows
+from mores.io.source import TableSource
 from mores.io.table import read_table
 from mores.rating.ratings import open_ratings
 from mores.studio.data.imports import read_table_rows
-from mores.studio.data.tables import to_csv
+from mores.studio.data.tables import to_csv, to_jsonl, to_parquet
 from mores.types import DEFAULT_INSTRUCTION, Judgement, Sample
 
 ROWS = [
@@ -352,6 +355,42 @@ def test_namibia_and_min_nan_come_back_from_the_studio() -> None:
     assert (item.region, item.language, item.content) == ("NA", "nan", {"text": "-"})
     [item] = read_table_rows(b"text,region,language\n-,NA,nan\n", "items.csv", "csv")
     assert (item.region, item.language, item.content) == ("", "", {"text": "-"})
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1+1", "'=1+1"), ("+cmd", "'+cmd"), ("-", "'-"), ("@SUM(A1)", "'@SUM(A1)"), ("\t=1", "'\t=1"),
+        ("\r=1", '"\'\r=1"'), ("'=1", "''=1"), ("''=1", "'''=1"), ("'-5", "''-5"), ("'tis", "'tis"), ("''", "''"),
+        (" =1", " =1"), ("-5", "-5"), ("+3.5%", "+3.5%"), ("-1e-5", "-1e-5"), (-5, "-5"), (None, ""),
+    ],
+)  # fmt: skip
+def test_formulas_get_an_apostrophe_in_csv(text: object, cell: str) -> None:
+    assert mores.io.to_csv([["a", "b"], [text, "x"]]) == f"a,b\n{cell},x\n"
+
+
+_CELLS = st.text(st.characters(exclude_categories=["Cs"]))
+_CELLS |= st.builds(str.__add__, st.text("'=+-@\t\r\n\",1", min_size=1, max_size=6), _CELLS)
+
+
+@given(st.lists(st.tuples(_CELLS, _CELLS), min_size=1))
+def test_texts_come_back_from_csv(rows: list[tuple[str, str]]) -> None:
+    text = mores.io.to_csv([("id", "a", "b"), *((number, *row) for number, row in enumerate(rows))])
+    source = TableSource(Path("t.csv"), "csv", data=text.encode())
+    read = [row.values for row in read_rows(source) if not isinstance(row, InputError)]
+    assert [(row["a"], row["b"]) for row in read] == rows
+    for cells in csv.reader(io.StringIO(text, newline="")):
+        live = [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+        assert all(re.fullmatch(r"[+-][\d.,]+([eE][+-]?\d+)?%?", cell) for cell in live)
+
+
+def test_only_csv_is_escaped() -> None:
+    ours: list[dict[str, Any]] = [{"id": "i", "content": {"text": "=1", "note": "'=1"}}]
+    for form, write in (("csv", to_csv), ("jsonl", to_jsonl), ("parquet", to_parquet)):
+        data = write(ours, ("content",))
+        assert (b"''=1" in data) == (form == "csv")
+        [item] = read_table_rows(data, f"items.{form}", form)
+        assert item.content == ours[0]["content"]
 
 
 def test_numbers_and_choices_of_ratings() -> None:

@@ -224,6 +224,18 @@ def test_a_server_without_probabilities_is_told_of(mores: Run, home: Path) -> No
     assert "nothing could be measured" in forced.stderr
 
 
+def test_a_model_without_any_graded_answer_is_a_failure(mores: Run, stories: Path) -> None:
+    for name, answer in (("good", "yes"), ("mute", NOTHING)):
+        model = script(stories / f"{name}.jsonl", [("", answer)])
+        mores("bench", "normad", "--data", "data", "--model", model, "--out", "runs", "--samples", "2", "--limit", "10")
+    done = mores("diagnose", "stability", "runs/normad/fake_good.jsonl", "runs/normad/fake_mute.jsonl", "--out", "d")
+    assert done.returncode == 1
+    assert "error: fake:mute.jsonl, normad: nothing could be measured; the reasons are above" in done.stderr
+    assert "No answer could be graded, so there is no result." in " ".join(done.stdout.split())
+    assert mores("show", "d").returncode == 0
+    assert mores("diagnose", "stability", "runs/normad/fake_good.jsonl").returncode == 0
+
+
 def mores_sample(name: str) -> Path:
     return SAMPLES / name / "sample"
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from mores.engine.cost import Price, read_price
 from mores.errors import ConfigError
+from tests.cli.conftest import Run
 
 
 def test_a_given_price_counts() -> None:
@@ -19,3 +22,70 @@ def test_a_given_price_counts() -> None:
 def test_a_price_that_is_none_is_refused(wrong: str) -> None:
     with pytest.raises(ConfigError, match=r"expected two numbers|not negative"):
         read_price(wrong)
+
+
+LOOP = "a link that leads back to itself; remove it, or give another path"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("score", "loop"),
+        ("score", "loop.csv"),
+        ("score", "-t", "loop"),
+        ("score", "--from", "inspect:loop"),
+        ("score", "t.txt", "--out", "loop"),
+        ("score", "t.txt", "--html", "loop"),
+        ("score", "t.txt", "--html", "loop/page.html"),
+    ],
+)
+def test_a_link_to_itself_is_named(mores: Run, home: Path, arguments: tuple[str, ...]) -> None:
+    for name in ("loop", "loop.csv"):
+        (home / name).symlink_to(name)
+    (home / "t.txt").write_text("Tea.\n")
+    done = mores(*arguments, "--model", "fake:clean")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] in {f"error: {name}: {LOOP}" for name in ("loop", "loop.csv", "loop/page.html")}
+
+
+def test_the_page_of_a_run_cannot_be_a_link_to_itself(mores: Run, home: Path) -> None:
+    (home / "loop").symlink_to("loop")
+    done = mores("show", ".", "--html", "loop")
+    assert (done.returncode, done.stderr) == (1, f"error: loop: {LOOP}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (("score", "t.txt", "--model", "fake:clean", "--model", "fake:broken"), "--model"),
+        (("score", "t.txt", "--model=fake:clean", "--model=fake:clean"), "--model"),
+        (("score", "-t", "t.txt", "-s", "a", "--sources", "b"), "-s"),
+        (("diagnose", "stability", "run", "--out", "a", "--out", "b"), "--out"),
+        (("build", "ground", ".", "--out", "a", "--out", "b"), "--out"),
+        (("studio", "--port", "1", "--port", "2"), "--port"),
+        (("studio", "invite", "c", "author", "--uses", "1", "--uses", "2"), "--uses"),
+    ],
+)
+def test_an_option_with_one_value_is_given_once(mores: Run, arguments: tuple[str, ...], option: str) -> None:
+    done = mores(*arguments)
+    assert done.returncode == 2
+    assert f"Error: {option} takes one value and is given 2 times" in done.stderr
+
+
+def test_flags_and_options_with_several_values_may_be_repeated(mores: Run, home: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (home / name).write_text("Tea.\n")
+    done = mores("score", "-t", "a.txt", "-t", "b.txt", "--model", "fake:clean", "--only-system", "--only-system")
+    assert done.returncode == 0
+    assert [line.partition("\t")[0] for line in done.stdout.splitlines()] == ["a.txt", "b.txt"]
+
+
+@pytest.mark.parametrize(
+    ("option", "name"), [("--fail-under", "--fail-under"), ("--rpm", "requests_per_minute"), ("--timeout", "--timeout")]
+)
+@pytest.mark.parametrize("number", ["nan", "inf"])
+def test_a_limit_is_a_finite_number(mores: Run, home: Path, option: str, name: str, number: str) -> None:
+    (home / "t.txt").write_text("Tea.\n")
+    done = mores("score", "t.txt", "--model", "fake:clean", option, number)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert name in done.stderr

@@ -61,7 +61,7 @@ def test_the_run_says_what_it_is_and_goes_on(home: Path, run: BenchRun) -> None:
     assert isinstance(done, DiagnoseRun)
     [result] = done.results
     assert isinstance(result, ErrorsResult)
-    assert (result.wrong, done.measured) == (4, True)
+    assert (result.wrong, done.unmeasured) == (4, [])
     manifest = done.manifest
     assert (done.path, manifest.kind, manifest.status) == (Path("diagnose"), "diagnose", Status.COMPLETE)
     assert (manifest.name, manifest.model) == ("errors of normad", "")

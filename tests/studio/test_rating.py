@@ -382,9 +382,10 @@ def test_texts_and_marks_come_out_as_they_went_in(text: str, data: st.DataObject
 
 
 @pytest.mark.parametrize(
-    "text", ["=1+1", "- one\n- two", "+1", "@me", "'=quoted", 'a "b", c', "a\u2028b\u0085c", "👩‍👩‍👧 نص"]
+    "text",
+    ["=1+1", "- one\n- two", "+1", "@me", "'=quoted", "''-twice", "'tis", 'a "b", c', "a\u2028b\u0085c", "👩‍👩‍👧 نص"],
 )
-def test_no_text_is_changed_to_protect_a_spreadsheet(text: str, tmp_path: Path) -> None:
+def test_texts_come_back_from_a_table_that_is_safe_in_a_spreadsheet(text: str, tmp_path: Path) -> None:
     about = item({"m": text})
     path = tmp_path / "ratings.csv"
     path.write_bytes(

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from mores.benchmark.culturalbench import COMPOUND
+from mores.benchmark.culturalbench import COMPOUND, EASY
 from mores.errors import InputError
 from mores.models import Completion
 from mores.studio.campaigns.culturalteaming import KIND
@@ -368,6 +368,18 @@ def test_what_an_organiser_accepts_has_the_authors_answer_or_stays_out_of_the_be
     stories = [json.loads(line) for line in files["items.jsonl"].splitlines()]
     assert [story["question_idx"] for story in stories] == [None, 0]
     assert {story["decided_by"] for story in stories} == {"organiser"}
+
+
+def test_options_that_look_like_formulas_are_escaped_in_the_file_and_read_as_they_were(tmp_path: Path) -> None:
+    flow = flow_of(settings())
+    options = ["=HYPERLINK(1)", "-12", "@home", "'tis"]
+    item = vote(flow, waiting(flow, content=QUESTION | {"options": options}), ["A"] * 5)
+    file = exported(settings(), [item])["data/CulturalBench-Easy.csv"]
+    (tmp_path / "CulturalBench-Easy.csv").write_bytes(file)
+    [row] = rows(file)
+    assert [row[f"prompt_option_{letter}"] for letter in "abcd"] == ["'=HYPERLINK(1)", "-12", "'@home", "'tis"]
+    [question] = EASY.read(tmp_path, pytest.fail)
+    assert (question.choices, question.target) == (tuple(options), ("=HYPERLINK(1)",))
 
 
 def test_the_surprisingly_popular_answer_is_the_one_that_people_do_not_expect_of_others() -> None:

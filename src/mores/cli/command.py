@@ -21,8 +21,10 @@ from click.core import ParameterSource
 from mores.cli.progress import Terminal
 from mores.errors import ConfigError, InputError
 from mores.extras import require
+from mores.io import real_path
 from mores.report.settings import OutputSettings
 from mores.settings import Declared, Form, Settings, declared, default_of, form_of, resolve, settings_of
+from mores.settings.declare import describe_default
 from mores.settings.files import settings_files
 
 S = TypeVar("S", bound=Settings)
@@ -66,6 +68,20 @@ class SettingType(click.ParamType[Any]):
         return number
 
 
+class StrictCommand(click.Command):
+    """A command that refuses an option with one value that is given twice: the first would go unnoticed."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Check which options are given, and parse them."""
+        given = self.make_parser(ctx).parse_args(list(args))[2]
+        for option in self.params:
+            if given.count(option) > 1 and not getattr(option, "is_flag", False) and not option.multiple:
+                raise click.UsageError(
+                    f"{option.opts[0]} takes one value and is given {given.count(option)} times", ctx
+                )
+        return super().parse_args(ctx, args)
+
+
 def command(*records: type[Settings], name: str = "", text: str = "", **fixed: Any) -> Callable[..., Any]:
     """Make a command of a function that takes one record of each kind.
 
@@ -78,7 +94,7 @@ def command(*records: type[Settings], name: str = "", text: str = "", **fixed: A
             function(*(make_record(context, record, options | fixed) for record in records))
 
         called = name or function.__name__.replace("_", "-")
-        made = click.Command(called, callback=call, help=inspect.cleandoc(text or function.__doc__ or ""))
+        made = StrictCommand(called, callback=call, help=inspect.cleandoc(text or function.__doc__ or ""))
         made.params = [option for record in records for option in options_of(record, called)]
         return made
 
@@ -109,7 +125,7 @@ def make_record(context: click.Context, record: type[S], options: Mapping[str, A
     if isinstance(made, OutputSettings):  # refused before any work: what could not be written after it
         if made.figures:
             require("pip install 'mores[figures]'", "matplotlib")
-        if made.html and not made.html.resolve().parent.is_dir():
+        if made.html and not real_path(made.html).parent.is_dir():
             folder = made.html.parent
             raise InputError(f"{made.html}: no folder {folder}; make it first: mkdir -p {folder}")
     return made
@@ -139,7 +155,7 @@ def make_options(record: type[Settings], entry: Field[Any], name: str) -> list[c
     if about.optional_value is not None:
         extra |= {"is_flag": False, "flag_value": about.optional_value}
     is_empty = default is MISSING or default is None or default == () or is_flag
-    shown = about.default_text or ("" if is_empty else describe(default))
+    shown = about.default_text or ("" if is_empty else describe_default(default))
     text = about.help.removesuffix(".") + (f"  [default: {shown}]." if shown else ".")
     options: list[click.Parameter] = [click.Option(
         [*flags, entry.name], help=text, metavar=about.metavar or None, multiple=several, required=default is MISSING,
@@ -149,13 +165,6 @@ def make_options(record: type[Settings], entry: Field[Any], name: str) -> list[c
         off = "Keep nothing, and look nothing up."
         options.append(click.Option([about.off, f"off_{entry.name}"], is_flag=True, help=off))
     return options
-
-
-def describe(default: Any) -> str:
-    """Return a default as a person would give it."""
-    if isinstance(default, tuple):
-        return ",".join(map(str, default))
-    return f"{default:g}" if isinstance(default, float) else str(default)
 
 
 def click_type(about: Declared, form: Form, default: Any) -> Any:

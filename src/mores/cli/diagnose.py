@@ -54,8 +54,8 @@ def _diagnose(settings: DiagnoseSettings, output: OutputSettings) -> None:
         click.echo(f"left out: {name}: {reason}", err=True)
     dumped = [part.dump() for part in done.findings]
     show_run(done, output, dumped if len(dumped) > 1 else dumped[0])
-    if not done.measured:
-        raise ModelError("nothing could be measured; see the reasons above, and in the files beside every answer")
+    if empty := done.unmeasured:
+        raise ModelError(f"{empty[0]}: nothing could be measured; the reasons are above, and beside every answer")
 
 
 ABOUT = """Explain why a model fails: what it does not know, where it is overconfident, whether search helps.

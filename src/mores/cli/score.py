@@ -19,7 +19,7 @@ from mores.engine.loop import run
 from mores.errors import ConfigError, GateError, ModelError
 from mores.formatting import money
 from mores.gate import TextGate
-from mores.io import split_log
+from mores.io import real_path, split_log
 from mores.metric import Metric
 from mores.metric.api import score_texts
 from mores.metric.folder import ScoreRun
@@ -92,7 +92,7 @@ def score(
     path, format_ = split_log(lines.log) if lines.log else (texts[0] if texts else "", settings.format)
     systems, failed = (*lines.systems, *texts) if lines.systems else (), []
     for system in systems or (path,):  # refused at once: all of it would otherwise fail only after a run
-        places = [Path(place).resolve() for place in (system, settings.out, output.html) if place and str(place) != "-"]
+        places = [real_path(place) for place in (system, settings.out, output.html) if place and str(place) != "-"]
         if len(set(places)) < len(places):
             raise ConfigError("the texts, --out and --html must be different files")
         if lines.systems:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from mores.cli.command import command, is_given, make_record, options_of
+from mores.cli.command import StrictCommand, command, is_given, make_record, options_of
 from mores.cli.result import check_push, print_warnings, push
 from mores.errors import ConfigError
 from mores.extras import require
@@ -54,7 +54,13 @@ def serve(settings: ServeSettings) -> None:
     serve_until_stopped(service, keys, host, port)
 
 
-@click.group("studio", invoke_without_command=True)
+class StudioGroup(StrictCommand, click.Group):
+    """The studio, and its commands."""
+
+    command_class = StrictCommand
+
+
+@click.group("studio", cls=StudioGroup, invoke_without_command=True)
 @click.pass_context
 def studio(context: click.Context, /, **options: Any) -> None:
     """Serve the studio: a web app in which people and models make, check and judge cultural data.

@@ -56,13 +56,8 @@ def train(settings: TrainSettings, each: EachSettings, hub: PushSettings, output
     for left in [(), *((source,) for source in sources_of(data))] if every else [tuple(settings.leave_out)]:
         name = ",".join(left)
         training = _Training(f"without {name}" if left else "training", team.is_main_process)
-        chosen = replace(
-            settings,
-            out=out / f"without-{name or NONE}" if every else out,
-            leave_out=left,
-            progress=training,
-            on_step=training.step,
-        )
+        folder = out / f"without-{name or NONE}" if every else out
+        chosen = replace(settings, out=folder, leave_out=left, progress=training, on_step=training.step)
         with closing(training):
             runs[name or "all"] = run(apply(tune, chosen))
     if team.is_main_process:

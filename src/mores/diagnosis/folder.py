@@ -158,9 +158,15 @@ class DiagnoseRun(Run):
         return [result for findings in self.findings for result in findings.results]
 
     @property
-    def measured(self) -> bool:
-        """Whether any result is based on an answer or a question."""
-        return any(_DESCRIPTIONS[type(result)].counted(result) for result in self.results)
+    def unmeasured(self) -> list[str]:
+        """The models with their benchmarks of which no result is based on any answer."""
+        counts: Counter[str] = Counter()
+        for result in self.results:
+            names = (getattr(result, name, "") for name in ("model", "benchmark"))
+            counts[", ".join(filter(None, names))] += _DESCRIPTIONS[type(result)].counted(result)
+        if not any(counts):
+            counts = Counter({"the runs": counts[""]})
+        return [name for name, counted in counts.items() if name and not counted]
 
     def bench_runs(self) -> list[BenchRun]:
         """Return the runs of benchmarks that it analyses."""

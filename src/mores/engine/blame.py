@@ -15,7 +15,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from mores.engine.counts import Counts
 from mores.engine.limits import Limits
-from mores.errors import ModelError, Rejected, Transient
+from mores.errors import ModelError, MoresError, Rejected, Transient
 from mores.models.base import Completion, Model, Request
 from mores.types import Blame, Failure, FailureKind
 
@@ -47,6 +47,23 @@ class Trouble(NamedTuple):
         return Failure(kind=FailureKind.MODEL, reason=f"{self.problem}{tried}", blame=blame)
 
 
+async def attempt(model: Model, request: Request, seconds: float) -> Completion | ModelError:
+    """Return one answer, or what went wrong, also in a model of the user's own; raise other errors of ours."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await model.complete(request)
+    except TimeoutError:
+        return Transient(f"no answer within {seconds:g} s")
+    except ModelError as exc:
+        return exc
+    except MoresError:
+        raise
+    except Exception as exc:
+        surprise = Surprise(f"{model.name}: unexpected {type(exc).__name__}: {exc}")
+        surprise.__cause__ = exc
+        return surprise
+
+
 class ServerProbe:
     """Finds out whether the server still works, by asking the cheapest request that worked again."""
 
@@ -63,7 +80,7 @@ class ServerProbe:
         self.worked_at = float("-inf")
         """When the latest call that worked began, by `time.monotonic`."""
         self.problem: ModelError | None = None
-        """Why the last probe failed."""
+        """Why the last probe failed, if nothing has worked since."""
 
     def add(self, request: Request, completion: Completion) -> None:
         """Consider an answered request, of this process or from the store, for asking again."""
@@ -75,6 +92,7 @@ class ServerProbe:
         """Remember a call that worked."""
         self.worked += 1
         self.worked_at = max(self.worked_at, started)
+        self.problem = None
 
     @property
     def possible(self) -> bool:
@@ -93,26 +111,17 @@ class ServerProbe:
                 return None
             self._asked_at = started = time.monotonic()
             for _ in range(self._limits.attempts):
-                try:
-                    async with asyncio.timeout(self._timeout):
-                        completion = await self._model.complete(self._request)
-                except TimeoutError:
-                    self.problem = Transient(f"no answer within {self._timeout:g} s")
-                except Transient as exc:
-                    self.problem = exc
-                    if exc.overload and not exc.down:
-                        await asyncio.sleep(exc.retry_after or self._limits.backoff)
-                        continue
-                except ModelError as exc:
-                    self.problem = exc
-                else:
+                outcome = await attempt(self._model, self._request, self._timeout)
+                if isinstance(outcome, Completion):
                     self._counts.calls += 1
-                    self._counts.prompt_tokens += completion.prompt_tokens
-                    self._counts.completion_tokens += completion.completion_tokens
+                    self._counts.prompt_tokens += outcome.prompt_tokens
+                    self._counts.completion_tokens += outcome.completion_tokens
                     self.succeeded(started)
-                    self.problem = None
                     return True
-                return False
+                self.problem = outcome
+                if not isinstance(outcome, Transient) or not outcome.overload or outcome.down:
+                    return False
+                await asyncio.sleep(outcome.retry_after or self._limits.backoff)
             return False
 
 

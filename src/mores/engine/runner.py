@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from mores.engine.blame import Doubts, ServerProbe, Surprise, Trouble
+from mores.engine.blame import Doubts, ServerProbe, Trouble, attempt
 from mores.engine.cost import guess_tokens
 from mores.engine.counts import Counts
 from mores.engine.job import Answer, Follow, Job
 from mores.engine.limits import Limits, Throttle
 from mores.engine.patience import Patience, Tries
 from mores.engine.store import AnswerKey, Outcome, Store, request_key
-from mores.errors import ModelError, MoresError, Transient
+from mores.errors import Transient
 from mores.models.base import Completion, Model, Request
 from mores.types import Failure
 
@@ -335,7 +335,7 @@ class _Runner:
         while True:
             tries.started = await self.throttle.acquire(guess)
             try:
-                outcome = await self._attempt(request)
+                outcome = await attempt(self.model, request, self.timeout)
                 if isinstance(outcome, Transient) and outcome.overload:
                     self.throttle.overloaded(outcome)
                 elif isinstance(outcome, Completion):
@@ -359,21 +359,6 @@ class _Runner:
                 return Trouble(outcome)
             elif not await self.patience.another(tries, outcome, self.probe.works):
                 return Trouble(outcome, tries.failed)
-
-    async def _attempt(self, request: Request) -> Completion | ModelError:
-        try:
-            async with asyncio.timeout(self.timeout):
-                return await self.model.complete(request)
-        except TimeoutError:
-            return Transient(f"no answer within {self.timeout:g} s")
-        except ModelError as exc:
-            return exc
-        except MoresError:
-            raise
-        except Exception as exc:  # a model of the user's own: one text must not end the run for the others
-            surprise = Surprise(f"{self.model.name}: unexpected {type(exc).__name__}: {exc}")
-            surprise.__cause__ = exc
-            return surprise
 
     # -- answers out --------------------------------------------------------------------------------------
 

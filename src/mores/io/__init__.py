@@ -2,10 +2,11 @@
 
 from mores.io.columns import TableReport
 from mores.io.fields import sample_from
+from mores.io.formulas import to_csv
 from mores.io.logs import split_log
 from mores.io.records import read_record, read_records
 from mores.io.samples import CheckedTexts, SampleTable, check_samples, read_samples
-from mores.io.source import FORMATS, spool
+from mores.io.source import FORMATS, real_path, spool
 from mores.io.write import JsonlWriter, file_name, json_line, write_text
 
 __all__ = [
@@ -20,8 +21,10 @@ __all__ = [
     "read_record",
     "read_records",
     "read_samples",
+    "real_path",
     "sample_from",
     "split_log",
     "spool",
+    "to_csv",
     "write_text",
 ]

@@ -19,6 +19,7 @@ import orjson
 from mores.errors import InputError
 from mores.io.arrow import arrow_errors, arrow_rows
 from mores.io.encoding import Lines, TextLines, byte_lines
+from mores.io.formulas import unescape
 from mores.io.logs import read_inspect, read_lm_eval
 from mores.io.source import ARROW, Rows, TableRow, TableSource, not_utf8, unpack
 from mores.io.values import load_json
@@ -212,7 +213,7 @@ def _records(
             yield start, texts.error
             texts.error = None
         elif any(cells):  # spreadsheets leave rows of empty cells behind
-            yield start, cells
+            yield start, unescape(cells)
 
 
 def sniff_delimiter(header: str, usual: str, known: Callable[[Sequence[str]], int]) -> str:

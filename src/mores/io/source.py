@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import lzma
+import os
 import shutil
 import sys
 import tarfile
@@ -234,7 +236,17 @@ def to_path(path: str | Path) -> Path:
     """Return a path that the system accepts."""
     if "\0" in str(path):
         raise InputError(f"{str(path)!r}: no file has NUL in its name; check the path")
+    try:
+        Path(path).stat()
+    except (OSError, ValueError) as error:  # of a name that cannot be encoded; opening it says so
+        if getattr(error, "errno", None) == errno.ELOOP:
+            raise InputError(f"{path}: a link that leads back to itself; remove it, or give another path") from error
     return Path(path)
+
+
+def real_path(path: str | Path) -> Path:
+    """Return where a path leads, through all links."""
+    return Path(os.path.realpath(to_path(path)))
 
 
 def why_unreadable(error: OSError) -> str:

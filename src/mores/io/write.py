@@ -19,7 +19,7 @@ from pydantic_core import PydanticSerializationError
 
 from mores.errors import InputError, StoreError
 from mores.io.private import NO_LINK, open_private
-from mores.io.source import to_path
+from mores.io.source import real_path, to_path
 from mores.types import Record
 
 try:
@@ -56,7 +56,7 @@ class _Output:
 
     def __init__(self, path: str | Path) -> None:
         self._path = to_path(path)
-        self._target = Path(os.path.realpath(path))  # a link stays a link
+        self._target = real_path(path)  # a link stays a link
         self._stdout = str(path) == STDOUT
         self._temporary: Path | None = None
         self._file: IO[bytes] | None = None

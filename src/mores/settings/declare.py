@@ -118,6 +118,13 @@ def default_of(entry: Field[Any]) -> Any:
     return entry.default if entry.default_factory is MISSING else entry.default_factory()
 
 
+def describe_default(default: Any) -> str:
+    """Return a default as a person would give it."""
+    if isinstance(default, tuple):
+        return ",".join(map(str, default))
+    return f"{default:g}" if isinstance(default, float) else str(default)
+
+
 def check_value(name: str, value: Any, about: Declared, form: Form) -> Any:
     """Return the value in its usual form; ConfigError where it is out of bounds or not one of the choices."""
     if about.parse and value is not None and isinstance(value, str | list | tuple | dict):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -17,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from mores.culture import language, region
 from mores.culture.regions import UnknownName
 from mores.errors import InputError
+from mores.io import to_csv
 from mores.models import Request
 from mores.models.base import Written
 from mores.search import Found, Query
@@ -173,12 +172,8 @@ class ExportFile(NamedTuple):
 
     @classmethod
     def of_table(cls, path: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> ExportFile:
-        """Return a CSV file with a header; texts are not changed, whatever they begin with."""
-        text = StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
-        return cls(path, text.getvalue().encode())
+        """Return a CSV file with a header."""
+        return cls(path, to_csv([columns, *rows]).encode())
 
 
 @dataclass(frozen=True)

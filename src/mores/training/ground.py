@@ -40,6 +40,7 @@ from mores.factory.sources import has_facts
 from mores.factory.split import SPLITS
 from mores.io import JsonlWriter, read_records, write_text
 from mores.io.private import make_folder
+from mores.io.source import real_path
 from mores.models.embedded import EXPLANATIONS
 from mores.search.base import Found as Results
 from mores.search.clean import LONGEST_SOURCE, clean
@@ -111,7 +112,7 @@ def ground_dataset(
             raise InputError(f"{data}: no {name} in it; is it a folder that `mores build` wrote?")
     if not (data / FACTS).is_file():
         raise InputError(f"{data}: no {FACTS} in it; build it again with this version of mores")
-    if out.resolve() == data.resolve():
+    if real_path(out) == real_path(data):
         raise ConfigError(f"{out}: this would overwrite the dataset; choose another folder", setting="out")
     make_folder(out)
     with TemporaryDirectory(prefix="mores-ground-", ignore_cleanup_errors=True) as folder:

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from mores.extras import require
-from mores.io import write_text
+from mores.io import to_csv, write_text
 from mores.report.base.blocks import Section, is_few, walk
 from mores.report.base.charts import COLOURS, FORMS, Amounts, Chart, GroupedBars, IntervalRow, Intervals, Stacks
 from mores.report.base.document import ResultDocument
 from mores.report.base.grid import Grid, Heat
 from mores.report.base.plots import Curves, ScoreHistogram
 from mores.report.base.shapes import TILE, Radar, Ranks, World, tiles
-from mores.report.base.text import to_csv
 from mores.types import Result
 
 WIDTH, LINE = 5.5, 0.24

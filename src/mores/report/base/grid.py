@@ -15,9 +15,10 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.text import Text
 
 from mores.formatting import NOTHING, between, count, left_out, number, percent, span
+from mores.io import to_csv
 from mores.report.base.blocks import PageBlock, few_count, few_sign, is_few, shade_of
 from mores.report.base.layout import Laid, lay_list, lay_out
-from mores.report.base.text import Shown, ends, harmless, join, latex, markdown, plain, to_csv
+from mores.report.base.text import Shown, ends, harmless, join, latex, markdown, plain
 from mores.types import Result
 
 UPRIGHT = 14

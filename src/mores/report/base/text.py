@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 Shown = str | tuple[str, str]
 """What a place shows outside of a page: a value, or a value and its interval."""
@@ -21,21 +19,6 @@ LATEX = {
     "↓": r"$\downarrow$", "↑": r"$\uparrow$", "→": r"$\to$", **{char: f"\\{char}" for char in "&%$#_{}"},
 }  # fmt: skip
 MARKDOWN = re.compile(r"([\\`*|<>\[\]])")
-NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?%?")
-
-
-def to_csv(rows: Iterable[Sequence[object]]) -> str:
-    """Return comma-separated values; words that a spreadsheet would take for a formula get an apostrophe."""
-
-    def safe(value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        formula = value.startswith(("=", "+", "-", "@", "\t", "\r")) and not NUMBER.fullmatch(value)
-        return "'" * formula + value.replace("\r", " ")  # which a writer of CSV does not quote
-
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows([safe(value) for value in row] for row in rows)
-    return file.getvalue()
 
 
 def plain(text: str) -> str:

@@ -24,7 +24,6 @@ from mores.metric.mqm_tsv import Segment, read_mqm_tsv
 from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json
 from mores.studio.data.label_studio import read_label_studio
 from mores.studio.data.pearmut import read_pearmut
-from mores.studio.data.tables import FORMULA
 from mores.studio.form import FormError, StudioForm, as_sent, read_form, storable_values
 from mores.studio.marks import to_marks
 from mores.studio.records import Content, Person, Role
@@ -125,9 +124,7 @@ def _row(values: Mapping[str, Any], place: str) -> Incoming:
 
 
 def _cell(value: Any) -> Any:
-    """Read a cell of our own CSV: lists and records are JSON; an apostrophe keeps a text from being a formula."""
-    if isinstance(value, str) and value[:1] == "'" and value[1:].startswith(FORMULA):
-        return value[1:]
+    """Read a cell of our own CSV: lists and records are JSON."""
     if isinstance(value, str) and value[:1] in ("[", "{"):
         try:
             return read_json(value, "")

@@ -17,8 +17,6 @@ from mores.studio.kind import ExportFile
 from mores.studio.store.people import Member
 
 Row = dict[str, Any]
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that spreadsheets would run: somebody's text could send the table away."""
 
 
 def item_rows(snapshot: Snapshot) -> list[Row]:
@@ -115,10 +113,7 @@ def to_csv(rows: Sequence[Row], nested: Sequence[str]) -> bytes:
     """Return one line for each row; the fields of nested records are columns such as `content.question`."""
     flat = [flatten(row, nested) for row in rows]
     names = columns(flat)
-    # an apostrophe before what begins like a formula
-    cells = ([row.get(name, "") for name in names] for row in flat)
-    plain = ([f"'{v}" if isinstance(v, str) and v.startswith(FORMULA) else v for v in row] for row in cells)
-    return ExportFile.of_table("", names, plain).data
+    return ExportFile.of_table("", names, ([row.get(name, "") for name in names] for row in flat)).data
 
 
 def to_parquet(rows: Sequence[Row], nested: Sequence[str]) -> bytes:

@@ -1,0 +1,34 @@
+"""CSV without live formulas: a text that a spreadsheet would run gets an apostrophe, which reading removes again.
+
+An apostrophe that the text itself has before such a sign is kept by a second one, so nothing is lost.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from types import SimpleNamespace
+
+_LOOKS_LIVE = re.compile(r"'*[=+\-@\t\r]")
+_ESCAPED = re.compile(r"'+[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?%?")
+
+
+def to_csv(rows: Iterable[Sequence[object]]) -> str:
+    """Return comma-separated values, with an apostrophe before each text that looks like a formula; numbers stay."""
+
+    def escape(value: object) -> object:
+        live = isinstance(value, str) and _LOOKS_LIVE.match(value) and not _NUMBER.fullmatch(value)
+        return f"'{value}" if live else value
+
+    lines: list[str] = []
+    # Python 3.11 quotes a carriage return only if lines end with one
+    file = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n") + "\n"))
+    csv.writer(file, lineterminator="\r\n").writerows([escape(value) for value in row] for row in rows)
+    return "".join(lines)
+
+
+def unescape(cells: Sequence[str]) -> list[str]:
+    """Return the cells of a row without the apostrophes that `to_csv` adds."""
+    return [cell[1:] if cell.startswith("'") and _ESCAPED.match(cell) else cell for cell in cells]
