@@ -96,6 +96,8 @@ def test_two_answers_of_a_model_to_a_question_are_two_answers(tmp_path: Path) ->
     ("change", "message"),
     [
         ({"rating": "goood"}, r"ratings.jsonl:2: unknown rating 'goood'; did you mean 'good'\? expected a number"),
+        ({"rating": 1e308}, r"jsonl:2: rating is 1e\+308; expected a number from -1,000,000,000 to 1,000,000,000"),
+        ({"seconds": 1e300}, r"jsonl:2: seconds is 1e\+300; expected a number from 0 to 1,000,000,000"),
         ({"factuality": "majr"}, r":2: unknown factuality 'majr'; did you mean 'major'\? expected none, minor, major"),
         ({"language_correct": "maybe"}, r":2: unknown language_correct 'maybe'; expected yes, partially, no, true"),
         ({"language": "Kirundii"}, r":2: unknown language 'Kirundii'; did you mean Kirundi \(rn\)\?"),

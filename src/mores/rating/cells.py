@@ -15,6 +15,8 @@ from pydantic import ValidationError
 from mores.errors import InputError, suggest
 from mores.types import Record
 
+LARGEST = 1_000_000_000
+"""The largest number that a cell may have, and the smallest with a minus: squares of larger ones overflow."""
 Row = Mapping[str, object]
 E = TypeVar("E", bound=StrEnum)
 R = TypeVar("R", bound=Record)
@@ -71,6 +73,8 @@ class RatingCells:
             number = math.nan
         if not math.isfinite(number) or number < least:
             raise self._unknown(column, text, list(self._replacements.get(column, {})), "a number")
+        if abs(number) > LARGEST:
+            raise InputError(f"{column} is {number:g}; expected a number from {max(least, -LARGEST):,} to {LARGEST:,}")
         return number
 
     def count(self, column: str, row: Row) -> int | None:
