@@ -67,7 +67,7 @@ test-harness: ## exported tasks and scorers with the real lm-evaluation-harness 
 		--requirement tests/harness/requirements.txt
 	build/harness/bin/python -m pytest -W ignore tests/harness # the warnings of others
 
-chaos: $(READY) ## kill runs at random, damage the store hundreds of times, a minute's outage: about ten minutes
+chaos: $(READY) ## kill runs, damage stores, an outage, and every fault of a server in every command: about an hour
 	$(BIN)/pytest tests/chaos -n auto --dist worksteal
 
 fuzz: $(READY) ## two thousand damaged inputs for every parser of data from outside: about half an hour

@@ -15,7 +15,7 @@ SOURCE = Path(mores.__file__).parent
 DEVELOPMENT = (Path(__file__).parents[1] / "docs" / "development.md").read_text("utf-8")
 LAYERS = [
     {"views"},
-    {"types", "errors", "cache", "calling", "renamed"},
+    {"types", "errors", "cache", "calling", "renamed", "signals"},
     {"culture", "extras", "reading", "settings", "signature"},
     {"io", "stats", "language", "formatting", "registry", "hub"},
     {"prompts"},

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
-import threading
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
@@ -16,6 +14,7 @@ import click
 from mores import __version__
 from mores.errors import ConfigError, GateError, MoresError, suggest
 from mores.extras import extra_of
+from mores.signals import stop_on_signals
 
 COMMANDS = {
     "score": ("score", "Find the cultural errors in texts."),
@@ -104,7 +103,7 @@ def main(arguments: list[str] | None = None) -> None:
     SIGTERM and SIGHUP end it as Ctrl-C does, tidily, with 128 and the signal's number.
     """
     gc.set_threshold(*COLLECTING)
-    stopped_by = _stopped_by_signals()
+    stopped_by = stop_on_signals()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a console that cannot show a script still shows the rest
@@ -133,26 +132,3 @@ def main(arguments: list[str] | None = None) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is buffered can never be written
         code = 1
     sys.exit(code or 0)
-
-
-def _stopped_by_signals() -> list[int]:
-    """Let signals that ask to end act like Ctrl-C, so that no half file is left; returns those that came."""
-    received: list[int] = []
-
-    def stop(number: int, frame: object) -> None:  # noqa: ARG001
-        received.append(number)
-        signal.raise_signal(signal.SIGINT)
-        if hasattr(signal, "pthread_sigmask"):
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # one comes, however many waited
-
-    if threading.current_thread() is not threading.main_thread():
-        return received
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and hasattr(signal, "pthread_sigmask"):
-        # A background job of a script: Ctrl-C is not meant for it, and waits; the one from `stop` comes through.
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    for name in ("SIGTERM", "SIGHUP"):
-        asked = getattr(signal, name, None)  # Windows has no SIGHUP
-        if asked is not None and signal.getsignal(asked) is not signal.SIG_IGN:  # as nohup has it
-            signal.signal(asked, stop)
-    return received

@@ -49,7 +49,7 @@ def serve(settings: ServeSettings) -> None:
     metric = make_metric(settings.model, settings, settings.report)
     service = Service(metric, make_lookup(settings), settings.part(Bounds))
     address = f"http://{'localhost' if host in ('0.0.0.0', '::') else host}:{port}"
-    click.echo(f"POST texts to {address}/score; {address}/openapi.json describes it (Ctrl-C stops it).", err=True)
+    click.echo(f"Try it at {address}/; POST texts to {address}/score (Ctrl-C stops it).", err=True)
     print_warnings(service.metric.asker)
     serve_until_stopped(service, keys, host, port)
 
