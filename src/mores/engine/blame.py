@@ -169,19 +169,23 @@ class Doubts(Generic[Ticket]):
                 if not self._probe.possible:
                     if not idle and not self._enough():
                         return
-                    if self._asking():  # those may work
-                        self._returned.clear()
-                        await self._returned.wait()
-                    else:
-                        self._give_up()
+                    await self._see_or_give_up()
                 elif wait > 0 and not idle and len(self._held) < self._limits.give_up:
                     return  # another call may show it before we may ask again
                 elif wait > 0 and (not idle or self._probe.problem is not None):
                     await asyncio.sleep(min(wait, 1.0))
-                elif wait > 0 or await self._probe.works():
+                elif wait > 0 or (works := await self._probe.works()):
                     self._pass(self._held, works=True)
-                else:
+                elif works is False:  # and not None: somebody else has just asked
                     self._give_up()
+
+    async def _see_or_give_up(self) -> None:
+        """Wait for a call under way, which may be the first that works; give up where there is none."""
+        if self._asking():
+            self._returned.clear()
+            await self._returned.wait()
+        else:
+            self._give_up()
 
     def _clear(self) -> bool:
         """Pass on the failures that need no second opinion; return whether there are others."""
@@ -217,5 +221,5 @@ class Doubts(Generic[Ticket]):
         for ticket, trouble, _ in failed:
             failure = trouble.failure(works=works)
             final = not isinstance(trouble.problem, Rejected) or trouble.problem.final
-            keep = works and final and failure.blame is Blame.TEXT
+            keep = works and final and failure.blame is Blame.TEXT and self._probe.worked > 0
             self._failed(ticket, failure, keep)
