@@ -35,7 +35,8 @@ def free_port() -> int:
 )
 def test_what_cannot_work_is_refused_at_once(mores: Run, home: Path, options: tuple[str, ...], reason: str) -> None:
     (home / "keys").write_text("too-short\n")
-    done = mores("serve", "--model", "fake:clean", "--port", str(free_port()), *options)
+    model = () if "--model" in options else ("--model", "fake:clean")
+    done = mores("serve", *model, "--port", str(free_port()), *options)
     assert done.returncode in (1, 2), done.stderr
     assert reason in done.stderr
     assert "too-short" not in done.stderr
