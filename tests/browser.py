@@ -210,12 +210,23 @@ class Page:
                 self.problems.append(params["entry"]["text"])
 
     def open(self, url: str) -> None:
-        """Go to `url` and wait until it has loaded: this page, not one that was on its way before."""
-        answer = self.send("Page.navigate", url=url)
-        if "errorText" in answer:
-            raise RuntimeError(f"{url}: {answer['errorText']}")
-        if "loaderId" in answer:  # otherwise only the fragment changed
-            self.wait(lambda: self._loaded == answer["loaderId"])
+        """Go to `url` and wait until it has loaded: this page, not one that was on its way before.
+
+        A page that loads itself again at that moment takes the place of the one that is opened: then once more.
+        """
+        for last in (False, True):
+            answer = self.send("Page.navigate", url=url)
+            if "errorText" in answer:
+                raise RuntimeError(f"{url}: {answer['errorText']}")
+            if "loaderId" not in answer:  # only the fragment changed
+                return
+            loader = answer["loaderId"]
+            try:
+                self.wait(lambda loader=loader: self._loaded == loader, TIMEOUT / 2)  # type: ignore[misc]
+                return
+            except TimeoutError:
+                if last:
+                    raise
 
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression; a promise is awaited, an exception raised."""
