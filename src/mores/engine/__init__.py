@@ -12,13 +12,13 @@ from mores.engine.counts import Counts
 from mores.engine.job import Answer, Job
 from mores.engine.limits import Limits
 from mores.engine.progress import SILENT, Progress
-from mores.engine.runner import RunOptions, run
+from mores.engine.runner import Lasting, RunOptions, run
 from mores.engine.settings import AskSettings
 from mores.engine.store import Store, request_key
 from mores.renamed import find_old_name
 
 __getattr__ = find_old_name(__name__, {"AskOptions": "AskSettings"})
 __all__ = [
-    "SILENT", "Answer", "AskSettings", "Asker", "Counts", "Job", "Limits", "Progress", "Reply", "RunOptions", "Store",
-    "make_asker", "open_asker", "read_reply", "request_key", "run", "unread",
+    "SILENT", "Answer", "AskSettings", "Asker", "Counts", "Job", "Lasting", "Limits", "Progress", "Reply", "RunOptions",
+    "Store", "make_asker", "open_asker", "read_reply", "request_key", "run", "unread",
 ]  # fmt: skip

@@ -21,7 +21,7 @@ from mores.engine.counts import Counts
 from mores.engine.job import Answer, Follow, Job
 from mores.engine.limits import Limits
 from mores.engine.progress import SILENT, Progress
-from mores.engine.runner import RunOptions, run
+from mores.engine.runner import Lasting, RunOptions, run
 from mores.engine.settings import AskSettings, ModelAskSettings
 from mores.engine.store import Store, opened
 from mores.errors import ConfigError
@@ -80,16 +80,12 @@ class Asker:
         follow: Follow | None = None,
         counts: Counts | None = None,
         in_order: bool = True,
-        on_open: Callable[[], object] | None = None,
-        lasting: bool = False,
-        worked: Request | None = None,
+        lasting: Lasting | None = None,
         read: Callable[[Answer], object] | None = None,
     ) -> AsyncGenerator[Answer, None]:
         """Yield the answer to every job, in order or as they come; `follow` may ask one more question after an answer.
 
-        With `on_open` the model is opened at once, and it is called then. A `lasting` run does not end while nothing
-        has worked; `worked` is a request that did so earlier. Where failures are asked for again, what `read` makes of
-        a stored answer tells whether it is one.
+        Where failures are asked for again, what `read` makes of a stored answer tells whether it is one.
         """
         with opened(self.store) as store:
             options = RunOptions(
@@ -99,11 +95,9 @@ class Asker:
                 retry_failed=self.retry_failed,
                 read=read,
                 lasting=lasting,
-                worked=worked,
                 follow=follow,
                 counts=counts or Counts(),
                 in_order=in_order,
-                on_open=on_open,
             )
             async with aclosing(run(jobs, self.model, options)) as answers:
                 async for answer in answers:

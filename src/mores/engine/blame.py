@@ -113,9 +113,7 @@ class ServerProbe:
             for _ in range(self._limits.attempts):
                 outcome = await attempt(self._model, self._request, self._timeout)
                 if isinstance(outcome, Completion):
-                    self._counts.calls += 1
-                    self._counts.prompt_tokens += outcome.prompt_tokens
-                    self._counts.completion_tokens += outcome.completion_tokens
+                    self._counts.add(outcome.usage)
                     self.succeeded(started)
                     return True
                 self.problem = outcome

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+from mores.types import Usage
+
 
 @dataclass
 class Counts:
@@ -25,3 +27,9 @@ class Counts:
     gives_up_at: float | None = None
     """While the server cannot be reached: when the wait ends, by `time.monotonic`."""
     started: float = field(default_factory=time.monotonic)
+
+    def add(self, usage: Usage) -> None:
+        """Count an answer of the model."""
+        self.calls += 1
+        self.prompt_tokens += usage.prompt_tokens
+        self.completion_tokens += usage.completion_tokens

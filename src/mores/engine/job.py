@@ -40,8 +40,7 @@ class Answer(NamedTuple):
     @property
     def usage(self) -> Usage | None:
         """The tokens that the answer took, usable or not; None where there is none."""
-        made = self.completion
-        return made and Usage(prompt_tokens=made.prompt_tokens, completion_tokens=made.completion_tokens)
+        return self.completion and self.completion.usage
 
     @property
     def alternatives(self) -> Alternatives | Failure | None:

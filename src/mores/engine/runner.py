@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from mores.engine.blame import Doubts, ServerProbe, Trouble, attempt
 from mores.engine.cost import guess_tokens
@@ -30,6 +30,15 @@ _ELSEWHERE = 0.2
 """Seconds until we look again for an answer that another process is asking for."""
 
 
+class Lasting(NamedTuple):
+    """A run that opens the model at once, and goes on while nothing has worked yet: requests of others may work."""
+
+    on_open: Callable[[], object]
+    """Called once the model is open."""
+    worked: Request | None = None
+    """A request that worked earlier, to be asked again where everything fails."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
     """How jobs are put to a model."""
@@ -43,18 +52,14 @@ class RunOptions:
     """Ask again what the store knows to have failed, or to be unusable by `read`."""
     read: Callable[[Answer], object] | None = None
     """Returns a Failure, or a record with one, for an answer that cannot be used."""
-    lasting: bool = False
-    """Go on while nothing has worked yet, as a service does: the requests of others may work."""
-    worked: Request | None = None
-    """A request that worked earlier, to be asked again where everything fails."""
+    lasting: Lasting | None = None
+    """As a service needs it; without it, the model is opened at the first question that the store cannot answer, so a
+    finished run needs no server."""
     follow: Follow | None = None
     counts: Counts = field(default_factory=Counts)
     """Filled as the run goes."""
     in_order: bool = True
     """Answers come in the order of the jobs, else as they arrive."""
-    on_open: Callable[[], object] | None = None
-    """Called once the model is open. With it the model is opened at once, as a service needs it; without it, at the
-    first question that the store cannot answer, so a finished run needs no server."""
 
 
 async def run(
@@ -113,12 +118,13 @@ class _Runner:
         self.workers = 0
         self.asking = 0
         self.full = False
-        self.probe = ServerProbe(model, self.limits, self.counts, self.timeout, options.worked)
+        worked = options.lasting.worked if options.lasting else None
+        self.probe = ServerProbe(model, self.limits, self.counts, self.timeout, worked)
         self.doubts = Doubts[_Ticket](self.probe, self.limits, self._idle, lambda: self.asking, self._failed)
-        self.doubts.lasting = options.lasting
+        self.doubts.lasting = options.lasting is not None
 
     async def answers(self) -> AsyncGenerator[Answer, None]:
-        if self.options.on_open is not None:
+        if self.options.lasting:
             self.opening = self._start(self._enter())
         self._start(self._feed())
         while True:
@@ -322,8 +328,8 @@ class _Runner:
     async def _enter(self) -> None:
         await self.model.__aenter__()
         self.opened = True
-        if self.options.on_open is not None:
-            self.options.on_open()
+        if self.options.lasting:
+            self.options.lasting.on_open()
 
     async def _ask(self, request: Request) -> Completion | Trouble:
         """Return one answer, with retries."""
@@ -348,9 +354,7 @@ class _Runner:
                 self.patience.succeeded()
                 self.probe.succeeded(tries.started)
                 self.probe.add(request, outcome)
-                counts.calls += 1
-                counts.prompt_tokens += outcome.prompt_tokens
-                counts.completion_tokens += outcome.completion_tokens
+                counts.add(outcome.usage)
                 if asked_again or outcome.text.strip() or outcome.stop != "stop":
                     return outcome
                 asked_again = True  # an empty answer is seldom meant; a second one is

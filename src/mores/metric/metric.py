@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mores.engine import Answer, Asker, AskSettings, Counts, Job, make_asker
+from mores.engine import Answer, Asker, AskSettings, Counts, Job, Lasting, make_asker
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.formatting import count
@@ -90,22 +90,11 @@ class Metric:
         counts: Counts | None = None,
         *,
         in_order: bool = True,
-        on_open: Callable[[], object] | None = None,
-        lasting: bool = False,
-        worked: Request | None = None,
+        lasting: Lasting | None = None,
     ) -> AsyncGenerator[Answer, None]:
         """Return what the model answers to calls of `jobs`, for `read`; a service makes them as texts come."""
         follow = self._repair if self.settings.repair else None
-        return self.asker.ask(
-            jobs,
-            follow=follow,
-            counts=counts,
-            in_order=in_order,
-            on_open=on_open,
-            lasting=lasting,
-            worked=worked,
-            read=self.read,
-        )
+        return self.asker.ask(jobs, follow=follow, counts=counts, in_order=in_order, lasting=lasting, read=self.read)
 
     def jobs(self, samples: Iterable[SampleLike]) -> Iterator[Job]:
         """Yield the calls to make."""

@@ -162,6 +162,11 @@ class Completion(NamedTuple):
     alternatives: Alternatives | None = None
     """The likeliest first tokens and their log-probabilities, where they were asked for and the server gives them."""
 
+    @property
+    def usage(self) -> Usage:
+        """The tokens of the call."""
+        return Usage(prompt_tokens=self.prompt_tokens, completion_tokens=self.completion_tokens)
+
     def complete(self, *graded: Stop, empty: bool = False) -> Written | Failure:
         """Return what can be graded; or why nothing can.
 
@@ -185,8 +190,7 @@ class Completion(NamedTuple):
         else:
             covered = self.logprobs and len(self.text) <= _LONGEST_TOKEN * len(self.logprobs)
             logprobs = self.logprobs if covered else None
-            usage = Usage(prompt_tokens=self.prompt_tokens, completion_tokens=self.completion_tokens)
-            return Written(text, thoughts, self.text, stop, logprobs, self.alternatives, usage)
+            return Written(text, thoughts, self.text, stop, logprobs, self.alternatives, self.usage)
         return Failure(kind=kind, reason=reason)
 
 

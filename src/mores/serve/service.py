@@ -20,7 +20,7 @@ from contextlib import AsyncExitStack, aclosing
 from itertools import count
 from typing import Self
 
-from mores.engine import Answer, Counts, Job
+from mores.engine import Answer, Counts, Job, Lasting
 from mores.errors import ConfigError, MoresError
 from mores.metric import Metric
 from mores.metric.metric import no_evidence
@@ -258,14 +258,8 @@ class Service:
                 async with AsyncExitStack() as stack:
                     if self.lookup:
                         self._grounding = await stack.enter_async_context(self.lookup.open(self.metric))
-                    answers = self.metric.answers(
-                        self._jobs(),
-                        self.counts,
-                        in_order=False,
-                        on_open=self._opened,
-                        lasting=True,
-                        worked=self._worked,
-                    )
+                    lasting = Lasting(self._opened, self._worked)
+                    answers = self.metric.answers(self._jobs(), self.counts, in_order=False, lasting=lasting)
                     async for answer in await stack.enter_async_context(aclosing(answers)):
                         self._answered(answer)
             except Exception as error:
