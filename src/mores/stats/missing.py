@@ -77,9 +77,8 @@ def with_missing(
         return result
     ends = ((worst[0], best[0]), map(float, cover(np.array(worst), np.array(best))))
     bounds, whole = ((least + (most - least) * low, least + (most - least) * high) for low, high in ends)
-    if (
-        result.low is not None and result.high is not None
-    ):  # with more answers it may be narrower, if very few are there
+    # With the missing answers filled in it may come out narrower, where very few are there.
+    if result.low is not None and result.high is not None:
         whole = min(whole[0], result.low), max(whole[1], result.high)
     return result.model_copy(update={"bounds": bounds, "whole": whole})
 
