@@ -218,6 +218,22 @@ class Error(Record):
         return self
 
 
+Decision = Literal["wrong", "supported", "unknown", "disputed"]
+"""What a claim turns out to be; `disputed` means that passages of the evidence contradict each other about it."""
+
+
+class JudgedClaim(Record):
+    """One claim of a text, and what the judge decides about it."""
+
+    start: int
+    """First code point of the claim in the text."""
+    end: int
+    """One past the last."""
+    decision: Decision
+    probability: float | None = Field(None, exclude_if=_is_none)
+    """The judge's probability of its decision; None where it gives none."""
+
+
 class ErrorReport(Record):
     """What is culturally wrong with one sample."""
 
@@ -225,6 +241,15 @@ class ErrorReport(Record):
     explanation: str = ""
     certainty: float | None = None
     """p(R) of Eq. 1: exp(mean token log-probability) of the whole report; None without log-probabilities."""
+    claims: tuple[JudgedClaim, ...] = Field((), exclude_if=_is_empty)
+    """What was decided about each claim, by a judge that reads claim by claim."""
+    confidence: float | None = Field(None, exclude_if=_is_none)
+    """The calibrated probability that the verdict (an error or none) is correct; None where none is known."""
+
+    @property
+    def undecided(self) -> bool:
+        """Whether claims were judged, and none of them could be decided."""
+        return bool(self.claims) and all(claim.decision in ("unknown", "disputed") for claim in self.claims)
 
 
 class Judgement(Record, NotebookView):
@@ -244,7 +269,10 @@ class Judgement(Record, NotebookView):
     """The sample's."""
     judge: str
     score: float | None = None
-    """Eq. 1 of ExCAM: the sum of the severities, or p(R) when there is no error. Higher is better."""
+    """Eq. 1 of ExCAM: the sum of the severities, or p(R) when there is no error. Higher is better.
+
+    None for a failure, and where a judge that reads claim by claim could decide none of them.
+    """
     report: ErrorReport | None = None
     evidence: tuple[Evidence, ...] = Field((), exclude_if=_is_empty)
     """What the judge was shown with the sample: an error's number 1 is the first of it."""
@@ -274,7 +302,8 @@ class Judgement(Record, NotebookView):
 
     @model_validator(mode="after")
     def _scored_or_failed(self) -> Self:
-        if (self.failure is None) != (self.score is not None):
+        undecided = self.report is not None and self.report.undecided and self.score is None
+        if (self.failure is None) != (self.score is not None or undecided):
             raise ValueError("a judgement has either a score or a failure")
         return self
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.errors import ConfigError
-from mores.metric.prompt import defuse, fence_mark, messages, prompt_hash, shared, shared_mark
+from mores.metric.prompt import defuse, fence_mark, messages, numbered, prompt_hash, shared, shared_mark
 from mores.models import STYLES, Style
 from mores.types import Evidence, Sample
 
@@ -31,7 +31,7 @@ def test_the_paper_style_is_table_5_as_published() -> None:
     )
 
 
-@pytest.mark.parametrize("style", [style for style in STYLES if style != "brief"])
+@pytest.mark.parametrize("style", [style for style in STYLES if style not in ("brief", "claims")])
 def test_every_style_begins_with_the_papers_system_prompt(style: str) -> None:
     paper = messages(sample("a", "b"), "paper")[0].content
     assert messages(sample("a", "b"), style)[0].content.startswith(paper)  # type: ignore[arg-type]
@@ -67,7 +67,7 @@ def test_all_that_precedes_the_text_is_the_same_for_every_text_to_one_instructio
     def opening(judged: Sample) -> str:
         question = messages(judged, style)[1].content
         place = shared(question, judged, style)
-        assert question[place:].startswith(judged.text)
+        assert question[place:].startswith(numbered(judged.text) if style == "claims" else judged.text)
         return question[:place]
 
     first = sample("What do Germans eat?", "Schnitzel.", *FOOD)
@@ -121,7 +121,7 @@ def test_without_evidence_the_prompt_is_as_it_was() -> None:
     )
     # What signatures say; the words are those that a tuned model was tuned with.
     assert {style: prompt_hash(style) for style in STYLES} == (
-        {"paper": "da89a626", "fenced": "8bb5ab52", "guided": "8b7a9958", "brief": "a7f0e789"}
+        {"paper": "da89a626", "fenced": "8bb5ab52", "guided": "8b7a9958", "brief": "a7f0e789", "claims": "97adb3e3"}
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
 
+from mores.metric.claims import decisions_of
 from mores.training.composed import _add, compose_claims
 from mores.training.pair_samples import PairSamples
 from mores.training.pairs import ClaimPair
@@ -44,20 +46,37 @@ def test_an_error_is_at_its_claim_and_cites_the_passage_against_it(language: str
     texts = made(language, ending)
     wrong = [(text, errors) for text, _, errors in texts if errors]
     assert wrong
-    for text, [(quote, passage)] in wrong:
-        assert quote in text
-        assert passage.startswith("A passage against")
-        number = passage.removesuffix(".").split("thing")[1]
-        assert f"Claim {number} is about thing{number}" in text
+    for text, (quote, passage) in ((text, error) for text, errors in wrong for error in errors):
+        against = re.findall(r"against thing(\d+)", passage)  # several, where all passages are one
+        claims = [f"Claim {number} is about thing{number}" for number in against]
+        assert all(claim in text for claim in claims)
+        assert any(quote in claim for claim in claims)
+    assert {len(errors) for _, errors in wrong} > {1, 2}
+    assert {len(passages) == 1 for text, passages, _ in texts if text.count("Claim") > 2} == {True, False}
 
 
-def test_as_many_texts_are_correct_as_wrong_and_have_one_to_four_claims() -> None:
+def test_as_many_texts_are_correct_as_wrong_and_have_two_to_five_claims() -> None:
     texts = made()
     assert len({bool(errors) for _, _, errors in texts}) == 2
     counts = Counter(bool(errors) for _, _, errors in texts)
     assert counts[True] == counts[False]
     claims = [text.count("Claim") for text, _, _ in texts]
-    assert set(claims) == {2, 3, 4}
+    assert set(claims) == {2, 3, 4, 5}
+
+
+def test_what_the_evidence_decides_about_each_claim_is_known() -> None:
+    label = {f"Claim {n} is about thing{n}": ("supported", "unknown", "unknown")[n % 3] for n in range(120)}
+    golds = [gold for gold in PairSamples(pairs()).train() if gold.maker == "rule:composed"]
+    for gold in golds:
+        text, shown = gold.sample.text, " ".join(passage.text for passage in gold.sample.evidence)
+        claims = {text[claim.start : claim.end].rstrip("."): claim.decision for claim in gold.report.claims}
+        assert len(claims) == text.count("Claim")
+        for claim, decision in claims.items():
+            seen = f"{claim.split()[-1]}." in shown
+            assert decision == (label[claim] if seen else "unknown")
+        decided = decisions_of(gold.report, text)
+        assert decided.count("wrong") == len(gold.report.errors)
+        assert decided.count("none") == len(decided) - len(claims)
 
 
 def test_some_claims_have_no_passage_and_some_sentences_claim_nothing() -> None:

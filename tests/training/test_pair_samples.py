@@ -64,7 +64,7 @@ def test_a_source_whose_claims_have_both_labels_is_taken_as_it_is() -> None:
         for half, label in halves.items()
     ]  # fmt: skip
     samples = PairSamples(pairs)
-    golds = list(samples.train())
+    golds = [gold for gold in samples.train() if gold.maker != "rule:composed"]
     assert Counter(gold.item for gold in golds) == Counter(map(name_of, samples.trained(pairs)))
     assert Counter(bool(gold.report.errors) for gold in golds) == {True: len(golds) // 2, False: len(golds) // 2}
     assert len(list(PairSamples(pairs[::2]).train())) > len(samples.trained(pairs[::2])), "half of them say too much"

@@ -19,6 +19,7 @@ from mores.metric.write import write_report
 from mores.training.examples import Examples, Shape, TokenizedExample, make_row, pack, shape_of, steps
 from mores.training.network import ATTENTION, load, register_attention
 from mores.training.recipe import TuningRecipe
+from mores.types import JudgedClaim
 from tests.metaevaluation.golds import dishes, error, gold
 from tests.packages import package
 from tests.training.tiny import torch, transformers
@@ -106,7 +107,7 @@ def test_padding_is_in_pieces_that_attention_computes(base: Path) -> None:
 @given(st.lists(st.integers(20, 700), min_size=1, max_size=60), st.integers(1, 40), st.integers(512, 9000))
 def test_any_examples_fit_into_the_shape_of_a_run(lengths: list[int], batch: int, most: int) -> None:
     shape = shape_of(lengths, batch, most)
-    every = [TokenizedExample(np.ones(length, np.int32), 5, 8) for length in lengths]
+    every = [TokenizedExample(np.ones(length, np.int32), 5, (8,)) for length in lengths]
     rows = list(pack(every, shape))
     assert sum(row.examples for row in rows) == len(lengths)
     for row in rows:
@@ -214,6 +215,31 @@ def test_nothing_to_train_on_is_said(base: Path, tmp_path: Path) -> None:
         train(base, tmp_path / "none", RECIPE, [])
 
 
+def test_a_model_that_decides_about_sentences_learns_each_decision(base: Path) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(base)
+    making = Examples(tokenizer, RECIPE.model_copy(update={"style": "claims"}))
+    text = "Tea is drunk. Mate is not. Nobody knows."
+    pair = gold("a", error(text, "not"), text=text)
+    claim = JudgedClaim(start=27, end=40, decision="unknown")
+    pair = pair.model_copy(update={"report": pair.report.model_copy(update={"claims": (claim,)})})
+    [example] = making.make([pair])
+    decided = [tokenizer.decode(example.tokens[place:]) for place in example.decisions]
+    assert [text.partition(" ")[0].partition("\n")[0] for text in decided] == ["none", "wrong", "unknown"]
+    [(_, asked)] = making.questions([pair])  # tells nothing of the report
+    assert [asked.tokens[place] for place in asked.decisions] == [making.choices[0]] * 3
+    row = make_row([example], WIDE, decision_weight=7.0)
+    assert [row.weights[place - 1] for place in example.decisions] == [7.0] * 3
+    register_attention()
+    model = transformers.LlamaForCausalLM.from_pretrained(base, attn_implementation=ATTENTION).eval()
+    [odds] = decide.decide(model, making, [pair]).odds
+    plain = transformers.LlamaForCausalLM.from_pretrained(base).eval()
+    with torch.no_grad():
+        logits = plain(torch.tensor(asked.tokens.astype(np.int64))[None]).logits[0].double()
+    chances = [logits[place - 1, list(making.options)].softmax(0)[1] for place in asked.decisions]
+    correct = np.prod([1 - float(chance) for chance in chances])
+    assert odds == pytest.approx(np.log((1 - correct) / correct), abs=1e-3)
+
+
 def test_decisions_are_those_of_the_next_token(base: Path) -> None:
     register_attention()
     model = transformers.LlamaForCausalLM.from_pretrained(base, attn_implementation=ATTENTION).eval()
@@ -225,7 +251,7 @@ def test_decisions_are_those_of_the_next_token(base: Path) -> None:
     for gold_, odds in zip(golds, decided.odds, strict=True):
         [example] = making.make([gold_])
         with torch.no_grad():
-            logits = plain(torch.tensor(example.tokens[: example.decision].astype(np.int64))[None]).logits[0, -1]
+            logits = plain(torch.tensor(example.tokens[: example.decisions[0]].astype(np.int64))[None]).logits[0, -1]
         clean, wrong = making.choices
         assert odds == pytest.approx(float(logits[wrong] - logits[clean]), abs=1e-4)
-        assert example.tokens[example.decision] == (wrong if gold_.report.errors else clean)
+        assert example.tokens[example.decisions[0]] == (wrong if gold_.report.errors else clean)

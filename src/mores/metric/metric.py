@@ -14,18 +14,20 @@ from mores.errors import InputError
 from mores.formatting import count
 from mores.io import sample_from
 from mores.io.samples import frame_rows, is_frame
+from mores.metric.claims import DECISIONS, claims_grammar, claims_parts, error_probability, probabilities, read_claims
+from mores.metric.claims import VERSION as CLAIMS
 from mores.metric.explained import checked
 from mores.metric.parts import report_parts
 from mores.metric.prompt import messages, prompt_hash, shared
 from mores.metric.quotes import VERSION as QUOTES
 from mores.metric.quotes import report_grammar
 from mores.metric.schema import LONGEST, LONGEST_TUNED, VERSION, WrittenReport, parse, report_schema, schema_hash
-from mores.metric.score import certainty, score
+from mores.metric.score import certainty, confidence, score
 from mores.metric.settings import JudgeSettings, ReportSettings, SampleLike
 from mores.metric.spans import align
 from mores.metric.summary import WEAK
 from mores.models import Completion, Model, Request, Style, follows_grammars, metric_adapter, weakness
-from mores.models.base import Stop, Written, taught_explanations, weakness_uncovered
+from mores.models.base import Stop, Written, calibration_of, taught_explanations, weakness_uncovered
 from mores.search.ground import covered
 from mores.settings import takes
 from mores.signature import sign
@@ -39,6 +41,8 @@ COVERED = 0.36
 """What evidence that covers a sample has in common with it, by `mores.search.ground.covered`. It was chosen on the test
 pairs of the embedded metric. Of its development pairs, 0.5% have less if their own fact is among the evidence, 5% if
 that is in other words, and 56% if it is not there, only the facts nearest to it."""
+MOST_ERRORS = 3
+"""Errors of a report under the constraint; of a sentence, where a model decides about each."""
 REPAIRED = "the first answer was not a report; this one was written under the schema constraint"
 
 
@@ -118,12 +122,10 @@ class Metric:
         reply = answer.read(Stop.LENGTH)
         if isinstance(reply, Failure):
             return self.failed(sample, reply)
-        if isinstance(written := parse(reply), Failure):
+        if isinstance(written := self._parse(reply, sample), Failure):
             return self.failed(sample, written)
-        errors = align(written.errors, sample, share=self._quoting)
-        if explanations := taught_explanations(self.model):
-            errors = tuple(checked(error, sample, explanations) for error in errors)
-        report = ErrorReport(errors=errors, explanation=written.explanation, certainty=certainty(reply.logprobs))
+        report = self._report(written, sample) if isinstance(written, WrittenReport) else written
+        report = report.model_copy(update={"certainty": certainty(reply.logprobs)})
         return Judgement.of(
             sample,
             judge=self.model.name,
@@ -134,18 +136,38 @@ class Metric:
             signature=self.signature(report.certainty is not None, bool(sample.evidence)),
         )
 
+    def _parse(self, reply: Written, sample: Sample) -> WrittenReport | ErrorReport | Failure:
+        """Return the report in an answer as the model wrote it, or why there is none."""
+        if self.style != "claims":
+            return parse(reply)
+        report = read_claims(reply.text, sample, reply.alternatives)
+        calibration = calibration_of(self.model)
+        if isinstance(report, Failure) or calibration is None or not reply.alternatives:
+            return report
+        error = error_probability(probabilities(reply.alternatives))
+        return report.model_copy(update={"confidence": confidence(error, calibration, found=bool(report.errors))})
+
+    def _report(self, written: WrittenReport, sample: Sample) -> ErrorReport:
+        errors = align(written.errors, sample, share=self._quoting)
+        if explanations := taught_explanations(self.model):
+            errors = tuple(checked(error, sample, explanations) for error in errors)
+        return ErrorReport(errors=errors, explanation=written.explanation)
+
     def signature(self, with_logprobs: bool = True, with_evidence: bool = False) -> Signature:
         """Return what must be the same for two scores to be comparable."""
         s = self.settings
         with_evidence = with_evidence or bool(self.evidence)  # also where the search found nothing
         evidence = {"evidence": self.evidence or "given"} if with_evidence else {}
         quotes = f".quotes{QUOTES}" if self._quoting else ""
+        schema = schema_hash(self._schema() if self._constrain else None)
+        if self.style == "claims":
+            schema = f"claims{CLAIMS}"
         return sign(
             {
                 "metric": f"excam.{VERSION}",
                 "model": self.model.identity,
                 "prompt": f"{self.style}.{prompt_hash(self.style, with_evidence)}",
-                "schema": schema_hash(self._schema() if self._constrain else None) + quotes,
+                "schema": schema + quotes,
                 "decoding": f"t{s.temperature},max{s.max_tokens},seed{s.seed}",
                 "repair": "yes" if s.repair else "no",
                 "p": "mean-logprob" if with_logprobs else "none",
@@ -161,6 +183,13 @@ class Metric:
 
     def _constrained(self, request: Request, sample: Sample) -> Request:
         """Return the request under the constraint of our schema; its quotes are words of the sample, where possible."""
+        if self.style == "claims":
+            most = self.settings.max_errors or MOST_ERRORS
+            rules = claims_grammar(sample, most) if follows_grammars(self.model) else None
+            if not rules:
+                return request
+            parts = claims_parts(rules, sample, most)
+            return request._replace(grammar=rules, parts=parts, alternatives=len(DECISIONS))
         schema = self._schema(len(sample.evidence))
         grammar = report_grammar(schema, sample) if follows_grammars(self.model) else None
         if not grammar:
@@ -181,7 +210,7 @@ class Metric:
         return self.settings.style or self.model.style or "guided"
 
     def _schema(self, evidence: int = 0) -> dict[str, Any]:
-        most = self.settings.max_errors or (3 if self.model.constrained or self.model.style else None)
+        most = self.settings.max_errors or (MOST_ERRORS if self.model.constrained or self.model.style else None)
         return report_schema(most, longest=LONGEST_TUNED if self.model.style else LONGEST, evidence=evidence)
 
     def unsendable(self, sample: Sample) -> Failure | None:
@@ -201,17 +230,17 @@ class Metric:
 
     def _repair(self, job: Job, completion: Completion) -> Request | None:
         reply = completion.complete(Stop.LENGTH)
-        if self._constrain or (isinstance(reply, Written) and isinstance(parse(reply), WrittenReport)):
+        if self._constrain or (isinstance(reply, Written) and not isinstance(self._parse(reply, job.data), Failure)):
             return None
         return self._constrained(self.request(job.data), job.data)
 
-    def _notes(self, answer: Answer, written: WrittenReport, report: ErrorReport) -> Iterator[str]:
+    def _notes(self, answer: Answer, written: WrittenReport | ErrorReport, report: ErrorReport) -> Iterator[str]:
         if answer.followed:
             yield REPAIRED
         if self._quoting and isinstance(answer.job.request, Request) and answer.job.request.schema:
             yield FREE_QUOTES
-        pairs = zip(report.errors, written.errors, strict=True)
-        if any(len(error.evidence) < len(as_written.evidence) for error, as_written in pairs):
+        cited = zip(report.errors, written.errors if isinstance(written, WrittenReport) else (), strict=False)
+        if any(len(error.evidence) < len(as_written.evidence) for error, as_written in cited):
             yield NOT_THERE
         if report.certainty is None and not report.errors:
             yield NO_LOGPROBS

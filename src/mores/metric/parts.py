@@ -31,19 +31,19 @@ def report_parts(grammar: str, sample: Sample, most: int, explanations: Explanat
 
 def _report(grammar: str, sample: Sample, most: int, explanations: Explanations | None) -> Writing:
     sides: list[Side] = [side for side in get_args(Side) if sample.side(side).strip()]
-    opened, given = yield from _choice('{"errors":[', ["]}", '{"'] if sides else ["]}"])
+    opened, given = yield from choose('{"errors":[', ["]}", '{"'] if sides else ["]}"])
     count = 0
     while opened != "]}":
-        side, given = yield from _choice(f'{given}side":"', sides)
-        written = yield AnswerPart(f'{given}","quote":"', _starting(f'{side.upper()} "\\",\\""', grammar))
-        _, given = yield from _choice('severity":"', list(Severity))
+        side, given = yield from choose(f'{given}side":"', sides)
+        written = yield AnswerPart(f'{given}","quote":"', starting(f'{side.upper()} "\\",\\""', grammar))
+        _, given = yield from choose('severity":"', list(Severity))
         if explanations is None:
-            yield AnswerPart(f'{given}","type":"', _starting("rest more", grammar))
+            yield AnswerPart(f'{given}","type":"', starting("rest more", grammar))
             return ""
         quote = json.loads('"' + written.removesuffix(',"'))
         given = yield from _reason(f'{given}","type":"', sample, side, quote, explanations)
         count += 1
-        opened, given = yield from _choice(f'{given}"}}', ["]}", ',{"'] if count < most else ["]}"])
+        opened, given = yield from choose(f'{given}"}}', ["]}", ',{"'] if count < most else ["]}"])
     return given
 
 
@@ -51,12 +51,12 @@ def _reason(given: str, sample: Sample, side: Side, quote: str, explanations: Ex
     """Yield the type of an error, the passage that shows it and the explanation, but for its last quotation mark."""
     passages = {f"{n}]": evidence.text for n, evidence in enumerate(sample.evidence, 1) if units(evidence.text)}
     compared = {type_ for type_, form in explanations.cited.items() if "{sentence}" in form}
-    type_, given = yield from _choice(given, [name for name in explanations.cited if passages or name not in compared])
+    type_, given = yield from choose(given, [name for name in explanations.cited if passages or name not in compared])
     given += '"'
     cited = ""
     if sample.evidence:
         numbers = [*passages, *([] if type_ in compared else ["]"])]
-        cited, given = yield from _choice(f'{given},"evidence":[', numbers)
+        cited, given = yield from choose(f'{given},"evidence":[', numbers)
     passage = passages.get(cited, "")
     form = explanations.cited[type_] if passage else explanations.uncited
     gaps = {"quote": cut(quote, LONGEST_QUOTATION)}
@@ -71,20 +71,24 @@ def _reason(given: str, sample: Sample, side: Side, quote: str, explanations: Ex
     return given + escaped(after.format(**gaps))
 
 
-def _choice(given: str, options: Sequence[Text]) -> Generator[AnswerPart, str, tuple[Text, str]]:
-    """Yield one of several texts, of which the model writes only what decides; and what is then still to be given."""
+def choose(
+    given: str, options: Sequence[Text], names: tuple[tuple[str, str], ...] = ()
+) -> Generator[AnswerPart, str, tuple[Text, str]]:
+    """Yield one of several texts, of which the model writes only what decides; and what is then still to be given.
+
+    With `names`, the log-probabilities of the options are wanted (`AnswerPart.options`).
+    """
     written = ""
     while len(left := [option for option in options if option.startswith(written)]) > 1:
-        written += yield AnswerPart(
-            given, _starting(" | ".join(json.dumps(option[len(written) :]) for option in left)), 1
-        )
+        grammar = starting(" | ".join(json.dumps(option[len(written) :]) for option in left))
+        written += yield AnswerPart(given, grammar, 1, () if written else names)
         given = ""
     if not left:
         raise Rejected(f"the model does not follow the grammar: {written!r} is none of {', '.join(options)}")
     return left[0], given + left[0][len(written) :]
 
 
-def _starting(start: str, grammar: str = "%llguidance {}\n") -> str:
+def starting(start: str, grammar: str = "%llguidance {}\n") -> str:
     """Return a grammar with the same rules and another start."""
     head, _, rules = grammar.partition("\n")
     return "\n".join([head, f"start: {start}", *rules.split("\n")[1:]])  # a text may hold other line ends

@@ -6,6 +6,7 @@
 | `fenced` | Table 5, with both sides between marks that they cannot contain |
 | `guided` | the same, and what a report looks like: for models that were not tuned on it |
 | `brief` | the fenced sides alone, in a third of the words: for models that were tuned on it |
+| `claims` | the same with numbered sentences, region and language: for models that decide about each sentence |
 
 A sample's evidence, where it has any, stands first, numbered, one passage on one line, so that none can pass for two.
 """
@@ -13,11 +14,14 @@ A sample's evidence, where it has any, stands first, numbered, one passage on on
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 
-from mores.errors import ConfigError
+from mores.culture import language_name, region_name
+from mores.errors import ConfigError, InputError
+from mores.language.sentences import sentences
 from mores.models.base import Message, Style
 from mores.prompts import fill as fill_slots
 from mores.prompts import read_prompt
@@ -29,6 +33,8 @@ _CONTROL = re.compile(
     r"<[|｜]|[|｜]>|</?s>|<(?:bos|eos|pad|unk)>|</?(?:start|end)_of_turn>|</?think>|\[/?[A-Z_]{4,}\]|<</?SYS>>",
     re.IGNORECASE,
 )
+MOST_NUMBERS = 60
+"""Maximum numbers of a text: a longer one has several sentences to a number."""
 _JOINER = "\u2060"
 """Word joiner: invisible, and ignored when a quote is looked for in the text."""
 
@@ -40,16 +46,41 @@ def messages(sample: Sample, style: Style) -> tuple[Message, ...]:
         if sample.evidence:
             raise ConfigError(NO_PLACE, setting="style")
         return Message("system", system), Message("user", fill(report, sample.instruction, sample.text))
-    if style == "brief":
-        system, report = _text("brief-system"), _text("brief")
-    parts = {} if style == "brief" else {"fence": True, "guide": style == "guided", "evidence": bool(sample.evidence)}
+    tuned = style in ("brief", "claims")
+    if tuned:
+        system, report = _text(f"{style}-system"), _text(style)
+    parts = {} if tuned else {"fence": True, "guide": style == "guided", "evidence": bool(sample.evidence)}
     system = "\n".join([system, *(_text(part) for part, wanted in parts.items() if wanted)])
     mark = shared_mark(sample)
+    judged = numbered(sample.text) if style == "claims" else sample.text
     instruction, text, evidence = (
-        f"<<<{mark}\n{defuse(side)}\n{mark}>>>" for side in (sample.instruction, sample.text, _listed(sample.evidence))
+        f"<<<{mark}\n{defuse(side)}\n{mark}>>>" for side in (sample.instruction, judged, _listed(sample.evidence))
     )
     before = f"Evidence: {evidence}\n" if sample.evidence else ""
+    if style == "claims":
+        before += "".join(f"{name}: {value}\n" for name, value in _about(sample))
     return Message("system", system), Message("user", before + fill(report, instruction, text))
+
+
+def _about(sample: Sample) -> Iterator[tuple[str, str]]:
+    """Yield what is known about a sample besides its words; a name that nobody knows is left out."""
+    with suppress(InputError):
+        yield from [("Region", region_name(sample.region))] if sample.region else []
+    with suppress(InputError):
+        yield from [("Language", language_name(sample.language))] if sample.language else []
+
+
+def claim_spans(text: str) -> list[tuple[int, int]]:
+    """Return the numbered sentences of a text, as spans; a text that has none is one."""
+    spans = sentences(text) or [(0, len(text))]
+    size = -(-len(spans) // MOST_NUMBERS)
+    return [(group[0][0], group[-1][1]) for group in (spans[i : i + size] for i in range(0, len(spans), size))]
+
+
+def numbered(text: str) -> str:
+    """Return the sentences of a text, one on each line after its number, so that none can pass for two."""
+    spans = claim_spans(text)
+    return "\n".join(f"{number}. {' '.join(text[start:end].split())}" for number, (start, end) in enumerate(spans, 1))
 
 
 def _listed(evidence: Sequence[Evidence]) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from mores.models.base import is_logprob
 from mores.types import ErrorReport
 
+_LEAST = 1e-9
+
 
 def certainty(logprobs: Sequence[float] | None) -> float | None:
     """Return p(R): the probability of the whole report, normalised by length: exp(mean token log-probability).
@@ -19,7 +21,23 @@ def certainty(logprobs: Sequence[float] | None) -> float | None:
     return min(1.0, math.exp(math.fsum(logprobs) / len(logprobs)))
 
 
-def score(report: ErrorReport) -> float:
-    """Return the sum of the severities (minor -1, major -5); without errors p(R), or 0 if p(R) is unknown."""
+def score(report: ErrorReport) -> float | None:
+    """Return the sum of the severities (minor -1, major -5); without errors p(R), or 0 if p(R) is unknown.
+
+    None where claims were judged and none of them could be decided: that says nothing about the text.
+    """
+    if report.undecided:
+        return None
     total = sum(error.severity.weight for error in report.errors)
     return float(total) if total < 0 else (report.certainty or 0.0)
+
+
+def confidence(error: float, calibration: tuple[float, float], *, found: bool) -> float:
+    """Return the probability that a verdict is correct, by a judge's probability that there is an error.
+
+    `calibration` is the slope and the offset that its log-odds get; they are measured on sources that it never saw.
+    """
+    odds = math.log(max(error, _LEAST)) - math.log(max(1 - error, _LEAST))
+    slope, offset = calibration
+    probability = 1 / (1 + math.exp(-(slope * odds + offset)))
+    return probability if found else 1 - probability

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol, Self, get_args
 from mores.reading import split_thoughts
 from mores.types import Failure, FailureKind, Usage
 
-Style = Literal["paper", "fenced", "guided", "brief"]
+Style = Literal["paper", "fenced", "guided", "brief", "claims"]
 """The metric's prompts, see `mores.metric.prompt`."""
 STYLES: tuple[Style, ...] = get_args(Style)
 Precision = Literal["bfloat16", "float32"]
@@ -48,6 +48,9 @@ class AnswerPart(NamedTuple):
     """What the model writes, in llguidance's Lark."""
     most: int | None = None
     """Tokens that it may take; None for as many as the answer may have."""
+    options: tuple[tuple[str, str], ...] = ()
+    """What the model chooses from, with the name under which each one's log-probability is among the answer's
+    alternatives."""
 
 
 LONGEST_QUOTATION = 100
@@ -285,3 +288,8 @@ def weakness_uncovered(model: Model) -> str:
 def taught_explanations(model: Model) -> Explanations | None:
     """Return the forms of explanation that it was taught (`explanations` of its kind); None for a free choice."""
     return getattr(model, "explanations", None)
+
+
+def calibration_of(model: Model) -> tuple[float, float] | None:
+    """Return slope and offset that make a probability of its log-odds of an error (`calibration` of its kind)."""
+    return getattr(model, "calibration", None)

@@ -6,7 +6,7 @@ is for models that were tuned to write such answers, and for which it is nearly 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -14,6 +14,8 @@ import orjson
 from mores.errors import Transient
 from mores.models.base import Completion, Request, is_logprob
 
+_LIKELIEST = 40
+"""Tokens whose log-probabilities are asked for where the model chooses."""
 Call = Callable[[str, dict[str, Any]], Awaitable[bytes]]
 """Posts a body to a path of a llama.cpp server, and returns the answer's."""
 
@@ -28,17 +30,20 @@ async def write_parts(request: Request, call: Call, slot: int) -> Completion:
     body |= {"n_probs": 1, "cache_prompt": True, "id_slot": slot}
     parts = request.parts()
     text, logprobs, written, prompt_tokens = "", list[float | None](), None, 0
+    alternatives = list[tuple[str, float]]()
     while True:
         try:
             part = parts.send(written)  # type: ignore[arg-type] # None starts it
         except StopIteration as end:
             text += end.value
             logprobs += [0.0] * await _count(end.value, call)
-            return _completion(request, text, logprobs, "stop", prompt_tokens)
+            return _completion(request, text, logprobs, "stop", prompt_tokens, alternatives)
         text += part.given
         logprobs += [0.0] * await _count(part.given, call)
         most = part.most or max(1, request.max_tokens - len(logprobs))
         asked = body | {"prompt": prompt + text, "grammar": part.grammar, "n_predict": most}
+        if part.options:
+            asked |= {"n_probs": _LIKELIEST}
         answer = orjson.loads(await call("/completion", asked))
         prompt_tokens = prompt_tokens or answer["tokens_evaluated"] - len(logprobs)
         written = answer["content"]
@@ -47,14 +52,32 @@ async def write_parts(request: Request, call: Call, slot: int) -> Completion:
         text += written
         values = [token["logprob"] for token in answer["completion_probabilities"]]
         logprobs += values[:-1] if answer["stop_type"] == "eos" else values  # the last token only ends
+        if part.options:
+            alternatives += _chances(part.options, answer["completion_probabilities"][0]["top_logprobs"])
         if answer["stop_type"] == "limit" and part.most is None:
-            return _completion(request, text, logprobs, "length", prompt_tokens)
+            return _completion(request, text, logprobs, "length", prompt_tokens, alternatives)
 
 
-def _completion(request: Request, text: str, logprobs: list[float | None], stop: str, prompt_tokens: int) -> Completion:
+def _chances(options: Sequence[tuple[str, str]], likeliest: list[dict[str, Any]]) -> Iterator[tuple[str, float]]:
+    """Yield the log-probability of each option, by its name: that of the token that it begins with."""
+    for option, name in options:
+        starts = [row["logprob"] for row in likeliest if row["token"] and option.startswith(row["token"])]
+        if starts and is_logprob(starts[0]):
+            yield name, starts[0]
+
+
+def _completion(
+    request: Request,
+    text: str,
+    logprobs: list[float | None],
+    stop: str,
+    prompt_tokens: int,
+    alternatives: list[tuple[str, float]],
+) -> Completion:
     known = tuple(value for value in logprobs if value is not None and is_logprob(value))
     whole = request.logprobs and len(known) == len(logprobs)
-    return Completion(text, known if whole else None, stop, prompt_tokens, completion_tokens=len(logprobs))
+    tokens = {"prompt_tokens": prompt_tokens, "completion_tokens": len(logprobs)}
+    return Completion(text, known if whole else None, stop, **tokens, alternatives=tuple(alternatives) or None)
 
 
 async def _count(text: str, call: Call) -> int:

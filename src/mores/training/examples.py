@@ -16,6 +16,7 @@ may have left out other sources, decide together: by the mean of the log-odds of
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from mores.factory.drafts import draw
 from mores.factory.gold import Gold
 from mores.formatting import count as count_of
 from mores.io import read_records
+from mores.metric import claims
 from mores.metric.prompt import messages
 from mores.metric.write import write_report
 from mores.run import open_run
@@ -42,9 +44,20 @@ from mores.types import Error, ErrorReport, Judgement, Sample, Severity
 Tokens = npt.NDArray[np.int32]
 _CHUNK = 1024
 """Examples tokenized at a time."""
+CONTRADICTION = "contradicts the evidence"
+"""The type of an error that shows a sentence of the evidence, which need not say what would be correct."""
 _BLANK = Sample(id="", text="x")
-_ERROR = Error(side="text", quote="x", severity=Severity.MAJOR, type="x")
+_ERROR = Error(side="text", start=0, end=1, quote="x", severity=Severity.MAJOR, type="x")
 """Any sample and error, to find the first token that differs between reports with and without errors."""
+
+
+_QUOTED = re.compile("“(.*?)”", re.DOTALL)
+
+
+def _correction(error: Error) -> str:
+    """Return what an explanation of the factory names as correct: what else it quotes."""
+    others = [words for words in _QUOTED.findall(error.explanation) if words != error.quote]
+    return others[0] if others and error.type != CONTRADICTION else ""
 
 
 class TokenizedExample(NamedTuple):
@@ -53,8 +66,8 @@ class TokenizedExample(NamedTuple):
     tokens: Tokens
     report: int
     """Start of the report."""
-    decision: int
-    """Place of the token that says whether there is an error."""
+    decisions: tuple[int, ...]
+    """Places of the tokens that decide: whether there is an error, or what each sentence is."""
     other: int = 0
     """The opposite token."""
     doubt: float = 0.0
@@ -71,13 +84,26 @@ class Examples:
 
     def __post_init__(self) -> None:
         reports = [ErrorReport(), ErrorReport(errors=(_ERROR,))]
-        clean, wrong = self._encode([write_report(report, _BLANK, summary=self.recipe.summary) for report in reports])
+        clean, wrong = self._encode([self._write(report, _BLANK) for report in reports])
         pairs = zip(clean, wrong, strict=False)
         self._decision = next(place for place, (first, second) in enumerate(pairs) if first != second)
         """Tokens that reports with and without errors share at their start."""
+        self._opening = clean[: self._decision]
         self.choices = (clean[self._decision], wrong[self._decision])
         """The tokens that say "no error" and "error"."""
-        self._opening = clean[: self._decision]
+        self.options: tuple[int, ...] = self.choices
+        """All tokens that may stand where is decided; the second says "error"."""
+        if self.recipe.style == "claims":
+            words = self._encode([f" {word}" for word in claims.DECISIONS])
+            self._before = next(place for place, tokens in enumerate(zip(*words, strict=False)) if len({*tokens}) > 1)
+            """Tokens that all decisions begin with: a space, where it is a token."""
+            self.options += tuple(tokens[self._before] for tokens in words if tokens[self._before] not in self.choices)
+
+    def _write(self, report: ErrorReport, sample: Sample) -> str:
+        if self.recipe.style != "claims":
+            return write_report(report, sample, summary=self.recipe.summary)
+        corrected = tuple(error.model_copy(update={"correction": _correction(error)}) for error in report.errors)
+        return claims.write_claims(report.model_copy(update={"errors": corrected}), sample)
 
     def make(self, golds: Iterable[Gold]) -> Iterator[TokenizedExample]:
         """Return the examples of gold samples, in order."""
@@ -85,16 +111,35 @@ class Examples:
 
     def pairs(self, golds: Iterable[Gold]) -> Iterator[tuple[Gold, TokenizedExample]]:
         """Yield each gold sample with its example, except those that are too long."""
-        rows = iter(golds)
+        written = ((gold, self._write(gold.report, gold.sample)) for gold in golds)
+        return self._examples(written)
+
+    def questions(self, golds: Iterable[Gold]) -> Iterator[tuple[Gold, TokenizedExample]]:
+        """Yield each gold sample with an example that tells nothing of its report: all sentences are correct."""
+        return self._examples((gold, self._write(ErrorReport(), gold.sample)) for gold in golds)
+
+    def _examples(self, written: Iterable[tuple[Gold, str]]) -> Iterator[tuple[Gold, TokenizedExample]]:
+        rows = iter(written)
         while chunk := list(islice(rows, _CHUNK)):
-            prompts = self._encode([self.prompt(gold.sample) for gold in chunk])
-            written = [write_report(gold.report, gold.sample, summary=self.recipe.summary) for gold in chunk]
-            for gold, prompt, report in zip(chunk, prompts, self._encode(written), strict=True):
-                tokens = np.array([*prompt, *report, self.tokenizer.eos_token_id], dtype=np.int32)
+            prompts = self._encode([self.prompt(gold.sample) for gold, _ in chunk])
+            reports = self._encode([report for _, report in chunk])
+            for (gold, report), prompt, ids in zip(chunk, prompts, reports, strict=True):
+                tokens = np.array([*prompt, *ids, self.tokenizer.eos_token_id], dtype=np.int32)
                 if len(tokens) > self.recipe.longest:
                     self.left_out += 1
                 else:
-                    yield gold, TokenizedExample(tokens, len(prompt), len(prompt) + self._decision)
+                    places = tuple(len(prompt) + place for place in self._places(report))
+                    yield gold, TokenizedExample(tokens, len(prompt), places)
+
+    def _places(self, report: str) -> Sequence[int]:
+        """Return the tokens of a report that decide."""
+        if self.recipe.style != "claims":
+            return (self._decision,)
+        line, _, _ = report.partition("\n")
+        starts = [match.start(2) - 1 for match in claims.DECISION.finditer(line)]  # with the space before the word
+        encoded = self.tokenizer(line, add_special_tokens=False, return_offsets_mapping=True)
+        begins = [begin for begin, _ in encoded["offset_mapping"]]
+        return [begins.index(start) + self._before for start in starts]
 
     def labelled(self, rows: Iterable[TaughtSample]) -> Iterator[TokenizedExample]:
         """Yield examples of a teacher's decisions, which end with the decision."""
@@ -107,7 +152,7 @@ class Examples:
                 if len(tokens) > self.recipe.longest:
                     self.left_out += 1
                 else:
-                    yield TokenizedExample(tokens, len(tokens) - 1, len(tokens) - 1, other, row.doubt)
+                    yield TokenizedExample(tokens, len(tokens) - 1, (len(tokens) - 1,), other, row.doubt)
 
     def prompt(self, sample: Sample) -> str:
         """Return the prompt of a sample, in the model's chat template."""
@@ -193,9 +238,9 @@ def make_row(examples: Sequence[TokenizedExample], shape: Shape, decision_weight
         positions[begin:end] = np.arange(end - begin)
         targets[begin : end - 1] = example.tokens[1:]
         weights[begin + example.report - 1 : end - 1] = 1.0
-        decision = begin + example.decision - 1
-        weights[decision] = decision_weight * (1 - example.doubt)
-        others[decision], doubts[decision] = example.other, decision_weight * example.doubt
+        decisions = [begin + place - 1 for place in example.decisions]
+        weights[decisions] = decision_weight * (1 - example.doubt)
+        others[decisions], doubts[decisions] = example.other, decision_weight * example.doubt
     # Padding is split into examples that are not too long: tokens without attention may hold any value.
     starts = np.full(shape.starts, size, np.int32)
     every = [0, *ends, *range(int(ends[-1]) + shape.longest, size, shape.longest)]

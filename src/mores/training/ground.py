@@ -9,6 +9,7 @@
 | `dev-uncovered`, `test-uncovered` `.jsonl` | facts of the training items alone: never the own one |
 | `test-pairs`, `test-translated` `.jsonl` | claims with passages, and facts in another language, if given |
 | `sets` `.jsonl` | all sets of claims, trained on or not, for a training run that leaves some of them out |
+| `several` `.jsonl` | texts of several claims of these sets, for the same |
 | `ground.json` | settings, counts of items whose own fact was found, and hashes of the input |
 
 Passages are shuffled, so that a metric reads all of them. In training some of the texts and facts are reworded, and
@@ -20,7 +21,7 @@ what would be correct.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -41,6 +42,7 @@ from mores.factory.split import SPLITS
 from mores.io import JsonlWriter, read_records, write_text
 from mores.io.private import make_folder
 from mores.io.source import real_path
+from mores.metric.prompt import claim_spans
 from mores.models.embedded import EXPLANATIONS
 from mores.search.base import Found as Results
 from mores.search.clean import LONGEST_SOURCE, clean
@@ -49,11 +51,11 @@ from mores.search.ground import merged, queries_of, shorten
 from mores.search.words import words
 from mores.training import reword
 from mores.training.examples import UNLABELLED
-from mores.training.pair_samples import PairSamples
+from mores.training.pair_samples import PairSamples, with_claims
 from mores.training.pairs import ClaimPair, make_unlabelled, read_pairs, read_sentences
 from mores.training.settings import GroundingSettings
 from mores.training.translated import Translated, read_questions
-from mores.types import Error, ErrorReport, Evidence, Record
+from mores.types import Error, ErrorReport, Evidence, JudgedClaim, Record
 
 
 class OwnFactCounts(Record):
@@ -146,14 +148,17 @@ class _Making:
 
         known = self._known("train", training)
         drawn = (gold for gold in known if draw(seed, "plain", gold.item)[0] % _PLAIN == 0)
-        plain = map(remove_corrections, self._worded(drawn, training, "some", "plain"))
+        plain = (
+            decide_claims(remove_corrections(gold), training.of, own_facts(gold))
+            for gold in self._worded(drawn, training, "some", "plain")
+        )
         once = self._grounded("train", "train", training, most, "some")
         again = map(_rename, self._grounded("train again", "train", training, _anything, "some"))
-        grounded = map(keep_cited_errors, chain(once, again))
+        grounded = (keep_cited_errors(decide_claims(gold, training.of)) for gold in chain(once, again))
         pairs = read_pairs(*self.settings.pairs)
         others = self._others(every, pairs)
         counts = {"train": self._write("train", chain(plain, others["train"]), grounded)}
-        for name in ("test-pairs", "sets", "test-translated"):
+        for name in ("test-pairs", "sets", "several", "test-translated"):
             if name in others:
                 self._write(name, others[name])
         folders = self.settings.untrusted
@@ -183,6 +188,7 @@ class _Making:
             if pairs:
                 others["test-pairs"] = samples.test()
                 others["sets"] = samples.sets()
+                others["several"] = samples.several()
         if self.settings.translated:
             split_of = {fact.source: fact.split for fact in every.of.values()}
             translated = Translated(read_questions(self.settings.translated), split_of, self.settings.seed)
@@ -355,6 +361,32 @@ def keep_cited_errors(gold: Gold) -> Gold:
     errors = tuple(error for error in gold.report.errors if error.evidence)
     changes = {"report": gold.report.model_copy(update={"errors": errors}), "kind": gold.kind if errors else "correct"}
     return gold.model_copy(update=changes)
+
+
+_FEW = 6
+"""Words of a sentence that may claim nothing."""
+
+
+def decide_claims(gold: Gold, facts: Mapping[str, CorrectFact], known: Collection[str] | None = None) -> Gold:
+    """Return the pair with what its evidence decides about each sentence, or what the facts in `known` do.
+
+    A sentence is about the fact that it shares most words with; a short one that shares hardly any claims nothing.
+    """
+    shown = {piece.source for piece in gold.sample.evidence} if known is None else known
+    names = [name_of(item) for item in gold.parts or (gold.item,)]
+    told = {name: set(words(facts[name].text)) if name in facts else set() for name in names}
+    spans, claims = claim_spans(gold.sample.text), []
+    unshown = [error for error in gold.report.errors if not error.evidence] if known is None else []
+    for start, end in spans:
+        said = words(gold.sample.text[start:end])
+        name = max(names, key=lambda name: len(told[name].intersection(said)))
+        strange = len(told[name].intersection(said)) < 2
+        if strange and len(spans) > 1 and len(said) <= _FEW:
+            continue
+        doubted = any((error.start or 0) < end and start < (error.end or 0) for error in unshown)
+        decided = name in shown and not doubted and not (strange and len(spans) > 1)
+        claims.append(JudgedClaim(start=start, end=end, decision="supported" if decided else "unknown"))
+    return with_claims(gold, claims)
 
 
 def with_evidence(gold: Gold, pieces: Sequence[Evidence]) -> Gold:

@@ -7,7 +7,7 @@ because a contradiction holds both ways. A source without one of the labels woul
 claims with passages about something else, and supported claims that a small change reverses or that have another word.
 Sentences of the passages are claims too, unchanged and reversed (`mores.training.pairs`), and several claims make a
 text (`mores.training.composed`). A source in which each claim has both a supporting and a refuting passage is used
-unchanged.
+unchanged otherwise.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from mores.models.base import LONGEST_QUOTATION
 from mores.models.embedded import EXPLANATIONS
 from mores.search.ground import cut
 from mores.training.composed import compose_claims
+from mores.training.examples import CONTRADICTION
 from mores.training.pairs import SENTENCES, ClaimPair, Exchange, contrasts, group, lift, mirror, name_of
-from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Evidence, Sample, Severity
+from mores.types import DEFAULT_INSTRUCTION, Decision, Error, ErrorReport, Evidence, JudgedClaim, Sample, Severity
 
-TYPE = "contradicts the evidence"
 LONGEST_PASSAGE = 600
 TESTED = 8
 """Percentage of the groups of a source that are not trained on."""
@@ -69,6 +69,11 @@ class PairSamples:
                 yield from (self._gold(pair, "copy 0", kept) for pair in kept)
             else:
                 yield from self._completed(kept)
+            by_language: dict[str, list[Gold]] = defaultdict(list)
+            for pair in kept:
+                by_language[pair.language].append(self._gold(pair, "part"))
+            for golds in by_language.values():
+                yield from compose_claims(golds, self.seed)
 
     def _completed(self, kept: Sequence[ClaimPair]) -> Iterator[Gold]:
         """Yield the pairs and variants of them: half have an error, and no claim alone gives that away."""
@@ -81,11 +86,6 @@ class PairSamples:
                     gold = self._gold(reverse, f"mirror {copy}", kept)
                     yield gold.model_copy(update={"maker": "rule:mirror"})
             yield from self._derived(pair, kept, exchange, 100 if not counts["refuted"] else CHANGED)
-        by_language: dict[str, list[Gold]] = defaultdict(list)
-        for pair in kept:
-            by_language[pair.language].append(self._gold(pair, "part"))
-        for golds in by_language.values():
-            yield from compose_claims(golds, self.seed)
 
     def trained(self, pairs: Iterable[ClaimPair]) -> list[ClaimPair]:
         """Return the pairs that are trained on."""
@@ -106,6 +106,15 @@ class PairSamples:
         """Yield samples of every source, to evaluate on those that a training run leaves out."""
         for pairs in self._by_source.values():
             yield from (self._gold(pair, "set") for pair in balanced(sorted(pairs, key=self._rank), most))
+
+    def several(self, most: int = 200) -> Iterator[Gold]:
+        """Yield texts of several claims of every source, to evaluate on those that a training run leaves out."""
+        for pairs in self._by_source.values():
+            by_language: dict[str, list[Gold]] = defaultdict(list)
+            for pair in sorted(pairs, key=self._rank):
+                by_language[pair.language].append(self._gold(pair, "set"))
+            composed = [gold for golds in by_language.values() for gold in compose_claims(golds, self.seed)]
+            yield from composed[: most if len({bool(gold.report.errors) for gold in composed}) > 1 else 0]
 
     def _is_tested(self, pair: ClaimPair) -> bool:
         if pair.source == SENTENCES:  # none of these claims is refuted, so they measure nothing
@@ -160,7 +169,10 @@ class PairSamples:
             evidence=tuple(Evidence(text=text) for _, text in shuffled),
         )
         error = contradiction(sample, real, span) if pair.label == "refuted" else None
-        return make_gold(sample, error, name_of(pair), self._group_of[name_of(pair)])
+        # Of a refuted claim of several sentences, nobody says which others are correct.
+        decision: Decision = "unknown" if pair.label == "refuted" else pair.label
+        gold = make_gold(sample, error, name_of(pair), self._group_of[name_of(pair)])
+        return with_claims(gold, [JudgedClaim(start=0, end=len(sample.text), decision=decision)])
 
     def _foreign(self, pair: ClaimPair, kept: Sequence[ClaimPair], copy: str, count: int) -> tuple[str, ...]:
         """Return up to `count` passages of other groups of the same language and source."""
@@ -175,6 +187,11 @@ class PairSamples:
 
     def _rank(self, pair: ClaimPair) -> bytes:
         return draw(self.seed, "rank", name_of(pair))
+
+
+def with_claims(gold: Gold, claims: Iterable[JudgedClaim]) -> Gold:
+    """Return the sample with what is known about its claims; sentences with an error are wrong anyway."""
+    return gold.model_copy(update={"report": gold.report.model_copy(update={"claims": tuple(claims)})})
 
 
 def make_gold(sample: Sample, error: Error | None, item: str, group: str) -> Gold:
@@ -201,8 +218,8 @@ def contradiction(sample: Sample, real: Sequence[int], span: tuple[int, int] | N
     start, end = span or differing(sample.text, texts[near])
     quote = sample.text[start:end]
     sentence = cut(nearest_sentence(texts[near], claim), LONGEST_QUOTATION)
-    explanation = EXPLANATIONS.cited[TYPE].format(quote=quote, sentence=sentence)
-    return cite_error(quote, start, TYPE, explanation, near + 1)
+    explanation = EXPLANATIONS.cited[CONTRADICTION].format(quote=quote, sentence=sentence)
+    return cite_error(quote, start, CONTRADICTION, explanation, near + 1)
 
 
 def cite_error(quote: str, start: int, type_: str, explanation: str, cited: int) -> Error:

@@ -39,7 +39,7 @@ from mores.language.sentences import sentences
 from mores.language.units import units, vocabulary
 from mores.types import Record
 
-Label = Literal["supported", "refuted", "unknown"]
+Label = Literal["supported", "refuted", "unknown", "disputed"]
 NonEmpty = Annotated[str, Field(min_length=1)]
 CONTRASTS = ".contrasts.jsonl"
 SENTENCES = "sentences"
@@ -75,16 +75,20 @@ class ContrastingPassages(Record):
         return self
 
     def pairs(self) -> Iterator[ClaimPair]:
-        """Yield every claim with every passage, undecided ones with one of the two."""
+        """Yield every claim with every passage, undecided ones with one of the two, some with both."""
         rows: list[tuple[str, str, str, Label]] = []
         for place, passage in enumerate(self.passages):
             for number, claim in enumerate(self.claims):
                 rows.append((f"{place}{number}", claim, passage, "supported" if place == number else "refuted"))
-        passage = self.passages[draw(0, "undecided", self.source, self.id)[0] % 2]
+        digest = draw(0, "undecided", self.source, self.id)
+        passage = self.passages[digest[0] % 2]
         rows += [(f"u{number}", claim, passage, "unknown") for number, claim in enumerate(self.undecided)]
         same = {"language": self.language, "source": self.source}
         for part, claim, passage, label in rows:
             yield ClaimPair(id=f"{self.id}-{part}", claim=claim, evidence=(passage,), label=label, **same)
+        if digest[1] % 3 == 0:  # what one passage says and the other denies
+            claim = self.claims[digest[2] % 2]
+            yield ClaimPair(id=f"{self.id}-d", claim=claim, evidence=self.passages, label="disputed", **same)
 
 
 def read_pairs(*folders: Path) -> list[ClaimPair]:

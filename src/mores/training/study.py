@@ -93,10 +93,10 @@ def decide(
     follow: Callable[[Iterable[float], int], Iterable[float]] = lambda odds, _: odds,
 ) -> Decisions:
     """Return the model's decisions about samples, which pass through `follow`, without samples that are too long."""
-    # Each example ends with the decision, which is its only target.
+    # Each example ends with its last decision, and the decisions are its only targets.
     pairs = [
-        (gold, TokenizedExample(example.tokens[: example.decision + 1], example.decision, example.decision))
-        for gold, example in making.pairs(golds)
+        (gold, TokenizedExample(example.tokens[: example.decisions[-1] + 1], len(example.tokens), example.decisions))
+        for gold, example in making.questions(golds)
     ]
     if not pairs:
         return Decisions([], np.empty(0))
@@ -104,15 +104,20 @@ def decide(
     device = next(model.parameters()).device
     row_tokens = row_tokens or ROW_TOKENS[device.type == "cuda"]
     shape = shape_of(lengths, max(1, int(row_tokens / np.mean(lengths))), 2 * row_tokens)
-    clean, wrong = making.choices
+    options = list(making.options)
 
     def odds() -> Iterator[float]:
+        counts = (len(example.decisions) for _, example in pairs)
         for row in pack((example for _, example in pairs), shape):
             tensors = on_device(row, shape, device)
             with torch.no_grad(), torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
                 hidden = last_hidden(model, tensors)[tensors["places"]]
-                logits = functional.linear(hidden, words(model).weight.to(hidden.dtype)).float()
-            yield from (logits[:, wrong] - logits[:, clean]).tolist()
+                logits = functional.linear(hidden, words(model).weight.to(hidden.dtype)[options]).double()
+            wrong = logits[:, 1] - torch.cat((logits[:, :1], logits[:, 2:]), dim=1).logsumexp(dim=1)
+            sentences = iter(wrong.split([next(counts) for _ in range(row.examples)]))
+            for each in sentences:  # at least one sentence is wrong
+                correct = functional.logsigmoid(-each).sum()
+                yield float(torch.log(-torch.expm1(correct)) - correct if len(each) > 1 else each[0])
 
     return Decisions([gold for gold, _ in pairs], np.array(list(follow(odds(), len(pairs))), dtype=np.float64))
 

@@ -24,7 +24,7 @@ from mores.training.pair_samples import cite_error, make_gold
 from mores.types import Evidence, Sample
 
 SOURCE = "blend-translated"
-TYPE = "incorrect answer"
+CONTRADICTION = "incorrect answer"
 LANGUAGES = {
     "DZ": "ar", "IN-AS": "as", "AZ": "az", "CN": "zh", "ET": "am", "GR": "el", "ID": "id", "IR": "fa", "MX": "es",
     "KP": "ko", "NG-NORTH": "ha", "KR": "ko", "ES": "es", "ID-JB": "su",
@@ -139,7 +139,7 @@ class Translated:
             error = None
             if answer is wrong:
                 words = {"words": getattr(asked, evidence).answers[0], "quote": answer}
-                error = cite_error(answer, 0, TYPE, EXPLANATIONS.cited[TYPE].format(**words), cited)
+                error = cite_error(answer, 0, CONTRADICTION, EXPLANATIONS.cited[CONTRADICTION].format(**words), cited)
             sample = Sample(
                 id=f"{key} {'wrong' if error else 'correct'}",
                 instruction=spoken.question,

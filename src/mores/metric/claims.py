@@ -1,0 +1,253 @@
+"""A text judged claim by claim, each within its whole text: what a model of the style `claims` reads and writes.
+
+The text's sentences are numbered in the prompt. The answer has one line with the decision about each sentence, then a
+line for each wrong sentence with its errors: the passage that shows it, severity, type, the wrong words, and what would
+be correct, in words of that passage (or `?`):
+
+    1 supported 2 wrong 3 unknown
+    2 [1] major misrepresentation: with a fork => with the hands | [2] minor stereotyping: always => often
+
+All decisions come first, so that a text without errors costs two tokens a sentence, and each decision has a probability
+of its own. `none` is a sentence that claims nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Generator, Mapping, Sequence
+from functools import partial
+from typing import get_args
+
+from mores.io.values import read_packaged_toml
+from mores.language.units import nearest_sentence, vocabulary
+from mores.metric.explained import disagreeing_sentence
+from mores.metric.parts import choose, starting
+from mores.metric.prompt import claim_spans
+from mores.metric.quotes import MOST_CHUNKS, chunks
+from mores.metric.spans import find
+from mores.models.base import LONGEST_QUOTATION, Alternatives, AnswerPart, Parts
+from mores.search.ground import cut
+from mores.types import Decision, Error, ErrorReport, Failure, FailureKind, JudgedClaim, Sample, Severity
+
+VERSION = 1
+NONE = "none"
+DECISIONS: tuple[str, ...] = (*get_args(Decision), NONE)
+TYPES = (
+    "incorrect answer", "incorrect information", "misrepresentation", "misrepresented norm", "stereotyping",
+    "contradicts the evidence",
+)  # fmt: skip
+LONGEST_QUOTE = 200
+"""Characters of a quote or correction."""
+_ARROW = " =>"
+_NO_WORDS = " ?"
+"""Stands for a correction that no passage contains."""
+_MORE = " |"
+"""Another error in the same sentence follows."""
+DECISION = re.compile(rf"(\d+) ({'|'.join(DECISIONS)})(?: |$)")
+_LINE = re.compile(r"(\d+) (.+)")
+_ERROR = re.compile(rf"(?:\[(\d+)\] )?(minor|major) ({'|'.join(TYPES)}): (.+?){_ARROW} (.*)")
+
+
+def decisions_of(report: ErrorReport, text: str) -> list[str]:
+    """Return the decision about each sentence by a report: the reports of datasets may have no claims."""
+    decisions = []
+    for start, end in claim_spans(text):
+        if any(error.start is not None and error.start < end and start < (error.end or 0) for error in report.errors):
+            decisions.append("wrong")
+        elif report.claims:
+            known = [claim.decision for claim in report.claims if claim.start < end and start < claim.end]
+            decisions.append(known[0] if known else NONE)
+        else:
+            decisions.append("supported")
+    return decisions
+
+
+def write_decisions(decisions: Sequence[str]) -> str:
+    """Return the line of decisions."""
+    return " ".join(f"{number} {decision}" for number, decision in enumerate(decisions, 1))
+
+
+def write_claims(report: ErrorReport, sample: Sample) -> str:
+    """Return the answer that a model is trained to write; `read_claims` makes the same report of it again."""
+    answer, spans = write_decisions(decisions_of(report, sample.text)), claim_spans(sample.text)
+    by_number: dict[int, list[str]] = {}
+    for error in sorted(report.errors, key=lambda error: error.start or 0):
+        number = next((n for n, span in enumerate(spans, 1) if span[0] <= (error.start or 0) < span[1]), 1)
+        cited = f" [{error.evidence[0]}]" if error.evidence else ""
+        passage = sample.evidence[error.evidence[0] - 1].text if error.evidence else ""
+        correct = _one_line(error.correction)
+        words = f" {correct}" if correct and correct in _one_line(passage) else _NO_WORDS
+        type_ = error.type if error.type in TYPES else TYPES[1]
+        written = f"{cited} {error.severity} {type_}: {_one_line(error.quote)}{_ARROW}{words}"
+        by_number.setdefault(number, []).append(written)
+    for number, errors in sorted(by_number.items()):
+        answer += f"\n{number}{_MORE.join(errors)}"
+    return answer + "\n" * bool(by_number)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def read_claims(text: str, sample: Sample, chances: Alternatives | None = None) -> ErrorReport | Failure:
+    """Return the report in an answer, with the probability of each decision if `chances` are given; or a failure."""
+    first, *lines = text.strip().split("\n")
+    spans = claim_spans(sample.text)
+    found = [(int(match[1]), match[2]) for match in DECISION.finditer(first)]
+    if [number for number, _ in found] != list(range(1, len(spans) + 1)):
+        reason = f"{len(found)} decisions about {len(spans)} sentences: {first[:80]!r}"
+        return Failure(kind=FailureKind.SCHEMA, reason=reason)
+    errors = []
+    for line in filter(None, map(str.strip, lines)):
+        numbered_line = _LINE.fullmatch(line)
+        number = int(numbered_line[1]) if numbered_line else 0
+        matches = [_ERROR.fullmatch(part) for part in (numbered_line[2].split(f"{_MORE} ") if numbered_line else ())]
+        if not 1 <= number <= len(spans) or None in matches:
+            return Failure(kind=FailureKind.SCHEMA, reason=f"not a line of errors: {line[:80]!r}")
+        errors += [_error(match, spans[number - 1], sample) for match in matches if match]
+    by_number = probabilities(chances or ())
+    claims = tuple(
+        JudgedClaim(start=start, end=end, decision=decision, probability=by_number.get(number, {}).get(decision))
+        for (number, decision), (start, end) in zip(found, spans, strict=True)
+        if decision != NONE
+    )
+    return ErrorReport(errors=tuple(errors), claims=claims, explanation=_summary(claims, sample))
+
+
+def _error(match: re.Match[str], span: tuple[int, int], sample: Sample) -> Error:
+    start, end = span
+    place = find(match[4], sample.text[start:end])
+    cited = (int(match[1]),) if match[1] and 1 <= int(match[1]) <= len(sample.evidence) else ()
+    quote = match[4] if place is None else sample.text[start + place[0] : start + place[1]]
+    correct = "" if match[5] == _NO_WORDS.strip() or not cited else match[5]
+    located = {} if place is None else {"start": start + place[0], "end": start + place[1]}
+    error = Error(side="text", quote=quote, severity=Severity(match[2]), type=match[3], evidence=cited, **located)
+    return error.model_copy(update={"correction": correct, "explanation": _explain(error, correct, sample)})
+
+
+def _explain(error: Error, correct: str, sample: Sample) -> str:
+    """Return why it is an error, in the language of the text where we have the words."""
+    words, quote = _words(sample.language), cut(error.quote, LONGEST_QUOTATION)
+    if not error.evidence:
+        return words["uncited"].format(quote=quote)
+    passage = sample.evidence[error.evidence[0] - 1].text
+    if correct:
+        form, sentence = words["corrected"], nearest_sentence(passage, vocabulary(correct))
+    else:
+        form, sentence = words["contradicted"], disagreeing_sentence(passage, error.quote, sample.text)
+    sentence = cut(sentence, LONGEST_QUOTATION)
+    return form.format(quote=quote, correct=cut(correct, LONGEST_QUOTATION), sentence=sentence)
+
+
+def _summary(claims: Sequence[JudgedClaim], sample: Sample) -> str:
+    counts = {decision: sum(claim.decision == decision for claim in claims) for decision in get_args(Decision)}
+    return _words(sample.language)["summary"].format(**counts)
+
+
+def _words(language: str | None) -> dict[str, str]:
+    every: dict[str, dict[str, str]] = read_packaged_toml("mores.metric", "explanations.toml")
+    return every.get((language or "").split("-")[0], every["en"])
+
+
+def probabilities(chances: Alternatives) -> dict[int, dict[str, float]]:
+    """Return the probability of each decision about each sentence, of those that a model may take."""
+    rows: dict[int, dict[str, float]] = {}
+    for name, logprob in chances:
+        number, _, decision = name.partition(" ")
+        rows.setdefault(int(number), {})[decision] = math.exp(logprob)
+    return {
+        number: {decision: value / sum(row.values()) for decision, value in row.items()}
+        for number, row in rows.items()
+        if sum(row.values()) > 0
+    }
+
+
+def error_probability(by_number: Mapping[int, Mapping[str, float]]) -> float:
+    """Return the probability that at least one sentence is wrong."""
+    return 1 - math.prod(1 - row.get("wrong", 0.0) for row in by_number.values())
+
+
+# ---- what a model may write ----------------------------------------------------------------------------------------
+
+
+def claims_grammar(sample: Sample, most: int) -> str | None:
+    """Return the grammar of the answers about a sample, of at most so many errors a sentence; None if it is too long.
+
+    In llguidance's Lark. Quotes are words of their sentence, and corrections words of a passage.
+    """
+    spans = claim_spans(sample.text)
+    parts = {f"Q{n}": _chunked(sample.text[start:end]) for n, (start, end) in enumerate(spans, 1)}
+    parts |= {f"P{n}": _chunked(passage.text) for n, passage in enumerate(sample.evidence, 1)}
+    if sum(map(len, parts.values())) > MOST_CHUNKS:
+        return None
+    numbers = range(1, len(spans) + 1)
+    decided = " ".join(f'"{" " * (n > 1)}{n} " DECISION' for n in numbers)
+    cited = [str(n) for n in range(1, len(sample.evidence) + 1)]
+    cite = f'" [" ({_any(cited)}) "]" ' if cited else ""
+    rules = [
+        "%llguidance {}",
+        f'start: {decided} ("\\n" {" ".join(f"line{n}?" for n in numbers)})?',
+        f"DECISION: {_any(_options(sample))}",
+        f"SEVERITY: {_any([str(severity) for severity in Severity])}",
+        f"TYPE: {_any(TYPES)}",
+        "correct: " + " | ".join([json.dumps(_NO_WORDS), *(f'" " P{n}' for n in cited)]),
+    ]
+    for n in numbers:
+        rules.append(f'line{n}: "{n}" error{n} ("{_MORE}" error{n}){{0,{most - 1}}} "\\n"')
+        rules.append(f'error{n}: {cite}" " SEVERITY " " TYPE ": " Q{n} "{_ARROW}" correct')
+    return "\n".join([*rules, *(rule for name, words in parts.items() for rule in _quoted(name, words))])
+
+
+def _options(sample: Sample) -> list[str]:
+    """Return the decisions that are possible: passages must be two to contradict each other."""
+    return [decision for decision in DECISIONS if decision != "disputed" or len(sample.evidence) > 1]
+
+
+def _chunked(text: str) -> list[str]:
+    return [json.loads(f'"{chunk}"') for chunk in chunks(_one_line(text), LONGEST_QUOTE)]
+
+
+def _quoted(name: str, words: Sequence[str]) -> list[str]:
+    """Return the rules for a run of words that neither begins nor ends with a space, nor holds what ends it."""
+    shape = rf"/[^\s=|]([^=|]{{0,{LONGEST_QUOTE}}}[^\s=|])?/"
+    regex = json.dumps({"substring_chunks": words}, ensure_ascii=False)
+    return [f"{name}: {name}_WORDS & {shape}", f"{name}_WORDS: %regex {regex}"]
+
+
+def _any(options: Sequence[str]) -> str:
+    return " | ".join(json.dumps(option) for option in options)
+
+
+def claims_parts(grammar: str, sample: Sample, most: int) -> Parts:
+    """Return the parts of an answer by its grammar: the model writes only what it decides."""
+    return partial(_answer, grammar, sample, most)
+
+
+def _answer(grammar: str, sample: Sample, most: int) -> Generator[AnswerPart, str, str]:
+    options, wrong, given = _options(sample), list[int](), ""
+    for number in range(1, len(claim_spans(sample.text)) + 1):
+        names = tuple((f" {option}", f"{number} {option}") for option in options)
+        asked = f"{given}{' ' * (number > 1)}{number}"
+        decided, given = yield from choose(asked, [option for option, _ in names], names)
+        wrong += [number] * (decided == " wrong")
+    cited = [f" [{n}]" for n in range(1, len(sample.evidence) + 1)]
+    given += "\n" * bool(wrong)
+    for number in wrong:
+        given += str(number)
+        for count in range(1, most + 1):
+            passage = ""
+            if cited:
+                chosen, given = yield from choose(given, cited)
+                passage = chosen.strip(" []")
+            _, given = yield from choose(given, [f" {severity}" for severity in Severity])
+            _, given = yield from choose(given, [f" {type_}:" for type_ in TYPES])
+            yield AnswerPart(given, starting(f'" " Q{number} "{_ARROW}"', grammar))
+            words = f' | " " P{passage}' if passage else ""
+            end = '"\\n"' if count == most else f'("\\n" | "{_MORE}")'
+            written = yield AnswerPart("", starting(f'("{_NO_WORDS}"{words}) {end}', grammar))
+            given = ""
+            if written.endswith("\n"):
+                break
+    return given
