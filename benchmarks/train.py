@@ -23,7 +23,7 @@ import torch
 from mores.factory.gold import Gold
 from mores.io import read_records
 from mores.training.examples import Examples, TokenizedExample, steps
-from mores.training.network import TARGETS, load
+from mores.training.network import TARGETS, load, load_tokenizer
 from mores.training.recipe import TuningRecipe
 from mores.training.tune import Training, TrainingStep
 
@@ -37,7 +37,7 @@ def main() -> None:
     recipe = TuningRecipe(
         method=options.method, batch=options.batch, row_tokens=options.row_tokens, style=options.style, summary=False
     )
-    _, tokenizer = load(options.base, recipe)
+    tokenizer = load_tokenizer(options.base)
     golds = itertools.islice(read_records(Path(options.data) / "train.jsonl", Gold), options.samples)
     examples = list(Examples(tokenizer, recipe).make(golds))
     lengths = [len(example.tokens) for example in examples]
@@ -116,7 +116,7 @@ def _padded(examples: Sequence[TokenizedExample], count: int) -> Iterator[dict[s
 
 def _ours(options: argparse.Namespace, recipe: TuningRecipe, examples: Sequence[TokenizedExample]) -> float:
     """Tokens a second of `mores train`, after the steps in which it compiles."""
-    model, _ = load(options.base, recipe)
+    model = load(options.base, recipe)
     seen: list[TrainingStep] = []
     warm = 8
     few = examples[: recipe.batch * (warm + options.steps)]

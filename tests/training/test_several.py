@@ -16,7 +16,7 @@ import pytest
 from mores.errors import ConfigError
 from mores.io import JsonlWriter
 from mores.training.examples import Examples
-from mores.training.network import load
+from mores.training.network import load, load_tokenizer
 from mores.training.recipe import TuningRecipe
 from tests.metaevaluation.golds import dishes
 from tests.packages import package
@@ -234,7 +234,7 @@ def test_the_launcher_has_no_say_in_what_a_step_is(monkeypatch: pytest.MonkeyPat
 def training(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     recipe = TuningRecipe(style="paper", longest=512, rank=8, batch=4)
-    model, tokenizer = load(str(place.home / "tiny"), recipe)
+    model, tokenizer = load(str(place.home / "tiny"), recipe), load_tokenizer(str(place.home / "tiny"))
     return tune.Training(model, list(Examples(tokenizer, recipe).make(dishes(4))), recipe, tmp_path, "x")
 
 

@@ -17,7 +17,7 @@ from mores.metric.schema import parse_text
 from mores.metric.spans import align
 from mores.metric.write import write_report
 from mores.training.examples import Examples, Shape, TokenizedExample, make_row, pack, shape_of, steps
-from mores.training.network import ATTENTION, load, register_attention
+from mores.training.network import ATTENTION, load, load_tokenizer, register_attention
 from mores.training.recipe import TuningRecipe
 from mores.types import JudgedClaim
 from tests.metaevaluation.golds import dishes, error, gold
@@ -162,7 +162,7 @@ def train(
     base: Path, folder: Path, recipe: TuningRecipe, golds: list[Gold], **more: Any
 ) -> tuple[Any, list[dict[str, Any]]]:
     folder.mkdir(parents=True, exist_ok=True)
-    model, tokenizer = load(str(base), recipe)
+    model, tokenizer = load(str(base), recipe), load_tokenizer(str(base))
     examples_of = list(Examples(tokenizer, recipe).make(golds))
     tune.Training(model, examples_of, recipe, folder, "x", **more).tune()
     return model, [json.loads(line) for line in (folder / tune.LOG).read_text().splitlines()]

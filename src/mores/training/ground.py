@@ -2,7 +2,7 @@
 
 | file | evidence |
 | --- | --- |
-| `train.jsonl` | a quarter of the samples without, all twice with facts of training items; pairs, translated samples |
+| `train.jsonl` | all samples once without, twice with facts of training items; pairs, translated samples |
 | `dev`, `test` `.jsonl` | none |
 | `dev-covered`, `test-covered` `.jsonl` | facts of all items: a corpus that covers what is asked |
 | `dev-reworded`, `test-reworded` `.jsonl` | the same in words that are never trained on; texts are sentences |
@@ -92,8 +92,6 @@ ABOUT = "ground.json"
 TESTED = ("dev", "test")
 _CHUNK = 512
 """Samples whose evidence is searched at a time."""
-_PLAIN = 4
-"""In training, one in this many samples is also used without evidence."""
 _SENTENCES = 2
 """In training, one in this many texts is a sentence, if it can be one."""
 _TOGETHER = 3
@@ -147,10 +145,9 @@ class _Making:
             return draw(seed, "ground", gold.group)[0] % _OWN != 0 or foreign(gold, piece)
 
         known = self._known("train", training)
-        drawn = (gold for gold in known if draw(seed, "plain", gold.item)[0] % _PLAIN == 0)
         plain = (
             decide_claims(remove_corrections(gold), training.of, own_facts(gold))
-            for gold in self._worded(drawn, training, "some", "plain")
+            for gold in self._worded(known, training, "some", "plain")
         )
         once = self._grounded("train", "train", training, most, "some")
         again = map(_rename, self._grounded("train again", "train", training, _anything, "some"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -21,28 +23,30 @@ PLAIN = (
 """The chat template for a model that has none, as for `hf:` models. It is saved with the tuned model."""
 
 
-def load(base: str, recipe: TuningRecipe, *, gradients: bool = True) -> tuple[Any, Any]:
-    """Return the model to tune and its tokenizer.
+def load_tokenizer(base: str) -> Any:
+    """Return the tokenizer of the model to tune, with a chat template."""
+    from transformers import AutoTokenizer
 
-    Trained weights are kept in fp32, the others in the recipe's precision.
-    """
+    with _loading(base):
+        tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
+    if not tokenizer.chat_template:
+        starts_with_bos = tokenizer("x")["input_ids"][0] == tokenizer.bos_token_id
+        tokenizer.chat_template = (tokenizer.bos_token if starts_with_bos else "") + PLAIN
+    return tokenizer
+
+
+def load(base: str, recipe: TuningRecipe, *, gradients: bool = True) -> Any:
+    """Return the model to tune; trained weights are kept in fp32, the others in the recipe's precision."""
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM
 
     register_attention()
     low = torch.bfloat16 if recipe.precision == "bf16" and torch.cuda.is_available() else torch.float32
     frozen = recipe.method == "lora" or not gradients
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
+    with _loading(base):
         model = AutoModelForCausalLM.from_pretrained(
             base, dtype=low if frozen else torch.float32, attn_implementation=ATTENTION, trust_remote_code=False
         )
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise ConfigError(f"{base}: transformers cannot load it: {reason}", setting="base") from error
-    if not tokenizer.chat_template:
-        starts_with_bos = tokenizer("x")["input_ids"][0] == tokenizer.bos_token_id
-        tokenizer.chat_template = (tokenizer.bos_token if starts_with_bos else "") + PLAIN
     model.config.use_cache = False
     if recipe.method == "lora" and gradients:
         from peft import LoraConfig, get_peft_model
@@ -52,7 +56,16 @@ def load(base: str, recipe: TuningRecipe, *, gradients: bool = True) -> tuple[An
         targets = [name for name in TARGETS if name in names]
         size = {"r": recipe.rank, "lora_alpha": recipe.alpha, "lora_dropout": recipe.dropout}
         model = get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", target_modules=targets, **size))
-    return model, tokenizer
+    return model
+
+
+@contextmanager
+def _loading(base: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise ConfigError(f"{base}: transformers cannot load it: {reason}", setting="base") from error
 
 
 def core(model: Any) -> Any:

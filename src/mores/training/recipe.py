@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 
 from mores.errors import ConfigError, InputError
 from mores.io.values import load_toml
@@ -54,7 +54,19 @@ class TuningRecipe(Record):
     """Weight in the loss of the token that says whether there is an error."""
     compile: bool = True
     """Compile the layers on a GPU."""
+    shares: tuple[str, ...] = ()
+    """`SOURCE=SHARE`: of these sources only such a share of the samples is used, for example `written_en=0.3`."""
     seed: int = 0
+
+
+    @field_validator("shares")
+    @classmethod
+    def _are_shares(cls, shares: tuple[str, ...]) -> tuple[str, ...]:
+        for share in shares:
+            source, _, value = share.partition("=")
+            if not source or not 0 <= float(value) <= 1:
+                raise ValueError(f"{share}: expected SOURCE=SHARE with a share from 0 to 1")
+        return shares
 
 
 def read_recipe(path: Path | str | None = None, settings: Iterable[str] = ()) -> TuningRecipe:

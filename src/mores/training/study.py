@@ -48,7 +48,7 @@ from mores.stats.classification import Bools, Floats
 from mores.stats.intervals import mean_interval
 from mores.training.examples import UNLABELLED, Examples, TaughtSample, TokenizedExample, pack, read_labelled, shape_of
 from mores.training.folder import RESULT, Trained, TrainRun, headline
-from mores.training.network import last_hidden, load, save, words
+from mores.training.network import last_hidden, load, load_tokenizer, save, words
 from mores.training.recipe import TuningRecipe, write_recipe
 from mores.training.tune import CHECKPOINT, Training, TrainingStep, join, on_device
 from mores.types import ErrorReport, Judgement, Result, Sample, Signature
@@ -180,13 +180,15 @@ class TrainingStudy:
         else:
             disable_progress_bar()
         self._team.wait_for_everyone()
-        model, tokenizer = load(self.base, self.recipe)
+        tokenizer = load_tokenizer(self.base)
         making = Examples(tokenizer, self.recipe)
         examples = list(making.make(self.progress.track("reading samples", golds, len(golds))))
         taught = list(making.labelled(self.labelled))
         examples += taught
+        signature = self.signature(golds)
+        model = load(self.base, self.recipe)
         begun = time.perf_counter()
-        identity = str(self.signature(golds))
+        identity = str(signature)
         training = Training(model, examples, self.recipe, self.folder, identity, on_step=self.on_step)
         training.tune()
         seconds = time.perf_counter() - begun
@@ -196,7 +198,7 @@ class TrainingStudy:
         device = torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
         trained = Trained(
             base=self.base_name,
-            signature=self.signature(golds),
+            signature=signature,
             samples=len(examples),
             left_out=making.left_out,  # before deciding, which adds to it
             teacher=", ".join(teacher.name for teacher in self.teachers) or None,
@@ -228,7 +230,13 @@ class TrainingStudy:
         if not (self.data / "train.jsonl").is_file():
             raise ConfigError(f"{self.data}: no train.jsonl in it; give a folder that `mores build` wrote")
         every = read_records(self.data / "train.jsonl", Gold)
-        golds = [gold for gold in every if gold.sample.source not in self.leave_out]
+        shares = {source: float(share) for source, _, share in (each.partition("=") for each in self.recipe.shares)}
+
+        def is_used(gold: Gold) -> bool:
+            digest = draw(self.recipe.seed, "share", gold.sample.id)
+            return int.from_bytes(digest[:4], "big") < shares.get(gold.sample.source or "", 1.0) * 2**32
+
+        golds = [gold for gold in every if gold.sample.source not in self.leave_out and is_used(gold)]
         return golds if self.limit is None else golds[: self.limit]
 
     def _measured(self) -> dict[str, list[Gold]]:
