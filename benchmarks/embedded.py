@@ -3,6 +3,7 @@
     python benchmarks/embedded.py                  # 4 texts of examples/world.jsonl, alone and beside 2 busy programs
     python benchmarks/embedded.py --texts 32 --load 4 --json
     python benchmarks/embedded.py --save           # and writes results/peers/embedded.json
+    python benchmarks/embedded.py --rates reader   # its start, tokens a second and memory; also embedded:FILE.gguf
 
 The judge's time for a text is all that a user waits for: setting the slot back, the prompt, the constraint and the
 answer. llama.cpp's is what the same server reports for as many tokens without a constraint: like `llama-bench` it
@@ -34,7 +35,8 @@ import peers
 
 import mores
 from mores.metric.metric import Metric, Settings, as_sample, open_metric
-from mores.models import Request, embedded
+from mores.models import Request, embedded, metric_adapter
+from mores.registry import split_name
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "world.jsonl"
 WAYS: dict[str, dict[str, str]] = {
@@ -77,15 +79,22 @@ class Timed(embedded.EmbeddedModel):
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    async def bare(self, prompt: int, answer: int) -> float:
-        """Seconds of llama.cpp for that many tokens, by its own clock."""
+    @property
+    def memory(self) -> int:
+        """The most bytes that the server has had in memory, its file's included."""
+        assert self._process is not None
+        lines = Path(f"/proc/{self._process.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+
+    async def bare(self, prompt: int, answer: int) -> tuple[float, float]:
+        """Seconds of llama.cpp to read and to write that many tokens, by its own clock."""
         assert self._session is not None
         tokens = [random.randrange(FIRST_TOKEN, 10_000) for _ in range(prompt)]
         body = {"prompt": tokens, "n_predict": answer, "cache_prompt": False, "ignore_eos": True}
         address = self.base_url.removesuffix("/v1") + "/completion"
         async with self._session.post(address, data=orjson.dumps(body)) as response:
             timings = json.loads(await response.read())["timings"]
-        return float(timings["prompt_ms"] + timings["predicted_ms"]) / 1000
+        return timings["prompt_ms"] / 1000, timings["predicted_ms"] / 1000
 
 
 async def judge(model: Timed, request: Request, row: Row) -> None:
@@ -99,7 +108,7 @@ async def judge(model: Timed, request: Request, row: Row) -> None:
     given = model.first["tokens_evaluated"] - completion.prompt_tokens  # of the answer
     prompt, answer = model.first["timings"]["prompt_n"] - given, completion.completion_tokens
     row.tokens += prompt + answer
-    row.library_seconds += await model.bare(prompt, answer)
+    row.library_seconds += sum(await model.bare(prompt, answer))
 
 
 @contextmanager
@@ -144,6 +153,23 @@ async def run(texts: int, loads: Sequence[int], threads: int | None) -> list[Row
     return rows
 
 
+async def measure_rates(name: str, threads: int | None, rounds: int = 3) -> dict[str, Any]:
+    """How long a model takes to start, and then to read 128 tokens and to write 16: the best of some rounds."""
+    kind, file = split_name(name)
+    start = perf_counter()
+    async with Timed(file, metric_adapter(name, None), threads=threads, kind=kind) as model:
+        started = perf_counter() - start
+        times = [await model.bare(128, 16) for _ in range(rounds)]
+        return {
+            "identity": model.identity,
+            "threads": model.threads,
+            "start_seconds": started,
+            "read_tokens_per_second": 128 / min(read for read, _ in times),
+            "written_tokens_per_second": 16 / min(written for _, written in times),
+            "memory_bytes": model.memory,
+        }
+
+
 def save(rows: Sequence[Row]) -> None:
     """The judge's rate, and that of llama.cpp's own loop, alone and beside busy programs."""
     figures = {}
@@ -163,10 +189,16 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=4)
     parser.add_argument("--load", type=int, default=2, help="busy programs beside it in a second round; 0 for none")
     parser.add_argument("--threads", type=int, help="threads of the server; default: all cores")
+    parser.add_argument("--rates", nargs="+", metavar="MODEL", help="only how fast these models read and write")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--save", action="store_true", help="write the results file and the table of README.md")
     options = parser.parse_args()
     before = os.getloadavg()[0]
+    if options.rates:
+        for name in options.rates:
+            rates = asyncio.run(measure_rates(name, options.threads))
+            print(json.dumps({"model": name, "load_before": before} | rates, indent=2))
+        return
     rows = asyncio.run(run(options.texts, sorted({0, options.load}), options.threads))
     if options.save:
         save(rows)

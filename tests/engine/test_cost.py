@@ -43,6 +43,6 @@ def test_a_model_free_at_its_maker_is_unknown_elsewhere() -> None:
     assert price_of("openai:google/gemma-3-27b-it") is None
 
 
-@pytest.mark.parametrize("name", ["embedded", "hf:some/gpt-4o", "fake:clean"])
+@pytest.mark.parametrize("name", ["embedded", "embedded:FILE.gguf", "reader", "hf:some/gpt-4o", "fake:clean"])
 def test_what_runs_here_costs_nothing(name: str) -> None:
     assert price_of(name) == Price(0, 0)

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from mores.models import KINDS, open_model
+from mores.models import KINDS, open_model, pull
 from tests.models import vllm_stub
 
 DOCS = Path(__file__).parents[2] / "docs" / "models.md"
 
 
 @pytest.fixture
-def names(tmp_path: Path) -> dict[str, str]:
+def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """A name of each kind; none of them is entered here."""
     (tmp_path / "tiny.gguf").write_bytes(b"GGUF")
+    monkeypatch.setenv("MORES_CACHE", str(tmp_path))
+    known = replace(pull.FILES["reader"], name="../tiny", sha256=pull.sha256(tmp_path / "tiny.gguf"))
+    monkeypatch.setitem(pull.FILES, "reader", known)
+    (tmp_path / "models").mkdir()
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama"}))
     return {
         "embedded": f"embedded:{tmp_path / 'tiny.gguf'}",
+        "reader": "reader",
         "openai": "openai:some-model",
         "hf": f"hf:{tmp_path}",
         "vllm": f"vllm:{tmp_path}",

@@ -298,6 +298,8 @@ def test_bad_addresses_and_keys(url: str, key: str, words: str) -> None:
         ("embedded", Options(precision="float32"), "a model of kind 'embedded' takes no precision"),
         ("openai:x", Options(base_url="localhost:8000"), "http://localhost:8000/v1"),
         ("embedded", Options(base_url="http://x"), "a model of kind 'embedded' takes no base url"),
+        ("reader", Options(base_url="http://x"), "a model of kind 'reader' takes no base url"),
+        ("reader:x.gguf", Options(), "take embedded:FILE.gguf"),
         ("embedded:no-such-file", Options(), "mores pull"),
         ("embedded", Options(adapter="no-such.gguf"), "not a GGUF LoRA file"),
         ("fake:nonsense", Options(), "there are clean"),

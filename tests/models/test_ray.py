@@ -203,7 +203,7 @@ def test_the_adapter_that_comes_with_mores_is_found_where_it_lies_there(monkeypa
 
     opening = Opening.here("embedded", Options(adapter=str(embedded.TUNED)))
     there = Path(embedded.TUNED).parent / "../tuned" / embedded.TUNED.name
-    monkeypatch.setattr(embedded, "TUNED", there)
+    monkeypatch.setitem(embedded.SHIPPED, "embedded", replace(embedded.SHIPPED["embedded"], tuned=there))
     model = opening.open()
     assert isinstance(model, embedded.EmbeddedModel)
     assert model.adapter == there
@@ -222,6 +222,7 @@ MACHINES = [{"CPU": 8.0, "GPU": 2.0}, {"CPU": 20.0}, {"memory": 1.0}]
         ("vllm", Options(), WorkerShare(2, 1, 1)),
         ("embedded", Options(), WorkerShare(3, 8, 0)),
         ("embedded", Options(threads=4), WorkerShare(7, 4, 0)),
+        ("reader", Options(), WorkerShare(3, 8, 0)),
         ("fake", Options(), WorkerShare(28, 1, 0)),
         ("fake", Options(ray_workers=5), WorkerShare(5, 1, 0)),
     ],

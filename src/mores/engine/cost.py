@@ -8,6 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from mores.errors import ConfigError
+from mores.models import takes_address
 from mores.registry import split_name
 
 
@@ -38,7 +39,7 @@ def read_price(given: str | Sequence[float] | None) -> Price | None:
 
 def price_of(model: str) -> Price | None:
     """Return what a model costs: nothing on this machine, else the list price; None when that is not known."""
-    return Price(0.0, 0.0) if model.startswith(("embedded", "hf:", "vllm:", "fake:")) else list_price(model)
+    return Price(0.0, 0.0) if not takes_address(model) else list_price(model)
 
 
 @cache

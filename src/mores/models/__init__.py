@@ -41,11 +41,17 @@ Options = ModelSettings
 """The name that 0.2.0 gave the settings."""
 
 
-def _embedded(name: str, options: Options) -> Model:
+def _embedded(name: str, options: Options, kind: str = "embedded") -> Model:
     from mores.models.embedded import EmbeddedModel
 
-    _refuse("embedded", base_url=options.base_url)
-    return EmbeddedModel(name, options.adapter, options.slots, options.context, options.threads)
+    _refuse(kind, base_url=options.base_url)
+    return EmbeddedModel(name, options.adapter, options.slots, options.context, options.threads, kind)
+
+
+def _reader(name: str, options: Options) -> Model:
+    if name:
+        raise ConfigError(f"reader:{name}: reader takes no name; for a file, take embedded:FILE.gguf")
+    return _embedded(name, options, "reader")
 
 
 def _openai(name: str, options: Options) -> Model:
@@ -79,6 +85,7 @@ def _fake(name: str, options: Options) -> Model:
 
 KINDS: dict[str, Callable[[str, Options], Model]] = {
     "embedded": _embedded,
+    "reader": _reader,
     "openai": _openai,
     "hf": _hf,
     "vllm": _vllm,
@@ -96,7 +103,9 @@ REGISTRY: Registry[Callable[[str, Options], Model]] = Registry(
 )
 
 
-LOCAL = ("embedded", "hf", "vllm", "fake")
+LLAMA = ("embedded", "reader")
+"""Kinds that run in llama.cpp."""
+LOCAL = (*LLAMA, "hf", "vllm", "fake")
 """Kinds that run on this machine and take no address of a server."""
 
 
@@ -135,14 +144,15 @@ def on_ray(model: str | Model, options: Options) -> Model:
 
 
 def metric_adapter(name: str, adapter: str | None, config: Path | None = None) -> str | None:
-    """Return the adapter of a model that judges texts: the default model does it with the one that comes with Mores."""
+    """Return the adapter of a model that judges texts: `embedded` and `reader` have one that comes with Mores."""
     if found := find_configuration(name, config):
         name, adapter = found[1].model, adapter or found[1].adapter
-    if name != "embedded" or adapter:
+    if name not in LLAMA or adapter:
         return adapter
-    from mores.models.embedded import TUNED
+    from mores.models.embedded import SHIPPED
 
-    return str(TUNED)
+    tuned = SHIPPED[name].tuned
+    return str(tuned) if tuned.exists() else None
 
 
 def _refuse(kind: str, **options: str | None) -> None:

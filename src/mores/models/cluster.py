@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from mores.errors import ConfigError
-from mores.models import Options
+from mores.models import LLAMA, Options
 
 ON_GPU = ("hf", "vllm")
 """Kinds that use a GPU where there is one."""
@@ -122,7 +122,7 @@ def share(kind: str, options: Options, machines: Sequence[Mapping[str, float]]) 
         cpus = 1.0
         fitting = sum(int(machine.get("GPU", 0.0) / gpus) for machine in machines)
     else:
-        heavy = kind in ("embedded", *ON_GPU)
+        heavy = kind in (*LLAMA, *ON_GPU)
         cpus = float(options.threads or (min(cores, default=1.0) if heavy else 1.0))
         fitting = sum(int(each / cpus) for each in cores)
     return WorkerShare(options.ray_workers or max(1, fitting), cpus, gpus)

@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -34,11 +35,14 @@ from mores.models.parts import write_parts
 
 TUNED = Path(__file__).parent / "tuned" / "smollm2-135m-mores.gguf"
 """The LoRA that makes a metric of the default model; its card is in the same folder."""
+READER_TUNED = TUNED.with_name("qwen2.5-coder-1.5b-mores.gguf")
+"""The LoRA that makes a metric of the reader."""
+_BETTER = " The model `reader` is ten times as large and reads texts and evidence better: `mores pull reader`."
 _WARNING_TUNED = (
     "embedded is SmolLM2-135M, tuned by Mores to write error reports: a very small model. Of 100 balanced test pairs of"
     " its sources it judges 97 correctly with evidence that covers them, and 62 without. On kinds of text that it never"
     " saw, with evidence, these are 74 in English and 64 in other languages; on texts of several sentences with free"
-    " prose as evidence, and on unknown sources without evidence, it is near chance (50)."
+    " prose as evidence, and on unknown sources without evidence, it is near chance (50)." + _BETTER
 )
 _WEAK_TUNED = (
     "without evidence, embedded judges 62 of 100 balanced test pairs of its sources correctly, and on sources that it"
@@ -50,7 +54,11 @@ _WEAK_UNCOVERED = (
 )
 _WARNING_UNTUNED = (
     "embedded is SmolLM2-135M-Instruct, untuned: a very small model that knows little about cultures and reads English"
-    " only. Its verdicts show how Mores works; they do not measure anything."
+    " only. Its verdicts show how Mores works; they do not measure anything." + _BETTER
+)
+_WARNING_READER = (
+    "reader is Qwen2.5-Coder-1.5B-Instruct, untuned: a small model that was not made to find cultural errors. Its"
+    " verdicts have not been measured."
 )
 EXPLANATIONS = Explanations(
     uncited="“{quote}” does not seem to fit here; no evidence says what would.",
@@ -66,6 +74,25 @@ EXPLANATIONS = Explanations(
 )
 """What the tuned model says of an error. A correction is always words of the evidence; without evidence there is none,
 because it would be a guess."""
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """A model that has a name of its own (`mores.models.pull.FILES`): the LoRA that it judges with, and its limits."""
+
+    tuned: Path
+    warning: str | None = None
+    """What a user must know about it with that LoRA."""
+    warning_untuned: str | None = None
+    weak_without_evidence: str | None = None
+    weak_uncovered: str | None = None
+    explanations: Explanations | None = None
+
+
+SHIPPED = {
+    "embedded": Shipped(TUNED, _WARNING_TUNED, _WARNING_UNTUNED, _WEAK_TUNED, _WEAK_UNCOVERED, EXPLANATIONS),
+    "reader": Shipped(READER_TUNED, warning_untuned=_WARNING_READER),
+}
 _START_TIMEOUT = 120.0
 _KEPT = 4
 """States that hold more than a system prompt: the latest ones, because texts to one instruction follow each other."""
@@ -95,32 +122,35 @@ class EmbeddedModel(OpenAIModel):
         slots: int = 1,
         context: int = 8192,
         threads: int | None = None,
+        kind: str = "embedded",
     ) -> None:
-        self._asked = name
+        self._asked, self._kind = name, kind
         self.threads = threads or available_cores()
         self.adapter = _existing(adapter)
         self.slots = slots
         self.context = context
-        self.warning = None if name else {None: _WARNING_UNTUNED, TUNED: _WARNING_TUNED}.get(self.adapter)
-        is_metric = not name and self.adapter == TUNED
-        self.weak_without_evidence = _WEAK_TUNED if is_metric else None
-        self.weak_uncovered = _WEAK_UNCOVERED if is_metric else None
-        self.explanations = EXPLANATIONS if self.adapter == TUNED else None
+        shipped = SHIPPED[kind]
+        is_metric = not name and self.adapter == shipped.tuned
+        untuned = None if name or self.adapter else shipped.warning_untuned
+        self.warning = shipped.warning if is_metric else untuned
+        self.weak_without_evidence = shipped.weak_without_evidence if is_metric else None
+        self.weak_uncovered = shipped.weak_uncovered if is_metric else None
+        self.explanations = shipped.explanations if self.adapter == shipped.tuned else None
         self._process: asyncio.subprocess.Process | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        super().__init__(name or "embedded", "http://127.0.0.1/v1", secrets.token_hex(16))
+        super().__init__(name or kind, "http://127.0.0.1/v1", secrets.token_hex(16))
 
     @cached_property
     def path(self) -> Path:
         """The model's file, which the adapter has to fit; the default one is downloaded when it is first needed."""
-        path = pull.resolve(self._asked)
+        path = pull.resolve(self._asked, self._kind)
         if self.adapter:
             _check_fit(self.adapter, path)
         return path
 
     @property
     def name(self) -> str:
-        return f"embedded:{self._asked}" if self._asked else "embedded"
+        return f"{self._kind}:{self._asked}" if self._asked else self._kind
 
     @cached_property
     def style(self) -> Style | None:
@@ -139,7 +169,7 @@ class EmbeddedModel(OpenAIModel):
         return None
 
     def _merge(self) -> Path:
-        return merged.provide(self.path, TUNED, f"{pull.DEFAULT.sha256[:8]}{self._adapter_digest[:8]}")
+        return merged.provide(self.path, TUNED, f"{pull.FILES[self._kind].sha256[:8]}{self._adapter_digest[:8]}")
 
     @cached_property
     def _adapter_digest(self) -> str:
@@ -148,7 +178,7 @@ class EmbeddedModel(OpenAIModel):
 
     @cached_property
     def identity(self) -> str:
-        digest = pull.sha256(self.path) if self._asked else pull.DEFAULT.sha256  # which was checked
+        digest = pull.sha256(self.path) if self._asked else pull.FILES[self._kind].sha256  # which was checked
         parts = [f"{self.path.stem}@{digest[:12]}"]
         if self.adapter:
             parts.append(f"lora@{self._adapter_digest[:12]}")
@@ -282,7 +312,7 @@ class EmbeddedModel(OpenAIModel):
             "slots": self.slots,
             "threads": self.threads,
             "folder": folder + os.sep,
-            "fit": bool(self._asked),
+            "fit": self.name != "embedded",
             "key": self._key,
         }
         with (Path(folder) / "log").open("wb") as log:

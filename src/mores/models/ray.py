@@ -22,7 +22,7 @@ from typing import Any, Self
 
 from mores.errors import ModelError, MoresError, Rejected
 from mores.extras import require
-from mores.models import Options
+from mores.models import LLAMA, Options
 from mores.models.base import Completion, Explanations, Model, Request, Style
 from mores.models.cluster import ON_GPU, WorkerShare, check_address, connect, first_line, is_there, share
 from mores.models.worker import Card, ModelWorker, Opening, Outcome
@@ -94,7 +94,7 @@ class RayModel:
     @cached_property
     def _opening(self) -> Opening:
         options = replace(self._options, ray=None, ray_workers=None, ray_gpus=None)
-        if self._kind == "embedded":
+        if self._kind in LLAMA:
             options = replace(options, threads=max(1, int(self._share.cpus)))
         if self._kind == "vllm":  # which splits a model over several, and takes no more than its share of one
             options = replace(options, ray_gpus=self._share.gpus)

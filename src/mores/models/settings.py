@@ -9,7 +9,7 @@ from mores.models.base import Precision
 from mores.settings import Settings, setting
 from mores.settings.values import OptionalPath
 
-MODELS = "embedded, embedded:FILE.gguf, openai:NAME, hf:PATH, vllm:PATH, fake:NAME or a name of a settings file"
+MODELS = "embedded, reader, embedded:FILE.gguf, openai:NAME, hf:PATH, vllm:PATH, fake:NAME or a name of a settings file"
 """How a model is named, for help texts."""
 
 

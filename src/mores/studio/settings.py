@@ -25,7 +25,7 @@ class StudioAppSettings(AskSettings):
     model: str = setting(
         default="embedded",
         metavar="MODEL",
-        help="Model that answers what people ask: embedded, openai:NAME, hf:PATH, vllm:PATH, or none.",
+        help="Model that answers what people ask: embedded, reader, openai:NAME, hf:PATH, vllm:PATH, or none.",
     )
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from mores.errors import InputError
+from mores.models import LLAMA
 from mores.studio.form import FormField, StudioForm, clean
 from mores.studio.kind import CampaignKind, CampaignSettings
 from mores.studio.phrase import Phrase
@@ -116,8 +117,8 @@ def refuse_files(kind: CampaignKind[Any], settings: CampaignSettings, before: Ca
 
 
 def _name_files(kind: CampaignKind[Any], settings: CampaignSettings) -> dict[str, str]:
-    """Return the settings that name files of the server: any model may, but those on a server and the embedded one."""
-    models = {settings.model, *kind.models(settings)} - {"", "none", "embedded"}
+    """Return the settings that name files of the server: models on a server and those that are pulled do not."""
+    models = {settings.model, *kind.models(settings)} - {"", "none", *LLAMA}
     local = sorted(name for name in models if not name.startswith("openai:"))
     return dict(kind.on_server(settings)) | ({"model": ", ".join(local)} if local else {})
 
