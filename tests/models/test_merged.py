@@ -168,7 +168,7 @@ def test_it_is_merged_where_that_is_faster(monkeypatch: pytest.MonkeyPatch, feat
 
 
 def test_the_identity_says_whether_it_is_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "resolve", lambda _: TUNED)
+    monkeypatch.setattr(models, "resolve", lambda *_: TUNED)
     monkeypatch.setattr(merged, "provide", lambda *_: tmp_path)
     monkeypatch.setattr(merged, "is_faster", lambda: True)
     assert f"/merged-{merged.VERSION}/" in EmbeddedModel(adapter=str(TUNED)).identity
