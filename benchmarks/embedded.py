@@ -156,9 +156,10 @@ async def run(texts: int, loads: Sequence[int], threads: int | None) -> list[Row
 async def measure_rates(name: str, threads: int | None) -> dict[str, Any]:
     """How long a model takes to start, and then to read 128 tokens and to write 16, by the clock and in CPU time."""
     kind, file = split_name(name)
+    model = Timed(file, metric_adapter(name, None), threads=threads, kind=kind)
+    figures: dict[str, Any] = {"identity": model.identity, "threads": model.threads}  # which checks the file
     start = perf_counter()
-    async with Timed(file, metric_adapter(name, None), threads=threads, kind=kind) as model:
-        figures: dict[str, Any] = {"identity": model.identity, "threads": model.threads}
+    async with model:
         figures["start_seconds"] = perf_counter() - start
         for what, prompt, answer in (("read", 128, 1), ("written", 1, 16)):
             cpu = model.cpu_seconds
@@ -195,7 +196,7 @@ def main() -> None:
     if options.rates:
         for name in options.rates:
             rates = asyncio.run(measure_rates(name, options.threads))
-            print(json.dumps({"model": name, "load_before": before} | rates, indent=2))
+            print(json.dumps({"model": name, "load_before": round(before, 1)} | rates))
         return
     rows = asyncio.run(run(options.texts, sorted({0, options.load}), options.threads))
     if options.save:
