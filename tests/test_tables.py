@@ -407,7 +407,9 @@ def test_numbers_and_choices_of_ratings() -> None:
 # Hostile files
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.txt.csv"])
+@pytest.mark.parametrize(
+    "name", ["a.csv", *(pytest.param(name, marks=pytest.mark.slow) for name in ("a.tsv", "a.txt.csv"))]
+)
 def test_a_million_columns(name: str) -> None:
     put(name, ",".join(f"c{n}" for n in range(10**6)) + "\n" + "," * 10**6 + "\n")
     start = time.process_time()
