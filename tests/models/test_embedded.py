@@ -251,6 +251,7 @@ def test_every_error_of_the_metric_that_comes_with_mores_is_located(judged: Judg
     assert all(error.explanation.endswith("; no evidence says what would.") for error in uncited)
 
 
+@pytest.mark.slow
 def test_a_report_in_parts_is_the_one_that_the_model_writes_by_itself(judged: Judged) -> None:
     """The same words, as likely but for rounding, again and again; and it may be too long as a whole."""
     requests = [judged.metric.request(sample) for sample, _ in judged.verdicts[:2]]
@@ -280,7 +281,7 @@ def test_several_slots_write_the_reports_of_one(judged: Judged) -> None:
     assert "slots2-parts" in str(metric.signature())
 
 
-@pytest.mark.parametrize("length", [100, 20_000])
+@pytest.mark.parametrize("length", [pytest.param(100, marks=pytest.mark.slow), 20_000])
 def test_a_text_that_is_too_long_to_judge_is_a_failure(length: int) -> None:
     model = EmbeddedModel(adapter=str(TUNED), context=1024, threads=1)
     [judgement] = open_metric(model, store=None).judge(["word " * (length // 5)])

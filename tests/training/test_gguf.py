@@ -52,7 +52,7 @@ TEXTS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["llama", "qwen2", "gemma3"])
+@pytest.fixture(scope="module", params=["llama", pytest.param("qwen2", marks=pytest.mark.slow), "gemma3"])
 def tiny(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `base.gguf` and what was unpacked from it, `base`."""
     folder = tmp_path_factory.mktemp(request.param)

@@ -59,6 +59,7 @@ def test_the_whole_study_is_recovered() -> None:
     assert [d.annotator for d in drifts.people if (d.adjusted_p or 1) < 0.05] == [plan.drifting]
 
 
+@pytest.mark.slow
 def test_people_of_one_language_each_are_judged_by_models_and_types() -> None:
     """As in the study of CaLMQA, where nobody else rated the same answers."""
     model = MixedModel("rating", ("model*type",), ("language/annotator",))
