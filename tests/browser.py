@@ -237,7 +237,7 @@ class Page:
 
     def wait(self, condition: str | Callable[[], object], timeout: float = TIMEOUT) -> None:
         """Wait until a JavaScript expression, or a function, is true; an expression may fail while a page loads."""
-        deadline = time.monotonic() + timeout
+        deadline, pause = time.monotonic() + timeout, 0.005
         while True:
             failure = None
             try:
@@ -247,7 +247,8 @@ class Page:
                 failure = error
             if time.monotonic() > deadline:
                 raise TimeoutError(f"still not true: {condition}") from failure
-            time.sleep(0.005)
+            time.sleep(pause)
+            pause = min(1.5 * pause, 0.05)
             with suppress(RuntimeError):  # the page before may just be going
                 self.evaluate("0")  # events are heard while a command runs; a timer would never end without scripts
 

@@ -59,7 +59,7 @@ def pytest_collection_finish() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Those with torch first: one worker has them all, so that the others never import it, and none is left alone
     with the longest tests at the end."""
-    with_torch = {"train", "test_export", "test_hf", "test_hf_continuous", "test_train", "test_vllm"}
+    with_torch = {"training", "test_export", "test_hf", "test_hf_continuous", "test_train", "test_vllm"}
     with_torch |= {"test_python_examples_run[python]"}
     items.sort(key=lambda item: with_torch.isdisjoint({item.path.parent.name, item.path.stem, item.name}))
 

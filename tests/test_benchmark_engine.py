@@ -47,6 +47,7 @@ def test_a_second_run_asks_nothing() -> None:
     assert [target["met"] for target in result["targets"]] == [None, None, True]
 
 
+@pytest.mark.slow
 def test_works_without_a_c_compiler() -> None:
     load = ("--calls", "100", "--connections", "10", "--latency-ms", "5")
     result = measure(*load, "--only", "aiohttp", "--stub", "asyncio")

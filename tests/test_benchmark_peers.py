@@ -61,6 +61,7 @@ def test_a_saved_comparison_gets_into_the_table(peers: Any, tmp_path: Path, monk
         peers.write_table()
 
 
+@pytest.mark.slow
 def test_whole_evaluations_ask_the_same_and_agree() -> None:
     """The script itself fails where requests or accuracy differ."""
     size = ["--questions", "6", "--samples", "2", "--connections", "4", "--latency-ms", "1", "--rounds", "1"]

@@ -141,6 +141,7 @@ def reach(start: str, edges: Mapping[str, set[str]]) -> set[str]:
 
 
 COMMAND_LINES = {
+    "benchmark/contract.py": "the facts of a benchmark say how its data are named in a command",
     "gate.py": "gates are settings, with their options",
     "settings/files.py": "named configurations are settings, with their options",
     "training/study.py": "the card of a model shows how it is used",

@@ -45,7 +45,7 @@ def test_databases_are_separate_and_dropped_while_in_use(postgres_server: Server
         engine.dispose()
 
 
-@pytest.mark.parametrize("ending", ["exit", "kill"])
+@pytest.mark.parametrize("ending", [pytest.param("exit", marks=pytest.mark.slow), "kill"])
 def test_the_server_ends_with_its_process(postgres_server: Server, ending: str) -> None:  # noqa: ARG001
     code = (
         "from tests.postgres import Server\n"

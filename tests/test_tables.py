@@ -407,13 +407,16 @@ def test_numbers_and_choices_of_ratings() -> None:
 # Hostile files
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.txt.csv"])
+@pytest.mark.parametrize(
+    "name", ["a.csv", *(pytest.param(name, marks=pytest.mark.slow) for name in ("a.tsv", "a.txt.csv"))]
+)
 def test_a_million_columns(name: str) -> None:
-    put(name, ",".join(f"c{n}" for n in range(10**6)) + "\n" + "," * 10**6 + "\n")
+    count = 10**6 if name != "a.csv" else 10**5
+    put(name, ",".join(f"c{n}" for n in range(count)) + "\n" + "," * count + "\n")
     start = time.process_time()
-    with pytest.raises(InputError, match=r"1,000,000 columns; a table has at most 16,384"):
+    with pytest.raises(InputError, match=rf"{count:,} columns; a table has at most 16,384"):
         list(read_samples(name))
-    with pytest.raises(InputError, match=r"1,000,000 columns"):
+    with pytest.raises(InputError, match=rf"{count:,} columns"):
         read_table_rows(Path(name).read_bytes(), name, "csv")
     assert time.process_time() - start < 10
 

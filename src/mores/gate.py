@@ -17,15 +17,16 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from mores.benchmark.board import BoardEntry, compare_runs, read_runs
 from mores.errors import ConfigError, GateError
 from mores.formatting import SIGNIFICANT, count, number, p_value, percent, points
 from mores.metric.summary import ScoreSummary, errors, summarise
 from mores.run import Run
 from mores.settings import Settings, setting
 from mores.settings.values import OptionalPath
-from mores.stats.resampling import adjust_p_values
 from mores.types import Judgement, Severity
+
+if TYPE_CHECKING:
+    from mores.benchmark.board import BoardEntry
 
 FAIL_ON = {Severity.MAJOR: (Severity.MAJOR,), Severity.MINOR: (Severity.MAJOR, Severity.MINOR)}
 """The severities that each value of `fail_on` forbids."""
@@ -116,7 +117,7 @@ class BenchGate(Settings, table="bench-gate"):
         super().__post_init__()
         share = None if self.fail_under is None else _share(self.fail_under, "fail_under")
         object.__setattr__(self, "_fail_under", share)
-        object.__setattr__(self, "_baseline", read_runs([self.baseline]) if self.baseline else [])
+        object.__setattr__(self, "_baseline", _read(self.baseline) if self.baseline else [])
         object.__setattr__(self, "_unjudged", _Limit(self.max_unjudged))
 
     def require_baseline(self, names: Iterable[str]) -> None:
@@ -128,7 +129,7 @@ class BenchGate(Settings, table="bench-gate"):
     def check(self, runs: Iterable[Run | Path | str]) -> None:
         """Raise GateError where a run, which may be given by its folder, does not."""
         __tracebackhide__ = True
-        entries = read_runs(run.path if isinstance(run, Run) else Path(run) for run in runs)
+        entries = _read(*(run.path if isinstance(run, Run) else run for run in runs))
         problems = []
         for entry in entries:
             name, first = entry.result.benchmark, entry.headline
@@ -142,6 +143,9 @@ class BenchGate(Settings, table="bench-gate"):
         """Return where a run is significantly worse than its baseline, or cannot be compared with it."""
         if not self._baseline:
             return []
+        from mores.benchmark.board import compare_runs
+        from mores.stats.resampling import adjust_p_values
+
         gaps = [(entry.result.benchmark, compare_runs(entry, self._earlier(entry))) for entry in entries]
         problems = [f"{name}: no question has a score in both runs" for name, gap in gaps if not gap]
         tested = [(name, gap) for name, gap in gaps if gap]
@@ -160,6 +164,13 @@ class BenchGate(Settings, table="bench-gate"):
             return same[0]
         found = f"contains {len(same)} runs of {name}" if same else f"contains no run that asks {name} in the same way"
         raise ConfigError(f"{self.baseline}: {found}; give the folder of one run", setting="baseline")
+
+
+def _read(*folders: Path | str) -> list[BoardEntry]:
+    """Return the runs of benchmarks in folders; what reads them is imported for no help text."""
+    from mores.benchmark.board import read_runs
+
+    return read_runs(map(Path, folders))
 
 
 class _Limit:

@@ -158,6 +158,7 @@ def test_a_refused_item_is_unscored_and_the_run_goes_on(tmp_path: Path) -> None:
     assert "too long" in verdicts[1].failure.reason
 
 
+@pytest.mark.slow
 def test_memory_holds_items_and_not_answers(tmp_path: Path) -> None:
     """3,000 answers of 8 kB are 25 MB; what is held at once is what the engine lets run ahead, 1,024 of them."""
     model = Counting.__new__(Counting)

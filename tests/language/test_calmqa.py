@@ -101,7 +101,10 @@ def test_answers_agree_with_figure_12() -> None:
     assert np.mean([abs(100 * share[tag] - FIGURE_12[tag]) for tag in FIGURE_12]) < 5
 
 
-@pytest.mark.parametrize("model", WRONG)
+first, *others = WRONG
+
+
+@pytest.mark.parametrize("model", [first, *(pytest.param(name, marks=pytest.mark.slow) for name in others)])
 def test_wrong_language_of_table_2(model: str) -> None:
     pytest.importorskip("pycld2", reason="pycld2 is not installed")
     pytest.importorskip("py3langid", reason="py3langid is not installed")

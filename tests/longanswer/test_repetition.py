@@ -205,6 +205,7 @@ def answers(kind: str) -> Iterator[tuple[str, str, str]]:
                 yield name, answer["prompting_state"]["model_name"], answer["translations"][name]["text"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL.is_dir(), reason="no calmqa in the shared data; set MORES_SHARED_DATA to a folder with it")
 def test_repetition_of_table_2_is_found_again() -> None:
     """Agnostic questions, without the languages that the paper leaves out; half of the release, hence the tolerance."""

@@ -107,6 +107,7 @@ def about(country: str, dish: str, repeat: int = 1) -> Request:
     return ask(f"{opening}{dish}?")._replace(shared=len(opening), max_tokens=3)
 
 
+@pytest.mark.slow
 def test_what_requests_share_is_read_once_and_changes_no_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,29 +251,28 @@ def test_every_error_of_the_metric_that_comes_with_mores_is_located(judged: Judg
     assert all(error.explanation.endswith("; no evidence says what would.") for error in uncited)
 
 
+@pytest.mark.slow
 def test_a_report_in_parts_is_the_one_that_the_model_writes_by_itself(judged: Judged) -> None:
     """The same words, as likely but for rounding, again and again; and it may be too long as a whole."""
     requests = [judged.metric.request(sample) for sample, _ in judged.verdicts[:2]]
 
-    async def both() -> list[tuple[Completion, ...]]:
+    async def both() -> list[Completion]:
         async with judged.metric.model as model:
-            wholes = [request._replace(parts=None) for request in requests]
-            short = requests[1]._replace(max_tokens=20)
-            rows = (requests, requests[1:], wholes, [short])
-            return [tuple([await model.complete(request) for request in row]) for row in rows]
+            short, whole = requests[1]._replace(max_tokens=20), requests[1]._replace(parts=None)
+            return [await model.complete(request) for request in (*requests, requests[1], whole, short)]
 
-    first, again, whole, [cut] = run_loop(both())
-    assert first[1:] == again
-    for parts, written in zip(first, whole, strict=True):
-        assert (parts.text, parts.stop, parts.prompt_tokens) == (written.text, "stop", written.prompt_tokens)
-        assert parts.logprobs is not None
-        assert written.logprobs is not None
-        assert sum(parts.logprobs) == pytest.approx(sum(written.logprobs), abs=0.05)
-    assert first[0].completion_tokens == 5
+    right, wrong, again, written, cut = run_loop(both())
+    assert wrong == again
+    assert (wrong.text, wrong.stop, wrong.prompt_tokens) == (written.text, "stop", written.prompt_tokens)
+    assert wrong.logprobs is not None
+    assert written.logprobs is not None
+    assert sum(wrong.logprobs) == pytest.approx(sum(written.logprobs), abs=0.05)
+    assert right.completion_tokens == 5
     assert cut.stop == "length"
-    assert first[1].text.startswith(cut.text)
+    assert wrong.text.startswith(cut.text)
 
 
+@pytest.mark.slow
 def test_several_slots_write_the_reports_of_one(judged: Judged) -> None:
     metric = open_metric(EmbeddedModel(adapter=str(TUNED), slots=2, threads=1), store=None)
     samples, expected = zip(*judged.verdicts[:2], strict=True)
@@ -281,7 +281,7 @@ def test_several_slots_write_the_reports_of_one(judged: Judged) -> None:
     assert "slots2-parts" in str(metric.signature())
 
 
-@pytest.mark.parametrize("length", [100, 20_000])
+@pytest.mark.parametrize("length", [pytest.param(100, marks=pytest.mark.slow), 20_000])
 def test_a_text_that_is_too_long_to_judge_is_a_failure(length: int) -> None:
     model = EmbeddedModel(adapter=str(TUNED), context=1024, threads=1)
     [judgement] = open_metric(model, store=None).judge(["word " * (length // 5)])

@@ -91,7 +91,7 @@ class Forward:
         return sum(rows * width for rows, width in self.calls if width > 1)
 
 
-@pytest.mark.parametrize("slots", [3, 64])
+@pytest.mark.parametrize("slots", [3, pytest.param(64, marks=pytest.mark.slow)])
 def test_answers_are_those_of_static_batches(folder: Path, slots: int) -> None:
     model = HFModel(str(folder), slots=slots)
     assert model.slots == model.concurrency == slots

@@ -236,6 +236,7 @@ def test_a_run_is_read_back_and_the_same_ratings_are_the_same_run(tmp_path: Path
         mores.rate(ratings[:-1], out=tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_a_made_up_study_is_recovered() -> None:
     study = analyse(made_up.study(questions=10))
     model = study.regressions["model"]

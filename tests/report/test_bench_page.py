@@ -99,9 +99,11 @@ def test_statements_stand_beside_questions_with_a_warning() -> None:
     assert "Flatters" not in words(bench_page([run(rows=None)]))
 
 
-def test_all_figures_where_there_are_several() -> None:
-    part = section(bench_page([run()]), "b1").split("All figures</h3>")[1]
-    assert rows(part) == [["model-a", "60.0% 55.0–65.0% ✕3", "90.0% 85.0–95.0% ✕3"]]
+def test_all_figures_are_on_the_page() -> None:
+    part = section(bench_page([run()]), "b1").split("All figures</summary>")[1]
+    assert rows(part)[0][:3] == ["all", "60.0% (55.0–65.0%)", "90.0% (85.0–95.0%)"]
+    several = section(bench_page([run(), run(model="model-b")]), "b1").split("All figures</h3>")[1]
+    assert rows(several)[0] == ["model-a", "60.0% 55.0–65.0% ✕3", "90.0% 85.0–95.0% ✕3"]
 
 
 def test_one_model_has_dots_the_weakest_first_and_small_groups_hollow() -> None:

@@ -22,7 +22,9 @@ from mores.diagnosis.stability import Stability, measure_stability
 from mores.diagnosis.translation import TranslationResult
 from mores.errors import InputError
 from mores.report import diagnose as pages
+from mores.report.base.blocks import walk
 from mores.report.base.charts import IntervalRow, Intervals, Stack, StackPart, Stacks
+from mores.report.base.grid import Grid
 from mores.report.base.page import draw, render_page
 from mores.report.base.plots import Axis, BinCount, CurveLine, Curves
 from mores.report.diagnose import items
@@ -96,13 +98,12 @@ def test_calibration_has_a_diagram_for_each_source_and_the_mistakes(html: str) -
     assert re.findall(r"<figcaption><bdi>(.*?)</bdi>", part) == [
         "Reliability: stated", "Reliability: likelihood", "Reliability: agreement", "Selective accuracy",
     ]  # fmt: skip
-    overall = rows(part)
     stated, likelihood, _ = samples.calibrations()
-    assert [row[0] for row in overall] == ["stated 347 answers", "likelihood 370 answers", "agreement 1,850 answers"]
-    assert overall[0][1].startswith(f"{stated.figures['ECE'].value:.1f} [")
+    figures = {row[0]: row[1:] for row in rows(part.split(f"on toy, {likelihood.source}</caption>")[1])}
+    assert figures["ECE"][0] == f"{likelihood.figures['ECE'].value:.1f} points"
     surely = likelihood.figures["accuracy at 90+"]
-    assert f"{100 * (surely.value or 0):.1f}%" in overall[1][7]
-    assert f"n {surely.n}" in overall[1][7]
+    assert figures["accuracy at 90+"][0] == f"{100 * (surely.value or 0):.1f}%"
+    assert figures["accuracy at 90+"][2] == f"{surely.n:,}"
     assert "no confidence could be read 23" in words(part)
     assert "the answer could not be graded 30" in words(part)
     assert "Counted as not correct not attempted 17" in words(part)
@@ -195,6 +196,15 @@ def test_locality_marks_what_differs_and_draws_ranks_with_intervals(html: str) -
     assert "questions without a language 40" in words(part)
 
 
+def test_what_the_terminal_prints_are_tables_of_the_page() -> None:
+    document = pages.describe_diagnoses(samples.everything())
+    shown = [block.brief() for block in walk(document.sections) if isinstance(block, Grid)]
+    printed = [table.brief() for table in document.printed if isinstance(table, Grid)]
+    assert len(printed) > 20
+    missing = [grid.title for grid in printed if (grid.names, grid.rows) not in [(s.names, s.rows) for s in shown]]
+    assert missing == []
+
+
 def test_signatures_are_listed_once(html: str) -> None:
     part = section(html, "signatures")
     made = [samples.retrieved().signature, samples.translated().signature, samples.erring().signature]
@@ -212,7 +222,8 @@ def test_several_models_stand_under_their_names() -> None:
 def test_two_results_of_one_kind_are_both_shown() -> None:
     one = samples.calibrations()[0]
     part = section(diagnose_page([one, one]), "calibration")
-    assert [row[0] for row in rows(part)] == ["stated 347 answers", "stated #2 347 answers"]
+    assert part.count(f"on toy, {one.source}</caption>") == 2
+    assert "stated #2, by language</caption>" in part
 
 
 # ---- little and nothing ----------------------------------------------------------------------------------------

@@ -429,15 +429,15 @@ def test_the_worst_come_first_and_missing_ones_last() -> None:
 
 
 def test_more_answers_than_a_page_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    result = pairs(400, ("a", "b"))
+    result = pairs(60, ("a", "b"))
     whole = page_of(result)
-    assert len(cards(whole)) == 800
+    assert len(cards(whole)) == 120
     assert "left out:" not in words(section(whole, "answers"))
     monkeypatch.setattr(pages, "ANSWERS", 30)
     html = page_of(result)
     assert len(cards(html)) == 30
     shown = words(section(html, "answers"))
-    assert "This page holds 30 of 800 answers, and 770 are left out" in shown
+    assert "This page holds 30 of 120 answers, and 90 are left out" in shown
     assert "appraisals.jsonl has all" in shown
     counts = dict(re.findall(r"(Wrong language|Repetition|No answer): [\d,]+ \((\d+) here\)", shown))
     assert {name: int(n) >= 2 for name, n in counts.items()} == dict.fromkeys(
@@ -448,7 +448,7 @@ def test_more_answers_than_a_page_holds(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_what_is_dropped_on_the_way_would_not_have_been_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "ANSWERS", 30)
-    result = pairs(400, ("a", "b", "c"))
+    result = pairs(60, ("a", "b", "c"))
     trimmed = page_of(result)
     monkeypatch.setattr(pages, "_trim", lambda _: 0)
     assert page_of(result) == trimmed

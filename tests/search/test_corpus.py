@@ -173,6 +173,7 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
         Corpus(write(tmp_path / "c.jsonl", TEXTS))
 
 
+@pytest.mark.slow
 def test_two_processes_may_build_at_once(tmp_path: Path, cache: Path) -> None:
     path = write(tmp_path / "c.jsonl", {str(n): f"text number {n} about tea" for n in range(3000)})
     code = f"from mores.search.corpus import Corpus; print(len(Corpus({str(path)!r})))"

@@ -78,7 +78,7 @@ ANSWERS: dict[str, Draw] = {
 """How many answers each question has."""
 
 
-@pytest.mark.parametrize("alike", [0.0, 0.1, 0.4, 1.0, "some"])
+@pytest.mark.parametrize("alike", [0.0, 0.4, "some", *(pytest.param(x, marks=pytest.mark.slow) for x in (0.1, 1.0))])
 @pytest.mark.parametrize("answers", ANSWERS)
 def test_shares_of_several_answers_to_each_question(answers: str, alike: str | float) -> None:
     """From independent answers to identical ones; `some`: half of the questions always get the same answer."""
@@ -90,7 +90,7 @@ def test_shares_of_several_answers_to_each_question(answers: str, alike: str | f
 
 
 @pytest.mark.parametrize("name", FIGURES)
-@pytest.mark.parametrize("identical", [1, 5])
+@pytest.mark.parametrize("identical", [pytest.param(1, marks=pytest.mark.slow), 5])
 def test_ratios_of_counts(name: str, identical: int) -> None:
     """F, CGA and the shares, for models that answer nearly nothing, that never refuse, and between."""
     rng, figure = np.random.default_rng(1), FIGURES[name]

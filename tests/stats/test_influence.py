@@ -154,7 +154,10 @@ def test_the_error_is_the_spread_over_fresh_samples(name: str) -> None:
 
 
 @each
-@pytest.mark.parametrize(("count", "size"), [(60, 1), (40, 3)], ids=["samples", "groups"])
+@pytest.mark.parametrize(
+    ("count", "size"),
+    [pytest.param(60, 1, id="samples", marks=pytest.mark.slow), pytest.param(40, 3, id="groups")],
+)
 def test_equal_metrics_are_called_different_in_one_of_twenty(name: str, count: int, size: int) -> None:
     influenced, _ = STATISTICS[name]
     significant = 0
@@ -174,7 +177,7 @@ def test_groups_that_are_ignored_are_taken_for_more_than_they_are() -> None:
     assert np.mean(np.array(p_values) < 0.05) > 0.15
 
 
-@pytest.mark.parametrize("noise", [1.0, 0.75, 0.6])
+@pytest.mark.parametrize("noise", [0.75, *(pytest.param(noise, marks=pytest.mark.slow) for noise in (1.0, 0.6))])
 def test_the_p_value_is_about_that_of_the_permutation_test(noise: float) -> None:
     human, first, second, _ = simulate(150, 5, noise=noise)
     test = compare(known(kendall_b(human, first)), known(kendall_b(human, second)))

@@ -152,22 +152,23 @@ WHY = ("at random", "wrong", "correct")
 
 
 @pytest.mark.parametrize("why", WHY)
-@pytest.mark.parametrize("n", [20, 50, 100, 500])
+@pytest.mark.parametrize("n", [20, *(pytest.param(n, marks=pytest.mark.slow) for n in (50, 100, 500))])
 def test_shares(n: int, why: str) -> None:
     for share, missing in product((0.05, 0.3, 0.5, 0.9, 0.98), (0.0, 0.02, 0.1, 0.4)):
         assert coverage(losing([0, 1], [1 - share, share], missing, why), n) >= 0.94, (share, missing)
 
 
 @pytest.mark.parametrize("why", WHY)
-def test_means_of_ratings(why: str) -> None:
+@pytest.mark.parametrize("n", [20, pytest.param(200, marks=pytest.mark.slow)])
+def test_means_of_ratings(n: int, why: str) -> None:
     """From 1 to 5, as parts of the scale; where rarely a rating is low, those may be the ones that are skipped."""
     ratings = ((0.05, 0.1, 0.2, 0.4, 0.25), (0.3, 0.1, 0.1, 0.1, 0.4), (0, 0.05, 0, 0, 0.95))
-    for n, shares, missing in product((20, 200), ratings, (0.02, 0.1, 0.4)):
-        assert coverage(losing(np.linspace(0, 1, 5), shares, missing, why), n) >= 0.93, (n, shares, missing)
+    for shares, missing in product(ratings, (0.02, 0.1, 0.4)):
+        assert coverage(losing(np.linspace(0, 1, 5), shares, missing, why), n) >= 0.93, (shares, missing)
 
 
 @pytest.mark.parametrize(("why", "other"), [("at random", "at random"), ("wrong", "wrong"), ("wrong", "correct")])
-@pytest.mark.parametrize("n", [20, 100, 500])
+@pytest.mark.parametrize("n", [20, *(pytest.param(n, marks=pytest.mark.slow) for n in (100, 500))])
 def test_paired_differences(n: int, why: str, other: str) -> None:
     for (first, second), missing in product(
         ((0.5, 0.5), (0.6, 0.5), (0.98, 0.95)), ((0.0, 0.0), (0.05, 0.0), (0.2, 0.2), (0.0, 0.4))

@@ -69,6 +69,7 @@ def until(condition: Callable[[], bool], timeout: float = 30.0) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_from_an_invitation_to_a_benchmark(database: Database, browser: Browser, mores: Run, home: Path) -> None:
     easy = (str(ARABIC["question"]), "الاثنين")
     models = [

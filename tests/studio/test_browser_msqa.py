@@ -48,6 +48,7 @@ def until(condition: object, timeout: float = 30.0) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_several_people_from_an_invitation_to_an_export(database: Database, browser: Browser, tmp_path: Path) -> None:
     model = script(
         tmp_path / "model.jsonl",

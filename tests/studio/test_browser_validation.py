@@ -72,6 +72,7 @@ def begin(page: Page, address: str) -> None:
     page.wait("document.documentElement.dataset.marks === 'painted'")
 
 
+@pytest.mark.slow
 def test_three_people_from_an_invitation_to_the_tables(database: Database, browser: Browser) -> None:
     play = Play(database, "validation", main="Arabic", languages=["Arabic"])
     base = f"/c/{play.campaign.id}"

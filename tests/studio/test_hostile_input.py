@@ -63,7 +63,10 @@ def fill(field: FormField, text: str) -> list[str]:
     return [f"https://example.org/{text}" if field.kind == "link" else text] * max(field.count)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+OFTEN = {"culturalteaming", "rating", "marking"}
+
+
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=[pytest.mark.slow] * (k not in OFTEN)) for k in KINDS])
 def test_hostile_texts_in_every_field(database: Database, kind: str) -> None:
     play = Play(database, kind, regions=["Kenya"], languages=["English"])
     author, home = play.person(Role.AUTHOR, "Amina", language="English"), f"/c/{play.campaign.id}"

@@ -91,10 +91,10 @@ class Two:
         return self._pages[person.id]
 
     def addresses(self) -> list[str]:
-        """Every page of the first campaign, with an item for every stage and status."""
+        """Every page of the first campaign, with items of several stages and statuses."""
         kinds = {(item.stage, item.status, bool(item.asks), bool(item.note)): item.id for item in self.mine.items}
         held = [item for _, items in self.mine.judges.values() for item in items[:1]]
-        items = dict.fromkeys([*list(kinds.values())[:8], *held])
+        items = dict.fromkeys([*list(kinds.values())[:5], *held])
         people = [person.id for person, _ in self.mine.judges.values()]
         paths = []
         for route in iter_route_contexts(self.app.routes):

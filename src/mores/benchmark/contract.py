@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from string import ascii_uppercase
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Any, Literal
 
 from mores.benchmark import all_in, benchmark, names, split_path
 from mores.benchmark.benchmark import ACCURACY, Benchmark, Graded, Label
@@ -49,6 +49,33 @@ class BenchmarkCheck(Record):
     """Skipped where there is no sample row to check it with."""
     problems: tuple[str, ...] = ()
     """What is missing, and the fix."""
+
+
+def list_facts(benchmark: Benchmark) -> dict[str, Any]:
+    """Return all about a benchmark: its data, prompts, figures, paper and licence."""
+    assert benchmark.folder is not None
+    prompts = {path.name: read_text(path) for path in benchmark.folder.glob("*.txt")}
+    sample = benchmark.folder / "sample"
+    first = next(benchmark.read(sample, lambda _: None), None) if sample.is_dir() else None
+    if first:
+        prompts["for example, the model is asked"] = "\n".join(message.content for message in benchmark.messages(first))
+    return {
+        "name": benchmark.name,
+        "what": benchmark.title,
+        "paper": benchmark.homepage,
+        "licence": benchmark.licence,
+        "files": benchmark.files,
+        "folder": f"DATA/{benchmark.source}, with --data DATA" + (f"; or {benchmark.data}" if benchmark.data else ""),
+        "hub": benchmark.hub,
+        "graded by": benchmark.graded_by,
+        "figures": list(benchmark.figures),
+        "broken down": [f"by {name}" for name in benchmark.groupings],
+        "variants": list(benchmark.variants),
+        "topics": list(benchmark.topics),
+        "decoding": f"temperature {benchmark.temperature}, at most {benchmark.max_tokens:,} tokens",
+        "version": benchmark.version,
+        "prompts": dict(sorted(prompts.items(), key=lambda prompt: (" " in prompt[0], prompt[0]))),
+    }
 
 
 def check(name: str | Path) -> dict[str, list[BenchmarkCheck]]:

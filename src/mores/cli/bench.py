@@ -15,7 +15,7 @@ from mores.benchmark import benchmarks as all_benchmarks
 from mores.benchmark.api import folders_of, open_session
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.board import make_board, read_runs
-from mores.benchmark.contract import check
+from mores.benchmark.contract import check, list_facts
 from mores.benchmark.session import Session
 from mores.benchmark.settings import BenchSettings, BoardSettings
 from mores.cli.command import command
@@ -25,16 +25,14 @@ from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError
 from mores.formatting import NOTHING, money
 from mores.gate import BenchGate
-from mores.io.source import read_text
-from mores.report.base.grid import plain_console
-from mores.report.base.links import link_runs
-from mores.report.bench import benchmark_table, check_table, describe_board, write_pages
 from mores.report.settings import DryRunSettings, OutputSettings
 from mores.search import search_cost
 
 
 def show_list(_: Sequence[str], as_json: bool) -> None:
     """List all benchmarks."""
+    from mores.report.bench import benchmark_table
+
     every = list(all_benchmarks(lambda error: click.echo(f"note: {error}", err=True)))
     names = ("name", "title", "licence", "homepage", "files", "variants")
     rows = [{name: getattr(each, name) for name in names} | {"judge": each.judging is not None} for each in every]
@@ -43,7 +41,7 @@ def show_list(_: Sequence[str], as_json: bool) -> None:
 
 def show_info(names: Sequence[str], as_json: bool) -> None:
     """Describe some benchmarks: their data, prompts, figures, paper and licence."""
-    known = [_info(benchmark) for name in dict.fromkeys(names) for benchmark in all_in(name)]
+    known = [list_facts(benchmark) for name in dict.fromkeys(names) for benchmark in all_in(name)]
     if not known:
         raise ConfigError("name a benchmark: mores bench info BENCHMARK; `mores bench list` shows what there is")
     if as_json:
@@ -57,32 +55,6 @@ def show_info(names: Sequence[str], as_json: bool) -> None:
         for name, text in prompts.items():
             click.echo(f"\n{name}\n" + "\n".join(f"  {line}" for line in text.splitlines()))
         click.echo()
-
-
-def _info(benchmark: Benchmark) -> dict[str, Any]:
-    assert benchmark.folder is not None
-    prompts = {path.name: read_text(path) for path in benchmark.folder.glob("*.txt")}
-    sample = benchmark.folder / "sample"
-    first = next(benchmark.read(sample, lambda _: None), None) if sample.is_dir() else None
-    if first:
-        prompts["for example, the model is asked"] = "\n".join(message.content for message in benchmark.messages(first))
-    return {
-        "name": benchmark.name,
-        "what": benchmark.title,
-        "paper": benchmark.homepage,
-        "licence": benchmark.licence,
-        "files": benchmark.files,
-        "folder": f"DATA/{benchmark.source}, with --data DATA" + (f"; or {benchmark.data}" if benchmark.data else ""),
-        "hub": benchmark.hub,
-        "graded by": benchmark.graded_by,
-        "figures": list(benchmark.figures),
-        "broken down": [f"by {name}" for name in benchmark.groupings],
-        "variants": list(benchmark.variants),
-        "topics": list(benchmark.topics),
-        "decoding": f"temperature {benchmark.temperature}, at most {benchmark.max_tokens:,} tokens",
-        "version": benchmark.version,
-        "prompts": dict(sorted(prompts.items(), key=lambda prompt: (" " in prompt[0], prompt[0]))),
-    }
 
 
 def dry_run(session: Session, chosen: Sequence[Benchmark], as_json: bool) -> None:
@@ -107,6 +79,9 @@ def dry_run(session: Session, chosen: Sequence[Benchmark], as_json: bool) -> Non
 
 def show_checks(names: Sequence[str], as_json: bool) -> None:
     """Print every check of some benchmarks with its result; exit with 1 where something is missing."""
+    from mores.report.base.grid import plain_console
+    from mores.report.bench import check_table
+
     if not names:
         raise ConfigError("name a benchmark or its folder: mores bench check BENCHMARK")
     checked = {name: checks for given in names for name, checks in check(given).items()}
@@ -135,6 +110,8 @@ def bench(settings: BenchSettings, gate: BenchGate, dry: DryRunSettings, output:
     list` shows what there is, `mores bench info BENCHMARK` all about one: files, prompts, figures, paper and licence;
     `mores bench check BENCHMARK` says what a benchmark of yours lacks. A stopped run continues where it stopped.
     """
+    from mores.report.bench import write_pages
+
     given: Any = settings.benchmark
     names, out = tuple(given) if isinstance(given, tuple | list) else (given,), settings.out
     if names[0] in DESCRIBED and (names[0] != "list" or len(names) == 1):
@@ -166,6 +143,9 @@ def board(settings: BoardSettings, output: OutputSettings) -> None:
     A DIR is what `mores bench --out` wrote, or one run in it. Every model is tested against the best and against the
     one below it, on the questions that both answered; p is adjusted for the number of tests.
     """
+    from mores.report.base.links import link_runs
+    from mores.report.bench import describe_board
+
     entries = read_runs(folders_of(settings.runs))
     ranking = make_board(entries, force=settings.force, by=settings.by)
     names = ((f"{entry.result.model}, {entry.result.name}", Path(entry.folder)) for entry in entries)

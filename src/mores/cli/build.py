@@ -11,19 +11,10 @@ from mores.cli.command import command
 from mores.cli.result import check_push, print_result, push
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
-from mores.factory.api import build as make
-from mores.factory.api import list_sources
-from mores.factory.folder import MANIFEST, compare, sum_of
-from mores.factory.folder import verify as check
 from mores.factory.settings import BuildSettings, SourcesSettings
-from mores.report.card import difference_tables
-from mores.report.lists import sources_table
-from mores.report.runs import run_tables
 from mores.report.settings import JsonSettings, PushSettings
-from mores.report.train import grounded_table
 from mores.settings import Settings, apply, setting
 from mores.settings.values import AnyPath
-from mores.training.api import ground as ground_samples
 from mores.training.settings import GroundSettings
 
 
@@ -42,6 +33,9 @@ def recipe(settings: BuildSettings, hub: PushSettings, output: JsonSettings) -> 
 
     `free` has the sources that the embedded metric was tuned on.
     """
+    from mores.factory.api import build as make
+    from mores.report.runs import run_tables
+
     check_push(hub)
     try:
         run = run_loop(apply(make, settings))
@@ -62,6 +56,9 @@ class DatasetSettings(Settings):
 @command(DatasetSettings)
 def verify(settings: DatasetSettings) -> None:
     """Check a dataset: sums, manifest, gold reports, counts, and that nothing leaks from one split into another."""
+    from mores.factory.folder import MANIFEST, sum_of
+    from mores.factory.folder import verify as check
+
     folder = settings.folder
     if problems := check(folder):
         more = f"\n  and {len(problems) - 20} more" if len(problems) > 20 else ""
@@ -82,6 +79,9 @@ def diff(settings: DatasetsSettings, output: JsonSettings) -> None:
 
     A and B are folders that `mores build` wrote, or their manifest.jsonl alone. The exit code is 1 if they differ.
     """
+    from mores.factory.folder import compare
+    from mores.report.card import difference_tables
+
     differences = compare(settings.before, settings.after)
     data = [difference.model_dump(mode="json") for difference in differences]
     print_result(data, difference_tables(differences), output.json)
@@ -97,6 +97,9 @@ def ground(settings: GroundSettings, output: JsonSettings) -> None:
     test-covered.jsonl and test-uncovered.jsonl measure with a corpus that covers what is asked, and one that does not,
     test-reworded.jsonl with answers and facts in other words.
     """
+    from mores.report.train import grounded_table
+    from mores.training.api import ground as ground_samples
+
     grounded = run_loop(apply(ground_samples, settings))
     click.echo(f"wrote {settings.out}", err=True)
     print_result(grounded, grounded_table(grounded), output.json)
@@ -114,5 +117,8 @@ build = _Recipes("build", commands=[recipe, verify, diff, ground], help=ABOUT)
 @command(SourcesSettings, JsonSettings)
 def sources(settings: SourcesSettings, output: JsonSettings) -> None:
     """List the datasets that training data are made from, their licences and where to get them."""
+    from mores.factory.api import list_sources
+    from mores.report.lists import sources_table
+
     rows = list_sources(settings, lambda text: click.echo(f"note: {text}", err=True))
     print_result(json.dumps(rows, indent=2, ensure_ascii=False), sources_table(rows), output.json)

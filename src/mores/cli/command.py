@@ -18,10 +18,9 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from mores.cli.progress import Terminal
 from mores.errors import ConfigError, InputError
 from mores.extras import require
-from mores.io import real_path
+from mores.io.source import real_path
 from mores.report.settings import OutputSettings
 from mores.settings import Declared, Form, Settings, declared, default_of, form_of, resolve, settings_of
 from mores.settings.declare import describe_default
@@ -116,6 +115,8 @@ def make_record(context: click.Context, record: type[S], options: Mapping[str, A
         elif is_given(context, name) or (name in options and default_of(entry) is MISSING):  # an argument left out
             chosen[name] = options[name]
     if "progress" in known:
+        from mores.cli.progress import Terminal
+
         chosen["progress"] = Terminal()
     for file in settings_files(chosen.get("config")):
         table = file.table(record.table) if record.table else {}

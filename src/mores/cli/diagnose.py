@@ -6,7 +6,6 @@ import click
 
 from mores.cli.command import command
 from mores.cli.result import run_asking, show_run
-from mores.diagnosis.api import open_diagnosis, run_diagnosis
 from mores.diagnosis.settings import DiagnoseSettings, Diagnosis
 from mores.errors import ModelError
 from mores.report.settings import OutputSettings
@@ -47,6 +46,8 @@ KINDS: dict[Diagnosis, str] = {
 
 
 def _diagnose(settings: DiagnoseSettings, output: OutputSettings) -> None:
+    from mores.diagnosis.api import open_diagnosis, run_diagnosis
+
     diagnosis = open_diagnosis(settings)
     asks = diagnosis.may_ask or diagnosis.session.judges
     done = run_asking([diagnosis.session.asker] if asks else [], run_diagnosis(diagnosis))

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from mores.cli.command import command
-from mores.cli.result import check_push, print_estimate, push, run_asking, show_run
+from mores.cli.result import check_push, print_estimates, push, run_asking, show_run
 from mores.errors import ModelError
-from mores.longanswer.api import open_collect, open_longform
-from mores.longanswer.collection.numbers import undecided
 from mores.longanswer.settings import CollectSettings, LongformSettings
-from mores.longanswer.summary import unjudged_figures
 from mores.report.settings import DryRunSettings, OutputSettings, PushSettings
 
 
@@ -20,6 +17,9 @@ def longform(settings: LongformSettings, dry: DryRunSettings, output: OutputSett
     are), or a folder of CaLMQA's release. Without --judge only the surface is looked at; facts need --judge and
     --facts.
     """
+    from mores.longanswer.api import open_longform
+    from mores.longanswer.summary import unjudged_figures
+
     with open_longform(settings) as job:
         if dry.dry_run:
             job.announce()
@@ -40,10 +40,13 @@ def collect(settings: CollectSettings, dry: DryRunSettings, hub: PushSettings, o
     are not specific to the culture of their language or of poor quality, are dropped; questions that the model leaves
     undecided are neither kept nor dropped. A stopped run continues where it stopped.
     """
+    from mores.longanswer.api import open_collect
+    from mores.longanswer.collection.numbers import undecided
+
     check_push(hub)
     job = open_collect(settings)
     if dry.dry_run:
-        print_estimate(job.estimate(), output.json)
+        print_estimates({"": job.estimate()}, output.json)
         return
     done = run_asking([job.collector.asker], job.run(settings.out))
     show_run(done, output, done.collection.model_dump(mode="json"), "collection.html")

@@ -9,15 +9,8 @@ from mores.cli.result import print_estimates, print_result, run_asking, show_run
 from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.io import write_text
-from mores.metaevaluation.api import compare as compare_judgements
-from mores.metaevaluation.api import open_session, run_session
-from mores.metaevaluation.folder import JUDGEMENTS, MetaRun
 from mores.metaevaluation.settings import CompareSettings, MetaSettings
-from mores.rating import api
 from mores.rating.settings import RateSettings
-from mores.report import meta as report
-from mores.report.meta import versus_tables
-from mores.report.rate import describe
 from mores.report.settings import DryRunSettings, GroupSettings, JsonSettings, OutputSettings
 from mores.settings import apply
 
@@ -33,6 +26,10 @@ def meta(settings: MetaSettings, group: GroupSettings, dry: DryRunSettings, outp
     well they agree with people, beside how well people agree with each other. With a dataset or your own pairs, the
     last lines say for each judge whether it is any good for texts like these.
     """
+    from mores.metaevaluation.api import open_session, run_session
+    from mores.metaevaluation.folder import JUDGEMENTS, MetaRun
+    from mores.report.meta import describe_meta, markdown_tables
+
     session = open_session(settings)
     if dry.dry_run:
         estimates = session.estimates()
@@ -43,8 +40,8 @@ def meta(settings: MetaSettings, group: GroupSettings, dry: DryRunSettings, outp
     done = run_asking(session.askers(), run_session(session, settings.data, settings.out))
     tables = None
     if isinstance(done, MetaRun):
-        write_text(done.path / "tables.md", report.markdown_tables(done.result))
-        tables = report.describe_meta(done.result, group.by or "source").printed
+        write_text(done.path / "tables.md", markdown_tables(done.result))
+        tables = describe_meta(done.result, group.by or "source").printed
     show_run(done, output, done.result.model_dump(mode="json"), "meta.html", tables)
     if silent := done.result.silent:
         raise ModelError(f"{silent[0]} could score no sample; the reasons are in {done.path / JUDGEMENTS}")
@@ -59,6 +56,9 @@ def compare(settings: CompareSettings, group: GroupSettings, output: JsonSetting
     Without it, they are one judge's scores of the same texts in two versions, for example by two models.
     A difference is A's value less B's, with its 95% interval and a paired test.
     """
+    from mores.metaevaluation.api import compare as compare_judgements
+    from mores.report.meta import versus_tables
+
     versus = run(apply(compare_judgements, settings))
     print_result(versus, versus_tables(versus, group.by or next(iter(versus.by), "source")), output.json)
 
@@ -74,6 +74,9 @@ def rate(settings: RateSettings, output: OutputSettings) -> None:
     The folder --out has the ratings as they were read, every table as CSV and LaTeX, all figures as data (rate.json)
     and one page that shows them (rate.html).
     """
+    from mores.rating import api
+    from mores.report.rate import describe
+
     done = run(apply(api.rate, settings))
     describe(done).write_tables(done.path / "tables")
     show_run(done, output, done.result.model_dump(mode="json"))

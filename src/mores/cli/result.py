@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
@@ -18,17 +18,16 @@ from mores.hub import Upload, check_access, check_name
 from mores.hub import push as push_upload
 from mores.io import write_text
 from mores.models import pull
-from mores.report.base.document import ResultDocument
-from mores.report.base.figures import write_figures
-from mores.report.base.grid import Grid, plain_console, print_tables
-from mores.report.base.page import render_page
-from mores.report.runs import as_data, describe
 from mores.report.settings import OutputSettings, PushSettings
 from mores.run import Run
 from mores.types import Record
 
+if TYPE_CHECKING:
+    from mores.report.base.document import ResultDocument
+    from mores.report.base.grid import Grid
+
 T = TypeVar("T")
-Tables = Grid | Iterable[Grid | str]
+Tables: TypeAlias = "Grid | Iterable[Grid | str]"
 
 
 def show_run(run: Run, output: OutputSettings, data: Any = None, page: str = "", tables: Tables | None = None) -> None:
@@ -36,6 +35,9 @@ def show_run(run: Run, output: OutputSettings, data: Any = None, page: str = "",
 
     `page` is the page's name, `data` what JSON shows, and `tables` those to print, where they are not the usual ones.
     """
+    from mores.report.base.page import render_page
+    from mores.report.runs import as_data, describe
+
     document, place = describe(run), run.path / (page or f"{run.kind}.html")
     write_text(place, render_page(document))
     click.echo(f"wrote {run.path}; its page is {place}", err=True)
@@ -55,9 +57,13 @@ def show_document(
 ) -> None:
     """Write a result as a page, and as figures for a paper, if that is asked for; print its tables, or JSON."""
     if output.html:
+        from mores.report.base.page import render_page
+
         write_text(output.html, render_page(document))
         click.echo(f"wrote {output.html}", err=True)
     if output.figures:
+        from mores.report.base.figures import write_figures
+
         written = write_figures(document, output.figures)
         click.echo(f"wrote {count(len(written), 'file')} into {output.figures}", err=True)
     print_result(data, document.printed if tables is None else tables, output.json, stderr=stderr)
@@ -68,6 +74,8 @@ def print_result(data: Any, tables: Tables, as_json: bool, *, stderr: bool = Fal
 
     A table alone has no free line after it.
     """
+    from mores.report.base.grid import Grid, plain_console, print_tables
+
     if as_json:
         text = data.model_dump_json(indent=2) if isinstance(data, Record) else data
         click.echo(text if isinstance(text, str) else json.dumps(text, indent=2), err=stderr)
@@ -77,29 +85,23 @@ def print_result(data: Any, tables: Tables, as_json: bool, *, stderr: bool = Fal
         print_tables(tables, stderr=stderr)
 
 
-def print_estimate(estimate: Estimate, as_json: bool = False) -> None:
-    """Print the calls, the tokens and the cost of one model."""
+def print_estimates(estimates: Mapping[str, Estimate], as_json: bool = False) -> None:
+    """Print the calls, the tokens and the cost of each model; one alone may have no name."""
     if as_json:
-        click.echo(estimate.model_dump_json(indent=2))
+        dumped = {name: estimate.model_dump() for name, estimate in estimates.items()}
+        click.echo(json.dumps(dumped.get("", dumped), indent=2))
         return
-    click.echo(f"{estimate.calls:,} calls would be sent; {estimate.known:,} answers are in the store already")
-    if estimate.unsendable:
-        click.echo(f"{estimate.unsendable:,} samples are too long to be sent (see --max-characters)")
-    click.echo(f"about {estimate.prompt_tokens:,} prompt tokens and {estimate.completion_tokens:,} for the reports")
-    if estimate.cost is None or estimate.most is None:
-        click.echo("the price of this model is not known: give it with --price IN,OUT")
-    else:
-        click.echo(f"about {money(estimate.cost)}, at most {money(estimate.most)}")
-
-
-def print_estimates(estimates: Mapping[str, Estimate], as_json: bool) -> None:
-    """Print the same for several models."""
-    if as_json:
-        click.echo(json.dumps({name: estimate.model_dump() for name, estimate in estimates.items()}, indent=2))
-        return
-    for name, estimate in estimates.items():
-        click.echo(f"{name}:")
-        print_estimate(estimate)
+    for name, each in estimates.items():
+        if name:
+            click.echo(f"{name}:")
+        click.echo(f"{each.calls:,} calls would be sent; {each.known:,} answers are in the store already")
+        if each.unsendable:
+            click.echo(f"{each.unsendable:,} samples are too long to be sent (see --max-characters)")
+        click.echo(f"about {each.prompt_tokens:,} prompt tokens and {each.completion_tokens:,} for the reports")
+        if each.cost is None or each.most is None:
+            click.echo("the price of this model is not known: give it with --price IN,OUT")
+        else:
+            click.echo(f"about {money(each.cost)}, at most {money(each.most)}")
 
 
 def run_asking(askers: Iterable[Asker], work: Coroutine[Any, Any, T]) -> T:

@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import click
 
 from mores.cli.command import command
-from mores.cli.result import asking, hint_at_failures, print_estimate, show_document
+from mores.cli.result import asking, hint_at_failures, print_estimates, show_document
 from mores.engine.loop import run
 from mores.errors import ConfigError, GateError, ModelError
 from mores.formatting import money
 from mores.gate import TextGate
 from mores.io import real_path, split_log
-from mores.metric import Metric
-from mores.metric.api import score_texts
-from mores.metric.folder import ScoreRun
-from mores.metric.lines import open_lines
-from mores.metric.metric import make_metric
 from mores.metric.settings import ScoreFileSettings
-from mores.metric.texts import Lookup, Texts, check_style, estimate_texts, make_lookup, open_texts
-from mores.report.score import describe
 from mores.report.settings import DryRunSettings, OutputSettings
 from mores.settings import Settings, setting
 from mores.settings.values import Names
+
+if TYPE_CHECKING:
+    from mores.metric import Metric
+    from mores.metric.texts import Lookup, Texts
 
 
 class LineSettings(Settings):
@@ -85,6 +82,10 @@ def score(
     evidence that does not cover a text they are near chance too, and marked as weak where it has few words of the text.
     `mores meta --data` measures any judge on your own pairs.
     """
+    from mores.metric.lines import open_lines
+    from mores.metric.metric import make_metric
+    from mores.metric.texts import make_lookup, open_texts
+
     texts = [str(text) for text in (settings.texts if isinstance(settings.texts, tuple) else (settings.texts,))]
     _check_inputs(texts, lines, settings, output)
     metric = make_metric(settings.model, settings, settings.report)
@@ -124,6 +125,10 @@ class _Work:
 
     def score(self, opened: AbstractContextManager[Texts], out: str | Path | None) -> None:
         """Judge the texts, and show the result."""
+        from mores.metric.api import score_texts
+        from mores.metric.texts import check_style
+        from mores.report.score import describe, score_lines
+
         with ExitStack() as stack:
             source = stack.enter_context(opened)
             check_style(self.metric, source, self.lookup)
@@ -142,13 +147,16 @@ class _Work:
             data = summary.model_dump(mode="json") | {"left_out": source.bad}
             show_document(describe(scored), self.output, data, () if by_line else None, stderr=piped)
             if by_line and not self.output.json:
-                _print_segments(source.name, scored, source.count + source.bad, self.lines.only_system)
+                for line in score_lines(scored, source.count + source.bad, self.lines.only_system):
+                    click.echo(f"{Path(source.name).name}\t{line}")
         if not summary.judged:
             raise ModelError("no text could be judged; the reasons are in the judgements")
         self.gate.check(summary, source.bad)
 
     def _estimate(self, source: Texts) -> None:
         """Print what would be searched, sent and paid."""
+        from mores.metric.texts import estimate_texts
+
         lookup = self.lookup
         estimate = run(estimate_texts(self.metric, source, lookup))
         searches, cost = (lookup.searches(source), lookup.cost(source)) if lookup else (0, 0.0)
@@ -159,22 +167,7 @@ class _Work:
         if lookup:
             paid = f", at most {money(cost, 3)}; results that are stored cost nothing" if cost else ""
             click.echo(f"{searches:,} searches with {lookup.name}{paid}")
-        print_estimate(estimate)
-
-
-def _print_segments(name: str, run: ScoreRun, lines: int, only_system: bool) -> None:
-    """Print a line for each segment, counted from 0, and one for the system; nan where there is no score."""
-    stem = Path(name).name
-    if not only_system:
-        judgements = {judgement.sample_id: judgement for judgement in run.judgements()}
-        for number in range(lines):
-            judgement = judgements.get(str(number + 1))
-            score = judgement.score if judgement else None
-            failure = judgement.failure.reason if judgement and judgement.failure else "the line is empty"
-            shown = f"{score:.4f}" if score is not None else f"{math.nan}\t{' '.join(failure.split())}"
-            click.echo(f"{stem}\tSegment {number}\tscore: {shown}")
-    mean = run.result.mean_score
-    click.echo(f"{stem}\tscore: {math.nan if mean is None else mean:.4f}")
+        print_estimates({"": estimate})
 
 
 def _check_inputs(

@@ -13,11 +13,8 @@ from mores.cli.command import StrictCommand, command, is_given, make_record, opt
 from mores.cli.result import check_push, print_warnings, push
 from mores.errors import ConfigError
 from mores.extras import require
-from mores.metric.metric import make_metric
-from mores.metric.texts import make_lookup
 from mores.report.settings import PushSettings
 from mores.serve.keys import Keys, read_keys
-from mores.serve.service import Service
 from mores.serve.settings import KEYS_VARIABLE, Bounds, ServeSettings
 from mores.studio.settings import StudioSettings
 
@@ -37,7 +34,10 @@ def serve(settings: ServeSettings) -> None:
     accepted texts are judged. docs/serve.md says more.
     """
     require("pip install 'mores[serve]'", "fastapi", "uvicorn")
+    from mores.metric.metric import make_metric
+    from mores.metric.texts import make_lookup
     from mores.serve.run import serve as serve_until_stopped
+    from mores.serve.service import Service
 
     host, port, file, open_to_all = settings.host, settings.port, settings.key_file, settings.no_keys
     if file and open_to_all:

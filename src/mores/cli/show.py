@@ -14,10 +14,6 @@ from mores.cli.result import print_result, show_document
 from mores.io.source import FORMATS
 from mores.metric.judged import read_judged
 from mores.metric.summary import summarise
-from mores.report.base.grid import plain_console
-from mores.report.lists import runs_table, settings_table
-from mores.report.runs import as_data, describe
-from mores.report.score import describe_judgements
 from mores.report.settings import JsonSettings, OutputSettings
 from mores.run import find_runs, open_run
 from mores.settings import Settings, declared, resolve_values, setting, settings_of
@@ -48,6 +44,9 @@ def show(settings: ShownFiles, output: OutputSettings) -> None:
     Each line of JUDGEMENTS holds the text that it judges, so that the file can be shown alone. Where it does not, give
     the file of TEXTS too: each judgement names the id of its text, and every text has one.
     """
+    from mores.report.runs import as_data, describe
+    from mores.report.score import describe_judgements
+
     files, tables = settings.files, () if settings.quiet else None
     if len(files) > 2:
         raise click.UsageError(f"expected one file of texts and one of judgements, not {len(files)} files")
@@ -76,6 +75,8 @@ def runs(settings: FolderSettings, output: JsonSettings) -> None:
 
     FOLDER is this folder unless another is given.
     """
+    from mores.report.lists import runs_table
+
     listed = find_runs(settings.folder)
     rows = [{"folder": str(run.path)} | run.manifest.model_dump(mode="json") for run in listed]
     print_result(rows, runs_table(listed), output.json)
@@ -98,6 +99,9 @@ def show_settings(settings: ConfigSettings, output: JsonSettings) -> None:
     Settings come from the command line, from the file that --config names, from the user's own file, or are defaults.
     Keys are never shown.
     """
+    from mores.report.base.grid import plain_console
+    from mores.report.lists import settings_table
+
     given = {name: value for name in ("config", "model") if (value := getattr(settings, name)) is not None}
     record = load_record(settings.of)
     offered = {entry.name for entry in settings_of(record) if declared(entry).command}

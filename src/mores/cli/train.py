@@ -15,18 +15,13 @@ from mores.cli.result import check_push, print_result, push
 from mores.engine.loop import run
 from mores.errors import ConfigError
 from mores.formatting import megabytes, number, percent
-from mores.metaevaluation.study import NONE
 from mores.models import pull as models
 from mores.report.settings import JsonSettings, PushSettings
-from mores.report.train import tables
 from mores.settings import Settings, apply, setting
-from mores.training.api import export as write_tuned
-from mores.training.api import join_team, sources_of
-from mores.training.api import train as tune
-from mores.training.folder import TrainRun
 from mores.training.settings import ExportSettings, TrainSettings
 
 if TYPE_CHECKING:
+    from mores.training.folder import TrainRun
     from mores.training.tune import TrainingStep
 
 
@@ -42,6 +37,11 @@ def train(settings: TrainSettings, each: EachSettings, hub: PushSettings, output
 
     A stopped run continues where it stopped. On several GPUs: `accelerate launch --no_python mores train ...`.
     """
+    from mores.metaevaluation.study import NONE
+    from mores.report.train import tables
+    from mores.training.api import join_team, sources_of
+    from mores.training.api import train as tune
+
     data, out, every = settings.data, settings.out, each.leave_one_out
     refused = {
         "--push-to-hub uploads one model and --leave-one-out makes several; give only one of them": hub.push_to_hub,
@@ -101,6 +101,8 @@ def export(settings: ExportSettings) -> None:
     A LoRA goes with its base, `mores score --adapter FILE.gguf`; a merged model stands alone, `mores score --model
     embedded:FILE.gguf`. The file says with which prompt it was tuned, so that `mores score` asks with it.
     """
+    from mores.training.api import export as write_tuned
+
     kept = run(apply(write_tuned, settings))
     if kept is not None:
         click.echo(f"the LoRA of rank {settings.rank} keeps {percent(kept)} of what the tuning changed", err=True)

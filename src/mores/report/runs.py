@@ -58,7 +58,7 @@ def as_data(run: Run) -> dict[str, Any]:
     result = getattr(run, "result", None)
     if isinstance(result, Record):
         return data | {"result": result.model_dump(mode="json")}
-    grids = (table for table in run_tables(run) if isinstance(table, Grid))
+    grids = (table.brief() for table in run_tables(run) if isinstance(table, Grid))
     shown = [{"title": grid.title, "columns": grid.names, "rows": list(grid.lines())} for grid in grids]
     return data | {"tables": shown}
 

@@ -44,6 +44,20 @@ def describe(run: ScoreRun) -> ResultDocument:
     return describe_judgements(run.pairs(), "Cultural errors", facts, warning=settings["warning"] or None)
 
 
+def score_lines(run: ScoreRun, lines: int, only_system: bool) -> Iterator[str]:
+    """Yield the score of each line, counted from 0, and that of the system, as COMET prints them; nan for none."""
+    if not only_system:
+        judgements = {judgement.sample_id: judgement for judgement in run.judgements()}
+        for place in range(lines):
+            judgement = judgements.get(str(place + 1))
+            score = judgement.score if judgement else None
+            failure = judgement.failure.reason if judgement and judgement.failure else "the line is empty"
+            shown = f"{score:.4f}" if score is not None else f"{math.nan}\t{' '.join(failure.split())}"
+            yield f"Segment {place}\tscore: {shown}"
+    mean = run.result.mean_score
+    yield f"score: {math.nan if mean is None else mean:.4f}"
+
+
 def describe_judgements(
     pairs: Iterable[Pair],
     title: str,

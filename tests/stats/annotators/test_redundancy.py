@@ -127,7 +127,7 @@ def test_bad_rules_are_named() -> None:
 
 
 def test_votes_are_saved_at_equal_accuracy() -> None:
-    command = [sys.executable, str(SCRIPT), "--campaigns", "8", "--items", "100", "--only", "mixed", "--json"]
+    command = [sys.executable, str(SCRIPT), "--campaigns", "4", "--items", "100", "--only", "mixed", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     result = json.loads(done.stdout)["mixed"]
     assert 0.2 < result["low"] < result["saved"] < result["high"] < 0.55

@@ -41,6 +41,7 @@ def test_each_kind_of_careless_person_is_found_for_its_reason(careless: Careless
         assert person.reasons[0].value < person.reasons[0].expected / 2
 
 
+@pytest.mark.slow
 def test_the_whole_study_is_recovered() -> None:
     """Three models, two types, five languages, nested people, drift and one careless person, who is set aside."""
     plan = Plan(annotators=2, questions=20, drift=-4.0, careless="random")
@@ -58,6 +59,7 @@ def test_the_whole_study_is_recovered() -> None:
     assert [d.annotator for d in drifts.people if (d.adjusted_p or 1) < 0.05] == [plan.drifting]
 
 
+@pytest.mark.slow
 def test_people_of_one_language_each_are_judged_by_models_and_types() -> None:
     """As in the study of CaLMQA, where nobody else rated the same answers."""
     model = MixedModel("rating", ("model*type",), ("language/annotator",))

@@ -39,6 +39,10 @@ class Head(NamedTuple):
     """An address that the label leads to."""
     bare: bool = False
     """Whether the terminal shows a column's values without what stands beside them, such as intervals."""
+    hidden: bool = False
+    """Whether the terminal leaves the column out."""
+    short: str | None = None
+    """What the terminal shows instead, for example a code."""
 
     @property
     def text(self) -> str:
@@ -95,6 +99,11 @@ def _show(value: Any) -> Shown:
     return (text, cell.small) if cell.small else text
 
 
+def _brief(value: Any) -> Shown:
+    """Return a value as the terminal alone shows it."""
+    return value.short if isinstance(value, Head) and value.short is not None else _show(value)
+
+
 class Grid(PageBlock):
     """One table; all of its words are made harmless when it is shown."""
 
@@ -139,6 +148,19 @@ class Grid(PageBlock):
         columns = [as_head(column) for column in self.columns[1:]]
         rows = [(column, *(row[place] for row in self.cells)) for place, column in enumerate(columns)]
         return replace(self, columns=(corner, *self.heads), sections=[("", rows)])
+
+    def brief(self) -> Grid:
+        """Return the form that the terminal shows: without hidden columns, without what stands beside bare values."""
+        heads = [as_head(column) for column in self.columns]
+        places = [place for place, head in enumerate(heads) if not head.hidden]
+
+        def shorten(row: Row) -> list[Shown]:
+            values = [_brief(value) for value in row]
+            return [ends(values[place])[0] if heads[place].bare else values[place] for place in places]
+
+        sections = [(heading, [shorten(row) for row in rows]) for heading, rows in self.sections]
+        words = frozenset(new for new, place in enumerate(places) if place in self.words)
+        return replace(self, columns=[str(_brief(heads[place])) for place in places], sections=sections, words=words)
 
     def lines(self) -> Iterator[tuple[str, list[Shown]]]:
         """Return every row with the heading that it stands under."""
@@ -222,18 +244,13 @@ class Grid(PageBlock):
     # ---- the terminal ------------------------------------------------------------------------------------------
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        bare = {place for place, column in enumerate(self.columns) if as_head(column).bare}
-        sections, notes, hidden = [], list(self.notes), 0
-        for heading, rows in self.sections:
-            kept = [[_show(value) for value in row] for row in rows[: self.most]]
-            hidden += len(rows) - len(kept)
-            shown = [[ends(value)[0] if place in bare else value for place, value in enumerate(row)] for row in kept]
-            sections.append((heading, shown))
-        if hidden:
+        brief, notes = self.brief(), list(self.notes)
+        sections = [(heading, rows[: self.most]) for heading, rows in brief.sections]
+        if hidden := len(self.rows) - sum(len(rows) for _, rows in sections):
             notes[-1:] = ["; ".join(filter(None, [*notes[-1:], f"{hidden:,} more are on the page and in the files"]))]
         if self.title:
             yield Text(harmless(self.title), style="italic")
-        yield from self._lay_out(Laid(self.names, sections, self.words), options.max_width)
+        yield from self._lay_out(Laid(brief.names, sections, brief.words), options.max_width)
         for note in filter(None, notes):
             yield Text(harmless(note), style="dim")
 

@@ -28,7 +28,14 @@ from mores.report.base.charts import GroupedBars, IntervalRow, Intervals, spoken
 from mores.report.base.grid import Cell, Grid, Head, Heat, make_grid
 from mores.report.base.names import group_name, numbered
 from mores.report.base.shapes import Radar, RadarProfile, Ranks, Shades, World, shades
-from mores.report.bench.tables import figure_table, headline_of, references_of, standing_table, statement_table
+from mores.report.bench.tables import (
+    figure_table,
+    headline_of,
+    references_of,
+    result_table,
+    standing_table,
+    statement_table,
+)
 from mores.types import MUCH_MISSING, Result
 
 SMALL = 4
@@ -116,7 +123,9 @@ def _section(
     title = f"{next(iter(best.figures), 'score').capitalize()} with 95% intervals"
     rows = [IntervalRow(model, headline_of(r), _counts(r) if len(named) > 1 else "") for model, r in named.items()]
     body += [Intervals(title, rows, references=references_of(best)), key(text)]
-    if figures := figure_table(named):
+    if len(named) == 1:
+        body.append(Fold("All figures", [result_table(best)]))
+    elif figures := figure_table(named):
         body += [Heading("All figures"), figures]
     if statements := statement_table(named):
         body += [Heading("Statements alone"), Caution("Flatters", FLATTERS), statements]

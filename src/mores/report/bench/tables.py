@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from mores.benchmark.benchmark import Benchmark
-from mores.benchmark.board import Board, Gap, Leaderboard, Standing
+from mores.benchmark.board import Board, Gap, Leaderboard
 from mores.benchmark.contract import BenchmarkCheck
 from mores.benchmark.score import BenchResult
 from mores.formatting import (
@@ -21,6 +22,7 @@ from mores.formatting import (
     to,
 )
 from mores.report.base.grid import Cell, Grid, Head, Row, make_grid, share_cell
+from mores.report.base.names import group_name
 from mores.types import Result
 
 PARTS = "statements"
@@ -59,17 +61,20 @@ def references_of(result: BenchResult, of: str = "") -> dict[str, float]:
 
 def tables(results: Sequence[BenchResult]) -> list[Grid | str]:
     """Return a table for each run, then a line for each: what a reader wants to know comes last."""
-    return [*map(_result_table, results), *(result.headline for result in results)]
+    return [*map(result_table, results), *(result.headline for result in results)]
 
 
-def _result_table(result: BenchResult) -> Grid:
+def result_table(result: BenchResult) -> Grid:
     """Return all figures, overall and by group, with what a reader needs beside them."""
 
-    def line(name: str, figures: Mapping[str, Result]) -> Row:
+    def line(name: str | Head, figures: Mapping[str, Result]) -> Row:
         first = next(iter(figures.values()))
         return [name, *(share_cell(figures.get(each)) for each in result.figures), first.n, first.unscored]
 
-    groups = [(f"by {grouping}", [line(*group) for group in by.items()]) for grouping, by in result.by.items()]
+    groups = [
+        (f"by {grouping}", [line(Head(group_name(grouping, group), short=group), of) for group, of in by.items()])
+        for grouping, by in result.by.items()
+    ]
     compared = [f"{name} {percent(value)}" for name, value in result.references.items()]
     if result.rows and result.rows.value is not None:
         compared.insert(0, f"statements alone {percent(result.rows.value)}")
@@ -88,20 +93,20 @@ def _result_table(result: BenchResult) -> Grid:
 
 
 def figure_table(named: Mapping[str, BenchResult]) -> Grid | None:
-    """Return every figure of every model, where there are more than the headline."""
+    """Return every figure of several models, where there are more than the headline."""
     figures = list(dict.fromkeys(name for result in named.values() for name in result.figures))
     if len(figures) < 2:
         return None
     others = {name: references_of(next(iter(named.values())), name) for name in figures}
     lines = list(dict.fromkeys(line for references in others.values() for line in references))
     rows: list[Row] = [
-        (model, *(_figure(result.figures.get(name)) for name in figures)) for model, result in named.items()
+        (model, *(figure_cell(result.figures.get(name)) for name in figures)) for model, result in named.items()
     ]
     rows += [(f"“{line}”", *(percent(others[name].get(line)) for name in figures)) for line in lines]
     return make_grid("All figures", ("model", *figures), rows)
 
 
-def _figure(result: Result | None) -> Cell:
+def figure_cell(result: Result | None) -> Cell:
     """Return a figure with its interval and how many are left out."""
     small = " ".join(filter(None, (between(result), left_out(result.unscored)))) if result else ""
     return Cell(percent(result.value if result else None), small=small, hint=possible(result))
@@ -116,8 +121,8 @@ def statement_table(named: Mapping[str, BenchResult]) -> Grid | None:
     rows = [
         (
             model,
-            _figure(headline_of(result)),
-            _figure(result.rows),
+            figure_cell(headline_of(result)),
+            figure_cell(result.rows),
             *(percent(references_of(result, PARTS).get(name)) for name in names),
         )
         for model, result in in_parts.items()
@@ -158,20 +163,29 @@ def standing_table(leaderboard: Leaderboard, begin: Mapping[str, str], by: str =
 
     Models are grouped `by` a fact, and have the others in columns.
     """
-    known = dict.fromkeys(name for each in leaderboard.standings for name in each.facts if name != by)
+    known = [
+        Head(name, hidden=True)
+        for name in dict.fromkeys(name for each in leaderboard.standings for name in each.facts if name != by)
+    ]
     groups: dict[str, list[Row]] = {}
     for each in leaderboard.standings:
         head = Head(f"{each.rank or NOTHING}. {each.model}", link=begin.get(each.folder, ""))
-        facts, gaps = (each.facts.get(name, NOTHING) for name in known), (_gap(each.best), _gap(each.next))
-        row = (head, *facts, _figure(each.result), *gaps, each.result.n, each.result.unscored)
-        groups.setdefault(_group_of(each, by), []).append(row)
-    columns = ("model", *known, leaderboard.figure, "against the best", "against the next", "n", "unscored")
+        facts, gaps = (each.facts.get(name.label, NOTHING) for name in known), (_gap(each.best), _gap(each.next))
+        value, interval = share_cell(each.result)
+        figure = Cell(value, small=interval, hint=possible(each.result))
+        group = f"{by}: {each.facts.get(by, 'not known')}" if by else ""
+        groups.setdefault(group, []).append((head, *facts, figure, *gaps, each.result.n, each.result.unscored))
+    columns: list[str | Head] = [
+        "model",
+        *known,
+        leaderboard.figure,
+        "against the best",
+        "against the next",
+        "n",
+        "unscored",
+    ]
     words = frozenset(range(len(known) + 1))
     return Grid(columns, list(groups.items()), f"{leaderboard.title}: ranks", words=words)
-
-
-def _group_of(standing: Standing, by: str) -> str:
-    return f"{by}: {standing.facts.get(by, 'not known')}" if by else ""
 
 
 def _gap(gap: Gap | None) -> Cell:
@@ -190,34 +204,20 @@ def board_tables(board: Board) -> list[Grid | str]:
         title = "Ranks among the models that were run on all of these"
         rows = [(model, *map(str, places)) for model, places in shift.ranks.items()]
         ranks = [make_grid(title, ("model", *shift.benchmarks), rows)]
-    tables = [_leaderboard_table(each, board.by) for each in board.leaderboards]
+    tables = [replace(standing_table(each, {}, board.by), notes=_standing_notes(each)) for each in board.leaderboards]
     return [*tables, *ranks, *map(_leaderboard_headline, board.leaderboards)]
 
 
-def _leaderboard_table(leaderboard: Leaderboard, by: str = "") -> Grid:
+def _standing_notes(leaderboard: Leaderboard) -> list[str]:
+    """Return what the page shows by itself: references, what could not be graded, and remarks."""
     references = ", ".join(f"{name} {percent(value)}" for name, value in leaderboard.references.items())
     ungraded = [  # by kind; a question may have several answers, so they are not those in the table
         f"{each.model}: " + "; ".join(filter(None, (show_failures(each.failures), possible(each.result))))
         for each in leaderboard.standings
         if each.failures
     ]
-    notes = [
-        f"for comparison: {references}" if references else "",
-        "* adjusted p < 0.05",
-        *ungraded,
-        *leaderboard.notes,
-    ]
-    columns = ("", "model", leaderboard.figure, "p, best", "p, next", "n", "unscored")
-    groups: dict[str, list[Row]] = {}
-    for each in leaderboard.standings:
-        rank, gaps = NOTHING if each.rank is None else str(each.rank), (_chance(each.best), _chance(each.next))
-        row = (rank, each.model, share_cell(each.result), *gaps, each.result.n, each.result.unscored)
-        groups.setdefault(_group_of(each, by), []).append(row)
-    return Grid(columns, list(groups.items()), leaderboard.title, [note for note in notes if note], frozenset({1}))
-
-
-def _chance(gap: Gap | None) -> str:
-    return f"{p_value(gap.adjusted)}{'*' if gap.significant else ' '}" if gap else ""
+    compared = [f"for comparison: {references}"] if references else []
+    return [*compared, "differences in points; * adjusted p < 0.05", *ungraded, *leaderboard.notes]
 
 
 def _leaderboard_headline(leaderboard: Leaderboard) -> str:

@@ -3,42 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from mores.benchmark.benchmark import Label
 from mores.diagnosis import calibration, stability
 from mores.diagnosis.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, CalibrationCase, CalibrationResult
 from mores.diagnosis.stability import ALWAYS, BEST, MAJORITY, MEAN, NEVER, PLURALITY, SOMETIMES, WORST, Stability
-from mores.formatting import percent, points, to
+from mores.formatting import percent
 from mores.report.base.blocks import Fold, Frame, PageBlock, key
 from mores.report.base.charts import Chart, Stack, StackPart, Stacks
-from mores.report.base.grid import Cell, Grid, Head, make_grid
+from mores.report.base.grid import Grid, Head, make_grid
 from mores.report.base.names import group_name, numbered
 from mores.report.base.plots import Axis, BinCount, CurveLine, Curves
-from mores.report.diagnose import items
-from mores.stats.calibration import (
-    ACCURACY,
-    AT_90,
-    AT_HALF,
-    AUROC,
-    BRIER,
-    CHANCE,
-    CONFIDENCE,
-    ECE,
-    FIGURES,
-    GAIN,
-    GAP,
-)
+from mores.report.bench.tables import figure_cell
+from mores.report.diagnose import items, tables
+from mores.stats.calibration import ACCURACY
 from mores.types import Result
 
 SOURCES = {VERBALISED: "stated", LIKELIHOOD: "likelihood", AGREEMENT: "agreement"}
 """Kinds of confidence, in short."""
-SHORT = {ECE: "ECE, points", BRIER: "Brier", AT_90: "correct at 90%+"}
-"""Figures of calibration that are broken down by group."""
-WIDE = {
-    ECE: "ECE, points", CHANCE: "ECE by chance", BRIER: "Brier", CONFIDENCE: "mean confidence", ACCURACY: "correct",
-    GAP: "overconfident by", AT_90: "correct at 90%+", AUROC: "AUROC", AT_HALF: "more confident half correct",
-    GAIN: "gain from that",
-}  # fmt: skip
 CURVES = {BEST: "best of n", MEAN: "mean", MAJORITY: "majority of n", PLURALITY: "most frequent", WORST: "worst of n"}
 KINDS = (StackPart("always correct", 2), StackPart("sometimes correct", 5), StackPart("never correct", 4))
 LANGUAGE = "language"
@@ -59,7 +42,7 @@ def calibration_part(results: Sequence[CalibrationResult], limit: int) -> list[P
     text = (
         "ECE: mean difference between confidence and accuracy in percentage points; “by chance” is the ECE of a "
         "perfectly calibrated model. Brier: 0 is perfect. AUROC: how often a correct answer has a higher confidence "
-        "than a wrong one. “✕3”: three more could not be used; they are in no number."
+        "than a wrong one."
     )
     unused_counts = []
     for name, result in by_source.items():
@@ -72,7 +55,7 @@ def calibration_part(results: Sequence[CalibrationResult], limit: int) -> list[P
         items.paragraph(calibration.paragraph(results[0])),
         *others,
         *_calibration_charts(by_source),
-        _confidence_table(by_source),
+        *map(tables.calibration_figures, results),
         key(text),
         *(_calibration_by(by_source, name) for name in items.groupings(shared)),
         Fold("All bins", [_bin_table(name, result) for name, result in by_source.items()]),
@@ -135,47 +118,13 @@ def _reliability(name: str, result: CalibrationResult) -> Curves:
     return Curves(f"Reliability: {name}", [line], axis, "correct", diagonal, columns)
 
 
-def _figure_cell(name: str, result: Result | None, *, sized: bool = False) -> Cell:
-    if name in (ECE, CHANCE):
-        return items.number_cell(result, 1, sized=sized)
-    if name in (BRIER, AUROC):
-        return items.number_cell(result, 3, sized=sized)
-    if name in (GAP, GAIN) and result:
-        return Cell(points(result.value), small=to(result.low, result.high))
-    return items.share_cell(result, sized=sized)
-
-
-def _confidence_table(by_source: Mapping[str, CalibrationResult]) -> Grid:
-    figures = {name: WIDE[name] for name in WIDE if name in FIGURES}
-    rows = [
-        (
-            Head(name, f"{result.figures[ACCURACY].n:,} answers"),
-            *(_figure_cell(figure, result.figures.get(figure), sized=figure == AT_90) for figure in figures),
-        )
-        for name, result in by_source.items()
-    ]
-    return make_grid("Confidence and correctness", ("confidence", *figures.values()), rows)
-
-
 def _calibration_by(by_source: Mapping[str, CalibrationResult], grouping: str) -> Fold:
-    sizes: dict[str, int] = {}
-    for result in by_source.values():
-        for group, figures in result.by.get(grouping, {}).items():
-            sizes[group] = max(sizes.get(group, 0), figures[ACCURACY].n)
-    shown = [(figure, label, source) for figure, label in SHORT.items() for source in by_source]
-    groups = items.largest(sizes)
-    rows = [
-        (
-            Head(group_name(grouping, g), muted=sizes[g] < calibration.FEW),
-            *(
-                _figure_cell(f, by_source[s].by.get(grouping, {}).get(g, {}).get(f), sized=f != BRIER)
-                for f, _, s in shown
-            ),
-        )
-        for g in groups
-    ]
-    columns = [Head(label, source if len(by_source) > 1 else "") for _, label, source in shown]
-    body = [make_grid(f"Calibration by {grouping}", (grouping, *columns), rows), *items.more_groups(len(sizes))]
+    body: list[PageBlock] = []
+    for name, result in by_source.items():
+        if groups := result.by.get(grouping, {}):
+            largest = items.largest({group: figures[ACCURACY].n for group, figures in groups.items()})
+            grid = tables.calibration_by(result, grouping, largest)
+            body += [replace(grid, title=f"{name}, by {grouping}"), *items.more_groups(len(groups))]
     return Fold(f"By {grouping}", body, grouping in ("language", "topic"))
 
 
@@ -184,7 +133,7 @@ def _bin_table(name: str, result: CalibrationResult) -> Grid:
     for bar in filter(lambda bar: bar.n, result.bins):
         head = Head(f"{percent(bar.low, 0)} to {percent(bar.high, 0)} confident", name)
         accuracy = Result(name="", value=bar.accuracy, low=bar.accuracy_low, high=bar.accuracy_high, n=bar.n)
-        rows.append((head, bar.n, percent(bar.confidence), items.share_cell(accuracy)))
+        rows.append((head, bar.n, percent(bar.confidence), figure_cell(accuracy)))
     return make_grid(f"Bins: {name}", ("confidence", "n", "mean confidence", "correct"), rows)
 
 
@@ -222,13 +171,13 @@ def stability_part(result: Stability, limit: int) -> list[PageBlock]:
         items.paragraph(stability.paragraph(result)),
         Frame([*_stability_curves(result), *_stability_bars(result, LANGUAGE)], "many wide even"),
         key(text),
-        _stability_table({"All": result.figures}, f"{result.questions:,} questions"),
+        tables.stability_figures(result),
     ]
     for name in items.groupings(name for name, groups_of_name in result.by.items() if len(groups_of_name) > 1):
         groups = items.largest(
             {group: figures[MEAN].n + figures[MEAN].unscored for group, figures in result.by[name].items()}
         )
-        table = _stability_table({group_name(name, group): result.by[name][group] for group in groups}, "")
+        table = tables.stability_by(result, name, groups)
         charts = [] if name == LANGUAGE else _stability_bars(result, name)
         body.append(Fold(f"By {name}", [*charts, table, *items.more_groups(len(result.by[name]))]))
     return [*body, items.unused(result.missing), *items.notes(result.notes), *_unstable_items(result, limit)]
@@ -260,20 +209,6 @@ def _stability_bars(result: Stability, grouping: str) -> list[PageBlock]:
 
 def _kinds(figures: Mapping[str, Result]) -> list[int]:
     return [round((figures[name].value or 0.0) * figures[name].n) for name in (ALWAYS, SOMETIMES, NEVER)]
-
-
-def _stability_table(figures_of: Mapping[str, Mapping[str, Result]], note: str) -> Grid:
-    names = [name for name in CURVES if any(name in figures for figures in figures_of.values())]
-    kinds = (ALWAYS, SOMETIMES, NEVER)
-    rows = [
-        (
-            Head(row, note or f"n {figures[MEAN].n:,}"),
-            *(items.share_cell(figures.get(name)) for name in (*names, *kinds)),
-        )
-        for row, figures in figures_of.items()
-    ]
-    columns = ("questions", *(CURVES[name] for name in names), *(f"{name} correct" for name in kinds))
-    return make_grid("Several answers to each question", columns, rows)
 
 
 def _unstable_items(result: Stability, limit: int) -> list[PageBlock]:

@@ -11,15 +11,16 @@ from mores.report.base.blocks import Fold, Heading, PageBlock, key
 from mores.report.base.charts import Stack, StackPart, Stacks
 from mores.report.base.grid import Cell, Head, Heat, make_grid
 from mores.report.base.names import group_name
-from mores.report.diagnose import items
+from mores.report.bench.tables import figure_cell
+from mores.report.diagnose import items, tables
 
 
 def errors_part(
-    results: Sequence[ErrorsResult], tables: Sequence[ErrorTable], checks: Sequence[TypeCheck], limit: int
+    results: Sequence[ErrorsResult], several: Sequence[ErrorTable], checks: Sequence[TypeCheck], limit: int
 ) -> list[PageBlock]:
     """Figure 9 and Table 4, each model by language, the answers with their types, and the judge against people."""
-    compared = tables or ([compare_models(results)] if results else [])
-    charts = [block for table in compared for block in _error_table(table)]
+    compared = several or ([compare_models(results)] if results else [])
+    charts = [block for table in compared for block in _error_table(table, alone=len(results) == 1 and not several)]
     if len(results) == 1:
         body = [items.paragraph(errors.paragraph(results[0])), *charts, *_errors_of(results[0], limit)]
     else:
@@ -39,30 +40,20 @@ def _types(names: Iterable[str]) -> list[StackPart]:
     return [StackPart(name, order.get(name, len(order))) for name in names]
 
 
-def _error_table(table: ErrorTable) -> list[PageBlock]:
+def _error_table(table: ErrorTable, *, alone: bool) -> list[PageBlock]:
     names = [row.type for row in table.types]
     stacks = [Stack(bar.model, [bar.counts.get(name, 0) for name in names]) for bar in table.models]
-    several = table.models if len(table.models) > 1 else ()
-    rows = [
-        (
-            row.type,
-            row.count,
-            items.share_cell(row.share),
-            *(items.share_cell(bar.shares.get(row.type)) for bar in several),
-        )
-        for row in table.types
-    ]
-    columns = ("type", "wrong answers", "share", *(bar.model for bar in several))
     return [
         Stacks("Kinds of errors by model", stacks, _types(names)),
-        make_grid("Kinds of errors", columns, rows),
+        *([] if alone else [tables.compared_kinds(table)]),
         key("Shares are of the wrong answers that have a type; “✕3”: three more have none."),
         *items.notes(table.notes),
     ]
 
 
 def _errors_of(result: ErrorsResult, limit: int) -> list[PageBlock]:
-    body: list[PageBlock] = [
+    body: list[PageBlock] = [tables.error_kinds(result)]
+    body += [
         _errors_by(result, name) for name in items.groupings(n for n, groups in result.by.items() if len(groups) > 1)
     ]
     failed = {f"the judge failed: {name_failure(kind)}": count for kind, count in result.failures.items()}
@@ -107,18 +98,16 @@ def _check(check: TypeCheck) -> list[PageBlock]:
         (
             Head(person, f"n {sum(check.confusion[person].values()):,}"),
             *(_agreement_cell(check, person, judge) for judge in types),
-            items.share_cell(check.recall.get(person)),
+            figure_cell(check.recall.get(person)),
         )
         for person in names
     ]
     table = make_grid("The judge against people", ("people", *types, "same type"), rows, kind=Heat)
-    figures = (items.share_cell(check.accuracy, sized=True), items.number_cell(check.kappa, 2, sized=True))
-    summary = make_grid("Agreement", ("judge", "accuracy", "Cohen’s kappa"), [(check.judge, *figures)])
     matrix = [table, key("Rows: the type that people gave; columns: the judge’s.")] if names else []
     return [
         Heading("The judge against people: ", [check.judge]),
         items.paragraph(errors.check_paragraph(check)),
-        summary,
+        tables.check_figures(check),
         *matrix,
         items.unused({f"the judge failed: {name_failure(kind)}": count for kind, count in check.failures.items()}),
     ]

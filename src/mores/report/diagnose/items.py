@@ -1,4 +1,4 @@
-"""Building blocks of the page of diagnoses: cells, groups, and cards of items."""
+"""Building blocks of the page of diagnoses: groups, and cards of items."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from mores.diagnosis.stability import Cluster
-from mores.formatting import NOTHING, between, left_out, number, percent, span
+from mores.formatting import NOTHING
 from mores.report.base.blocks import CountList, Fold, Heading, Notes, PageBlock, Paragraph, key
-from mores.report.base.grid import Cell
 from mores.report.base.names import direction, group_name, without_overrides
-from mores.types import Result
 
 SHOWN = 3
 """Cards of a list that are visible at once."""
@@ -36,24 +34,7 @@ def notes(texts: Iterable[str]) -> list[PageBlock]:
     return [Notes(remarks, "notes key")] if remarks else []
 
 
-# ---- numbers ---------------------------------------------------------------------------------------------------
-
-
-def share_cell(result: Result | None, *, sized: bool = False) -> Cell:
-    """Return a percentage with its interval, the number of unscored cases and, if `sized`, the number of cases."""
-    return _cell(percent(result.value if result else None), between(result), result, sized)
-
-
-def number_cell(result: Result | None, digits: int, *, sized: bool = False) -> Cell:
-    """Return any other number, in the same form."""
-    interval = span(result.low, result.high, digits) if result else ""
-    return _cell(number(result.value if result else None, digits), interval, result, sized)
-
-
-def _cell(text: str, interval: str, result: Result | None, sized: bool) -> Cell:
-    if result is None or result.value is None:
-        return Cell(NOTHING, small=left_out(result.unscored) if result else "")
-    return Cell(text, small=" ".join(filter(None, (interval, f"n {result.n:,}" * sized, left_out(result.unscored)))))
+# ---- groups ----------------------------------------------------------------------------------------------------
 
 
 def largest(sizes: Mapping[str, int]) -> list[str]:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import chain
 
 from mores.benchmark.benchmark import Label
 from mores.diagnosis import locality, retrieval, translation
-from mores.diagnosis.change import GAIN, Matrix, RunChange, Uncertain
+from mores.diagnosis.change import Matrix, RunChange, Uncertain
 from mores.diagnosis.evidence import NAMES
-from mores.diagnosis.locality import LEAST, Local, Locality, LocalityProfile, LocalityShift, Moved, Rank
+from mores.diagnosis.locality import LEAST, Local, Locality, LocalityProfile, LocalityShift, Rank
 from mores.diagnosis.retrieval import Fault, RetrievalCase, RetrievalResult
 from mores.diagnosis.translation import QuestionVersion, TranslationCase, TranslationResult
-from mores.formatting import NOTHING, SIGNIFICANT, name_failure, number, p_value, percent, points, to
+from mores.formatting import NOTHING, SIGNIFICANT, name_failure, p_value, percent, points, to
 from mores.report.base.blocks import Fold, Frame, Heading, PageBlock, key
 from mores.report.base.charts import IntervalRow, Intervals, Stack, StackPart, Stacks
-from mores.report.base.grid import Cell, Grid, Head, Heat, make_grid
+from mores.report.base.grid import Cell, Head, Heat, make_grid, number_cell
 from mores.report.base.names import group_name
-from mores.report.diagnose import items
+from mores.report.diagnose import items, tables
 from mores.types import Result
 
 FAULTS = {Fault.NOT_FOUND: 7, Fault.NOT_USED: 1, Fault.USED_WRONGLY: 4, Fault.UNDECIDED: 5}
@@ -73,7 +72,8 @@ def _gains(
     body: list[PageBlock] = [_changes(rows, f"{title}, by {first}" if first else title), key(STAR)]
     body += [*items.more_groups(len(by[first])), *more.get(first, ())] if first else []
     for name in shown:
-        details = _change_table(by[name], name)
+        groups = items.largest({group: change.gain.n for group, change in by[name].items()})
+        details: list[PageBlock] = [tables.change_by(by[name], name, groups), *items.more_groups(len(by[name]))]
         if name != first:
             rows = [overall, *_change_rows(by[name], name)]
             details = [_changes(rows, f"{title}, by {name}"), *more.get(name, ()), *details]
@@ -85,31 +85,8 @@ def _changes(rows: Sequence[IntervalRow], title: str) -> Intervals:
     return Intervals(title, rows, "points", zero="no change")
 
 
-def _change_table(by: Mapping[str, RunChange], grouping: str) -> list[PageBlock]:
-    names = [name for name in next(iter(by.values())).figures if name != GAIN]
-    rows = []
-    for group in items.largest({group: change.gain.n for group, change in by.items()}):
-        change, gain = by[group], by[group].gain
-        rows.append(
-            (
-                Head(group_name(grouping, group), f"n {gain.n:,}"),
-                *(items.share_cell(change.figures[name]) for name in names),
-                Cell(points(gain.value), small=to(gain.low, gain.high), star=_significant(change.adjusted)),
-                p_value(change.p),
-                p_value(change.adjusted),
-                f"{change.matrix.second:,} / {change.matrix.first:,}",
-            )
-        )
-    columns = (grouping, *(f"correct {name}" for name in names), "change, points", "p", "adjusted p", "gained / lost")
-    return [make_grid(f"By {grouping}", columns, rows), *items.more_groups(len(by))]
-
-
-def _figure_table(figures: Mapping[str, Result], change: RunChange, title: str) -> Grid:
-    shares = [name for name in figures if name != GAIN]
-    gain = (points(change.gain.value), to(change.gain.low, change.gain.high))
-    cells = (items.share_cell(figures[name], sized=True) for name in shares)
-    row = ("All questions", *cells, gain, p_value(change.p), p_value(change.mcnemar))
-    return make_grid(title, ("questions", *shares, "change, points", "p, permutation", "p, McNemar"), [row])
+def _chance(change: RunChange) -> str:
+    return f"Change: p {p_value(change.p)} (permutation test), p {p_value(change.mcnemar)} (McNemar’s test)."
 
 
 def _uncertain(uncertain: Uncertain) -> PageBlock:
@@ -130,8 +107,9 @@ def retrieval_part(result: RetrievalResult, limit: int) -> list[PageBlock]:
     return [
         items.paragraph(retrieval.paragraph(result)),
         Frame([_matrix(result.change.matrix, NAMES), *_fault_bars(result, "")]),
-        _figure_table(result.figures, result.change, "Without and with evidence"),
-        key(f"Search: {result.search}. Popularity: {result.popularity}."),
+        tables.change_figures(result),
+        key(f"{_chance(result.change)} Search: {result.search}. Popularity: {result.popularity}."),
+        tables.fault_figures(result),
         *_gains(result.change, result.by, "Change with evidence", more),
         *_retrieval_unused(result),
         *items.notes(result.notes),
@@ -213,7 +191,8 @@ def translation_part(result: TranslationResult, limit: int) -> list[PageBlock]:
     return [
         items.paragraph(translation.paragraph(result)),
         _matrix(matrix, result.names),
-        _figure_table(result.figures, result.change, "Both versions"),
+        tables.change_figures(result),
+        key(_chance(result.change)),
         *_gains(result.change, result.by, f"Change if asked {second}", {}),
         items.unused(result.left_out),
         _uncertain(result.uncertain),
@@ -258,6 +237,8 @@ def locality_part(result: Locality) -> list[PageBlock]:
         blocks = [items.paragraph(locality.paragraph(others)), *chain.from_iterable(charts[OPEN:])]
         body.append(Fold(f"{len(charts) - OPEN:,} more profiles", blocks))
     if with_groups:
+        numbers = [tables.profile_table(profile, result.grouping) for profile in with_groups[:PROFILES]]
+        body.append(Fold("All numbers", numbers))
         body.append(key(STAR + f" Groups with fewer than {LEAST} questions are not tested."))
     for name in result.benchmarks:
         body += _profile_table([p for p in with_groups if p.benchmark == name], name, result.grouping)
@@ -321,9 +302,10 @@ def _local_cell(local: Local | None) -> Cell:
 
 def _shift(shift: LocalityShift) -> list[PageBlock]:
     rows = [
-        IntervalRow(row.model, _place(row.first), star=_moved(row), second=_place(row.second)) for row in shift.models
+        IntervalRow(row.model, _place(row.first), star=tables.has_moved(row), second=_place(row.second))
+        for row in shift.models
     ]
-    tau = items.number_cell(shift.tau, 2)
+    tau = number_cell(shift.tau)
     text = f"Kendall’s τ of both: {tau.text} {tau.small}, {shift.tau.n:,} models. 1: the same order; 0: unrelated."
     unranked = (
         [key(f"Not ranked, because they are on only one of the two: {', '.join(shift.left_out)}.")]
@@ -334,31 +316,13 @@ def _shift(shift: LocalityShift) -> list[PageBlock]:
         Heading("Ranks: ", [shift.first, shift.second]),
         Intervals("Rank of each model on both, with 95% intervals", rows, "place", pair=(shift.first, shift.second)),
         key(f"{text} * significant change."),
-        Fold("All numbers", [_rank_table(shift)]),
+        Fold("All numbers", [tables.rank_table(shift)]),
         *unranked,
     ]
 
 
 def _place(rank: Rank) -> Result:
     return Result(name="place", value=rank.rank, low=rank.low, high=rank.high)
-
-
-def _moved(row: Moved) -> bool:
-    low, high = row.shift.low, row.shift.high
-    return low is not None and high is not None and (low > 0 or high < 0)
-
-
-def _rank_table(shift: LocalityShift) -> Grid:
-    rows = []
-    for row in shift.models:
-        ranks = (
-            (f"{rank.rank}{'=' if rank.tied else ''}", f"{rank.low}–{rank.high}, {percent(rank.credit)}")
-            for rank in (row.first, row.second)
-        )
-        interval = to(row.shift.low, row.shift.high, partial(number, digits=1))
-        rows.append((row.model, *ranks, Cell(number(row.shift.value, 1), small=interval, star=_moved(row))))
-    columns = ("model", f"rank on {shift.first}", f"rank on {shift.second}", "shift")
-    return make_grid("Ranks on both benchmarks", columns, rows)
 
 
 def _locality_unused(result: Locality) -> list[PageBlock]:

@@ -1,21 +1,24 @@
-"""The tables of a diagnosis in the terminal: the figures, the figures by group, and the paragraph."""
+"""The tables of a diagnosis: figures, figures by group, kinds of errors, ranks; the terminal shows their short form."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from mores.diagnosis import stability
 from mores.diagnosis.calibration import CalibrationResult
-from mores.diagnosis.change import GAIN, By
-from mores.diagnosis.errors import ErrorsResult, ErrorTable, TypeCheck, type_names
+from mores.diagnosis.change import GAIN, RunChange
+from mores.diagnosis.errors import ErrorsResult, ErrorTable, TypeCheck
 from mores.diagnosis.folder import paragraph
-from mores.diagnosis.locality import Locality, Rank
+from mores.diagnosis.locality import Locality, LocalityProfile, LocalityShift, Moved
 from mores.diagnosis.retrieval import RetrievalResult
 from mores.diagnosis.stability import Stability
 from mores.diagnosis.translation import TranslationResult
-from mores.formatting import name_failure, number, p_equals, percent, points, show_failures
-from mores.report.base.grid import Grid, Row, make_grid
+from mores.formatting import name_failure, number, p_equals, p_value, percent, points, show_failures, to
+from mores.report.base.grid import Cell, Grid, Head, make_grid
+from mores.report.base.names import group_name
+from mores.report.bench.tables import figure_cell
 from mores.stats import calibration as reliability
 from mores.types import Record, Result
 
@@ -45,88 +48,166 @@ def grids(result: Record) -> Iterator[Grid]:
 # ---- tables ----------------------------------------------------------------------------------------------------
 
 
-def _calibration(result: CalibrationResult) -> Iterator[Grid]:
-    title = f"calibration: {result.model} on {result.benchmark}, {result.source}"
-    yield _figures(title, result.figures, _counts(result.missing | {"not attempted": result.not_attempted}))
+def calibration_figures(result: CalibrationResult, more: str = "") -> Grid:
+    """Return the figures of one kind of confidence."""
+    return _figures(f"calibration: {result.model} on {result.benchmark}, {result.source}", result.figures, more)
+
+
+def calibration_by(result: CalibrationResult, grouping: str, groups: Iterable[str] | None = None) -> Grid:
+    """Return the figures of some groups, or of all."""
     columns = (reliability.ECE, reliability.CONFIDENCE, reliability.ACCURACY, reliability.AT_90)
-    yield from _groups(result.by, columns, reliability.ACCURACY)
+    return _by(result.by[grouping], grouping, columns, reliability.ACCURACY, (reliability.BRIER,), groups)
+
+
+def _calibration(result: CalibrationResult) -> Iterator[Grid]:
+    yield calibration_figures(result, _counts(result.missing | {"not attempted": result.not_attempted}))
+    yield from (calibration_by(result, grouping) for grouping in _broken_down(result.by))
+
+
+def stability_figures(result: Stability, more: str = "") -> Grid:
+    """Return the figures of several answers to each question."""
+    title = f"stability: {result.model} on {result.benchmark}, {result.depth} answers to each question"
+    return _figures(title, result.figures, more)
+
+
+def stability_by(result: Stability, grouping: str, groups: Iterable[str] | None = None) -> Grid:
+    """Return the figures of some groups, or of all."""
+    columns = (stability.MEAN, stability.BEST, stability.WORST, stability.SOMETIMES)
+    more = (stability.MAJORITY, stability.PLURALITY, stability.ALWAYS, stability.NEVER)
+    return _by(result.by[grouping], grouping, columns, stability.MEAN, more, groups)
 
 
 def _stability(result: Stability) -> Iterator[Grid]:
-    title = f"stability: {result.model} on {result.benchmark}, {result.depth} answers to each question"
-    yield _figures(title, result.figures, _counts(result.missing))
-    columns = (stability.MEAN, stability.BEST, stability.WORST, stability.SOMETIMES)
-    yield from _groups(result.by, columns, stability.MEAN)
+    yield stability_figures(result, _counts(result.missing))
+    yield from (stability_by(result, grouping) for grouping in _broken_down(result.by))
 
 
-def _retrieval(result: RetrievalResult) -> Iterator[Grid]:
-    title = f"retrieval: {result.model} on {result.benchmark}, {result.search}"
-    yield _figures(title, result.figures, _uncertain(result))
-    yield _figures("faults with evidence", result.faults, "")
-    yield from _changes(result.by)
+def change_figures(result: RetrievalResult | TranslationResult, more: str = "") -> Grid:
+    """Return the figures of the same questions in two runs."""
+    if isinstance(result, RetrievalResult):
+        title = f"retrieval: {result.model} on {result.benchmark}, {result.search}"
+    else:
+        title = f"{result.names[0]} and {result.names[1]}: {result.model} on {result.benchmark}"
+    return _figures(title, result.figures, more)
 
 
-def _translation(result: TranslationResult) -> Iterator[Grid]:
-    title = f"{result.names[0]} and {result.names[1]}: {result.model} on {result.benchmark}"
-    yield _figures(title, result.figures, _uncertain(result))
-    yield from _changes(result.by)
+def fault_figures(result: RetrievalResult) -> Grid:
+    """Return why questions are wrong with evidence."""
+    return _figures("faults with evidence", result.faults)
+
+
+def change_by(by: Mapping[str, RunChange], grouping: str, groups: Iterable[str] | None = None) -> Grid:
+    """Return the change of some groups, or of all."""
+    rows = [
+        (
+            Head(group_name(grouping, group), short=group),
+            *(_cells(result, name) for name, result in change.figures.items()),
+            "" if change.adjusted is None else p_equals(change.adjusted),
+            p_value(change.p),
+            f"{change.matrix.second:,} / {change.matrix.first:,}",
+            change.gain.n,
+        )
+        for group, change in ((group, by[group]) for group in (by if groups is None else groups))
+    ]
+    figures = (Head(name, bare=True) for name in next(iter(by.values())).figures)
+    hidden = (Head("p", hidden=True), Head("gained / lost", hidden=True))
+    return make_grid(f"by {grouping}", (Head(grouping, short=""), *figures, "adjusted", *hidden, "n"), rows)
+
+
+def _changed(result: RetrievalResult | TranslationResult) -> Iterator[Grid]:
+    kinds = {"declined": result.uncertain.declined, "half correct": result.uncertain.ties}
+    counts = {f"{kind} {name}": number for kind, by_run in kinds.items() for name, number in by_run.items()}
+    yield change_figures(result, _counts(counts | result.left_out))
+    if isinstance(result, RetrievalResult):
+        yield fault_figures(result)
+    yield from (change_by(result.by[grouping], grouping) for grouping in _broken_down(result.by))
+
+
+def error_kinds(result: ErrorsResult, more: str = "") -> Grid:
+    """Return the kinds of the wrong answers of one model."""
+    title = f"errors: {result.model} on {result.benchmark}, classified by {result.judge}"
+    rows = [(name, result.counts[name], *_cells(share)) for name, share in result.figures.items()]
+    return make_grid(title, ("", "wrong answers", "share", "95% interval"), rows, more)
 
 
 def _errors(result: ErrorsResult) -> Iterator[Grid]:
-    title = f"errors: {result.model} on {result.benchmark}, classified by {result.judge}"
-    rows = [(name, result.counts[name], *_cells(share)[:2]) for name, share in result.figures.items()]
     untyped = {f"no type, {name_failure(kind)}": number for kind, number in result.failures.items()}
-    more = _counts(untyped | {"declined": result.declined, "without a grade": result.ungraded})
-    yield _table(title, ("", "wrong answers", "share", "95% interval"), rows, more)
+    yield error_kinds(result, _counts(untyped | {"declined": result.declined, "without a grade": result.ungraded}))
 
 
-def _error_table(result: ErrorTable) -> Iterator[Grid]:
-    names = [f"{number}" for number, _ in enumerate(type_names(), 1)]
+def compared_kinds(table: ErrorTable) -> Grid:
+    """Return the kinds of the wrong answers of several models."""
+    several = table.models if len(table.models) > 1 else ()
     rows = [
-        (bar.model, *(_shown(name, bar.shares[name].value) for name in type_names()), bar.wrong)
-        for bar in result.models
+        (
+            row.type,
+            row.count,
+            figure_cell(row.share),
+            *(figure_cell(bar.shares.get(row.type)) for bar in several),
+        )
+        for row in table.types
     ]
-    key = "\n".join(f"{number}: {name}" for number, name in zip(names, type_names(), strict=True))
-    yield _table("errors by model: share of each type", ("model", *names, "wrong"), rows, key)
+    models = (Head(bar.model, f"n {bar.wrong:,}") for bar in several)
+    return make_grid("Kinds of errors", ("type", "wrong answers", "share", *models), rows)
 
 
-def _type_check(result: TypeCheck) -> Iterator[Grid]:
+def check_figures(result: TypeCheck, more: str = "") -> Grid:
+    """Return how well the judge agrees with people."""
     figures = {"accuracy": result.accuracy, "kappa": result.kappa} | {
         f"found: {name}": share for name, share in result.recall.items() if share.n
     }
-    yield _figures(f"{result.judge} beside people", figures, show_failures(result.failures))
+    return _figures(f"{result.judge} beside people", figures, more)
+
+
+def profile_table(profile: LocalityProfile, grouping: str) -> Grid:
+    """Return how far each group of a model differs from all."""
+    rows = [
+        (local.group, _cells(local.credit)[0], *_cells(local.difference),
+         "" if local.adjusted is None else p_equals(local.adjusted), local.verdict, local.credit.n)
+        for local in profile.groups
+    ]  # fmt: skip
+    columns = (grouping, "correct", "difference", "95% interval", "adjusted", "", "n")
+    more = _counts({f"questions without a {grouping}": profile.ungrouped})
+    return make_grid(f"locality: {profile.model} on {profile.benchmark}", columns, rows, more)
+
+
+def rank_table(shift: LocalityShift, *notes: str) -> Grid:
+    """Return the rank of each model on two benchmarks."""
+    rows = []
+    for row in shift.models:
+        ranks = (
+            (f"{rank.rank}{'=' if rank.tied else ''}", f"{rank.low}–{rank.high}, {percent(rank.credit)}")
+            for rank in (row.first, row.second)
+        )
+        interval = to(row.shift.low, row.shift.high, partial(number, digits=1))
+        rows.append((row.model, *ranks, Cell(number(row.shift.value, 1), small=interval, star=has_moved(row))))
+    columns = ("model", f"rank on {shift.first}", f"rank on {shift.second}", "shift")
+    return make_grid("ranks, with 95% intervals", columns, rows, *notes)
+
+
+def has_moved(row: Moved) -> bool:
+    """Return whether a model has surely another rank on the second benchmark."""
+    low, high = row.shift.low, row.shift.high
+    return low is not None and high is not None and (low > 0 or high < 0)
 
 
 def _locality(result: Locality) -> Iterator[Grid]:
-    for profile in filter(lambda profile: profile.groups, result.profiles):
-        rows = [
-            (local.group, *_cells(local.credit)[:1], *_cells(local.difference)[:2],
-             "" if local.adjusted is None else p_equals(local.adjusted), local.verdict, local.credit.n)
-            for local in profile.groups
-        ]  # fmt: skip
-        columns = (result.grouping, "correct", "difference", "95% interval", "adjusted", "", "n")
-        more = _counts({f"questions without a {result.grouping}": profile.ungrouped})
-        yield _table(f"locality: {profile.model} on {profile.benchmark}", columns, rows, more)
+    yield from (profile_table(profile, result.grouping) for profile in result.profiles if profile.groups)
     for shift in result.shifts:
-        moved = [(row.model, _rank(row.first), _rank(row.second)) for row in shift.models]
-        tau = _cells(shift.tau)
-        left = f"\non only one of them: {', '.join(shift.left_out)}" if shift.left_out else ""
-        more = f"Kendall's tau {tau[0]} ({tau[1]}); = is a tie{left}"
-        yield _table("ranks, with 95% intervals", ("model", shift.first, shift.second), moved, more)
-
-
-def _rank(rank: Rank) -> str:
-    return f"{rank.rank}{'=' if rank.tied else ''} ({rank.low}–{rank.high})"
+        tau, left = _cells(shift.tau), ", ".join(shift.left_out)
+        yield rank_table(
+            shift, f"Kendall's tau {tau[0]} ({tau[1]}); = is a tie", f"on only one of them: {left}" if left else ""
+        )
 
 
 TABLES: dict[type[Record], Callable[[Any], Iterator[Grid]]] = {
     CalibrationResult: _calibration,
     Stability: _stability,
-    RetrievalResult: _retrieval,
-    TranslationResult: _translation,
+    RetrievalResult: _changed,
+    TranslationResult: _changed,
     ErrorsResult: _errors,
-    ErrorTable: _error_table,
-    TypeCheck: _type_check,
+    ErrorTable: lambda table: iter([compared_kinds(table)]),
+    TypeCheck: lambda check: iter([check_figures(check, show_failures(check.failures))]),
     Locality: _locality,
 }
 
@@ -134,47 +215,39 @@ TABLES: dict[type[Record], Callable[[Any], Iterator[Grid]]] = {
 # ---- their parts -----------------------------------------------------------------------------------------------
 
 
-def _figures(title: str, figures: Figures, more: str) -> Grid:
+def _figures(title: str, figures: Figures, more: str = "") -> Grid:
     rows = [(name, *_cells(result, name), result.n, result.unscored) for name, result in figures.items()]
-    return _table(title, ("", "value", "95% interval", "n", "unscored"), rows, more)
+    return make_grid(title, ("", "value", "95% interval", "n", "unscored"), rows, more)
 
 
-def _groups(by: Mapping[str, Mapping[str, Figures]], columns: Sequence[str], counted: str) -> Iterator[Grid]:
-    for grouping in _broken_down(by):
-        rows = [
-            (group, *(_shown(name, figures[name].value) for name in columns), figures[counted].n)
-            for group, figures in by[grouping].items()
-        ]
-        yield _table(f"by {grouping}", ("", *columns, "n"), rows, "")
-
-
-def _changes(by: By) -> Iterator[Grid]:
-    for grouping in _broken_down(by):
-        rows = [
-            (group, *(_shown(name, result.value) for name, result in change.figures.items()),
-             "" if change.adjusted is None else p_equals(change.adjusted), change.gain.n)
-            for group, change in by[grouping].items()
-        ]  # fmt: skip
-        names = next(iter(by[grouping].values())).figures
-        yield _table(f"by {grouping}", ("", *names, "adjusted", "n"), rows, "")
+def _by(
+    by: Mapping[str, Figures],
+    grouping: str,
+    columns: Sequence[str],
+    counted: str,
+    hidden: Sequence[str],
+    groups: Iterable[str] | None,
+) -> Grid:
+    """Return the figures of groups; the terminal shows neither the `hidden` ones nor intervals."""
+    hidden = [name for name in hidden if any(name in figures for figures in by.values())]
+    rows = [
+        (
+            Head(group_name(grouping, group), short=group),
+            *(_cells(by[group].get(name, Result(name=name, value=None)), name) for name in (*columns, *hidden)),
+            by[group][counted].n,
+        )
+        for group in (by if groups is None else groups)
+    ]
+    heads = (*(Head(name, bare=True) for name in columns), *(Head(name, hidden=True) for name in hidden))
+    return make_grid(f"by {grouping}", (Head(grouping, short=""), *heads, "n"), rows)
 
 
 def _broken_down(by: Mapping[str, Mapping[str, object]]) -> list[str]:
     return [grouping for grouping, groups in by.items() if len(groups) > 1][:GROUPINGS]
 
 
-def _uncertain(result: RetrievalResult | TranslationResult) -> str:
-    kinds = {"declined": result.uncertain.declined, "half correct": result.uncertain.ties}
-    counts = {f"{kind} {name}": number for kind, by_run in kinds.items() for name, number in by_run.items()}
-    return _counts(counts | result.left_out)
-
-
 def _counts(counts: Mapping[str, int]) -> str:
     return "; ".join(f"{name}: {number:,}" for name, number in counts.items() if number)
-
-
-def _table(title: str, columns: Sequence[str], rows: Sequence[Row], more: str) -> Grid:
-    return make_grid(title, columns, rows, *more.split("\n"))
 
 
 def _cells(result: Result, name: str | None = None) -> tuple[str, str]:
