@@ -160,11 +160,13 @@ def summarise(_settings: RatingSettings, items: Sequence[CampaignItem]) -> Mappi
     groups, ranking = find_groups(ratings), rank_models(ratings, find_groups(ratings))
     placings = {placing.model: placing for placing in ranking.placings if placing.type is None} if ranking else {}
     failed = Counter(model for item in kept for model in item.content.get("failed") or ())
+    every = [*ratings, *_missing(kept)]
     models = []
     for model in groups.models:
         members = [rating for rating in ratings if rating.model == model]
         levels = {aspect: Counter(str(getattr(each, aspect) or "") for each in members) for aspect in LEVELS}
-        models.append(ModelResult(model, spread(members, FIVE), placings.get(model), levels, failed[model]))
+        spread_of = spread([rating for rating in every if rating.model == model], FIVE)
+        models.append(ModelResult(model, spread_of, placings.get(model), levels, failed[model]))
     results = Results(
         ratings=len(ratings),
         questions=len({rating.question_key for rating in ratings}),
@@ -175,6 +177,21 @@ def summarise(_settings: RatingSettings, items: Sequence[CampaignItem]) -> Mappi
         marks=span_agreement(marked_texts(ratings)),
     )
     return {"results": results}
+
+
+def _missing(items: Iterable[CampaignItem]) -> Iterator[Rating]:
+    """Yield a rating without a number where somebody could not judge a question, or a model had no answer to rate."""
+    for item in items:
+        voted = {vote.person for vote in item.votes_at(STAGE)}
+        answered, failed = (
+            [answer["model"] for answer in item.content.get("answers") or ()],
+            item.content.get("failed"),
+        )
+        declined = {person for person, stage in item.declined if stage == STAGE} - voted
+        for person in sorted(voted | declined):
+            for model in [*(answered if person in declined else ()), *(failed or ())]:
+                question = item.content["question"]
+                yield Rating(question=question, question_id=item.id, model=model, annotator=person, rating=None)
 
 
 def marked_texts(ratings: Iterable[Rating]) -> list[MarkedText]:
