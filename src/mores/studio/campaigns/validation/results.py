@@ -114,11 +114,11 @@ def beside(samples: Iterable[JudgedSample]) -> Beside:
     )
 
 
-def unfinished(samples: Iterable[JudgedSample]) -> int:
-    """Return how many samples people have seen that are not counted: what they would say is missing."""
+def undecided(samples: Iterable[JudgedSample]) -> int:
+    """Return how many samples are not counted because people could not judge them; others only wait for people."""
     every = list(samples)
     known = {sample.id for sample in counted(every)}
-    return sum(sample.id not in known and bool(sample.answers or sample.declined) for sample in every)
+    return sum(sample.id not in known and sample.declined > 0 for sample in every)
 
 
 def count_votes(samples: Iterable[JudgedSample], people: int) -> dict[str, tuple[int, ...]]:

@@ -58,7 +58,7 @@ def all_tables(
         "table13": auxiliary_table(samples),
         "likeness": likeness_table(samples),
         "metrics": metrics_table(samples),
-        "agreement": agreement_table(samples, agreement, spans),
+        "agreement": agreement_table(agreement, spans),
     }
 
 
@@ -90,7 +90,7 @@ def majority_table(samples: Sequence[results.JudgedSample], main: str) -> Grid:
     for code in sorted(groups, key=lambda code: (code == main, code)):
         title, shares = language_name(code) if code else formatting.NOTHING, results.majorities(groups[code])
         if whole := results.counted(groups[code]):
-            missing = results.unfinished(groups[code])
+            missing = results.undecided(groups[code])
             rows.append([title, formatting.count(len(whole)), *(_share(shares[name], missing) for name in names)])
     return Grid(
         ("Language", "N", "Culture rel.", "Error valid", "Expl. valid", "Expl. valid (partial)"),
@@ -107,7 +107,7 @@ def auxiliary_table(samples: Sequence[results.JudgedSample]) -> Grid:
         severity = name.removeprefix("Severity OK (").rstrip(")")
         asked = [sample for sample in samples if sample.severity == severity or severity == name]
         yes, n = (f"{share.k:,}", f"{share.n:,}") if share else ("0", "0")
-        rows.append((name, yes, n, _share(share, results.unfinished(asked))))
+        rows.append((name, yes, n, _share(share, results.undecided(asked))))
     return Grid(
         ("Criterion", "Yes", "N", "%"),
         [(OURS, rows), ("ExCAM, Table 13", TABLE_13)],
@@ -140,31 +140,26 @@ def likeness_table(samples: Sequence[results.JudgedSample]) -> Grid:
 def metrics_table(samples: Sequence[results.JudgedSample]) -> Grid:
     """Return every two metrics on the samples that both explain."""
     rows: list[Row] = []
+    withheld = ""
     for versus in results.compare_metrics(samples):
         gap = versus.difference
         difference: Shown = formatting.NOTHING
         if gap:
             interval = _span(versus.whole.model_copy(update={"low": gap.low, "high": gap.high}), signed=True)
             difference = formatting.number(gap.difference, signed=True), interval
-        shown = gap and (versus.whole.missing <= MUCH_MISSING or decide(versus.whole))
-        p = formatting.p_value(gap.p_value if gap and shown else None)
+            if versus.whole.missing > MUCH_MISSING and not decide(versus.whole):
+                gap, withheld = None, "Without p: explanations that failed or were not rated could decide."
+        p = formatting.p_value(gap.p_value if gap else None)
         rows.append((f"{versus.first} − {versus.second}", difference, p, f"{versus.samples:,}"))
     return Grid(
         ("Metrics", "Difference", "p", "Samples"),
         [("", rows)],
         title="Difference of the mean likeness, on samples that both explain",
-        notes=(
-            "Paired permutation test, two-sided; 95% intervals over samples. There is no p where explanations that"
-            " failed or were not rated could decide which metric is better.",
-        ),
+        notes=("Paired permutation test, two-sided; 95% intervals over samples.", withheld),
     )
 
 
-def agreement_table(
-    samples: Sequence[results.JudgedSample],
-    agreement: Sequence[results.QuestionAgreement],
-    spans: MarkAgreement | None = None,
-) -> Grid:
+def agreement_table(agreement: Sequence[results.QuestionAgreement], spans: MarkAgreement | None = None) -> Grid:
     """Return how far people agree, question by question."""
     rows: list[Row] = [
         (
@@ -186,7 +181,7 @@ def agreement_table(
         ("Question", "Krippendorff's α", "Same answer", "Samples", "Answers"),
         [("", rows)],
         title="Agreement between people",
-        notes=_notes(samples, "Of samples with answers of at least two people. α of likeness is ordinal.", note),
+        notes=("Of samples with answers of at least two people. α of likeness is ordinal.", note),
     )
 
 
