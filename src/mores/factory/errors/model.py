@@ -93,7 +93,8 @@ async def make(
     """Yield each pair twice, with the result of its minor and its major request, in order, in constant memory."""
 
     def made(answer: Answer) -> Made:
-        return read(answer.read(Stop.LENGTH), *answer.job.data, asker.model.name)
+        gold, severity = answer.job.data
+        return read(answer.read(Stop.LENGTH), gold, severity, asker.model.name)
 
     jobs = _jobs(golds, settings or SoftErrorSettings())
     async with aclosing(asker.ask(jobs, counts=counts, read=made)) as answers:
