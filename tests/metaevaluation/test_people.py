@@ -291,7 +291,7 @@ def test_a_judge_that_fails_where_it_disagrees_with_people(tmp_path: Path) -> No
     assert tests["preference"].whole is not None
     assert tests["preference"].whole[0] < -0.15
     assert not run.result.decided
-    assert run.result.headline.endswith("answers; 36.0% more have no score")
+    assert run.result.headline.endswith("answers; 36.0% of all have no score")
     versus = mores.compare(*files, data=f"ratings:{tmp_path / 'people.csv'}")
     assert not any(test.significant for test in versus.overall)
 

@@ -181,9 +181,9 @@ def _overall(tallies: Sequence[_Tally], lost: Lost) -> Iterator[Result]:
         "sentence_recall": (lambda t: t.sentences.matched, lambda t: t.sentences.gold),
         "sentence_f1": (lambda t: 2 * t.sentences.matched, lambda t: t.sentences.predicted + t.sentences.gold),
     }
-    worst, best = ([*tallies, *(pair[end] for pair in lost)] for end in (0, 1))
+    parts = _with_lost(tallies, lost)
     for name, (above, below) in counts.items():
-        rows, *ends = ([(t, above(t), below(t)) for t in part] for part in (tallies, worst, best))
+        rows, *ends = ([(t, above(t), below(t)) for t in part] for part in parts)
         # Nobody can say how many wrong spans a judge would mark, but of sentences there are so many.
         bounded = name == "recall" or name.startswith("sentence_")
         yield _ratio(name, rows, len(lost), ends if bounded else ())
@@ -191,21 +191,26 @@ def _overall(tallies: Sequence[_Tally], lost: Lost) -> Iterator[Result]:
 
 def _recall(tallies: Sequence[_Tally], lost: Lost) -> dict[str, Result]:
     """Return the share of errors that were found, by kind of error; an error of several kinds counts in each."""
+    by_label = []
+    for part in _with_lost(tallies, lost):
+        labelled: dict[str, list[tuple[_Tally, float, float]]] = defaultdict(list)
+        for tally in part:
+            for place, error in enumerate(tally.errors):
+                for label in _labels(error):
+                    labelled[label].append((tally, float(place in tally.matched), 1.0))
+        by_label.append(labelled)
     recall = {}
-    worst, best = ([*tallies, *(pair[end] for pair in lost)] for end in (0, 1))
     for label in ("thin", "thick", *CATEGORIES, *TYPES, "found by people", "found by models", "found by people only"):
-        rows, *ends = (
-            [
-                (tally, float(place in tally.matched), 1.0)
-                for tally in part
-                for place, error in enumerate(tally.errors)
-                if label in _labels(error)
-            ]
-            for part in (tallies, worst, best)
-        )
-        if ends[0]:
-            recall[label] = _ratio(label, rows, len(ends[0]) - len(rows), ends)
+        rows, *ends = (labelled[label] for labelled in by_label)
+        if every := ends[0] if ends else rows:
+            recall[label] = _ratio(label, rows, len(every) - len(rows), ends)
     return recall
+
+
+def _with_lost(tallies: Sequence[_Tally], lost: Lost) -> list[list[_Tally]]:
+    """Return what became of the answers; where some are missing, also of all of them at worst and at best."""
+    ends = [[*tallies, *(pair[end] for pair in lost)] for end in (0, 1)] if lost else []
+    return [list(tallies), *ends]
 
 
 def _labels(error: MarkedError) -> set[str]:

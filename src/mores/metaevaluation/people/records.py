@@ -111,7 +111,7 @@ class People(Record):
             return "no judge could be compared with people"
         pearson = best.scores["pearson"]
         correlation = f"Pearson r {number(pearson.value)} {span(pearson.low, pearson.high)}".rstrip()
-        lack = f"; {percent(best.missing)} more have no score" if best.missing > MUCH_MISSING else ""
+        lack = f"; {percent(best.missing)} of all have no score" if best.missing > MUCH_MISSING else ""
         return f"{best.judge}: {correlation} with people's ratings of {count(best.n)} answers{lack}"
 
     @property
