@@ -18,9 +18,11 @@ from mores.studio.campaigns.validation.results import JudgedSample, compare_metr
 from mores.studio.campaigns.validation.tables import majority_table, metrics_table
 from mores.studio.figures import Given, summarise_votes
 from mores.studio.phrase import Phrase, phrase_share
-from mores.studio.records import Ask, CampaignItem, ItemVote
+from mores.studio.records import Ask, CampaignItem, ItemVote, Role
+from mores.studio.store.database import Database
 from mores.studio.web.pages import translator
-from tests.studio.test_rating import SETTINGS, item, vote
+from tests.studio.rating_life import ANSWERS, opinion, places
+from tests.studio.test_rating import SETTINGS, item, play_of, vote
 from tests.studio.test_validation_results import answer
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -104,12 +106,33 @@ def test_questions_that_people_skip_may_have_bad_answers() -> None:
             continue
         ratings = dict.fromkeys(models, 2 if number % 2 else 4)
         items.append(question.model_copy(update={"votes": (vote(question, "p", ratings, *models),)}))
-    for model in summarise_ratings(SETTINGS, items)["results"].models:
+    results = summarise_ratings(SETTINGS, items)["results"]
+    assert all((pair.rate.n, pair.rate.unscored) == (25, 15) for pair in results.pairs)
+    for model in results.models:
         mean = model.spread.mean
+        assert model.placing.wins.unscored == 15
         assert mean.value == pytest.approx((20 * 4 + 5 * 2) / 25)
         assert (mean.n, mean.unscored) == (25, 15)
         assert mean.whole is not None
         assert mean.whole[0] < 3 < (mean.low or 0)
+
+
+def test_the_page_of_ratings_says_what_is_missing(database: Database) -> None:
+    play = play_of(database)
+    for role in ("votes", "declines"):
+        player = play.person(Role.ANNOTATOR, role)
+        name = player.take()
+        assert name
+        shown = play.read(name)
+        player.open(f"/items/{name}")
+        if role == "declines":
+            player.send(f"/items/{name}/decline", reason="I do not know the place.")
+            continue
+        player.send(f"/items/{name}/vote", step="1", **opinion(shown, dict.fromkeys(ANSWERS, 3)))
+        player.send(f"/items/{name}/vote", step="2", **places(shown, *ANSWERS), reason="x")
+    page = play.organiser().open("/figures").text
+    assert "3.00 [1.15, 4.85]; 1.09 to 4.91 whatever the 1 missing are" in page
+    assert "; 50.0% are missing" in page, "of the comparisons"
 
 
 def test_metrics_are_not_told_apart_where_one_failed_on_what_it_explains_badly() -> None:

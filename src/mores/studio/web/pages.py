@@ -133,7 +133,7 @@ def environment(locale: str) -> Environment:
         "date": lambda value: format_datetime(value, "medium", locale=locale),
         "since": lambda value: format_timedelta(value, locale=locale),
         "figure": show_figure,
-        "with_missing": lambda mean: with_missing(show_figure(mean), mean, form.number),
+        "with_missing": lambda shown, figure: with_missing(shown, figure, form.number),
         "share_of": lambda share: f"{form.percent(share.value, 0)} ({form.shares(share.low, share.high, 0)})",
         "spent": lambda seconds: show_duration(seconds, locale),
         "language_name": lambda tag: language_in(tag, locale),

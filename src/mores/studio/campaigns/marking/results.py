@@ -175,7 +175,7 @@ def label(stage: str, answer: Content) -> str | None:
 def summarise(settings: MarkingSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
     """Count of texts, marks and errors; agreement on places without regard to labels, then on labels."""
     marked = [item for item in items if item.votes_at(MARK)]
-    seen = [item for item in items if item in marked or any(stage == MARK for _, stage in item.declined)]
+    seen = [item for item in items if item.votes_at(MARK) or any(stage == MARK for _, stage in item.declined)]
     everything = [found for item in marked for found in found_in(item)]
     validated = [found for item in marked if item.votes_at(VALIDATE) for found in found_in(item)]
     errors = [error for item in items if item.status is ItemStatus.ACCEPTED for error in agreed(item)]
