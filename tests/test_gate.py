@@ -23,7 +23,7 @@ SUMMARY = ScoreSummary(
     "gate",
     [
         TextGate(),
-        TextGate(fail_under=-0.25),
+        TextGate(fail_under=-0.25, max_unjudged=1),
         TextGate(max_unjudged=1),
         TextGate(max_unjudged="1"),
         TextGate(max_unjudged=0.05),
@@ -40,6 +40,8 @@ def test_texts_that_reach_it_pass(gate: TextGate) -> None:
     [
         (TextGate(fail_on="major"), "1 major error"),
         (TextGate(fail_on=Severity.MINOR), "1 major error, 2 minor errors"),
+        (TextGate(fail_under=-0.25), "1 of 20 texts could not be judged, and may be worse than the others; judge them "
+         "again, or set max_unjudged"),
         (TextGate(fail_under=-0.2), "the mean score −0.250 is below -0.2"),
         (TextGate(max_unjudged=0), "1 of 20 texts could not be judged; at most 0 may be"),
         (TextGate(max_unjudged=0.049), "1 of 20 texts could not be judged; at most 0.049 may be"),
@@ -101,7 +103,10 @@ def test_judgements_that_fail_are_named_in_notes() -> None:
     with pytest.raises(GateError, match="1 major error") as failed:
         TextGate(fail_on="major").check(iter(judgements))
     assert failed.value.__notes__ == ["t:1: major error in 'bad': it is major", "t:3: not judged: no JSON"]
-    TextGate(fail_on="major").check(judgements[1:])
+    TextGate(fail_on="major").check(judgements[1:2])
+    with pytest.raises(GateError, match="1 of 2 texts could not be judged") as failed:
+        TextGate(fail_on="major").check(judgements[1:])
+    assert failed.value.__notes__ == ["t:3: not judged: no JSON"]
 
 
 def test_of_many_errors_the_first_are_named() -> None:

@@ -104,6 +104,7 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Home]:
 INTENDED = {
     "from mores.bench import": "from mores.benchmark import",
     "log odds of a higher rating, with 95% intervals": "log odds of a higher rating",
+    "measured items are challenging.": "measured items are challenging; 1 more could not be measured.",
 }
 """What is written differently since 0.2.0, as the changelog says."""
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -38,7 +39,8 @@ SHOWN = 10
 class TextGate(Settings, table="score-gate"):
     """What judged texts must reach: no error at least as bad as `fail_on`, and a mean score of `fail_under`.
 
-    At most `max_unjudged` of them may be left without a judgement: a number, or a share such as 0.05 or "5%".
+    At most `max_unjudged` of them may be left without a judgement: a number, or a share such as 0.05 or "5%". Without
+    it none may be, for nobody knows what is wrong with them.
     """
 
     fail_on: Severity | Literal["major", "minor"] | None = setting(
@@ -73,6 +75,10 @@ class TextGate(Settings, table="score-gate"):
         if self.fail_under is not None and mean is not None and mean < self.fail_under:
             problems.append(f"the mean score {number(mean, 3)} is below {self.fail_under:g}")
         unjudged, total = summary.n - summary.judged + left_out, summary.n + left_out
+        asked = self.fail_on is not None or self.fail_under is not None
+        if unjudged and asked and not problems and self.max_unjudged is None:
+            lack = f"{unjudged:,} of {total:,} texts could not be judged, and may be worse than the others"
+            problems.append(f"{lack}; judge them again, or set max_unjudged")
         _fail([*problems, *_Limit(self.max_unjudged).problems(unjudged, total, "texts")], self._causes(judgements))
 
     def _causes(self, judgements: Iterable[Judgement]) -> Iterator[str]:
@@ -88,9 +94,10 @@ class TextGate(Settings, table="score-gate"):
 class BenchGate(Settings, table="bench-gate"):
     """What runs of benchmarks must reach: `fail_under` in their first figure, a share such as 0.6 or "60%".
 
+    They must reach it whatever the unscored answers are: each counts as bad as it can be.
     `baseline` is the folder of earlier runs, which they may not be significantly worse than: a paired permutation test
     on the questions that have a score in both, adjusted for the number of benchmarks. At most `max_unjudged` of the
-    answers may be unscored.
+    answers may be unscored; without it, a run may also not be worse if all of them are wrong.
     """
 
     fail_under: float | str | None = setting(
@@ -132,29 +139,37 @@ class BenchGate(Settings, table="bench-gate"):
         entries = _read(*(run.path if isinstance(run, Run) else run for run in runs))
         problems = []
         for entry in entries:
-            name, first = entry.result.benchmark, entry.headline
-            if self._fail_under is not None and (first.value is None or first.value < self._fail_under):
-                figure = next(iter(entry.result.figures))
-                problems.append(f"{name}: {figure} {percent(first.value)} is below {percent(self._fail_under)}")
+            name, first, under = entry.result.benchmark, entry.headline, self._fail_under
+            shown = f"{name}: {next(iter(entry.result.figures), '')} {percent(first.value)}"
+            least = first.bounds[0] if first.bounds else None if first.unscored else first.value
+            if under is not None and (first.value is None or first.value < under):
+                problems.append(f"{shown} is below {percent(under)}")
+            elif under is not None and (least is None or least < under):
+                worst = f"{'unknown' if least is None else percent(least)} if they are as bad as they can be"
+                problems.append(
+                    f"{shown} may be below {percent(under)}:"
+                    f" {count(first.unscored, 'answer')} could not be scored, and it is {worst}"
+                )
             problems += self._unjudged.problems(first.unscored, first.n + first.unscored, f"answers of {name}")
         _fail(problems + self._worse(entries))
 
     def _worse(self, entries: Sequence[BoardEntry]) -> list[str]:
-        """Return where a run is significantly worse than its baseline, or cannot be compared with it."""
-        if not self._baseline:
-            return []
-        from mores.benchmark.board import compare_runs
-        from mores.stats.resampling import adjust_p_values
-
-        gaps = [(entry.result.benchmark, compare_runs(entry, self._earlier(entry))) for entry in entries]
-        problems = [f"{name}: no question has a score in both runs" for name, gap in gaps if not gap]
-        tested = [(name, gap) for name, gap in gaps if gap]
-        adjusted = map(float, adjust_p_values([gap.p for _, gap in tested])) if tested else ()
-        for (name, gap), p in zip(tested, adjusted, strict=True):
-            if gap.difference < 0 and p < SIGNIFICANT:
-                size = f"{points(gap.difference)} points on {gap.n:,} questions, p {p_value(p)}"
-                problems.append(f"{name}: significantly worse than {gap.against}: {size}")
-        return problems
+        """Return where a run is significantly worse than its baseline, may be, or cannot be compared with it."""
+        pairs = [(entry, self._earlier(entry)) for entry in entries] if self._baseline else []
+        unshared = [run.result.benchmark for run, other in pairs if not run.credit.keys() & other.credit.keys()]
+        problems = [f"{name}: no question has a score in both runs" for name in unshared]
+        problems += [f"{name}: significantly worse than {size}" for name, size in _significantly_worse(pairs)]
+        if problems or self.max_unjudged is not None:
+            return problems
+        filled = (
+            (replace(run, credit=run.filled(0.0), missing={}), replace(other, credit=other.filled(1.0), missing={}))
+            for run, other in pairs
+        )
+        return [
+            f"{name}: if answers without a score are as bad as they can be, significantly worse than {size}; ask again,"
+            " or set max_unjudged"
+            for name, size in _significantly_worse(filled)
+        ]
 
     def _earlier(self, entry: BoardEntry) -> BoardEntry:
         """Return the one run of the baseline that asks the same."""
@@ -171,6 +186,18 @@ def _read(*folders: Path | str) -> list[BoardEntry]:
     from mores.benchmark.board import read_runs
 
     return read_runs(map(Path, folders))
+
+
+def _significantly_worse(pairs: Iterable[tuple[BoardEntry, BoardEntry]]) -> Iterator[tuple[str, str]]:
+    """Yield the benchmark of each run that is worse than its baseline, and by how much; p is adjusted for all."""
+    from mores.benchmark.board import compare_runs
+    from mores.stats.resampling import adjust_p_values
+
+    gaps = [(run.result.benchmark, gap) for run, other in pairs if (gap := compare_runs(run, other))]
+    adjusted = map(float, adjust_p_values([gap.p for _, gap in gaps])) if gaps else ()
+    for (name, gap), p in zip(gaps, adjusted, strict=True):
+        if gap.difference < 0 and p < SIGNIFICANT:
+            yield name, f"{gap.against}: {points(gap.difference)} points on {gap.n:,} questions, p {p_value(p)}"
 
 
 class _Limit:

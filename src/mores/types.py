@@ -130,6 +130,8 @@ class Response(Record):
     usage: Usage = Usage()
     stop: str | None = None
     """The server's finish reason: `stop`, `length`, `content_filter`."""
+    thoughts: str = Field("", exclude_if=_is_empty)
+    """The model's reasoning, where the server sends it apart from the text; it is not graded."""
     failure: Failure | None = None
 
 

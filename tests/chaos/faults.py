@@ -57,6 +57,16 @@ def around(before: str, after: str = "", usable: bool | None = True) -> ServerFa
     return ServerFault(respond, usable)
 
 
+def thoughts(value: object) -> ServerFault:
+    """Send thoughts apart from the answer."""
+
+    def respond(_: web.Request, body: dict[str, Any]) -> dict[str, Any]:
+        body["choices"][0]["message"]["reasoning_content"] = value
+        return body
+
+    return ServerFault(respond, True)
+
+
 def tokens(*logprobs: object, text: str | None = None) -> ServerFault:
     """Give these log-probabilities."""
     rows = [{"token": "a" if text is None else text, "logprob": value, "bytes": None} for value in logprobs]
@@ -158,6 +168,8 @@ FAULTS: dict[str, ServerFault] = {
     "JSON in JSON": content(json.dumps({"errors": {"errors": []}})),
     "deep JSON": content('{"errors":' + DEEP + "}"),
     "thoughts first": around("<think>Hm.</think>\n"),
+    "thoughts apart": thoughts("Hm. No. B. <result>FAIL</result>"),
+    "thoughts that are a list": thoughts([{"text": "Hm."}]),
     "white space around": around("\n\n", "  \n"),
     "no log-probability": choice(True, logprobs=None),
     "log-probabilities a text": choice(True, logprobs="none"),

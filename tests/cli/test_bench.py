@@ -12,6 +12,7 @@ from string import ascii_uppercase
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from mores.benchmark import BENCHMARKS, benchmark
 from mores.benchmark.api import open_session
@@ -28,6 +29,7 @@ from mores.run import open_run
 from mores.stats.results import share_result
 from mores.types import Item
 from tests.cli.conftest import Run
+from tests.engine.server import Server, completion
 from tests.runs import write_manifest
 
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
@@ -485,3 +487,25 @@ def test_the_list(mores: Run) -> None:
     assert list(rows) == list(BENCHMARKS)
     assert (rows["culturall"]["judge"], rows["culturall"]["variants"]) == (True, ["english"])
     assert (rows[HARD]["judge"], rows[HARD]["licence"]) == (False, "CC-BY-4.0")
+
+
+@pytest.mark.usefixtures("data")
+def test_thoughts_that_a_server_sends_apart_are_kept_and_shown_and_not_graded(mores: Run, home: Path) -> None:
+    async def thinking(server: Server, request: web.Request) -> web.StreamResponse:  # noqa: ARG001
+        body = completion("yes")
+        body["choices"][0]["message"]["reasoning_content"] = "It could be no. The answer is: no"
+        return web.json_response(body)
+
+    with Server({thinking: 1.0}) as server:
+        arguments = ("bench", "normad", "--data", "data", "--model", "openai:m", "--base-url", server.url)
+        runs = []
+        for out in ("first", "second"):
+            done = mores(*arguments, "--out", out, OPENAI_API_KEY="x")
+            assert not done.returncode, done.stderr
+            [path] = (home / out).rglob("verdicts.jsonl")
+            runs.append(list(read_records(path, Verdict)))
+        assert len(server.asked) == len(set(server.asked))
+    assert runs[0] == runs[1]
+    assert {(verdict.answer, verdict.read) for verdict in runs[0]} == {("yes", "yes")}
+    assert {verdict.thoughts for verdict in runs[0]} == {"It could be no. The answer is: no"}
+    assert "The model’s thoughts" in next((home / "second").rglob("bench.html")).read_text("utf-8")

@@ -34,9 +34,11 @@ def judge(home: Path) -> str:
     ("options", "code", "words"),
     [
         ((), 0, ""),
-        (("--fail-on", "major"), 0, ""),
+        (("--fail-on", "major"), 3, "1 of 10 texts could not be judged, and may be worse than the others"),
+        (("--fail-on", "major", "--max-unjudged", "1"), 0, ""),
         (("--fail-on", "minor"), 3, "2 minor errors"),
-        (("--fail-under", "-1"), 0, ""),
+        (("--fail-under", "-1"), 3, "judge them again, or set max_unjudged"),
+        (("--fail-under", "-1", "--max-unjudged", "10%"), 0, ""),
         (("--fail-under", "1"), 3, "is below 1"),
         (("--max-unjudged", "1"), 0, ""),
         (("--max-unjudged", "10%"), 0, ""),
@@ -80,7 +82,10 @@ def bench(mores: Run, home: Path, right: int, name: str, *options: str) -> tuple
 def test_benchmarks(mores: Run, home: Path) -> None:
     write_stories(home)
     assert bench(mores, home, 80, "old")[0] == 0
-    assert bench(mores, home, 80, "old", "--fail-under", "80%", "--max-unjudged", "10")[0] == 0
+    assert bench(mores, home, 80, "old", "--fail-under", "72%", "--max-unjudged", "10")[0] == 0
+    code, message = bench(mores, home, 80, "old", "--fail-under", "73%", "--max-unjudged", "10")
+    assert code == 3
+    assert "normad: accuracy 80.0% may be below 73.0%: 10 answers could not be scored, and it is 72.0% if" in message
     code, message = bench(mores, home, 80, "old", "--fail-under", "0.81", "--max-unjudged", "9%")
     assert code == 3
     assert "normad: accuracy 80.0% is below 81.0%" in message
@@ -95,11 +100,46 @@ def test_a_run_that_is_significantly_worse_than_its_baseline_fails(
 ) -> None:
     write_stories(home)
     bench(mores, home, 80, "old")
-    status, message = bench(mores, home, right, "new", "--baseline", "old/normad")
+    status, message = bench(mores, home, right, "new", "--baseline", "old/normad", "--max-unjudged", "10")
     assert status == code, message
     assert ("normad: significantly worse than old/normad/fake_old.jsonl: −20.0 points on 90 questions" in message) == (
         code == 3
     )
+
+
+def test_wrong_answers_that_cannot_be_scored_let_no_gate_pass(mores: Run, home: Path) -> None:
+    """A model is correct on 60 of 100 stories, where it had been on 80; 30 of its wrong answers cannot be read."""
+    write_stories(home)
+    old, new = (
+        play(home, lambda n: "yes" if n < 80 else "no", name="old"),
+        play(home, lambda n: "yes" if n < 60 else "nonsense" if n < 90 else "no", name="new"),
+    )
+
+    def gated(*options: str) -> tuple[int, str]:
+        done = mores("bench", "normad", "--data", "data", "--model", new, "--out", "new", *options)
+        return done.returncode, done.stderr
+
+    assert mores("bench", "normad", "--data", "data", "--model", old, "--out", "old").returncode == 0
+    assert gated("--fail-under", "60%")[0] == 0
+    code, message = gated("--fail-under", "61%")  # where 85.7% of the answers with a score are correct
+    assert (code, "accuracy 85.7% may be below 61.0%" in message) == (3, True)
+    code, message = gated("--baseline", "old")  # which is as good on the questions that have a score in both
+    assert (code, "if answers without a score are as bad as they can be, significantly worse than" in message) == (
+        3,
+        True,
+    )
+    assert gated("--baseline", "old", "--max-unjudged", "30")[0] == 0
+    assert gated("--baseline", "old", "--max-unjudged", "29")[0] == 3
+
+
+def test_a_judge_that_fails_on_bad_texts_lets_no_gate_pass(mores: Run, home: Path, judge: str) -> None:
+    answers = [("text0", "nonsense"), ("text1", "nonsense"), ("text2", "nonsense"), ("", CLEAN)]
+    rows = (json.dumps({"contains": text, "answer": answer}) + "\n" for text, answer in answers)
+    (home / "j.jsonl").write_text("".join(rows))
+    for gate in ("--fail-on=minor", "--fail-under=0.5"):
+        done = mores("score", "t.jsonl", "--model", judge, gate)
+        assert done.returncode == 3
+        assert "gate failed: 3 of 10 texts could not be judged" in done.stderr
 
 
 def test_a_baseline_is_read_before_the_run_takes_its_place(mores: Run, home: Path) -> None:

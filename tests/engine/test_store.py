@@ -20,7 +20,7 @@ from mores.engine import Store, request_key
 from mores.engine.claims import Claims
 from mores.engine.rescue import rescue
 from mores.errors import InputError, StoreError
-from mores.models import Message, Request
+from mores.models import Completion, Message, Request
 from mores.models.fake import FakeModel
 from tests.engine.server import Server
 from tests.engine.test_runner import ask, collect, echo
@@ -164,6 +164,33 @@ def test_what_cannot_be_rescued(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"nothing can be read.*delete it"):
         rescue(tmp_path / "s.db")
     assert (tmp_path / "s.db").exists()
+
+
+def test_thoughts_are_stored_with_their_answer(tmp_path: Path) -> None:
+    """Also in a store of an older version, which has no table for them; its answers are read as they are."""
+
+    def thinking(request: Request) -> Completion:
+        return echo(request)._replace(thoughts="Hm.\0 Is it B?")
+
+    path, jobs = tmp_path / "s.db", [ask("old"), ask("new")]
+    with Store(path) as store:
+        collect(jobs[:1], FakeModel("echo", echo), store)
+    with sqlite3.connect(path) as db:
+        db.execute("DROP TABLE thought")
+    db.close()
+    for known in (1, 2):
+        with Store(path) as store:
+            answers = collect(jobs, FakeModel("echo", thinking), store)
+        assert [answer.completion and answer.completion.thoughts for answer in answers] == ["", "Hm.\0 Is it B?"]
+        assert sum(answer.cached for answer in answers) == known
+    assert rescue(path)["thought"] == 1
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE thought SET thoughts = 'Hm.'")
+    db.close()
+    with Store(path) as store:  # what is damaged is asked again, and an answer without thoughts has none of another
+        assert [answer.cached for answer in collect(jobs, FakeModel("echo", echo), store)] == [True, False]
+        completions = [answer.completion for answer in collect(jobs, FakeModel("echo", thinking), store)]
+    assert completions == [echo(job.request) for job in jobs if isinstance(job.request, Request)]
 
 
 def test_an_answer_whose_numbers_are_damaged_is_said_to_be(tmp_path: Path) -> None:

@@ -410,17 +410,41 @@ def test_the_command_builds_and_verifies(mores: Run, home: Path) -> None:
     assert mores("build", "mine.yaml", "--out", "e", "--sampling", "paper", "--json").stdout.startswith("{")
 
 
+SOFTENED = {
+    "Error Type": "incorrect information",
+    "Cultural Content": "Yes",
+    "Rule Adherence": "",
+    "Severity": "minor",
+    "Explanation": "They eat bread.",
+    "Modified Instruction": "What do they eat?",
+    "Modified Generated Text": "They eat bread.",
+}
+
+
+def test_the_card_counts_soft_errors_that_a_model_failed_to_make(mores: Run, home: Path) -> None:
+    items = [item.model_copy(update={"wrong": (), "answer": f"They eat rice {item.id}."}) for item in survey(60)]
+    put(home, items, "texts")
+    (home / "mine.yaml").write_text("name: mine\nsources: [texts.jsonl]\nsoft: model\nsampling: paper\n")
+    (home / "s.jsonl").write_text(json.dumps({"contains": "", "answer": "Sorry."}) + "\n")
+    result = mores("build", "mine.yaml", "--out", "d", "--model", "fake:s.jsonl")
+    assert result.returncode == 0, result.stderr
+    assert "120 answers failed; ask again with --retry-failed" in result.stderr
+    assert "**Soft errors that the model failed to make**: 120 answers" in (home / "d" / "card.md").read_text("utf-8")
+    assert "Soft errors that the model failed to make: 120 answers" in (home / "d" / "card.html").read_text("utf-8")
+    assert json.loads((home / "d" / "recipe.json").read_text("utf-8"))["failures"] == {"parse": 120}
+    script = {"contains": "", "answer": "OUTPUT: " + json.dumps(SOFTENED)}
+    (home / "s.jsonl").write_text(json.dumps(script) + "\n")
+    result = mores("build", "mine.yaml", "--out", "d", "--model", "fake:s.jsonl", "--retry-failed")
+    assert "120 soft errors made" in result.stderr, "also of answers that are stored and cannot be used"
+    assert "failed to make" not in (home / "d" / "card.md").read_text("utf-8")
+
+
 def test_soft_errors_by_a_model(mores: Run, home: Path) -> None:
     items = [item.model_copy(update={"wrong": (), "answer": f"They eat rice {item.id}."}) for item in survey(60)]
     put(home, items, "texts")
     (home / "mine.yaml").write_text("name: mine\nsources: [texts.jsonl]\nsoft: model\nsampling: paper\n")
     assert "name it (--model)" in mores("build", "mine.yaml", "--out", "d").stderr
-    written = {
-        "Error Type": "incorrect information", "Cultural Content": "Yes", "Rule Adherence": "", "Severity": "minor",
-        "Explanation": "They eat bread.", "Modified Instruction": "What do they eat?",
-        "Modified Generated Text": "They eat bread.",
-    }  # fmt: skip
-    script = {"contains": "", "answer": f"Let me think. OUTPUT: {json.dumps(written)}"}
+    script = {"contains": "", "answer": f"Let me think. OUTPUT: {json.dumps(SOFTENED)}"}
     (home / "s.jsonl").write_text(json.dumps(script) + "\n")
     result = mores("build", "mine.yaml", "--out", "d", "--model", "fake:s.jsonl")
     assert result.returncode == 0, result.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -147,10 +148,13 @@ def test_soft_errors_of_a_model_are_not_asked_for_again(tmp_path: Path, monkeypa
         with pytest.raises(Killed):
             mores.build(recipe, tmp_path / "stopped", model=model, store=None)
     assert asked == 80
+    shutil.copytree(tmp_path / "stopped", tmp_path / "again")
     continued = mores.build(recipe, tmp_path / "stopped", model=model, store=None)
     assert asked == 80
     assert contents(continued.path) == contents(whole.path)
     assert continued.manifest.failures == whole.manifest.failures == {"parse": 20}
+    mores.build(recipe, tmp_path / "again", model=model, store=None, retry_failed=True)
+    assert asked == 120, "unless they are asked for again"
 
 
 def test_what_was_kept_and_is_damaged_is_not_used(

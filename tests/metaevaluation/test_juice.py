@@ -17,6 +17,8 @@ from mores.metaevaluation.juice.data import CATEGORIES, TYPES, JuiceData, locate
 from mores.metaevaluation.juice.records import Juice, JuiceScore
 from mores.metaevaluation.juice.score import describe_data, score_baseline, score_detectors
 from mores.metaevaluation.juice.session import JuiceRun
+from mores.report.base.blocks import Hero
+from mores.report.juice import describe
 from mores.types import Error, ErrorReport, Failure, FailureKind, Judgement, Severity
 
 EXAMPLE = Path(str(files("mores.metaevaluation.juice").joinpath("example.json")))
@@ -171,6 +173,40 @@ def test_a_metric_from_python(tmp_path: Path) -> None:
     assert isinstance(again, JuiceRun)
     assert again.result == run.result
     assert Juice.model_validate_json((tmp_path / "run" / "juice.json").read_text()) == run.result
+
+
+def test_a_metric_that_fails_where_it_finds_nothing(tmp_path: Path) -> None:
+    """It finds all of the 3 errors that can be found in one answer, and would find none of the 9 in the others."""
+    answers = {answer.sample.id: answer for answer in JuiceData(EXAMPLE).answers}
+    path = tmp_path / "j.jsonl"
+    with JsonlWriter(path) as writer:
+        for name, answer in answers.items():
+            text = answer.sample.text
+            found = report(text, *(text[slice(*e.spans[0][:2])] for e in answer.errors if e.spans))
+            failed = Failure(kind=FailureKind.PARSE, reason="unreadable")
+            good = {"score": -1.0, "report": found} if name == US else {"failure": failed}
+            writer.write(Judgement(sample_id=name, judge="j", **good))
+    run = mores.meta(f"juice:{EXAMPLE}", str(path), out=tmp_path / "run")
+    assert isinstance(run, JuiceRun)
+    juice = run.result
+    judge = juice.judges[0]
+    total = sum(bool(error.spans) for answer in answers.values() for error in answer.errors)
+    for name in ("recall", "sentence_recall", "sentence_precision", "sentence_f1"):
+        result = judge.scores[name]
+        assert (result.value, result.n, result.unscored) == (1.0, 1, 4)
+        assert result.bounds is not None
+        assert result.whole is not None
+        assert result.whole[0] <= result.bounds[0] < 0.6
+        assert result.bounds[1] == 1.0
+    assert judge.scores["recall"].bounds == (3 / total, 1.0)  # the truth is the lower one
+    assert (judge.scores["f1"].unscored, judge.scores["f1"].whole) == (4, None)
+    thin = judge.recall["thin"]
+    assert (thin.value, thin.n, thin.unscored) == (None, 0, juice.judges[1].recall["thin"].n)
+    assert not juice.decided
+    assert juice.headline.endswith("at an overlap of 0.5; 80.0% of the answers were not judged")
+    [hero] = describe(run).opening
+    assert isinstance(hero, Hero)
+    assert hero.words.startswith(" has F1 1.00")
 
 
 def test_a_limit_chooses_answers(tmp_path: Path) -> None:

@@ -259,6 +259,43 @@ def test_two_judges_are_compared(tmp_path: Path) -> None:
         mores.compare(*files, data="juice:x.json")
 
 
+def test_a_judge_that_fails_where_it_disagrees_with_people(tmp_path: Path) -> None:
+    """Of 100 questions it prefers the answer of people on 60, as another does on 75; it fails on 36 of the other 40."""
+    people, bad, fair = [], [], []
+    for question in range(100):
+        for model, rating in (("a", 5), ("b", 1)):
+            people.append(f"q{question},en,{model},ann,{rating + question % 3 / 10}")
+            agrees, other = question < 60, question % 4 < 3
+            score = "" if 60 <= question < 96 else rating if agrees else 6 - rating
+            bad.append(f"q{question},en,{model},{score}")
+            fair.append(f"q{question},en,{model},{rating if other else 6 - rating}")
+    write_csv(tmp_path / "people.csv", "question,language,model,annotator,rating", *people)
+    files = [
+        str(write_csv(tmp_path / f"{name}.csv", "question,language,model,rating", *rows))
+        for name, rows in {"bad": bad, "fair": fair}.items()
+    ]
+    run = mores.meta(f"ratings:{tmp_path / 'people.csv'}", files, out=tmp_path / "run")
+    assert isinstance(run, PeopleRun)
+    judge, whole = run.result.judges
+    preference = judge.scores["preference"]
+    assert (preference.value, preference.n, preference.unscored) == (60 / 64, 64, 36)
+    assert preference.bounds == (0.6, 0.96)
+    assert preference.whole is not None
+    assert preference.whole[0] < 0.6
+    assert whole.scores["preference"].value == 0.75
+    assert whole.scores["preference"].whole is None
+    assert (judge.scores["pearson"].unscored, round(judge.missing, 2)) == (72, 0.36)
+    tests = {test.statistic: test for test in run.result.comparisons}
+    assert all(test.difference > 0 and test.p < 0.01 for test in tests.values()), "the complete cases mislead"
+    assert not any(test.holds or test.significant for test in tests.values())
+    assert tests["preference"].whole is not None
+    assert tests["preference"].whole[0] < -0.15
+    assert not run.result.decided
+    assert run.result.headline.endswith("answers; 36.0% of all have no score")
+    versus = mores.compare(*files, data=f"ratings:{tmp_path / 'people.csv'}")
+    assert not any(test.significant for test in versus.overall)
+
+
 # Marks
 
 

@@ -24,6 +24,7 @@ from mores.errors import ConfigError, ModelError, Rejected, Transient
 from mores.models import Completion, Message, Options, Request, open_model
 from mores.models.http import ApiKey
 from mores.models.openai import OpenAIModel, read_completion
+from mores.types import Failure
 from tests.engine.server import Server, completion
 
 ASK = Request((Message("system", "s"), Message("user", "u")), max_tokens=7, seed=3)
@@ -229,6 +230,31 @@ def test_log_probabilities_of_thinking_are_left_out(with_bytes: bool) -> None:
     assert read_completion(orjson.dumps(body)).logprobs == (-0.1, -0.3, -0.2)
     body["choices"][0]["message"]["content"] = "something else"
     assert read_completion(orjson.dumps(body)).logprobs is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "thoughts"),
+    [
+        ({"reasoning_content": "Is it B?\n"}, "Is it B?"),  # DeepSeek, older vLLM
+        ({"reasoning": "Is it B?"}, "Is it B?"),  # vLLM, OpenRouter
+        ({"reasoning": "Is it B?", "reasoning_content": "Is it B?"}, "Is it B?"),
+        ({"reasoning": None, "reasoning_content": ""}, ""),
+        ({"reasoning": [{"text": "Is it B?"}]}, ""),
+    ],
+)
+def test_thoughts_that_come_apart_are_kept_apart(fields: dict[str, Any], thoughts: str) -> None:
+    body = completion("A")
+    body["choices"][0]["message"] |= fields
+    answer = read_completion(orjson.dumps(body))
+    assert (answer.text, answer.thoughts) == ("A", thoughts)
+    written = answer.complete()
+    assert not isinstance(written, Failure)
+    assert (written.text, written.whole, written.thoughts, written.apart) == ("A", "A", thoughts, thoughts)
+    assert written.aloud == ("<think>\nIs it B?\n</think>\n\nA" if thoughts else "A")
+    body["choices"][0]["message"]["content"] = ""
+    nothing = read_completion(orjson.dumps(body)).complete()
+    assert isinstance(nothing, Failure)
+    assert nothing.reason == ("the answer has only thoughts" if thoughts else "the answer is empty")
 
 
 def test_many_calls_at_once_find_out_what_a_model_wants() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import Self
+from pathlib import Path
+from typing import Any, Self
 
 import pytest
 from aiohttp import web
 
+import mores
 from mores.errors import ModelError, Rejected, Transient
 from mores.metric import open_metric
 from mores.models import Completion, Request
@@ -107,6 +109,43 @@ def test_bad_texts_of_one_client_do_not_touch_another(serve: Serve, status: int)
             got = [ask(address, {"text": f"text {number}"}, **good) for number in range(20)]
         assert all(answer.status == 200 and answer.json["failure"] is None for answer in got)
         assert {judgement["failure"]["kind"] for answer in attack.result() for judgement in answer.json} == {"model"}
+
+
+def test_clients_see_neither_the_address_nor_the_errors_of_a_server(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The log has both, and a file of `mores score` the address: figures of two servers are not the same."""
+
+    async def talkative(server: Server, request: web.Request) -> web.StreamResponse:
+        prompt = (await request.json())["messages"][-1]["content"]
+        if "bad" in prompt:
+            return web.json_response({"error": {"message": f"the disk of {server.url} is full"}}, status=422)
+        return server.proper(prompt)
+
+    texts = [{"text": "good"}, {"text": "bad"}]
+    with Server({talkative: 1.0}) as upstream:
+        monkeypatch.setenv("MORES_SERPER_URL", upstream.url)
+        monkeypatch.setenv("SERPER_API_KEY", "0123456789abcdef")
+        config = tmp_path / "models.toml"
+        config.write_text(f'[models.mine]\nmodel = "openai:x"\nbase_url = "{upstream.url}"\ntop_k = 7\n')
+        here: dict[str, Any] = {"base_url": upstream.url, "store": None}
+        signatures = []
+        for model, options, failed in (
+            ("openai:x", here, [False, True]),
+            ("mine", {"config": str(config), "store": None}, [False, True]),
+            ("openai:x", here | {"evidence": "serper"}, [True, True]),
+        ):
+            address = serve(model, **options)
+            got, lines = ask(address, texts), ask(address, texts, **LINES)
+            assert [bool(judgement["failure"]) for judgement in got.json] == failed
+            for secret in (b"127.0.0.1", b"the disk of"):
+                assert secret not in got.body + lines.body
+            signatures.append(got.json[0]["signature"])
+        assert f"the disk of {upstream.url} is full" in caplog.text
+        judged = mores.score(["good"], model="openai:x", **here)[0].signature
+    assert judged["model"] == f"openai:x@{upstream.url}"
+    assert signatures[0] == judged | {"model": "openai:x"}
+    assert [signatures[1]["model"], signatures[2]["evidence"]] == ['openai:x{"top_k":7}', "serper"]
 
 
 def test_a_server_that_stops_makes_it_unready_until_it_is_back(serve: Serve) -> None:

@@ -178,7 +178,7 @@ def test_an_easy_item_may_be_left_and_goes_on(database: Database, models: dict[s
     play.answer()
     left = play.read(item)
     assert (left.stage, left.results["elevate"]) == ("review", {"left": True})
-    assert challenging([left]) == (0, 1)
+    assert challenging([left]) == (0, 1, 0)
     assert summarise(play.campaign.settings, [left])["Easy and left as they are"] == 1
 
 

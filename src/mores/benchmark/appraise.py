@@ -53,6 +53,7 @@ def _verdict(row: Said, answer: LongAnswer, appraisal: Appraisal, counting: Coun
     failure = next(iter(appraisal.failures.values()), None) if None in measures.values() else None
     return Verdict(
         item_id=item, sample=row.sample, unit=item, answer=answer.answer, values=measures,
+        thoughts=row.response.thoughts,
         read=appraisal.language and appraisal.language.detected, reason=appraisal.relevance_reason, failure=failure,
     )  # fmt: skip
 

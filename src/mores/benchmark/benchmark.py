@@ -61,6 +61,8 @@ class Verdict(Record):
     """The judge's words."""
     stop: str | None = Field(None, exclude_if=lambda stop: stop is None)
     """Why the answer is incomplete, where it is graded nevertheless: `length` or `refusal`."""
+    thoughts: str = Field("", exclude_if=lambda thoughts: not thoughts)
+    """The model's reasoning, where the server sends it apart from the answer."""
     failure: Failure | None = None
 
 

@@ -129,6 +129,13 @@ class BoardEntry:
         """The first figure."""
         return next(iter(self.result.figures.values()), Result(name="", value=None))
 
+    def filled(self, value: float) -> dict[str, float]:
+        """Return the credit of every question that was asked, where each missing score is this one."""
+        filled = {
+            unit: self.credit.get(unit, 0.0) * (1 - share) + value * share for unit, share in self.missing.items()
+        }
+        return {**self.credit, **filled}
+
 
 # ---- reading ---------------------------------------------------------------------------------------------------
 
@@ -272,9 +279,8 @@ def _difference(entry: BoardEntry, other: BoardEntry) -> Result | None:
         return None
     ends, credit = [], []
     for run in (entry, other):
-        missing = np.array([run.missing.get(unit, 0.0) for unit in asked])
-        least = np.array([run.credit.get(unit, 0.0) for unit in asked]) * (1 - missing)
-        ends.append((least, least + missing))
+        least, most = run.filled(0.0), run.filled(1.0)
+        ends.append((np.array([least[unit] for unit in asked]), np.array([most[unit] for unit in asked])))
         credit.append([run.credit.get(unit, np.nan) for unit in asked])
     return difference_result("difference", *credit, ends=(ends[0], ends[1]))
 

@@ -232,6 +232,7 @@ class BenchJob:
             logprobs=reply.logprobs if logprobs else None,
             usage=reply.usage,
             stop=reply.stop,
+            thoughts=reply.apart,
         )
 
     async def _grade(self, responses: Path, path: Path, judge: Asker | None, what: str) -> None:
@@ -276,7 +277,7 @@ class BenchJob:
         fields = {"failure": grade} if isinstance(grade, Failure) else grade.model_dump()
         return Verdict(
             item_id=item.id, sample=row.sample, unit=self.benchmark.unit(item), answer=row.response.text,
-            probabilities=row.probabilities,
+            probabilities=row.probabilities, thoughts=row.response.thoughts,
             stop=None if self.asking.by_logprob or row.response.stop in (None, Stop.COMPLETE) else row.response.stop,
             **fields,
         )  # fmt: skip

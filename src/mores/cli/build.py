@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from mores.cli.command import command
-from mores.cli.result import check_push, print_result, push
+from mores.cli.result import check_push, hint_at_failures, print_result, push
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.factory.settings import BuildSettings, SourcesSettings
@@ -43,6 +43,7 @@ def recipe(settings: BuildSettings, hub: PushSettings, output: JsonSettings) -> 
         click.echo("Finished parts are saved; rerun to resume.", err=True)
         raise
     click.echo(f"wrote {settings.out}; its card is {settings.out / 'card.html'}", err=True)
+    hint_at_failures({kind: n for kind, n in run.manifest.failures.items() if kind != "input"})
     print_result(run.about["shortcut"], run_tables(run), output.json)
     push(hub, run.upload)
 

@@ -217,7 +217,7 @@ def _stated(answer: Answer) -> tuple[str | None, Stated]:
     if reply.stop is Stop.LENGTH:  # half a number also looks like a number
         confidence = Failure(kind=FailureKind.TRUNCATED, reason="the reply was cut off before its end")
     outcome = {"failure": confidence} if isinstance(confidence, Failure) else {"confidence": confidence}
-    return text, record.model_copy(update={"text": reply.whole, **outcome})
+    return text, record.model_copy(update={"text": reply.aloud, **outcome})
 
 
 # ---- probabilities ---------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, nullcontext
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import orjson
 
@@ -40,6 +40,8 @@ LAYOUT = DatabaseLayout(
             prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, at REAL NOT NULL, sum BLOB)""",
         # The likeliest first tokens of the few answers that they were asked for.
         "CREATE TABLE IF NOT EXISTS alternative (key BLOB PRIMARY KEY, body BLOB NOT NULL)",
+        # Of the answers whose server sends thoughts apart.
+        "CREATE TABLE IF NOT EXISTS thought (key BLOB PRIMARY KEY, thoughts TEXT NOT NULL)",
         # Requests that the server will never answer.
         """CREATE TABLE IF NOT EXISTS refusal (
             key BLOB PRIMARY KEY, prompt BLOB NOT NULL, setting BLOB NOT NULL, sample INTEGER NOT NULL,
@@ -134,15 +136,15 @@ class Store:
     def _answers(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Completion]]:
         query = (
             "SELECT sum, response.key, prompt, setting, sample, text, logprobs, stop, prompt_tokens, completion_tokens,"
-            " at, body FROM response LEFT JOIN alternative USING (key)"
+            " at, body, thoughts FROM response LEFT JOIN alternative USING (key) LEFT JOIN thought USING (key)"
             f" WHERE response.key IN ({_marks(keys)})"
         )
         for row in self._reader.execute(query, keys):
-            total, key, _, _, _, text, logprobs, stop, prompt_tokens, completion_tokens, _, body = row
-            if total is None or total == checksum(*row[1:]):
+            total, key, _, _, _, text, logprobs, stop, prompt_tokens, completion_tokens, _, body, thoughts = row
+            if total is None or total == _checksum(row[1:]):
                 each = None if logprobs is None else tuple(array("d", logprobs))
                 first = None if body is None else tuple((token, value) for token, value in orjson.loads(body))
-                yield key, Completion(text, each, stop, prompt_tokens, completion_tokens, first)
+                yield key, Completion(text, each, stop, prompt_tokens, completion_tokens, first, thoughts or "")
 
     def _refusals(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Failure]]:
         query = f"SELECT sum, key, prompt, setting, sample, reason, at FROM refusal WHERE key IN ({_marks(keys)})"
@@ -197,6 +199,7 @@ class Store:
         others = {
             k.key: orjson.dumps(c.alternatives) for k, c, _ in batch if isinstance(c, Completion) and c.alternatives
         }
+        thoughts = {k.key: c.thoughts for k, c, _ in batch if isinstance(c, Completion) and c.thoughts}
         rows = []
         for k, c, _ in batch:
             if isinstance(c, Completion):
@@ -215,9 +218,11 @@ class Store:
                 db.executemany("INSERT OR IGNORE INTO prompt VALUES (?, ?)", [(k.prompt, k.messages) for k in keys])
                 db.executemany(
                     "INSERT OR REPLACE INTO response VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-                    ((*row, checksum(*row, others.get(row[0]))) for row in rows),
+                    ((*row, _checksum((*row, others.get(row[0]), thoughts.get(row[0])))) for row in rows),
                 )
                 db.executemany("INSERT OR REPLACE INTO alternative VALUES (?, ?)", others.items())
+                db.executemany("DELETE FROM thought WHERE key = ?", [row[:1] for row in rows])
+                db.executemany("INSERT INTO thought VALUES (?, ?)", thoughts.items())
                 db.executemany("DELETE FROM refusal WHERE key = ?", [row[:1] for row in rows])
                 db.executemany(
                     "INSERT OR REPLACE INTO refusal VALUES (?,?,?,?,?,?,?)",
@@ -227,6 +232,11 @@ class Store:
 
     def _connect(self) -> sqlite3.Connection:
         return connect(self.path, LAYOUT)
+
+
+def _checksum(row: tuple[Any, ...]) -> bytes:
+    """Return the sum of an answer, which ends with its thoughts; without any it is that of older versions."""
+    return checksum(*(row if row[-1] is not None else row[:-1]))
 
 
 def _marks(keys: Sequence[bytes]) -> str:

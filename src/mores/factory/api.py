@@ -16,7 +16,7 @@ from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError
 from mores.extras import require
 from mores.factory.audit import BOUND
-from mores.factory.build import BuildSession, Built, Softened, revisions
+from mores.factory.build import SOFT, BuildSession, Built, Softened, revisions
 from mores.factory.build import build as make
 from mores.factory.errors.model import make as make_soft
 from mores.factory.errors.model import prompt_hash
@@ -64,6 +64,8 @@ async def build(settings: BuildSettings) -> BuildRun:
     with interruptible(), start_run(out, _plan(chosen, known, folder, commercial, asker), numbered=False) as run:
         soften = (lambda golds: run_loop(_soften(golds, asker))) if asker else None
         work = StageStore(run.path / WORK, str(run.manifest.signature))
+        if settings.fresh or settings.retry_failed:
+            work.forget(SOFT)
         built = make(chosen, folder, commercial, BuildSession(progress, soften, work, known))
         write(built, chosen, run.path, progress, partial(draw, "card"))
         work.remove()

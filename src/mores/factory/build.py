@@ -45,6 +45,8 @@ class Softened(Record):
 
 
 Soften = Callable[[list[Gold]], Softened]
+SOFT = "soft errors"
+"""The stage in which a model makes them."""
 
 
 @dataclass(frozen=True)
@@ -293,7 +295,7 @@ def _drafts(
     wrapper = _wrapper(recipe)
     correct = [word(draft, wrapper) for item in plain.values() for draft in drafts(item)]
     inputs = (gold.model_dump_json() for gold in correct)
-    softened = session.work.keep("soft errors", inputs, Softened, lambda: soften(correct))
+    softened = session.work.keep(SOFT, inputs, Softened, lambda: soften(correct))
     built.failures = softened.failures
     with_errors = {gold.item for gold in softened.golds}
     for gold in [*(gold for gold in correct if gold.item in with_errors), *softened.golds]:

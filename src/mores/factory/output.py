@@ -35,6 +35,7 @@ from mores.factory.folder import ABOUT, MANIFEST, SUMS, make_entry, sum_of
 from mores.factory.gold import Gold
 from mores.factory.recipe import EDITION, BuildRecipe
 from mores.factory.split import SPLITS
+from mores.formatting import show_failures
 from mores.io import JsonlWriter, read_records, write_text
 from mores.io.private import make_folder, make_part
 from mores.types import Sample
@@ -108,6 +109,7 @@ def facts(built: Built, recipe: BuildRecipe, tally: CardTally) -> dict[str, Any]
         "samples": len(built.golds),
         "facts": tally.facts,
         "missing": built.missing,
+        **({"failures": built.failures} if built.failures else {}),
         "sources": [_source(name, built, tally, recipe.cap) for name in sorted(built.items)],
         "groups": {"count": len(tally.groups), "largest": largest, "samples": tally.groups[largest]},
         "tables": {
@@ -130,7 +132,8 @@ def render(about: dict[str, Any]) -> str:
     """Return the card in Markdown."""
     loader = PackageLoader("mores.factory", "cards")
     environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.get_template("card.md.j2").render(about | {"of_errors": OF_ERRORS})
+    failed = show_failures(about.get("failures", {}))
+    return environment.get_template("card.md.j2").render(about | {"of_errors": OF_ERRORS, "failed": failed})
 
 
 def _source(name: str, built: Built, tally: CardTally, cap: int) -> dict[str, Any]:

@@ -55,6 +55,11 @@ class StageStore:
                 write_text(path, json.dumps(adapter.dump_python(result, mode="json")))  # also half an emoji
             return result
 
+    def forget(self, stage: str) -> None:
+        """Forget the results of a stage, whatever its inputs: it is to be done again."""
+        for path in self._folder.glob(f"{file_name(stage)}.*.json") if self._folder else ():
+            path.unlink()
+
     def remove(self) -> None:
         """Remove all results: the build is complete."""
         if self._folder is not None and self._folder.is_dir():

@@ -106,11 +106,15 @@ class MetricComparison(Record):
     group: str = ""
 
     @property
-    def significant(self) -> bool:
-        """Whether neither chance nor missing scores explain the difference; a few may, where no interval says."""
+    def holds(self) -> bool:
+        """Whether missing scores do not explain the difference; a few may, where no interval says."""
         few = self.missing <= MUCH_MISSING * (self.n + self.missing)
-        held = self.whole[0] > 0 or self.whole[1] < 0 if self.whole else few
-        return self.adjusted < SIGNIFICANT and held
+        return self.whole[0] > 0 or self.whole[1] < 0 if self.whole else few
+
+    @property
+    def significant(self) -> bool:
+        """Whether neither chance nor missing scores explain the difference."""
+        return self.adjusted < SIGNIFICANT and self.holds
 
 
 class JudgementComparison(Record):

@@ -143,13 +143,21 @@ class Written(NamedTuple):
     text: str
     """The answer, without thoughts."""
     thoughts: str
+    """All of them: those that the server sent apart, then those in tags."""
     whole: str
-    """Both, as the model wrote them."""
+    """The answer, with thoughts in tags before it where the server sends them so."""
+    apart: str
+    """The thoughts that the server sent apart from the answer."""
     stop: Stop
     logprobs: tuple[float, ...] | None
     """Of the tokens of the answer; None where there are none, or where they do not cover it."""
     alternatives: Alternatives | None
     usage: Usage
+
+    @property
+    def aloud(self) -> str:
+        """Thoughts and answer in one text, for people to read."""
+        return f"<think>\n{self.apart}\n</think>\n\n{self.whole}" if self.apart else self.whole
 
 
 class Completion(NamedTuple):
@@ -164,6 +172,8 @@ class Completion(NamedTuple):
     completion_tokens: int = 0
     alternatives: Alternatives | None = None
     """The likeliest first tokens and their log-probabilities, where they were asked for and the server gives them."""
+    thoughts: str = ""
+    """The model's reasoning, where the server sends it apart from the answer."""
 
     @property
     def usage(self) -> Usage:
@@ -177,7 +187,8 @@ class Completion(NamedTuple):
         with `empty` also nothing, where that is all that the model had to say.
         """
         stop = stop_of(self.stop)
-        text, thoughts = split_thoughts(self.text)
+        text, tagged = split_thoughts(self.text)
+        thoughts = "\n".join(filter(None, (self.thoughts, tagged)))
         if stop is Stop.FILTERED and stop not in graded:
             kind, reason = FailureKind.FILTERED, "the provider's content filter withheld the answer"
         elif stop is Stop.REFUSAL and stop not in graded:
@@ -193,7 +204,7 @@ class Completion(NamedTuple):
         else:
             covered = self.logprobs and len(self.text) <= _LONGEST_TOKEN * len(self.logprobs)
             logprobs = self.logprobs if covered else None
-            return Written(text, thoughts, self.text, stop, logprobs, self.alternatives, self.usage)
+            return Written(text, thoughts, self.text, self.thoughts, stop, logprobs, self.alternatives, self.usage)
         return Failure(kind=kind, reason=reason)
 
 

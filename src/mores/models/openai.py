@@ -257,14 +257,15 @@ def read_completion(body: bytes) -> Completion:
         if refusal and not text:
             text, stop = refusal, Stop.REFUSAL.value
         answer, thoughts = split_thoughts(text)
-        thought = bool(thoughts or message.get("reasoning_content") or message.get("reasoning"))
+        apart = message.get("reasoning_content") or message.get("reasoning")
         return Completion(
             text=text,
-            logprobs=_logprobs(choice.get("logprobs"), answer if thoughts else text, thought),
+            logprobs=_logprobs(choice.get("logprobs"), answer if thoughts else text, bool(thoughts or apart)),
             stop=stop,
             prompt_tokens=_count(usage.get("prompt_tokens")),
             completion_tokens=_count(usage.get("completion_tokens")),
             alternatives=_alternatives(choice.get("logprobs")),
+            thoughts=apart.strip() if isinstance(apart, str) else "",
         )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as exc:
         start = body[:80].decode("utf-8", "replace")

@@ -9,7 +9,7 @@ from mores.culture import language_name, region_name
 from mores.factory.folder import BuildRun, DatasetDifference
 from mores.factory.gold import Gold
 from mores.factory.output import OF_ERRORS
-from mores.formatting import count, number
+from mores.formatting import count, number, show_failures
 from mores.report.base.blocks import Fold, Frame, Notes, PageBlock, Paragraph, Section, Signatures, key
 from mores.report.base.charts import Amounts
 from mores.report.base.document import ResultDocument
@@ -53,7 +53,9 @@ def page(about: Mapping[str, Any]) -> str:
 
 def describe_card(about: Mapping[str, Any], headline: str = "") -> ResultDocument:
     """Return the sources, their shortcuts, the splits, counts, what is new, and examples."""
-    missing = ", ".join(about["missing"])
+    missing, failed = ", ".join(about["missing"]), show_failures(about.get("failures", {}))
+    lacking = [f"Missing when this was built: {missing}."] if missing else []
+    lacking += [f"Soft errors that the model failed to make: {failed}."] if failed else []
     named = [(source["name"], source["revision"]) for source in about["sources"]]
     named.append(("manifest.jsonl", f"sha256:{about['manifest']}"))
     revisions = (
@@ -105,7 +107,7 @@ def describe_card(about: Mapping[str, Any], headline: str = "") -> ResultDocumen
             "Built by": f"Mores {about['mores']}",
             "Edition": f"{about['edition']} of the data factory",
         },
-        warning=f"Missing when this was built: {missing}." if missing else None,
+        warning=" ".join(lacking) or None,
         look="report bench data",
     )
 

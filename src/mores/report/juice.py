@@ -47,7 +47,8 @@ def describe(run: JuiceRun) -> ResultDocument:
     intervals = [Intervals("F1 of spans", rows, "number", published)] if rows else []
     opening = []
     if best is not None:
-        result, words = best.scores["f1"], f" has the highest {juice.headline.partition(': ')[2]}."
+        result, several = best.scores["f1"], "the highest " if juice.decided else ""
+        words = f" has {several}{juice.headline.partition(': ')[2]}."
         opening.append(Hero(number(result.value), span(result.low, result.high), best.judge, words))
     return ResultDocument(
         "judges of cultural errors",
@@ -138,6 +139,12 @@ def _notes(juice: Juice) -> list[str]:
         notes.append(f"{count(juice.elsewhere, 'annotation')} found outside of the paragraphs that they name.")
     if requests := sum(judge.in_request for judge in juice.judges):
         notes.append(f"{count(requests, 'error')} that metrics marked in the request: in no number.")
+    if not juice.decided:
+        notes.append(
+            "Nobody can say how many spans a metric would have marked in answers that it did not judge: where more "
+            "than 2% were not, precision and F1 of spans show no difference between metrics. The intervals of recall "
+            "and of the figures by sentence cover them."
+        )
     notes.append(
         "Detectors are judged by what the others marked; a person by the answers in which they marked something."
     )

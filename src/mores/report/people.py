@@ -37,7 +37,7 @@ def describe(run: PeopleRun) -> ResultDocument:
     rows = [IntervalRow(name, result) for name, result in correlations if result.value is not None]
     opening = []
     if best is not None:
-        result, several = best.scores["pearson"], "highest " if len(people.judges) > 1 else ""
+        result, several = best.scores["pearson"], "highest " if len(people.judges) > 1 and people.decided else ""
         words = f" has the {several}{people.headline.partition(': ')[2]}."
         opening.append(Hero(number(result.value), span(result.low, result.high), best.judge, words))
     printed = [table for name in ("comparisons", "spans", "beside", "worth") for table in shown.get(name, ())]
@@ -111,9 +111,9 @@ def _tables(people: People) -> dict[str, Grid]:
                 (
                     Head(f"{c.first} less {c.second}", STATISTICS[c.statistic]),
                     Cell(number(c.difference, signed=True), small=span(c.low, c.high, signed=True)),
-                    p_value(c.p),
-                    p_value(c.adjusted),
-                    c.n,
+                    p_value(c.p) if c.holds else NOTHING,
+                    p_value(c.adjusted) if c.holds else NOTHING,
+                    count_cell(c.n, c.missing),
                 )
                 for c in people.comparisons
             ],
@@ -175,6 +175,11 @@ def _notes(people: People) -> Iterator[str]:
     for judge in people.judges:
         if judge.failures:
             yield f"{judge.judge}: {show_failures(judge.failures)}; in no number."
+    if not people.decided:
+        yield (
+            "Nobody can say what answers without a score would make of a correlation: where more than 2% have none, no "
+            "difference between judges is tested. The interval of “same preference” covers them."
+        )
 
 
 def _cell(result: Result | None, digits: int = 2, *, signed: bool = False) -> Cell:

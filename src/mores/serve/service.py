@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import re
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -29,7 +30,7 @@ from mores.metric.texts import Lookup, OpenLookup
 from mores.models import Request
 from mores.search import ground
 from mores.serve.settings import Bounds
-from mores.types import Blame, Failure, FailureKind, Judgement, Sample
+from mores.types import Blame, Failure, FailureKind, Judgement, Sample, Signature
 
 LONGEST_WAIT = 60
 """Most seconds after which a client that is refused may come again."""
@@ -41,6 +42,8 @@ UNAVAILABLE = {
     Blame.SETUP: "the judge cannot be asked; the log of the service says why",
 }
 """What a client is told of a failure of the model."""
+_ADDRESS = re.compile(r'@?https?://[^\s{"]*', re.IGNORECASE)
+"""A server's address in a signature; what a configured model sends follows it in braces."""
 _log = logging.getLogger(__name__)
 
 
@@ -338,7 +341,9 @@ class Service:
         )
 
     def _deliver(self, batch: Batch, place: int, judgement: Judgement) -> None:
-        if batch.put(place, judgement):
+        """Hand a judgement out, without the addresses of our servers in its signature."""
+        signature = Signature({name: _ADDRESS.sub("", value) for name, value in judgement.signature.items()})
+        if batch.put(place, judgement.model_copy(update={"signature": signature})):
             self.judged[judgement.failure.kind.value if judgement.failure else "scored"] += 1
         if not batch.left:
             self._leave(batch)

@@ -45,6 +45,8 @@ class StageAgreement:
     stage: str
     items: int
     """Items that at least two people labelled; all figures are about these."""
+    single: int
+    """More items, which only one person labelled."""
     votes: int
     people: int
     percent: AgreementFigure
@@ -145,6 +147,7 @@ def measure_agreement(votes: Sequence[Given]) -> StageAgreement | None:
     return StageAgreement(
         stage=votes[0].stage,
         items=len(shared),
+        single=len(labels) - len(shared),
         votes=int(counts.sum()),
         people=len(people),
         percent=_figure(float(alike.sum() / pairs.sum()), ratio_interval(alike, pairs)),

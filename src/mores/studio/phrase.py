@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Self
 
 from pydantic import PlainSerializer, PlainValidator
 
 from mores.formatting import NOTHING, percent
+from mores.stats.results import share_result
+from mores.types import MUCH_MISSING, Result
 
 
 class Phrase(str):
@@ -33,11 +35,23 @@ class Phrase(str):
         return cls(separator.join(f"{{{name}}}" for name in values), **values) if values else ""
 
 
-def phrase_share(part: int, whole: int) -> str:
+def phrase_share(part: int, whole: int, missing: int = 0) -> str:
     """Return a share with its counts, such as `40.0% (2 of 5)`; a dash without any."""
     if not whole:
         return NOTHING
-    return Phrase("{share} ({part} of {whole})", share=percent(part / whole), part=part, whole=whole)
+    shown = Phrase("{share} ({part} of {whole})", share=percent(part / whole), part=part, whole=whole)
+    return with_missing(shown, share_result("share", part, whole, missing))
+
+
+def with_missing(shown: str, figure: Result, form: Callable[[float | None], str] = percent) -> str:
+    """Return a figure with what missing answers could make of it, or with their share; plain while they are few."""
+    if figure.missing <= MUCH_MISSING:
+        return shown
+    if figure.whole is None:
+        return Phrase("{figure}; {share} are missing", figure=shown, share=percent(figure.missing))
+    ends = {"low": form(figure.whole[0]), "high": form(figure.whole[1])}
+    template = "{figure}; {low} to {high} whatever the {count} missing are"
+    return Phrase(template, figure=shown, count=figure.unscored, **ends)
 
 
 def keep_phrases(value: Any) -> Any:

@@ -58,7 +58,6 @@ class TuningRecipe(Record):
     """`SOURCE=SHARE`: of these sources only such a share of the samples is used, for example `written_en=0.3`."""
     seed: int = 0
 
-
     @field_validator("shares")
     @classmethod
     def _are_shares(cls, shares: tuple[str, ...]) -> tuple[str, ...]:

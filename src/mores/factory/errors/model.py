@@ -20,7 +20,7 @@ from typing import Annotated, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from mores.engine import Asker, Counts, Job
+from mores.engine import Answer, Asker, Counts, Job
 from mores.factory.gold import Gold, Original
 from mores.language.units import Unit, units
 from mores.models.base import Message, Request, Stop, Written
@@ -91,10 +91,15 @@ async def make(
     golds: Iterable[Gold], asker: Asker, settings: SoftErrorSettings | None = None, counts: Counts | None = None
 ) -> AsyncGenerator[tuple[Gold, Made], None]:
     """Yield each pair twice, with the result of its minor and its major request, in order, in constant memory."""
-    async with aclosing(asker.ask(_jobs(golds, settings or SoftErrorSettings()), counts=counts)) as answers:
+
+    def made(answer: Answer) -> Made:
+        gold, severity = answer.job.data
+        return read(answer.read(Stop.LENGTH), gold, severity, asker.model.name)
+
+    jobs = _jobs(golds, settings or SoftErrorSettings())
+    async with aclosing(asker.ask(jobs, counts=counts, read=made)) as answers:
         async for answer in answers:
-            gold, severity = answer.job.data
-            yield gold, read(answer.read(Stop.LENGTH), gold, severity, asker.model.name)
+            yield answer.job.data[0], made(answer)
 
 
 @cache

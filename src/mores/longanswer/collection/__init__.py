@@ -197,7 +197,7 @@ def read_answer(stage: CollectStage, answer: Answer, constrained: bool = False) 
     answered = question
     written = answer.read(*Stop)
     if not isinstance(written, Failure):
-        replies = {**question.replies, stage: written.whole}
+        replies = {**question.replies, stage: written.aloud}
         answered = question.model_copy(update={"replies": replies})
     reply = read_reply(answer)
     if constrained and not isinstance(reply, Failure):

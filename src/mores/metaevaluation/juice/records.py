@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from mores.formatting import number
-from mores.types import Record, Result, Signature
+from mores.formatting import number, percent
+from mores.types import MUCH_MISSING, Record, Result, Signature
 
 THRESHOLD = 0.5
 """A marked span finds an error from this intersection over union on."""
@@ -85,6 +85,11 @@ class JuiceScore(Record):
         """F1 of spans, if there is something to find or something marked."""
         return self.scores["f1"].value
 
+    @property
+    def missing(self) -> float:
+        """The share of the answers that it could not judge."""
+        return self.scores["f1"].missing
+
 
 class Juice(Record):
     """Judges on JuICE."""
@@ -131,7 +136,13 @@ class Juice(Record):
         scores = {name: number(best.scores[name].value) for name in ("f1", "precision", "recall")}
         values = f"F1 {scores['f1']} (precision {scores['precision']}, recall {scores['recall']})"
         against = "" if best.kind == "metric" else " against the other detectors"
-        return f"{best.judge}: {values} of spans{against} at an overlap of {self.threshold:g}"
+        lack = f"; {percent(best.missing)} of the answers were not judged" if best.missing > MUCH_MISSING else ""
+        return f"{best.judge}: {values} of spans{against} at an overlap of {self.threshold:g}{lack}"
+
+    @property
+    def decided(self) -> bool:
+        """Whether so few answers are missing that metrics can be told apart; F1 of spans has no bounds."""
+        return all(judge.missing <= MUCH_MISSING for judge in self.judges)
 
     @property
     def silent(self) -> list[str]:

@@ -16,8 +16,10 @@ import numpy as np
 from mores.language.sentences import sentences
 from mores.metaevaluation.juice.data import CATEGORIES, THICK, THIN, TYPES, JuiceAnswer, JuiceData, MarkedError
 from mores.metaevaluation.juice.records import THRESHOLD, JudgeKind, Juice, JuiceScore
-from mores.stats.intervals import ratio_interval
+from mores.stats.classification import Floats
+from mores.stats.intervals import Ratio
 from mores.stats.resampling import group_codes
+from mores.stats.results import ratio_between
 from mores.stats.spans import Span, SpanCounts, match_errors, tokens
 from mores.types import Judgement, Result, Signature
 
@@ -57,6 +59,13 @@ class _Tally:
         return len(self.marked.spans) + self.marked.unlocated
 
 
+Lost = Sequence[tuple[_Tally, _Tally]]
+"""What would have become of each missing answer, at worst and at best."""
+Rows = Sequence[tuple[_Tally, float, float]]
+"""What counts above, and below, of each answer or error."""
+SHARE = Ratio((1, 0), (1, 1))
+
+
 def score_judge(
     judge: str,
     kind: JudgeKind,
@@ -64,26 +73,40 @@ def score_judge(
     *,
     threshold: float = THRESHOLD,
     failures: Mapping[str, int] | None = None,
+    missing: Sequence[JuiceAnswer] = (),
     signature: Signature | None = None,
 ) -> JuiceScore:
-    """Return every figure of one judge, from what it marked in each answer that it judged."""
+    """Return every figure of one judge, from what it marked in each answer that it judged; it failed on the missing."""
     tallies = [_tally(each, threshold) for each in marked]
-    unscored = sum((failures or {}).values())
+    lost = [(_tally(_worst(answer), threshold), _tally(_best(answer), threshold)) for answer in missing]
     return JuiceScore(
         judge=judge,
         kind=kind,
         answers=len(marked),
-        unscored=unscored,
+        unscored=len(missing),
         failures=dict(failures or {}),
         predicted=sum(tally.predicted for tally in tallies),
         unlocated=sum(each.unlocated for each in marked),
         in_request=sum(each.in_request for each in marked),
         errors=sum(len(tally.errors) for tally in tallies),
-        scores={result.name: result for result in _overall(tallies, unscored)},
-        recall=_recall(tallies),
-        by=_by_group(tallies),
+        scores={result.name: result for result in _overall(tallies, lost)},
+        recall=_recall(tallies, lost),
+        by=_by_group(tallies, lost),
         signature=signature or Signature(),
     )
+
+
+def _worst(answer: JuiceAnswer) -> JudgedAnswer:
+    """Return a judge that marks every sentence without an error, and no other."""
+    gold = [span for error in answer.errors for span in error.spans]
+    places = [Span(*place) for place in sentences(answer.sample.text)]
+    wrong = (place for place in places if not any(place.start < span.end and span.start < place.end for span in gold))
+    return JudgedAnswer(answer, list(wrong))
+
+
+def _best(answer: JuiceAnswer) -> JudgedAnswer:
+    """Return a judge that marks just the errors, each as one of its detectors did."""
+    return JudgedAnswer(answer, [error.spans[0] for error in answer.errors if error.spans])
 
 
 def marked_by(answer: JuiceAnswer, judgement: Judgement) -> JudgedAnswer:
@@ -148,7 +171,7 @@ def _tally(marked: JudgedAnswer, threshold: float) -> _Tally:
     return _Tally(marked, errors, {error for _, error in pairs}, len(overlapping), by_sentence)
 
 
-def _overall(tallies: Sequence[_Tally], unscored: int) -> Iterator[Result]:
+def _overall(tallies: Sequence[_Tally], lost: Lost) -> Iterator[Result]:
     counts: dict[str, tuple[Callable[[_Tally], float], Callable[[_Tally], float]]] = {
         "precision": (lambda t: len(t.matched), lambda t: t.predicted),
         "recall": (lambda t: len(t.matched), lambda t: len(t.errors)),
@@ -158,26 +181,36 @@ def _overall(tallies: Sequence[_Tally], unscored: int) -> Iterator[Result]:
         "sentence_recall": (lambda t: t.sentences.matched, lambda t: t.sentences.gold),
         "sentence_f1": (lambda t: 2 * t.sentences.matched, lambda t: t.sentences.predicted + t.sentences.gold),
     }
+    parts = _with_lost(tallies, lost)
     for name, (above, below) in counts.items():
-        result = _ratio(name, tallies, [above(t) for t in tallies], [below(t) for t in tallies])
-        yield result.model_copy(update={"n": len(tallies), "unscored": unscored})
+        rows, *ends = ([(t, above(t), below(t)) for t in part] for part in parts)
+        # Nobody can say how many wrong spans a judge would mark, but of sentences there are so many.
+        bounded = name == "recall" or name.startswith("sentence_")
+        yield _ratio(name, rows, len(lost), ends if bounded else ())
 
 
-def _recall(tallies: Sequence[_Tally]) -> dict[str, Result]:
+def _recall(tallies: Sequence[_Tally], lost: Lost) -> dict[str, Result]:
     """Return the share of errors that were found, by kind of error; an error of several kinds counts in each."""
-    rows = [
-        (tally, label, place in tally.matched)
-        for tally in tallies
-        for place, error in enumerate(tally.errors)
-        for label in _labels(error)
-    ]
+    by_label = []
+    for part in _with_lost(tallies, lost):
+        labelled: dict[str, list[tuple[_Tally, float, float]]] = defaultdict(list)
+        for tally in part:
+            for place, error in enumerate(tally.errors):
+                for label in _labels(error):
+                    labelled[label].append((tally, float(place in tally.matched), 1.0))
+        by_label.append(labelled)
     recall = {}
     for label in ("thin", "thick", *CATEGORIES, *TYPES, "found by people", "found by models", "found by people only"):
-        chosen = [(tally, hit) for tally, name, hit in rows if name == label]
-        if chosen:
-            hits = [float(hit) for _, hit in chosen]
-            recall[label] = _ratio(label, [tally for tally, _ in chosen], hits, [1.0] * len(hits))
+        rows, *ends = (labelled[label] for labelled in by_label)
+        if every := ends[0] if ends else rows:
+            recall[label] = _ratio(label, rows, len(every) - len(rows), ends)
     return recall
+
+
+def _with_lost(tallies: Sequence[_Tally], lost: Lost) -> list[list[_Tally]]:
+    """Return what became of the answers; where some are missing, also of all of them at worst and at best."""
+    ends = [[*tallies, *(pair[end] for pair in lost)] for end in (0, 1)] if lost else []
+    return [list(tallies), *ends]
 
 
 def _labels(error: MarkedError) -> set[str]:
@@ -188,27 +221,37 @@ def _labels(error: MarkedError) -> set[str]:
     return labels | ({"found by people only"} if kinds == {"human"} else set())
 
 
-def _by_group(tallies: Sequence[_Tally]) -> dict[str, dict[str, Result]]:
+def _by_group(tallies: Sequence[_Tally], lost: Lost) -> dict[str, dict[str, Result]]:
     groups: dict[str, dict[str, list[_Tally]]] = defaultdict(lambda: defaultdict(list))
-    for tally in tallies:
+    missing: Counter[tuple[str, str]] = Counter()
+    for place, tally in enumerate([*tallies, *(pair[0] for pair in lost)]):
         answer = tally.marked.answer
         labels = {"region": answer.sample.region, "language": answer.sample.language}
         for grouping, group in (labels | {"language_type": answer.language_type}).items():
-            groups[grouping][group or "unknown"].append(tally)
-    return {
-        grouping: {
-            group: _ratio("f1", part, [2 * len(t.matched) for t in part], [t.predicted + len(t.errors) for t in part])
-            for group, part in sorted(parts.items())
-        }
-        for grouping, parts in groups.items()
-    }
+            if place < len(tallies):
+                groups[grouping][group or "unknown"].append(tally)
+            else:
+                missing[grouping, group or "unknown"] += 1
+    by: dict[str, dict[str, Result]] = {}
+    for grouping, parts in groups.items():
+        for group, part in sorted(parts.items()):
+            rows = [(t, 2 * len(t.matched), t.predicted + len(t.errors)) for t in part]
+            by.setdefault(grouping, {})[group] = _ratio("f1", rows, missing[grouping, group])
+    return by
 
 
-def _ratio(name: str, tallies: Sequence[_Tally], above: Sequence[float], below: Sequence[float]) -> Result:
-    """Return Σ above / Σ below with its interval; n is the number of rows."""
-    if not sum(below):
-        return Result(name=name, value=None, n=len(below))
-    codes = group_codes(np.array([tally.marked.answer.query for tally in tallies], dtype=object), len(tallies))
-    top, bottom = (np.bincount(codes, weights=np.array(numbers, dtype=np.float64)) for numbers in (above, below))
-    low, high = ratio_interval(top, bottom)
-    return Result(name=name, value=float(top.sum() / bottom.sum()), low=low, high=high, n=len(below))
+def _ratio(name: str, rows: Rows, unscored: int, ends: Sequence[Rows] = ()) -> Result:
+    """Return Σ above / Σ below with its interval; `ends` are with the unscored as bad and as good as they can be."""
+    if not ends:
+        result = ratio_between(name, SHARE, _units(rows), (_units(rows), _units(rows)), len(rows), 0)
+        return result.model_copy(update={"unscored": unscored})
+    worst, best = map(_units, ends)
+    return ratio_between(name, SHARE, _units(rows), (worst, best), len(rows), unscored)
+
+
+def _units(rows: Rows) -> Floats:
+    """Return what counts above, and the rest of what counts below, by request."""
+    codes = group_codes(np.array([tally.marked.answer.query for tally, _, _ in rows], dtype=object), len(rows))
+    columns = (np.array([row[place] for row in rows], dtype=np.float64) for place in (1, 2))
+    above, below = (np.bincount(codes, weights=column) for column in columns)
+    return np.stack([above, below - above], axis=1)

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from mores.errors import ConfigError, InputError
 from mores.factory.drafts import draw
@@ -108,14 +109,15 @@ class JuiceSession(JudgingSession):
 
     def _score(self, name: str, judgements: Judgements) -> JuiceScore:
         failures: Counter[str] = Counter()
-        marked = []
+        marked, missing = [], []
         for answer in self.answers:
             judgement = judgements.get(answer.sample.id)
-            if judgement is None or judgement.failure:
-                failures[judgement.failure.kind.value if judgement and judgement.failure else "missing"] += 1
-            elif judgement.report is None:
-                failures["no report"] += 1
-            else:
+            if judgement and judgement.report and not judgement.failure:
                 marked.append(marked_by(answer, judgement))
+                continue
+            missing.append(answer)
+            reason = judgement.failure.kind.value if judgement and judgement.failure else "no report"
+            failures[reason if judgement else "missing"] += 1
         signature = next((j.signature for j in judgements.values() if j.signature), None)
-        return score_judge(name, "metric", marked, threshold=self.threshold, failures=failures, signature=signature)
+        known: dict[str, Any] = {"failures": failures, "missing": missing, "signature": signature}
+        return score_judge(name, "metric", marked, threshold=self.threshold, **known)

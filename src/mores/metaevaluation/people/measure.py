@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -24,11 +24,15 @@ from mores.metaevaluation.records import JudgementComparison, MetricComparison
 from mores.stats import influence
 from mores.stats.classification import Floats
 from mores.stats.correlation import spearman
-from mores.stats.intervals import drawn_interval, mean_interval
+from mores.stats.intervals import drawn_interval
 from mores.stats.paired import paired_difference
 from mores.stats.resampling import draw_counts, group_codes, resample_sums
+from mores.stats.results import difference_result, mean_result
 from mores.stats.worth import effective_items, interval_alpha, side_by_side
 from mores.types import Result
+
+Scores = Mapping[str, float]
+"""A judge's, by the answer's id."""
 
 
 @dataclass
@@ -37,6 +41,9 @@ class Joined:
 
     answers: list[PeopleAnswer]
     judge: Floats
+    rated: Sequence[PeopleAnswer]
+    """All that people rated, also those without a score."""
+    scores: Scores
 
     @cached_property
     def people(self) -> Floats:
@@ -48,15 +55,16 @@ class Joined:
         """Answers to the same question depend on each other."""
         return np.array([answer.question_key for answer in self.answers], dtype=object)
 
-    def take(self, rows: Sequence[int]) -> Joined:
-        """Return some of the answers."""
-        return Joined([self.answers[row] for row in rows], self.judge[list(rows)])
+    @property
+    def missing(self) -> int:
+        """How many answers have no score."""
+        return len(self.rated) - len(self.answers)
 
 
-def join_judge(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> Joined:
+def join_judge(answers: Sequence[PeopleAnswer], scores: Scores) -> Joined:
     """Return the answers that the judge scored."""
-    scored = [answer for answer in answers if answer.id in judged.scores]
-    return Joined(scored, np.array([judged.scores[answer.id] for answer in scored], dtype=np.float64))
+    scored = [answer for answer in answers if answer.id in scores]
+    return Joined(scored, np.array([scores[answer.id] for answer in scored], dtype=np.float64), answers, scores)
 
 
 def measure_judges(data: PeopleData, judges: Sequence[JudgeScores]) -> People:
@@ -82,9 +90,9 @@ def measure_judges(data: PeopleData, judges: Sequence[JudgeScores]) -> People:
 
 def score_against_people(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> PeopleScore:
     """Return every figure of one judge."""
-    joined = join_judge(answers, judged)
-    shared = [row for row, answer in enumerate(joined.answers) if len(answer.scores) > 1]
-    part = joined.take(shared)
+    joined = join_judge(answers, judged.scores)
+    shared = [answer for answer in joined.answers if len(answer.scores) > 1]
+    part = join_judge(shared, judged.scores)
     beside = side_by_side([answer.scores for answer in part.answers], part.judge, part.groups) if shared else None
     with_person = between = difference = people = None
     if beside:
@@ -117,12 +125,9 @@ def _correlations(joined: Joined) -> Iterator[Result]:
     n = len(joined.answers)
     for name, statistic in _influences(joined).items():
         interval = statistic.interval(joined.groups) if statistic else None
-        yield _result(name, statistic.value if statistic else None, interval, n)
-    hits, questions = _preferences(joined)
-    if hits.size:
-        yield _result("preference", float(hits.mean()), mean_interval(hits, groups=questions), hits.size)
-    else:
-        yield Result(name="preference", value=None)
+        yield _result(name, statistic.value if statistic else None, interval, n, joined.missing)
+    hits, questions = _preferences(joined.rated, joined.scores)
+    yield mean_result("preference", hits, groups=questions)
 
 
 def _influences(joined: Joined) -> dict[str, influence.Influenced | None]:
@@ -142,13 +147,13 @@ def _within_languages(joined: Joined) -> Result | None:
     centred = [values - (np.bincount(codes, weights=values) / sizes)[codes] for values in (joined.people, joined.judge)]
     statistic = influence.pearson(*centred)
     interval = statistic.interval(joined.groups) if statistic else None
-    return _result("within_languages", statistic.value if statistic else None, interval, len(codes))
+    return _result("within_languages", statistic.value if statistic else None, interval, len(codes), joined.missing)
 
 
 def _spearman(joined: Joined) -> Result:
     value = spearman(joined.people, joined.judge) if len(joined.answers) > 1 else None
     if value is None:
-        return Result(name="spearman", value=None, n=len(joined.answers))
+        return Result(name="spearman", value=None, n=len(joined.answers), unscored=joined.missing)
     codes = group_codes(joined.groups, len(joined.groups))
     units = int(codes.max()) + 1
     drawn: list[float] = []
@@ -157,38 +162,45 @@ def _spearman(joined: Joined) -> Result:
             rows = np.repeat(np.arange(len(codes)), counts[codes].astype(np.intp))
             value_drawn = spearman(joined.people[rows], joined.judge[rows])
             drawn.append(math.nan if value_drawn is None else value_drawn)
-    return _result("spearman", value, drawn_interval(value, drawn, units, least=-1.0), len(codes))
+    interval = drawn_interval(value, drawn, units, least=-1.0)
+    return _result("spearman", value, interval, len(codes), joined.missing)
 
 
-def _preferences(joined: Joined) -> tuple[Floats, npt.NDArray[np.object_]]:
-    """Return, for every two answers to a question of which people prefer one, if the judge does too (a tie is half)."""
-    rows: dict[str, list[int]] = defaultdict(list)
-    for row, question in enumerate(joined.groups):
-        rows[question].append(row)
+def _preferences(answers: Iterable[PeopleAnswer], scores: Scores) -> tuple[Floats, npt.NDArray[np.object_]]:
+    """Return, for every two answers to a question of which people prefer one, if the judge does too (a tie is half).
+
+    It is nan where the judge did not score both.
+    """
+    by_question: dict[str, list[PeopleAnswer]] = defaultdict(list)
+    for answer in answers:
+        by_question[answer.question_key].append(answer)
     hits, questions = [], []
-    for question, members in rows.items():
+    for question, members in by_question.items():
         for a, b in combinations(members, 2):
-            if joined.people[a] != joined.people[b]:
-                sign = np.sign((joined.people[a] - joined.people[b]) * (joined.judge[a] - joined.judge[b]))
-                hits.append((1 + float(sign)) / 2)
+            if a.mean != b.mean:
+                judge = scores.get(a.id, math.nan) - scores.get(b.id, math.nan)
+                hits.append((1 + float(np.sign((a.mean - b.mean) * judge))) / 2)
                 questions.append(question)
     return np.array(hits), np.array(questions, dtype=object)
 
 
 def _by_group(joined: Joined) -> dict[str, dict[str, dict[str, Result]]]:
     by: dict[str, dict[str, dict[str, Result]]] = {}
-    for grouping, groups in by_group(joined.answers).items():
+    for grouping, groups in by_group(joined.rated).items():
         for group, rows in groups.items():
-            part = joined.take(rows)
-            results = [*_correlations(part), _mean("people", part.people), _mean("judge", part.judge)]
+            part = join_judge([joined.rated[row] for row in rows], joined.scores)
+            if not part.answers:
+                continue
+            means = {"people": part.people, "judge": part.judge}
+            results = [*_correlations(part), *(_mean(name, values, part.missing) for name, values in means.items())]
             if worth := _worth(results[0], 0, None):
                 results.append(worth.multiple)
             by.setdefault(grouping, {})[group] = {result.name: result for result in results}
     return by
 
 
-def _mean(name: str, values: Floats) -> Result:
-    return Result(name=name, value=float(values.mean()), n=values.size)
+def _mean(name: str, values: Floats, missing: int) -> Result:
+    return Result(name=name, value=float(values.mean()), n=values.size, unscored=missing)
 
 
 def _worth(pearson: Result, judged_only: int, people: Result | None) -> Worth | None:
@@ -251,42 +263,44 @@ def _span_figure(name: str, statistic: Callable[[Floats], Floats], rows: Floats,
 def compare_all(answers: Sequence[PeopleAnswer], judges: Sequence[JudgeScores]) -> list[MetricComparison]:
     """Return every two judges on the answers that both scored, p-values adjusted within each statistic."""
     return adjust_within_statistics(
-        comparison
-        for first, second in combinations(judges, 2)
-        for comparison in _compare((first.name, second.name), *_both(answers, first, second))
+        comparison for first, second in combinations(judges, 2) for comparison in _compare(answers, first, second)
     )
 
 
 def compare_two(answers: Sequence[PeopleAnswer], first: JudgeScores, second: JudgeScores) -> JudgementComparison:
     """Return which of two judges agrees better with people, overall and in every group of ten answers or more."""
-    names, pair = (first.name, second.name), _both(answers, first, second)
+    shared = first.scores.keys() & second.scores.keys()
     by: dict[str, dict[str, MetricComparison]] = {}
-    for grouping, groups in by_group(pair[0].answers).items():
-        large = {group: rows for group, rows in groups.items() if len(rows) >= FEWEST}
-        by[grouping] = adjust_groups(
-            {g: next(_compare(names, pair[0].take(rows), pair[1].take(rows)), None) for g, rows in large.items()}
-        )
-    n = len(pair[0].answers)
-    overall = tuple(_compare(names, *pair))
-    return JudgementComparison(first=names[0], second=names[1], n=n, left_out=len(answers) - n, overall=overall, by=by)
+    for grouping, groups in by_group(answers).items():
+        parts = {group: [answers[row] for row in rows] for group, rows in groups.items()}
+        large = {g: part for g, part in parts.items() if sum(answer.id in shared for answer in part) >= FEWEST}
+        by[grouping] = adjust_groups({g: next(_compare(part, first, second), None) for g, part in large.items()})
+    n = sum(answer.id in shared for answer in answers)
+    overall = tuple(_compare(answers, first, second))
+    return JudgementComparison(
+        first=first.name, second=second.name, n=n, left_out=len(answers) - n, overall=overall, by=by
+    )
 
 
-def _both(answers: Sequence[PeopleAnswer], first: JudgeScores, second: JudgeScores) -> tuple[Joined, Joined]:
-    shared = [answer for answer in answers if answer.id in first.scores and answer.id in second.scores]
-    return join_judge(shared, first), join_judge(shared, second)
-
-
-def _compare(names: tuple[str, str], first: Joined, second: Joined) -> Iterator[MetricComparison]:
-    n, others = len(first.answers), _influences(second)
+def _compare(answers: Sequence[PeopleAnswer], *judges: JudgeScores) -> Iterator[MetricComparison]:
+    """Yield the differences of two judges on the answers that both scored; the others are missing."""
+    names = (judges[0].name, judges[1].name)
+    shared = [answer for answer in answers if all(answer.id in judged.scores for judged in judges)]
+    first, second = (join_judge(shared, judged.scores) for judged in judges)
+    others, missing = _influences(second), {"missing": len(answers) - len(shared)}
     for statistic, influenced in _influences(first).items():
         other = others[statistic]
         if influenced and other:
-            yield compared(names, statistic, influence.compare(influenced, other, first.groups), n)
-    (hits, questions), (others_hits, _) = _preferences(first), _preferences(second)
-    if test := paired_difference(hits, others_hits, groups=questions) if hits.size else None:
-        yield compared(names, "preference", test, hits.size)
+            test = influence.compare(influenced, other, first.groups)
+            yield compared(names, statistic, test, len(shared)).model_copy(update=missing)
+    (hits, questions), (other_hits, _) = (_preferences(answers, judged.scores) for judged in judges)
+    both = ~np.isnan(hits - other_hits)
+    if found := paired_difference(hits[both], other_hits[both], groups=questions[both]) if both.any() else None:
+        whole = difference_result("difference", hits, other_hits, groups=questions).whole
+        comparison = compared(names, "preference", found, int(both.sum()))
+        yield comparison.model_copy(update={"missing": int((~both).sum()), "whole": whole})
 
 
-def _result(name: str, value: float | None, interval: tuple[float, float] | None, n: int) -> Result:
+def _result(name: str, value: float | None, interval: tuple[float, float] | None, n: int, missing: int = 0) -> Result:
     low, high = interval or (None, None)
-    return Result(name=name, value=value, low=low, high=high, n=n)
+    return Result(name=name, value=value, low=low, high=high, n=n, unscored=missing)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from mores.formatting import count, number, span
+from mores.formatting import count, number, percent, span
 from mores.metaevaluation.records import MetricComparison
-from mores.types import Record, Result
+from mores.types import MUCH_MISSING, Record, Result
 
 STATISTICS = {
     "pearson": "Pearson r",
@@ -69,6 +69,11 @@ class PeopleScore(Record):
     spans: PeopleSpans | None = None
     """None where people, or the judge, marked nothing."""
 
+    @property
+    def missing(self) -> float:
+        """The share of the answers that people rated and the judge did not score."""
+        return self.unscored / (self.n + self.unscored) if self.unscored else 0.0
+
 
 class People(Record):
     """Judges against people."""
@@ -106,7 +111,13 @@ class People(Record):
             return "no judge could be compared with people"
         pearson = best.scores["pearson"]
         correlation = f"Pearson r {number(pearson.value)} {span(pearson.low, pearson.high)}".rstrip()
-        return f"{best.judge}: {correlation} with people's ratings of {count(best.n)} answers"
+        lack = f"; {percent(best.missing)} of all have no score" if best.missing > MUCH_MISSING else ""
+        return f"{best.judge}: {correlation} with people's ratings of {count(best.n)} answers{lack}"
+
+    @property
+    def decided(self) -> bool:
+        """Whether so few scores are missing that judges can be told apart; a correlation has no bounds."""
+        return all(judge.missing <= MUCH_MISSING for judge in self.judges)
 
     @property
     def silent(self) -> list[str]:

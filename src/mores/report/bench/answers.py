@@ -158,6 +158,7 @@ def _part_of(item: Item, verdict: Verdict, text: str) -> dict[str, Any]:
         "state": BY_LABEL[verdict.label],
         "badge": STATES[BY_LABEL[verdict.label]],
         "text": _text(text),
+        "thoughts": _text(verdict.thoughts),
         "answer": _text(verdict.answer or ""),
         "short": len(verdict.answer or "") <= SHORT and "\n" not in (verdict.answer or ""),
         "read": verdict.read,

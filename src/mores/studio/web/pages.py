@@ -22,7 +22,7 @@ from mores.culture import is_rtl, language_name, region_name
 from mores.studio.campaigns import all_kinds
 from mores.studio.figures import show_figure
 from mores.studio.marks import as_json
-from mores.studio.phrase import Phrase
+from mores.studio.phrase import Phrase, with_missing
 
 WEB = Path(__file__).parent
 STATIC = WEB / "static"
@@ -133,6 +133,7 @@ def environment(locale: str) -> Environment:
         "date": lambda value: format_datetime(value, "medium", locale=locale),
         "since": lambda value: format_timedelta(value, locale=locale),
         "figure": show_figure,
+        "with_missing": lambda shown, figure: with_missing(shown, figure, form.number),
         "share_of": lambda share: f"{form.percent(share.value, 0)} ({form.shares(share.low, share.high, 0)})",
         "spent": lambda seconds: show_duration(seconds, locale),
         "language_name": lambda tag: language_in(tag, locale),

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mores.formatting import NOTHING, percent
-from mores.stats.intervals import share_interval
+from mores.stats.results import share_result
 from mores.studio.campaigns.culturall import forms
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
-from mores.studio.phrase import Phrase
+from mores.studio.phrase import Phrase, with_missing
 from mores.studio.records import CampaignItem, Content, ItemStatus
 
 PAPER = {"accept": 0.750, "revise": 0.081, "reject": 0.169}
@@ -69,24 +69,22 @@ class ReviewRate(NamedTuple):
 
     part: int
     total: int
+    missing: int = 0
+    """How many more there are that could not be decided."""
 
     @property
     def share(self) -> float | None:
         return self.part / self.total if self.total else None
 
     @property
-    def interval(self) -> tuple[float, float]:
-        return share_interval(self.part, self.total)
-
-    @property
     def phrase(self) -> str:
         """The share with its counts and interval, in words."""
         if not self.total:
             return NOTHING
-        low, high = self.interval
-        shown = {"share": percent(self.share), "low": percent(low), "high": percent(high)}
+        result = share_result("share", *self)
+        shown = {"share": percent(result.value), "low": percent(result.low), "high": percent(result.high)}
         template = "{share} ({part} of {total}; 95% interval {low} to {high})"
-        return Phrase(template, part=self.part, total=self.total, **shown)
+        return with_missing(Phrase(template, part=self.part, total=self.total, **shown), result)
 
 
 def review_rates(items: Iterable[CampaignItem]) -> dict[str, ReviewRate]:
@@ -103,8 +101,16 @@ def cross_checked(items: Iterable[CampaignItem]) -> ReviewRate:
 
 def challenging(items: Iterable[CampaignItem]) -> ReviewRate:
     """Return how many of the measured items are challenging, as they were measured last."""
-    measured = [result for item in items if (result := item.results.get("measure", {})).get("measured")]
-    return ReviewRate(sum(result["challenging"] for result in measured), len(measured))
+    every = list(items)
+    measured = [result for item in every if (result := item.results.get("measure", {})).get("measured")]
+    return ReviewRate(sum(result["challenging"] for result in measured), len(measured), sum(map(_unmeasured, every)))
+
+
+def _unmeasured(item: CampaignItem) -> bool:
+    """Return whether an item could not be measured, or waits for models that failed."""
+    if result := item.results.get("measure"):
+        return not result["measured"]
+    return item.stage == "measure" and bool(item.failed)
 
 
 def summarise(_settings: forms.CulturallSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
@@ -125,7 +131,7 @@ def summarise(_settings: forms.CulturallSettings, items: Sequence[CampaignItem])
         ),
         "Challenging, of the measured": challenging(items).phrase,
         "Easy and left as they are": sum(bool(item.results.get("elevate", {}).get("left")) for item in items),
-        "Not measured": sum(item.results.get("measure", {}).get("measured") is False for item in items),
+        "Not measured": challenging(items).missing,
         "Accepted, by topic": Phrase.join(counted) or NOTHING,
     }
 
@@ -144,7 +150,8 @@ def describe(settings: forms.CulturallSettings, items: Iterable[CampaignItem]) -
     difficulty = (
         f"Difficulty was measured with {', '.join(settings.models)}: an item is challenging when at most "
         f"{settings.most_correct} of {len(settings.models)} models answer it correctly; authors made easy items harder "
-        f"where they could, and {percent(hard.share)} of {hard.total:,} measured items are challenging. "
+        f"where they could, and {percent(hard.share)} of {hard.total:,} measured items are challenging"
+        f"{f'; {hard.missing:,} more could not be measured' if hard.missing else ''}. "
         if hard.total
         else "Difficulty was not measured. "
     )

@@ -34,7 +34,8 @@ def summarise(settings: TeamingSettings, items: Sequence[CampaignItem]) -> Mappi
     accepted = [item for item in items if item.status is ItemStatus.ACCEPTED]
     modes = [len(item.results.get(STAGE, {}).get("answer", ())) for item in accepted]
     played = [ask for item in items for ask in item.asks if ask.task == "answer" and ask.answer]
-    last = [asks[-1] for item in items if (asks := [ask for ask in item.asks if ask.task == "answer" and ask.answer])]
+    rounds = ([ask for ask in item.asks if ask.task == "answer" and not ask.waiting] for item in items)
+    last = [asks[-1].answer for asks in rounds if asks]
     votes = [vote for item in items for vote in item.votes if vote.stage == STAGE]
     differ = [
         item
@@ -59,7 +60,7 @@ def summarise(settings: TeamingSettings, items: Sequence[CampaignItem]) -> Mappi
         "Accepted with another answer than the author's": len(differ),
         "Rounds against the AI": len(played),
         "AI beaten, of the last rounds": phrase_share(
-            sum(ask.answer["beaten"] for ask in last if ask.answer), len(last)
+            sum(answer["beaten"] for answer in last if answer), sum(map(bool, last)), last.count(None)
         ),
         "CulturalBench": PAPER,
     }

@@ -19,9 +19,9 @@ from mores.studio.campaigns.marking.forms import MarkingSettings
 from mores.studio.figures import show_figure
 from mores.studio.kind import ExportFile
 from mores.studio.marks import Mark, sample_of, to_errors
-from mores.studio.phrase import phrase_share
+from mores.studio.phrase import phrase_share, with_missing
 from mores.studio.records import CampaignItem, Content, ItemStatus
-from mores.types import DEFAULT_INSTRUCTION, ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
+from mores.types import DEFAULT_INSTRUCTION, ErrorReport, Failure, FailureKind, Judgement, Result, Sample, Signature
 
 DECLINED = "the person could not judge this text"
 VALIDATIONS = {"valid": "valid", "other": "valid_diff_category", "invalid": "invalid"}
@@ -175,24 +175,26 @@ def label(stage: str, answer: Content) -> str | None:
 def summarise(settings: MarkingSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
     """Count of texts, marks and errors; agreement on places without regard to labels, then on labels."""
     marked = [item for item in items if item.votes_at(MARK)]
+    seen = [item for item in items if item.votes_at(MARK) or any(stage == MARK for _, stage in item.declined)]
     everything = [found for item in marked for found in found_in(item)]
     validated = [found for item in marked if item.votes_at(VALIDATE) for found in found_in(item)]
     errors = [error for item in items if item.status is ItemStatus.ACCEPTED for error in agreed(item)]
-    scores = [judgement.score for item in marked for judgement in judgements_of(settings, item, to_sample(item))]
+    scores = [judgement.score for item in seen for judgement in judgements_of(settings, item, to_sample(item))]
     known = [score for score in scores if score is not None]
+    every = Result(name="judgements", value=None, n=len(known), unscored=len(scores) - len(known))
     none = sum(not vote.answer.get("marks") for item in marked for vote in item.votes_at(MARK))
     severities = Counter(found.mark.get("severity") for found in everything)
     figures: dict[str, Any] = {
         "Texts": len(items),
         "Texts that are marked": len(marked),
         "Judgements": len(known),
-        "Judgements that failed: the person could not judge": len(scores) - len(known),
-        "Judgements without an error": phrase_share(none, len(known)),
+        "Judgements that failed: the person could not judge": every.unscored,
+        "Judgements without an error": phrase_share(none, len(known), every.unscored),
         "Marks": len(everything),
         "Minor": severities["minor"],
         "Major": severities["major"],
         "Something is missing": sum(found.mark["start"] is None for found in everything),
-        "Mean score": formatting.number(fmean(known)) if known else "–",
+        "Mean score": with_missing(formatting.number(fmean(known)), every) if known else "–",
         "Marks that are valid": phrase_share(sum(found.stands for found in validated), len(validated)),
         "Valid, of another type": phrase_share(sum(found.verdict == "other" for found in validated), len(validated)),
         "Errors after grouping": len(errors),
@@ -201,10 +203,10 @@ def summarise(settings: MarkingSettings, items: Sequence[CampaignItem]) -> Mappi
     agreement = spans.span_agreement(_texts(marked))
     if agreement is not None:
         figures |= {
-            "Agreement on marked characters (F1)": show_figure(agreement.f1),
+            "Agreement on marked characters (F1)": with_missing(show_figure(agreement.f1), every),
             "The same by chance": formatting.number(agreement.chance),
-            "Agreement above chance (κ)": show_figure(agreement.kappa),
-            "Krippendorff's α over characters": show_figure(agreement.alpha),
+            "Agreement above chance (κ)": with_missing(show_figure(agreement.kappa), every),
+            "Krippendorff's α over characters": with_missing(show_figure(agreement.alpha), every),
         }
         if agreement.labels:
             same = phrase_share(agreement.labels.same, agreement.labels.matched)

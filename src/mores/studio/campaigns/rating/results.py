@@ -19,7 +19,7 @@ from mores.studio.campaigns.rating.forms import RatingSettings
 from mores.studio.kind import ExportFile
 from mores.studio.marks import sample_of, to_errors
 from mores.studio.records import CampaignItem, Content, ItemStatus, ItemVote
-from mores.types import ErrorReport, Judgement
+from mores.types import ErrorReport, Judgement, Result
 
 STAGE = "rate"
 COLUMNS = (
@@ -160,21 +160,48 @@ def summarise(_settings: RatingSettings, items: Sequence[CampaignItem]) -> Mappi
     groups, ranking = find_groups(ratings), rank_models(ratings, find_groups(ratings))
     placings = {placing.model: placing for placing in ranking.placings if placing.type is None} if ranking else {}
     failed = Counter(model for item in kept for model in item.content.get("failed") or ())
+    missing: dict[str, list[Rating]] = defaultdict(list)
+    for rating in _missing(kept):
+        missing[rating.model].append(rating)
+
+    def compared(figure: Result, *names: str) -> Result:
+        """Return a share of comparisons with those that are missing because one of the models has no rating."""
+        absent = {(rating.question_id, rating.annotator) for name in names for rating in missing[name]}
+        return figure.model_copy(update={"unscored": len(absent)})
+
     models = []
     for model in groups.models:
         members = [rating for rating in ratings if rating.model == model]
         levels = {aspect: Counter(str(getattr(each, aspect) or "") for each in members) for aspect in LEVELS}
-        models.append(ModelResult(model, spread(members, FIVE), placings.get(model), levels, failed[model]))
+        if placing := placings.get(model):
+            placing = placing.model_copy(update={"wins": compared(placing.wins, model)})
+        models.append(ModelResult(model, spread([*members, *missing[model]], FIVE), placing, levels, failed[model]))
+    pairs = [
+        pair.model_copy(update={"rate": compared(pair.rate, pair.first, pair.second)})
+        for pair in (ranking.pairs if ranking else ())
+    ]
     results = Results(
         ratings=len(ratings),
         questions=len({rating.question_key for rating in ratings}),
         people=len(groups.annotators),
         models=sorted(models, key=lambda each: -(each.spread.mean.value or 0)),
-        pairs=ranking.pairs if ranking else (),
+        pairs=pairs,
         agreement=measure_agreement(ratings, FIVE),
         marks=span_agreement(marked_texts(ratings)),
     )
     return {"results": results}
+
+
+def _missing(items: Iterable[CampaignItem]) -> Iterator[Rating]:
+    """Yield a rating without a number where somebody could not judge a question, or a model had no answer to rate."""
+    for item in items:
+        voted = {vote.person for vote in item.votes_at(STAGE)}
+        answered = [answer["model"] for answer in item.content.get("answers") or ()]
+        declined = {person for person, stage in item.declined if stage == STAGE} - voted
+        for person in sorted(voted | declined):
+            for model in [*(answered if person in declined else ()), *(item.content.get("failed") or ())]:
+                question = item.content["question"]
+                yield Rating(question=question, question_id=item.id, model=model, annotator=person, rating=None)
 
 
 def marked_texts(ratings: Iterable[Rating]) -> list[MarkedText]:

@@ -15,13 +15,15 @@ from itertools import combinations
 from statistics import fmean
 from typing import NamedTuple
 
+import numpy as np
+
 from mores.metaevaluation import votes
 from mores.stats.agreement import Label, krippendorff_alpha, krippendorff_alpha_interval
 from mores.stats.agreement import count_votes as table_votes
 from mores.stats.distributions import ShareEstimate, share_of
 from mores.stats.marks import AgreementFigure
 from mores.stats.paired import PairedDifference, paired_difference
-from mores.stats.results import mean_result
+from mores.stats.results import difference_result, mean_result
 from mores.types import Result
 
 LEAST, MOST = 1, 5
@@ -91,6 +93,8 @@ class MetricDifference(NamedTuple):
     samples: int
     difference: PairedDifference | None
     """None without such a sample."""
+    whole: Result
+    """The same, with the samples in which one of them failed or nobody rated its explanation as missing."""
 
 
 def counted(samples: Iterable[JudgedSample]) -> list[JudgedSample]:
@@ -108,6 +112,13 @@ def beside(samples: Iterable[JudgedSample]) -> Beside:
         untouched=sum(not sample.answers for sample in waiting),
         declined=sum(sample.declined for sample in every),
     )
+
+
+def undecided(samples: Iterable[JudgedSample]) -> int:
+    """Return how many samples are not counted because people could not judge them; others only wait for people."""
+    every = list(samples)
+    known = {sample.id for sample in counted(every)}
+    return sum(sample.id not in known and sample.declined > 0 for sample in every)
 
 
 def count_votes(samples: Iterable[JudgedSample], people: int) -> dict[str, tuple[int, ...]]:
@@ -186,10 +197,13 @@ def compare_metrics(samples: Iterable[JudgedSample]) -> list[MetricDifference]:
     valid = with_valid_explanation(samples)
     pairs = []
     for first, second in combinations(metrics_of(valid), 2):
-        rated = ((mean_rating(sample, first), mean_rating(sample, second)) for sample in valid)
+        both = [sample for sample in valid if False not in (sample.metrics.get(m, False) for m in (first, second))]
+        rated = [(mean_rating(sample, first), mean_rating(sample, second)) for sample in both]
         means = [(mine, other) for mine, other in rated if mine is not None and other is not None]
         difference = paired_difference([mine for mine, _ in means], [other for _, other in means], most=MOST - LEAST)
-        pairs.append(MetricDifference(first, second, len(means), difference))
+        sides = np.array(rated, dtype=np.float64).reshape(-1, 2).T  # where None is nan
+        whole = difference_result("difference", *sides, least=LEAST, most=MOST)
+        pairs.append(MetricDifference(first, second, len(means), difference, whole))
     return pairs
 
 

@@ -12,7 +12,10 @@ from mores.report.base.grid import Grid, Row
 from mores.report.base.text import Shown
 from mores.stats.distributions import ShareEstimate
 from mores.stats.marks import MarkAgreement
+from mores.stats.missing import decide
+from mores.stats.results import share_result
 from mores.studio.campaigns.validation import results
+from mores.types import MUCH_MISSING, Result
 
 OURS = "This campaign"
 TABLE_3: Mapping[str, tuple[str, ...]] = {
@@ -80,13 +83,15 @@ def vote_table(samples: Sequence[results.JudgedSample], people: int) -> Grid:
 def majority_table(samples: Sequence[results.JudgedSample], main: str) -> Grid:
     """Table 12: by language, in how many samples a majority says yes; the main language comes last."""
     groups: dict[str, list[results.JudgedSample]] = defaultdict(list)
-    for sample in results.counted(samples):
+    for sample in samples:
         groups[sample.language].append(sample)
     names = ("Culture rel.", "Error valid (partial)", "Expl. valid", "Expl. valid (partial)")
     rows: list[Row] = []
     for code in sorted(groups, key=lambda code: (code == main, code)):
         title, shares = language_name(code) if code else formatting.NOTHING, results.majorities(groups[code])
-        rows.append([title, formatting.count(len(groups[code])), *(_share(shares[name]) for name in names)])
+        if whole := results.counted(groups[code]):
+            missing = results.undecided(groups[code])
+            rows.append([title, formatting.count(len(whole)), *(_share(shares[name], missing) for name in names)])
     return Grid(
         ("Language", "N", "Culture rel.", "Error valid", "Expl. valid", "Expl. valid (partial)"),
         [(OURS, rows), ("ExCAM, Table 12", TABLE_12)],
@@ -97,10 +102,12 @@ def majority_table(samples: Sequence[results.JudgedSample], main: str) -> Grid:
 
 def auxiliary_table(samples: Sequence[results.JudgedSample]) -> Grid:
     """Table 13: agreement with severity and type, and how often the explanation changed a mind."""
-    rows: list[Row] = [
-        (name, f"{share.k:,}" if share else "0", f"{share.n:,}" if share else "0", _share(share))
-        for name, share in results.auxiliary(samples).items()
-    ]
+    rows: list[Row] = []
+    for name, share in results.auxiliary(samples).items():
+        severity = name.removeprefix("Severity OK (").rstrip(")")
+        asked = [sample for sample in samples if sample.severity == severity or severity == name]
+        yes, n = (f"{share.k:,}", f"{share.n:,}") if share else ("0", "0")
+        rows.append((name, yes, n, _share(share, results.undecided(asked))))
     return Grid(
         ("Criterion", "Yes", "N", "%"),
         [(OURS, rows), ("ExCAM, Table 13", TABLE_13)],
@@ -114,8 +121,8 @@ def likeness_table(samples: Sequence[results.JudgedSample]) -> Grid:
     rows: list[Row] = [
         (
             metric.metric,
-            _share(metric.finding),
-            (formatting.number(metric.mean.value), formatting.span(metric.mean.low, metric.mean.high)),
+            _share(metric.finding, metric.failed),
+            (formatting.number(metric.mean.value), _span(metric.mean)),
             f"{metric.mean.n:,}",
             f"{metric.ratings:,}",
             f"{metric.mean.unscored:,} / {metric.failed:,}",
@@ -133,18 +140,22 @@ def likeness_table(samples: Sequence[results.JudgedSample]) -> Grid:
 def metrics_table(samples: Sequence[results.JudgedSample]) -> Grid:
     """Return every two metrics on the samples that both explain."""
     rows: list[Row] = []
+    withheld = ""
     for versus in results.compare_metrics(samples):
         gap = versus.difference
         difference: Shown = formatting.NOTHING
         if gap:
-            difference = formatting.number(gap.difference, signed=True), formatting.span(gap.low, gap.high, signed=True)
+            interval = _span(versus.whole.model_copy(update={"low": gap.low, "high": gap.high}), signed=True)
+            difference = formatting.number(gap.difference, signed=True), interval
+            if versus.whole.missing > MUCH_MISSING and not decide(versus.whole):
+                gap, withheld = None, "Without p: explanations that failed or were not rated could decide."
         p = formatting.p_value(gap.p_value if gap else None)
         rows.append((f"{versus.first} − {versus.second}", difference, p, f"{versus.samples:,}"))
     return Grid(
         ("Metrics", "Difference", "p", "Samples"),
         [("", rows)],
         title="Difference of the mean likeness, on samples that both explain",
-        notes=("Paired permutation test, two-sided; 95% intervals over samples.",),
+        notes=("Paired permutation test, two-sided; 95% intervals over samples.", withheld),
     )
 
 
@@ -174,10 +185,22 @@ def agreement_table(agreement: Sequence[results.QuestionAgreement], spans: MarkA
     )
 
 
-def _share(share: ShareEstimate | None) -> Shown:
+def _share(share: ShareEstimate | None, missing: int = 0) -> Shown:
     if share is None:
         return formatting.NOTHING
-    return percent(share.k, share.n), f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"
+    return percent(share.k, share.n), _span(share_result("share", share.k, share.n, missing), 100.0, 1)
+
+
+def _span(result: Result, times: float = 1.0, digits: int = 2, *, signed: bool = False) -> str:
+    """Return the interval; where more than 2% is missing, also the one that covers it."""
+
+    def show(low: float | None, high: float | None) -> str:
+        return formatting.span(low and times * low, high and times * high, digits, signed=signed)
+
+    interval = show(result.low, result.high)
+    if result.missing <= MUCH_MISSING or result.whole is None:
+        return interval
+    return f"{interval}; {show(*result.whole)} with {result.unscored:,} missing"
 
 
 def _notes(samples: Sequence[results.JudgedSample], *others: str) -> tuple[str, ...]:
