@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from mores.types import Evidence as Evidence
     from mores.types import Failure as Failure
     from mores.types import Item as Item
+    from mores.types import JudgedClaim as JudgedClaim
     from mores.types import Judgement as Judgement
     from mores.types import Response as Response
     from mores.types import Result as Result
@@ -101,6 +102,7 @@ PUBLIC = {
         "Evidence",
         "Failure",
         "Item",
+        "JudgedClaim",
         "Judgement",
         "Response",
         "Result",

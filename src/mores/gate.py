@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 FAIL_ON = {Severity.MAJOR: (Severity.MAJOR,), Severity.MINOR: (Severity.MAJOR, Severity.MINOR)}
 """The severities that each value of `fail_on` forbids."""
 UNJUDGED = "Exit with code 3 when more texts or answers cannot be judged, for example 3 or 5%."
+UNKNOWN = "Exit with code 3 when the judge can decide nothing about more texts, for example 3 or 5%."
 SHOWN = 10
 """Most errors and texts that are named beside the reason."""
 
@@ -39,8 +40,8 @@ SHOWN = 10
 class TextGate(Settings, table="score-gate"):
     """What judged texts must reach: no error at least as bad as `fail_on`, and a mean score of `fail_under`.
 
-    At most `max_unjudged` of them may be left without a judgement: a number, or a share such as 0.05 or "5%". Without
-    it none may be, for nobody knows what is wrong with them.
+    At most `max_unjudged` of them may be left without a judgement, and `max_unknown` without a decision: a number, or a
+    share such as 0.05 or "5%". Without these none may be, for nobody knows what is wrong with them.
     """
 
     fail_on: Severity | Literal["major", "minor"] | None = setting(
@@ -50,10 +51,12 @@ class TextGate(Settings, table="score-gate"):
         default=None, kw_only=False, metavar="SCORE", help="Exit with code 3 when the mean score is lower."
     )
     max_unjudged: float | str | None = setting(default=None, kw_only=False, metavar="N|SHARE", help=UNJUDGED)
+    max_unknown: float | str | None = setting(default=None, metavar="N|SHARE", help=UNKNOWN)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _Limit(self.max_unjudged)
+        _Limit(self.max_unknown, "max_unknown")
 
     @property
     def _severities(self) -> tuple[Severity, ...]:
@@ -74,18 +77,26 @@ class TextGate(Settings, table="score-gate"):
         mean = summary.mean_score
         if self.fail_under is not None and mean is not None and mean < self.fail_under:
             problems.append(f"the mean score {number(mean, 3)} is below {self.fail_under:g}")
-        unjudged, total = summary.n - summary.judged + left_out, summary.n + left_out
+        total = summary.n + left_out
+        unjudged = summary.n - summary.judged - summary.unknown + left_out
         asked = self.fail_on is not None or self.fail_under is not None
         if unjudged and asked and not problems and self.max_unjudged is None:
             lack = f"{unjudged:,} of {total:,} texts could not be judged, and may be worse than the others"
             problems.append(f"{lack}; judge them again, or set max_unjudged")
-        _fail([*problems, *_Limit(self.max_unjudged).problems(unjudged, total, "texts")], self._causes(judgements))
+        if summary.unknown and asked and not problems and self.max_unknown is None:
+            lack = f"about {summary.unknown:,} of {total:,} texts the judge could decide nothing"
+            problems.append(f"{lack}; give evidence about them, or set max_unknown")
+        problems += _Limit(self.max_unjudged).problems(unjudged, total, "texts")
+        problems += _Limit(self.max_unknown, "max_unknown").problems(summary.unknown, total, "texts")
+        _fail(problems, self._causes(judgements))
 
     def _causes(self, judgements: Iterable[Judgement]) -> Iterator[str]:
         """Yield each forbidden error, and each text that could not be judged, with its place."""
         for judgement in judgements:
             if judgement.failure:
                 yield f"{judgement.sample_id}: not judged: {judgement.failure.reason}"
+            elif judgement.score is None:
+                yield f"{judgement.sample_id}: not known: the evidence decides none of its claims"
             for error in errors(judgement):
                 if error.severity in self._severities:
                     yield f"{judgement.sample_id}: {error.severity} error in {error.quote!r}: {error.explanation}"
@@ -203,20 +214,20 @@ def _significantly_worse(pairs: Iterable[tuple[BoardEntry, BoardEntry]]) -> Iter
 class _Limit:
     """At most so many of them, or at most such a share; None is no limit."""
 
-    def __init__(self, value: float | str | None) -> None:
-        self._value = value
+    def __init__(self, value: float | str | None, setting: str = "max_unjudged") -> None:
+        self._value, self._lack = value, "could not be judged" if setting == "max_unjudged" else "are not known"
         if isinstance(value, str) and re.fullmatch(r"\d{1,9}", value):
             value = int(value)
         if value is None or (isinstance(value, int) and value >= 0):
             self._most: float | None = value
         else:
-            self._most = _share(value, "max_unjudged", "a number or a share; give one such as 3 or 5%")
+            self._most = _share(value, setting, "a number or a share; give one such as 3 or 5%")
 
     def problems(self, number: int, total: int, what: str) -> list[str]:
-        """Return what to say where more than that could not be judged."""
+        """Return what to say where there are more than that."""
         if self._most is None or number <= (self._most if isinstance(self._most, int) else self._most * total):
             return []
-        return [f"{number:,} of {total:,} {what} could not be judged; at most {self._value} may be"]
+        return [f"{number:,} of {total:,} {what} {self._lack}; at most {self._value} may be"]
 
 
 def _share(value: float | str, setting: str, expected: str = "a share; give one such as 0.6 or 60%") -> float:

@@ -6,6 +6,8 @@ import math
 
 import pytest
 
+from mores.errors import ConfigError, GateError
+from mores.gate import TextGate
 from mores.metric.claims import (
     DECISIONS,
     claims_grammar,
@@ -18,7 +20,10 @@ from mores.metric.claims import (
 )
 from mores.metric.prompt import MOST_NUMBERS, claim_spans, messages
 from mores.metric.score import confidence, score
+from mores.metric.summary import summarise
 from mores.models.base import AnswerPart
+from mores.report.base.page import render_page
+from mores.report.score import describe_judgements
 from mores.types import Error, ErrorReport, Evidence, Failure, JudgedClaim, Judgement, Sample, Severity
 
 TEXT = "People in Japan eat sushi with a fork and always tip. I hope this helps. Sake is made of rice."
@@ -124,7 +129,8 @@ def answer(choices: list[str], sample: Sample) -> tuple[str, list[AnswerPart]]:
     """What comes of a model that writes these, part by part."""
     grammar = claims_grammar(sample, 3)
     assert grammar
-    parts, asked, text, left = claims_parts(grammar, sample, 3)(), [], "", iter(choices)
+    parts, text, left = claims_parts(grammar, sample, 3)(), "", iter(choices)
+    asked: list[AnswerPart] = []
     written: str | None = None
     while True:
         try:
@@ -172,3 +178,31 @@ def test_nothing_decided_has_no_score() -> None:
     assert Judgement.of(SAMPLE, judge="x", score=score(report), report=report).failure is None
     with pytest.raises(ValueError, match="either a score or a failure"):
         Judgement.of(SAMPLE, judge="x", report=ErrorReport())
+
+
+def undecided() -> Judgement:
+    """A text about which nothing could be decided."""
+    report = read_claims("1 unknown 2 none 3 unknown", SAMPLE)
+    assert isinstance(report, ErrorReport)
+    return Judgement.of(SAMPLE, judge="x", score=None, report=report)
+
+
+def test_what_is_not_known_is_not_clean() -> None:
+    clean = Judgement.of(SAMPLE, judge="x", score=0.9, report=ErrorReport(certainty=0.9))
+    summary = summarise([clean, undecided()])
+    assert (summary.n, summary.judged, summary.unknown, summary.mean_score) == (2, 1, 1, 0.9)
+    assert summary.headline == "2 texts, 1 judged, 1 not known; mean score 0.900"
+    assert "unknown" not in summarise([clean]).model_dump()
+    with pytest.raises(GateError, match="about 1 of 2 texts the judge could decide nothing"):
+        TextGate(fail_on="major").check([clean, undecided()])
+    TextGate(fail_on="major", max_unknown="50%").check([clean, undecided()])
+    with pytest.raises(GateError, match="1 of 2 texts are not known; at most 0 may be"):
+        TextGate(max_unknown=0).check([clean, undecided()])
+    with pytest.raises(ConfigError, match="'many' is not a number or a share"):
+        TextGate(max_unknown="many")
+
+
+def test_the_page_shows_the_decisions() -> None:
+    page = render_page(describe_judgements([(SAMPLE, undecided())], "Texts"))
+    assert "Not known" in page
+    assert page.count("<strong>not known</strong>") == 2

@@ -13,7 +13,8 @@ from mores.types import Error, FailureKind, Judgement, Record, Severity, Signatu
 
 WEAK = "weak verdict: "
 """What the note of a verdict begins with that says little; the reason follows."""
-State = Literal["errors", "clean", "failed"]
+State = Literal["errors", "clean", "unknown", "failed"]
+"""What became of a text; `unknown` if the judge could decide about none of its claims."""
 
 
 class ScoreSummary(Record):
@@ -23,6 +24,8 @@ class ScoreSummary(Record):
     judged: int
     failed: dict[FailureKind, int]
     """How many could not be judged, by kind."""
+    unknown: int = Field(0, exclude_if=lambda unknown: not unknown)
+    """How many the judge could decide nothing about."""
     with_errors: int
     errors: dict[Severity, int]
     unlocated: int
@@ -40,7 +43,8 @@ class ScoreSummary(Record):
     def headline(self) -> str:
         """The mean score, in one line."""
         mean = "no score" if self.mean_score is None else f"mean score {number(self.mean_score, 3)}"
-        return f"{count(self.n, 'text')}, {count(self.judged)} judged; {mean}"
+        unknown = f", {count(self.unknown)} not known" if self.unknown else ""
+        return f"{count(self.n, 'text')}, {count(self.judged)} judged{unknown}; {mean}"
 
 
 class ScoreTally:
@@ -74,8 +78,9 @@ class ScoreTally:
         """Return the counts so far."""
         judged = self._states["errors"] + self._states["clean"]
         return ScoreSummary(
-            n=judged + self._states["failed"],
+            n=self._states.total(),
             judged=judged,
+            unknown=self._states["unknown"],
             failed={kind: self._failed[kind] for kind in FailureKind if self._failed[kind]},
             with_errors=self._states["errors"],
             errors={severity: self._errors[severity] for severity in (Severity.MAJOR, Severity.MINOR)},
@@ -103,7 +108,7 @@ def errors(judgement: Judgement) -> tuple[Error, ...]:
 def state(judgement: Judgement) -> State:
     """Return whether the text was judged, and whether anything is wrong with it."""
     if judgement.score is None:
-        return "failed"
+        return "failed" if judgement.failure else "unknown"
     return "errors" if errors(judgement) or judgement.score < 0 else "clean"
 
 

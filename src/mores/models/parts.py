@@ -76,8 +76,8 @@ def _completion(
 ) -> Completion:
     known = tuple(value for value in logprobs if value is not None and is_logprob(value))
     whole = request.logprobs and len(known) == len(logprobs)
-    tokens = {"prompt_tokens": prompt_tokens, "completion_tokens": len(logprobs)}
-    return Completion(text, known if whole else None, stop, **tokens, alternatives=tuple(alternatives) or None)
+    chances = tuple(alternatives) or None
+    return Completion(text, known if whole else None, stop, prompt_tokens, len(logprobs), alternatives=chances)
 
 
 async def _count(text: str, call: Call) -> int:

@@ -34,7 +34,7 @@ TAIL = 11
 PASSAGE = 2000
 """Code points of a piece of evidence that are shown."""
 SEVERITIES = (Severity.MAJOR, Severity.MINOR)
-STYLES: dict[State, str] = {"errors": "bold red", "clean": "blue", "failed": "dim"}
+STYLES: dict[State, str] = {"errors": "bold red", "clean": "blue", "unknown": "dim", "failed": "dim"}
 
 
 def describe(run: ScoreRun) -> ResultDocument:
@@ -91,8 +91,8 @@ def describe_judgements(
 
 
 def rank(judgement: Judgement) -> tuple[int, float]:
-    """Return what texts are sorted by: those with errors, then those that were not judged, then the others."""
-    order: dict[State, int] = {"errors": 0, "failed": 1, "clean": 2}
+    """Return what texts are sorted by: those with errors, then those that were not judged or not known, then the others."""
+    order: dict[State, int] = {"errors": 0, "failed": 1, "unknown": 2, "clean": 3}
     return order[state(judgement)], judgement.score or 0.0
 
 
@@ -205,6 +205,8 @@ def _first(judgement: Judgement) -> Cell:
         # What it rests on stands first: a narrow terminal cuts the end.
         rests = f"{cite(of_text[0])} " if of_text[0].evidence else ""
         return Cell(f"{rests}“{plain(of_text[0].quote)}” {plain(of_text[0].type)}")
+    if judgement.score is None:
+        return Cell("not known: the evidence decides none of its claims", style="dim")
     return Cell("no certainty p(R)" if lacks_certainty(judgement) else "", style="dim")
 
 
