@@ -76,11 +76,11 @@ def score(
     another harness; with -t they are the lines of plain files, and their scores are printed line by line, as COMET
     does.
 
-    The default model, embedded, is very small. On texts of a kind that it never saw, its verdicts without --evidence
-    are guesses, and marked as weak; with evidence, about 74 of 100 are correct in English and 64 in other languages if
-    the text is a sentence or two, and hardly more than half if it is longer prose (`make prose`; docs/train.md). With
-    evidence that does not cover a text they are near chance too, and marked as weak where it has few words of the text.
-    `mores meta --data` measures any judge on your own pairs.
+    The default model, embedded, is very small. It judges by facts that come with Mores unless --evidence names another
+    search, or none. On texts of a kind that it never saw, its verdicts without evidence are guesses, and marked as
+    weak; with evidence, about 74 of 100 are correct in English and 64 in other languages if the text is a sentence or
+    two, and hardly more than half if it is longer prose (`make prose`; docs/train.md). With evidence that does not
+    cover a text they are near chance too, and marked as weak. `mores meta --data` measures any judge on your own pairs.
     """
     from mores.metric.lines import open_lines
     from mores.metric.metric import make_metric
@@ -89,7 +89,7 @@ def score(
     texts = [str(text) for text in (settings.texts if isinstance(settings.texts, tuple) else (settings.texts,))]
     _check_inputs(texts, lines, settings, output)
     metric = make_metric(settings.model, settings, settings.report)
-    work = _Work(metric, make_lookup(settings), gate, dry.dry_run, output, lines)
+    work = _Work(metric, make_lookup(settings, metric), gate, dry.dry_run, output, lines)
     path, format_ = split_log(lines.log) if lines.log else (texts[0] if texts else "", settings.format)
     systems, failed = (*lines.systems, *texts) if lines.systems else (), []
     for system in systems or (path,):  # refused at once: all of it would otherwise fail only after a run
@@ -157,7 +157,7 @@ class _Work:
         """Print what would be searched, sent and paid."""
         from mores.metric.texts import estimate_texts
 
-        lookup = self.lookup
+        lookup = self.lookup and self.lookup.for_samples(source.samples())
         estimate = run(estimate_texts(self.metric, source, lookup))
         searches, cost = (lookup.searches(source), lookup.cost(source)) if lookup else (0, 0.0)
         if self.output.json:

@@ -76,8 +76,9 @@ class EvidenceSettings(Settings):
     evidence: str | Search | None = setting(
         default=None,
         metavar="SEARCH",
-        help="Look each text up first and show the judge what is found: a file or folder of documents, fused:PATH if "
-        "they are in other languages, serper or replay:FILE. Each error then cites its evidence.",
+        help="Look each text up first and show the judge what is found: a file or folder of documents, mores (the "
+        "facts that come with it), serper or replay:FILE; none for no evidence. Each error then cites its evidence.",
+        default_text="mores for embedded judges that need it, otherwise none",
         result=True,
     )
     passages: int = setting(

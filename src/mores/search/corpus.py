@@ -68,7 +68,7 @@ class Corpus:
 
     def text(self, place: int) -> str:
         """Return what of a passage is searched."""
-        return _searched(self._index.passage(place))
+        return _searched(self.passage(place))
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
         """Return the best k passages for each query; what names its region in English counts up to twice.
@@ -81,8 +81,9 @@ class Corpus:
     async def close(self) -> None:
         """Do nothing."""
 
-    def _find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        results = []
+    def scores(self, queries: Sequence[Query]) -> list[index.Floats]:
+        """Return how well each passage answers each query."""
+        ranked = []
         for query in queries:
             asked = words.words(query.text)
             content = " ".join(word for word in asked if is_content(word))
@@ -90,16 +91,25 @@ class Corpus:
             if content:
                 others = self._index.scores(" ".join(word for word in asked if not is_content(word)))
                 scores = np.where(scores > 0, scores + others, np.float32(0))
-            results.append(Found(evidence=self._best(self._index.favour(scores, names(query.region)), k)))
-        return results
+            ranked.append(self._index.favour(scores, names(query.region)))
+        return ranked
 
-    def _best(self, scores: index.Floats, k: int) -> tuple[Evidence, ...]:
-        """Return the passages with the highest scores, as evidence."""
-        pieces = []
-        for passage in map(self._index.passage, index.best(scores, k) if k > 0 else ()):
-            about, file, line = passage["evidence"], passage["file"], passage["line"]
-            pieces.append(Evidence(**about | {"source": about["source"] or f"{self._documents[file].path}:{line}"}))
-        return tuple(pieces)
+    def best(self, scores: index.Floats, query: Query, k: int) -> list[int]:  # noqa: ARG002 - others look at the query
+        """Return the places of at most k passages with the highest scores for a query."""
+        return index.best(scores, k) if k > 0 else []
+
+    def passage(self, place: int) -> dict[str, Any]:
+        """Return what the index has of a passage."""
+        return self._index.passage(place)
+
+    def _find(self, queries: Sequence[Query], k: int) -> list[Found]:
+        ranked = (self.best(scores, query, k) for query, scores in zip(queries, self.scores(queries), strict=True))
+        return [Found(evidence=tuple(map(self._evidence, places))) for places in ranked]
+
+    def _evidence(self, place: int) -> Evidence:
+        passage = self.passage(place)
+        about, file, line = passage["evidence"], passage["file"], passage["line"]
+        return Evidence(**about | {"source": about["source"] or f"{self._documents[file].path}:{line}"})
 
     def _build(self, folder: Path) -> None:
         """Write under another name and rename when complete; if another process was faster, its index is as good."""
@@ -124,9 +134,10 @@ class Corpus:
         """Clean passages once, here, and not at every query; the path may change, so it is added at the query."""
         for number, document in enumerate(self._documents):
             for row in read_passages(document):
-                piece = evidence(row.text, row.title, row.source, row.date)
+                piece = evidence(row.text, row.title, row.source, row.date, row.licence)
                 if piece is not None:
-                    yield {"evidence": piece.model_dump(), "file": number, "line": row.line}
+                    region = {"region": row.region} if row.region else {}
+                    yield {"evidence": piece.model_dump(), "file": number, "line": row.line, **region}
 
 
 def names(region: str | None) -> tuple[str, ...]:

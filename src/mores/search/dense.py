@@ -57,11 +57,12 @@ class Vectors:
         if not _are_vectors(sample).all():
             raise _damaged(path, "it has numbers that no encoder writes")
 
-    def cosines(self, queries: Floats) -> Floats:
-        """Return the cosine of each query, a row of length 1, with each passage."""
-        cosines: Floats = np.empty((len(queries), len(self._rows)), np.float32)
-        for start in range(0, len(self._rows), _BLOCK):
-            block = self._rows[start : start + _BLOCK].astype(np.float32)
+    def cosines(self, queries: Floats, places: slice = slice(None)) -> Floats:
+        """Return the cosine of each query, a row of length 1, with each passage, or with some."""
+        rows = self._rows[places]
+        cosines: Floats = np.empty((len(queries), len(rows)), np.float32)
+        for start in range(0, len(rows), _BLOCK):
+            block = rows[start : start + _BLOCK].astype(np.float32)
             np.matmul(queries, block.T, out=cosines[:, start : start + _BLOCK])
         return cosines
 
@@ -147,13 +148,13 @@ class DenseCorpus(Corpus):
         encoder: Encoder | None = None,
         progress: Progress = SILENT,
     ) -> None:
-        self._encoder = encoder or open_encoder("use")  # before the work of an index
+        self.encoder = encoder or open_encoder("use")  # before the work of an index
         self.kind = "fused" if fused else "dense"
         super().__init__(path, folder)
-        self.identity += f".{VERSION}.{self._encoder.identity}"
+        self.identity += f".{VERSION}.{self.encoder.identity}"
         self._fused, self._lock = fused, Lock()
-        file = self.folder / f"vectors.{self._encoder.identity}"
-        self._vectors = open_vectors(file, self._encoder, len(self), self.text, progress)
+        file = self.folder / f"vectors.{self.encoder.identity}"
+        self._vectors = open_vectors(file, self.encoder, len(self), self.text, progress)
 
     def _find(self, queries: Sequence[Query], k: int) -> list[Found]:
         """Return some queries at a time, so that memory is bounded; an empty query finds nothing."""
@@ -166,16 +167,22 @@ class DenseCorpus(Corpus):
     def _find_some(self, queries: Sequence[Query], k: int) -> list[Found]:
         """Return the results; a text that the encoder cannot read costs its own result alone."""
         try:
-            scores = self._scores(queries)
+            return super()._find(queries, k)
         except ModelError as error:
             if len(queries) > 1:
                 return [result for query in queries for result in self._find_some([query], k)]
             return [Found(failure=Failure(kind=FailureKind.MODEL, reason=str(error)))]
-        return [Found(evidence=self._best(of_query, k)) for of_query in scores]
 
-    def _scores(self, queries: Sequence[Query]) -> list[index.Floats]:
+    def cosine(self, query: Query, place: int) -> float:
+        """Return how near a passage is in meaning to a query."""
+        with self._lock:
+            vector = unit_vectors(self.encoder, [query.text[:LONGEST]])
+        return float(self._vectors.cosines(vector, slice(place, place + 1))[0, 0])
+
+    def scores(self, queries: Sequence[Query]) -> list[index.Floats]:
+        """Return the sum of meaning and, if they are fused, words for each passage and query."""
         with self._lock:  # the products use every core, and encoders need not be safe for threads
-            vectors = unit_vectors(self._encoder, [query.text[:LONGEST] for query in queries])
+            vectors = unit_vectors(self.encoder, [query.text[:LONGEST] for query in queries])
             cosines = np.maximum(self._vectors.cosines(vectors), 0)
         ranked = []
         for query, of_query in zip(queries, cosines, strict=True):

@@ -24,14 +24,15 @@ ROWS, TEXTS = (".jsonl", ".ndjson"), (".txt", ".md")
 _SENTENCE_END = r"[.!?…。！？।॥။។۔؟][\"'”’»)\]」』]*(?:\s|(?<=[。！？」』]))"
 _ENDS = tuple(map(re.compile, (r"\n", _SENTENCE_END, r"\s")))
 """Where a long paragraph is cut, the best first: at the end of a line, of a sentence, of a word."""
-_FIELDS = ("title", "source", "url", "date", "language")
+_FIELDS = ("title", "source", "url", "date", "language", "region", "licence")
 _EXPECTED = f"'text' and, if there are, {', '.join(map(repr, _FIELDS))}"
 _WANTED = Wanted(
     (
         TableColumn("text", ("passage", "content", "body"), ("paragraph", "document", "passage text"), needed=True),
         TableColumn("title", (), ("headline", "heading")),
         TableColumn("url", (), ("link", "web address"), kind="metadata"),
-        *(TableColumn(name, kind="metadata") for name in ("source", "date", "language")),
+        *(TableColumn(name, kind="metadata") for name in ("source", "date", "language", "region")),
+        TableColumn("licence", ("license",), kind="metadata"),
     ),
     expected=_EXPECTED,
 )
@@ -53,6 +54,9 @@ class Passage(NamedTuple):
     source: str = ""
     """The row's own address, where it has one."""
     date: str = ""
+    language: str = ""
+    region: str = ""
+    licence: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,9 +106,9 @@ def read_passages(document: Document) -> Iterator[Passage]:
         for field in _FIELDS:
             if not isinstance(values.get(field), str | None):
                 raise row.error(f"{field!r} is not a string; write it in quotes or leave it out")
-        title, address, url, date = (values.get(field) or "" for field in _FIELDS[:4])
+        title, address, url, *more = (values.get(field) or "" for field in _FIELDS)
         for part in split(text):
-            yield Passage(part.text, row.line, title, address or url, date)
+            yield Passage(part.text, row.line, title, address or url, *more)
 
 
 def _by_our_names(reader: ColumnReader, row: TableRow) -> dict[str, Any]:
