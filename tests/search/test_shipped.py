@@ -17,7 +17,8 @@ from mores.models.base import BasicModel, Completion, Request
 from mores.search import Query, open_search, search_or_corpus
 from mores.search.base import about
 from mores.search.ground import ground, is_near, nearness
-from mores.search.shipped import FusedFacts, ShippedFacts, named_countries, shipped_facts
+from mores.search.places import named_countries
+from mores.search.shipped import FusedFacts, ShippedFacts, shipped_facts
 from mores.types import Evidence, Sample
 from tests.search.concepts import Concepts
 
@@ -106,7 +107,7 @@ def test_the_best_installed_search_is_used(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 def test_countries_are_named_in_any_language(text: str, language: str | None, named: set[str]) -> None:
-    assert named_countries(text, Query(text, language)) == named
+    assert named_countries(text, language) == named
 
 
 class NeedsEvidence(BasicModel):

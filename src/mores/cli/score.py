@@ -20,47 +20,12 @@ from mores.errors import ConfigError, GateError, ModelError
 from mores.formatting import money
 from mores.gate import TextGate
 from mores.io import real_path, split_log
-from mores.metric.settings import ScoreFileSettings
+from mores.metric.settings import LineSettings, ScoreFileSettings
 from mores.report.settings import DryRunSettings, OutputSettings
-from mores.settings import Settings, setting
-from mores.settings.values import Names
 
 if TYPE_CHECKING:
     from mores.metric import Metric
     from mores.metric.texts import Lookup, Texts
-
-
-class LineSettings(Settings):
-    """Files with one text per line, as COMET reads them, and logs of other harnesses."""
-
-    log: str | None = setting(
-        default=None,
-        option="--from",
-        metavar="KIND:LOG",
-        help="Instead of TEXTS: the answers in a log of another harness, inspect:LOG.eval (or .json) or "
-        "lm-eval:SAMPLES.jsonl.",
-    )
-    sources: str | None = setting(
-        default=None,
-        option="-s,--sources",
-        metavar="FILE",
-        help="With -t: instructions, one per line.",
-        default_text="to write a culturally correct text",
-    )
-    systems: Names = setting(
-        default=(),
-        option="-t,--translations",
-        metavar="FILE",
-        help="Instead of TEXTS: what a system wrote, one text per line; prints a score for each line and one for the "
-        "system (several: repeat it, or name more files).",
-    )
-    references: Names = setting(
-        default=(),
-        option="-r,--references",
-        metavar="FILE",
-        help="With -t: what is known to be correct, one per line; the judge sees it as evidence.",
-    )
-    only_system: bool = setting(default=False, help="With -t: print the scores of the systems alone.")
 
 
 @command(ScoreFileSettings, LineSettings, TextGate, DryRunSettings, OutputSettings)

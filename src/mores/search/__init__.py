@@ -139,13 +139,14 @@ class GivenSearch:
 def search_or_corpus(name: str | Search) -> str | Search:
     """Return the search that is meant where the path of a corpus will do.
 
-    `fused:documents/` for `documents/` where an encoder is installed, otherwise `corpus:documents/`.
+    `fused:documents/` for `documents/` where an encoder is installed and documents are few enough to encode them at
+    once, or are encoded already; otherwise `corpus:documents/`.
     """
     if not isinstance(name, str) or (split_name(name)[0] in REGISTRY.names() and not Path(name).exists()):
         return name
-    from mores.search import encoders
+    from mores.search.dense import is_soon_encoded
 
-    return f"{'fused' if encoders.has_encoder() else 'corpus'}:{name}"
+    return f"{'fused' if is_soon_encoded(name) else 'corpus'}:{name}"
 
 
 def search_cost(name: str | Search, queries: int, k: int, price: float | None = None) -> float:

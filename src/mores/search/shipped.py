@@ -7,21 +7,19 @@ the source that the text itself comes from.
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pycountry
 
-from mores.culture import country, local_region_name, mentions
+from mores.culture import country
 from mores.engine.progress import SILENT, Progress
-from mores.language import detect
 from mores.search import encoders, index
 from mores.search.base import Query, SampleQuery
 from mores.search.content import coverage
 from mores.search.corpus import Corpus
 from mores.search.dense import DenseCorpus
+from mores.search.places import named_countries
 
 FACTS = Path(__file__).parent / "facts" / "facts.jsonl.gz"
 VERSION = 1
@@ -46,7 +44,8 @@ class ShippedFacts(Corpus):
         """Return the places of the best facts that may be shown and concern the query."""
         context, source = (query.context, query.source) if isinstance(query, SampleQuery) else (query.text, "")
         allowed = self._sources != source
-        if named := named_countries(context, query):
+        named = named_countries(context, query.language) | ({country(query.region)} if query.region else set())
+        if named:
             allowed &= np.isin(self._countries, list(named))
         places = super().best(np.where(allowed, scores, np.float32(0)), query, k)
         return [place for place in places if self._is_related(query, place)]
@@ -65,20 +64,3 @@ class FusedFacts(ShippedFacts, DenseCorpus):
 def shipped_facts(progress: Progress = SILENT) -> ShippedFacts:
     """Return the facts with the best search that is installed."""
     return FusedFacts(progress=progress) if encoders.has_encoder() else ShippedFacts()
-
-
-def named_countries(text: str, query: Query) -> frozenset[str]:
-    """Return the countries that a text names, in English or in its language, and the country of its region."""
-    named = {code for mention in mentions(text) for code in mention.countries}
-    if query.region:
-        named.add(country(query.region))
-    tag = query.language or (None if text.isascii() else detect([text])[0].detected)
-    if tag and not tag.startswith("en"):
-        named |= {code for code, name in _local_names(tag) if name in text}
-    return frozenset(named)
-
-
-@cache
-def _local_names(tag: str) -> list[tuple[str, str]]:
-    names = ((land.alpha_2, local_region_name(land.alpha_2, tag)) for land in pycountry.countries)
-    return [(code, name) for code, name in names if name]
