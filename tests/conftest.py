@@ -69,3 +69,9 @@ def trees() -> dict[str, ast.Module]:
     """Every file of the package, parsed, by its path."""
     source = Path(__file__).parents[1] / "src" / "mores"
     return {path.relative_to(source).as_posix(): ast.parse(path.read_text()) for path in sorted(source.rglob("*.py"))}
+
+
+@pytest.fixture(autouse=True)
+def _search_by_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path is searched in the same way on every machine, whether an encoder is installed or not."""
+    monkeypatch.setattr("mores.search.encoders.has_encoder", lambda: False)

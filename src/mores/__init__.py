@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from mores.functions import build as build
     from mores.functions import collect as collect
     from mores.functions import compare as compare
+    from mores.functions import corpus as corpus
     from mores.functions import diagnose as diagnose
     from mores.functions import export as export
     from mores.functions import export_task as export_task
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from mores.run import Run as Run
     from mores.run import find_runs as find_runs
     from mores.run import open_run as open_run
+    from mores.search.settings import CorpusSettings as CorpusSettings
     from mores.serve.app import serve_app as serve_app
     from mores.training.settings import ExportSettings as ExportSettings
     from mores.training.settings import GroundSettings as GroundSettings
@@ -125,6 +127,7 @@ PUBLIC = {
     "mores.metaevaluation.settings": ("CompareSettings", "MetaSettings"),
     "mores.metric.settings": ("AuditSettings", "ReportSettings", "ScoreFileSettings", "ScoreSettings"),
     "mores.rating.settings": ("RateSettings",),
+    "mores.search.settings": ("CorpusSettings",),
     "mores.training.settings": ("ExportSettings", "GroundSettings", "TrainSettings"),
 }
 """The public names besides the functions, by their modules."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mores.metric.api import score_file as score_file
     from mores.rating.api import rate as rate
     from mores.report.api import show as show
+    from mores.search.api import corpus as corpus
     from mores.training.api import export as export
     from mores.training.api import ground as ground
     from mores.training.api import train as train

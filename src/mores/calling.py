@@ -24,6 +24,7 @@ FUNCTIONS = {
     "compare": "mores.metaevaluation.api:compare",
     "longform": "mores.longanswer.api:longform",
     "build": "mores.factory.api:build",
+    "corpus": "mores.search.api:corpus",
     "collect": "mores.longanswer.api:collect",
     "diagnose": "mores.diagnosis.api:diagnose",
     "rate": "mores.rating.api:rate",

@@ -10,6 +10,7 @@ from mores.metaevaluation import api as metaevaluation
 from mores.metric import api as metric
 from mores.rating import api as rating
 from mores.report import api as report
+from mores.search import api as search
 from mores.training import api as training
 
 audit = blocking(metric.audit)
@@ -18,6 +19,7 @@ board = blocking(benchmark.board)
 build = blocking(factory.build)
 collect = blocking(longanswer.collect)
 compare = blocking(metaevaluation.compare)
+corpus = blocking(search.corpus)
 diagnose = blocking(diagnosis.diagnose)
 export = blocking(training.export)
 export_task = blocking(harness.export_task)

@@ -144,6 +144,8 @@ class Evidence(Record):
     source: str = ""
     """Where it was found: an address, or file and line."""
     date: str = ""
+    licence: str = Field("", exclude_if=_is_empty, repr=False)
+    """What it may be used for, where its corpus says so (SPDX)."""
 
 
 class Sample(Record):

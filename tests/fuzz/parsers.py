@@ -53,9 +53,12 @@ from mores.rating.codes import read_schema
 from mores.rating.ratings import read_ratings
 from mores.reading import chosen_letter, chosen_truth
 from mores.run import open_run
+from mores.search.corpus import Corpus
+from mores.search.index import build_index
 from mores.search.passages import Document, read_passages
 from mores.search.replay import Replay
 from mores.search.serper import read_results
+from mores.search.wiki import read_dump
 from mores.serve import Bounds
 from mores.serve.body import JSON, LINES, read_texts
 from mores.serve.keys import read_keys
@@ -282,6 +285,12 @@ PARSERS: dict[str, Parser] = {
                          [{"question": "q", "answer": "a", "language": "en", "kind": "specific", "region": "KE"}]),
     "passages": file("p.jsonl", lambda path: list(read_passages(Document(path, "p"))), EXAMPLES / "passages.jsonl"),
     "documents": file("p.md", lambda path: list(read_passages(Document(path, "p"))), "# Tea\n\nIt is hot.\n\n- a\n"),
+    "wikipedia dump": file("d.xml", lambda path: list(read_dump(path)),
+                           "<mediawiki xml:lang='en'><page><title>A</title><ns>0</ns><revision><text>{{a}}[[b|c]] "
+                           "{| e |}</text></revision></page></mediawiki>"),
+    "corpus file": folder(lambda path: [Corpus(path / "c.corpus").passage(place) for place in range(2)],
+                          lambda path: build_index(path / "c.corpus", ({"evidence": {"text": "a", "title": ""}},) * 2,
+                                                   lambda passage: str(passage["evidence"]["text"]))),
     "inspect log": folder(lambda path: list(read_samples(path / "l.zip", format="inspect", on_bad=ignore)),
                           lambda path: write_eval(path / "l.zip", inspect_sample(), inspect_sample("b", 2))),
     "inspect log json": folder(lambda path: list(read_samples(path / "l.json", format="inspect", on_bad=ignore)),

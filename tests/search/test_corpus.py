@@ -161,8 +161,8 @@ def test_a_damaged_index_says_what_to_do(tmp_path: Path, cache: Path) -> None:
     path = write(tmp_path / "c.jsonl", TEXTS)
     Corpus(path)
     (folder,) = cache.iterdir()
-    (folder / "weights.npy").write_bytes(b"junk")
-    with pytest.raises(StoreError, match="delete the folder"):
+    (folder / "index.corpus").write_bytes(b"junk")
+    with pytest.raises(StoreError, match="delete the file"):
         Corpus(path)
 
 

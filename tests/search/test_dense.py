@@ -76,7 +76,7 @@ def test_words_decide_where_there_are_some_and_meaning_elsewhere(tmp_path: Path)
 def test_a_fused_score_is_what_was_worked_out(tmp_path: Path) -> None:
     """Cosine, plus three times the share of the highest score that the words could have."""
     corpus = DenseCorpus(write(tmp_path, ["tea salt", "tee"]), encoder=Concepts())
-    (scores,) = corpus._scores([Query("tea pepper")])
+    (scores,) = corpus.scores([Query("tea pepper")])
     rare = np.log1p((2 - 1 + 0.5) / (1 + 0.5))  # tea stands in one of two passages
     unknown = np.log1p((2 + 0.5) / 0.5)
     share = rare / (1 + 1.5 * (0.25 + 0.75 * 2 / 1.5)) / (rare + unknown)
@@ -87,7 +87,7 @@ def test_the_region_counts_for_meaning_too(tmp_path: Path) -> None:
     corpus = DenseCorpus(write(tmp_path, ["Peru: coffee", "Kenya: coffee", "Kenya: bread"]), encoder=Concepts())
     assert find(corpus, "Kaffee", region="PE", k=1) == [["Peru: coffee"]]
     assert find(corpus, "Kaffee", region="KE", k=5) == [["Kenya: coffee", "Peru: coffee"]]
-    (scores,) = corpus._scores([Query("Kaffee", region="PE")])
+    (scores,) = corpus.scores([Query("Kaffee", region="PE")])
     assert scores.tolist() == pytest.approx([1 + REGION, 1.0, 0.0], abs=1e-3)
 
 

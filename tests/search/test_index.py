@@ -7,17 +7,21 @@ import random
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zipfile import ZipFile
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.search.index import K1, B, Index, best, build_index
+from mores.search import index as indexing
+from mores.search.index import K1, B, Index, PassageScorer, best, build_index, weigh
+from mores.search.words import words
 
 
 def open_index(texts: list[str], folder: Path) -> Index:
-    build_index(folder, ({"text": text, "n": n} for n, text in enumerate(texts)), lambda passage: str(passage["text"]))
-    return Index(folder)
+    passages = ({"text": text, "n": n} for n, text in enumerate(texts))
+    build_index(folder / "index.corpus", passages, lambda passage: str(passage["text"]))
+    return Index(folder / "index.corpus")
 
 
 def hits(index: Index, query: str, k: int) -> list[tuple[int, float]]:
@@ -75,3 +79,35 @@ def test_the_same_as_the_reference(seed: int, size: int, k: int) -> None:
     assert [score for _, score in ours] == pytest.approx([score for _, score in theirs[:k]], rel=1e-5)
     exact = dict(theirs)  # scores that differ only by rounding may change places
     assert [exact[place] for place, _ in ours] == pytest.approx([score for _, score in ours], rel=1e-5)
+
+
+def test_blocks_give_the_same_numbers_as_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexing, "_BLOCK", 7)
+    draw = random.Random(1)
+    texts = [" ".join(draw.choices(["tea", "rice", "beans", "日本", "kava", f"w{n}"], k=9)) for n in range(40)] + [""]
+    index, whole = open_index(texts, tmp_path), PassageScorer(weigh(map(words, texts)))
+    for query in ("tea", "rice beans", "日本 w3 w39", "kava kava", "unknown"):
+        assert index.scores(query).tolist() == whole.scores(words(query)).tolist()
+        assert index.ceiling(query) == whole.ceiling(words(query))
+    assert [index.passage(place)["text"] for place in range(len(index))] == texts
+
+
+def test_the_file_is_a_zip_whose_arrays_are_aligned(tmp_path: Path) -> None:
+    index = open_index(["green tea", "black coffee"], tmp_path)
+    with ZipFile(tmp_path / "index.corpus") as archive:
+        assert archive.testzip() is None
+        assert archive.read("passages.jsonl").splitlines()[1] == b'{"text":"black coffee","n":1}'
+    for name, kind in (("starts", "<i8"), ("weights", "<f4")):
+        assert index.array(name, kind).flags.aligned
+    assert index.about["passages"] == 2
+
+
+def test_a_file_that_is_cut_or_of_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_index(["green tea", "black coffee"], tmp_path)
+    content = (tmp_path / "index.corpus").read_bytes()
+    (tmp_path / "cut.corpus").write_bytes(content[:-100])
+    with pytest.raises(ValueError, match="not a zip file"):
+        Index(tmp_path / "cut.corpus")
+    monkeypatch.setattr(indexing, "FORMAT", 2)
+    with pytest.raises(ValueError, match="another version of Mores, in format 1"):
+        Index(tmp_path / "index.corpus")

@@ -76,7 +76,7 @@ def test_rows_keep_their_address_or_their_line(tmp_path: Path) -> None:
     )
     assert rows(path) == [
         Passage("Kava.", 1, "K", "https://x.example", "2020"),
-        Passage("Tea.", 3),
+        Passage("Tea.", 3, language="en"),
     ]
 
 

@@ -22,6 +22,8 @@ def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SERPER_API_KEY", KEY)
     monkeypatch.setattr("mores.search.dense.open_encoder", lambda _: Concepts())
     (tmp_path / "c.txt").write_text("Kava is drunk in Fiji.")
+    (tmp_path / "f.jsonl").write_text('{"text": "Kava is drunk.", "source": "blend/1", "region": "FJ"}')
+    monkeypatch.setattr("mores.search.shipped.FACTS", tmp_path / "f.jsonl")
     (tmp_path / "r.jsonl").write_text('{"query": "kava", "evidence": [{"text": "Kava is drunk."}]}')
 
 
@@ -40,6 +42,7 @@ NAMES = {
     "corpus": "corpus:{}/c.txt",
     "dense": "dense:{}/c.txt",
     "fused": "fused:{}/c.txt",
+    "mores": "mores",
     "replay": "replay:{}/r.jsonl",
     "fake": "fake:echo",
 }

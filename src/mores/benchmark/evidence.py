@@ -14,6 +14,7 @@ from mores.metric.prompt import defuse, fence_mark
 from mores.models import Message
 from mores.prompts import fill, hash_prompts, read_prompt
 from mores.search import Evidence, Found, Query, Search, find_all
+from mores.search.base import about
 from mores.types import Item, Record, Sample
 
 TEMPLATE = read_prompt(__file__, "evidence")
@@ -45,7 +46,11 @@ async def retrieve(
     benchmark: Benchmark, items: Iterable[Item], search: Search, k: int, path: Path, counts: Counts
 ) -> None:
     """Search for every item, and write the results to a file."""
-    queries = ((item, Query(benchmark.query(item), item.language, item.region)) for item in items)
+    queries = (
+        (item, about(Query(query, item.language, item.region), query, benchmark.source))
+        for item in items
+        for query in [benchmark.query(item)]
+    )
     answers = find_all(search, queries, k, counts=counts)
     with JsonlWriter(path) as writer:
         async with aclosing(answers):

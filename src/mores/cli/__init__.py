@@ -36,6 +36,7 @@ COMMANDS = {
     "train": ("train", "Tune a model into a metric."),
     "export": ("train", "Write a tuned model as a GGUF file."),
     "build": ("build", "Make training and test data with errors from cultural datasets."),
+    "corpus": ("build", "Make a corpus to search from dumps, tables, texts, PDFs and web pages."),
     "collect": ("longform", "Filter, translate and label questions for a cultural dataset."),
     "serve": ("servers", "Judge texts over HTTP, for other programs."),
     "studio": ("servers", "Serve the web app in which people make and check cultural data."),

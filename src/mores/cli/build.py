@@ -13,6 +13,7 @@ from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.factory.settings import BuildSettings, SourcesSettings
 from mores.report.settings import JsonSettings, PushSettings
+from mores.search.settings import CorpusSettings
 from mores.settings import Settings, apply, setting
 from mores.settings.values import AnyPath
 from mores.training.settings import GroundSettings
@@ -113,6 +114,21 @@ ABOUT = """Make instruction-text pairs with gold error reports from cultural dat
 The same command continues a build that was stopped.
 """
 build = _Recipes("build", commands=[recipe, verify, diff, ground], help=ABOUT)
+
+
+@command(CorpusSettings, JsonSettings)
+def corpus(settings: CorpusSettings, output: JsonSettings) -> None:
+    """Make one file of passages with its index, for --evidence, from what you have.
+
+    INPUT is a Wikipedia dump (.xml, .xml.bz2) or its Parquet edition, any table with a column "text", a text, a PDF, a
+    folder of these, the address of a web page, or a file with one address in each line.
+    """
+    from mores.search.api import corpus as make
+
+    made = run_loop(apply(make, settings))
+    click.echo(f"wrote {made.path}: {made.passages:,} passages of {made.kept:,} of {made.texts:,} texts", err=True)
+    if output.json:
+        click.echo(made.model_dump_json(indent=2))
 
 
 @command(SourcesSettings, JsonSettings)

@@ -20,47 +20,12 @@ from mores.errors import ConfigError, GateError, ModelError
 from mores.formatting import money
 from mores.gate import TextGate
 from mores.io import real_path, split_log
-from mores.metric.settings import ScoreFileSettings
+from mores.metric.settings import LineSettings, ScoreFileSettings
 from mores.report.settings import DryRunSettings, OutputSettings
-from mores.settings import Settings, setting
-from mores.settings.values import Names
 
 if TYPE_CHECKING:
     from mores.metric import Metric
     from mores.metric.texts import Lookup, Texts
-
-
-class LineSettings(Settings):
-    """Files with one text per line, as COMET reads them, and logs of other harnesses."""
-
-    log: str | None = setting(
-        default=None,
-        option="--from",
-        metavar="KIND:LOG",
-        help="Instead of TEXTS: the answers in a log of another harness, inspect:LOG.eval (or .json) or "
-        "lm-eval:SAMPLES.jsonl.",
-    )
-    sources: str | None = setting(
-        default=None,
-        option="-s,--sources",
-        metavar="FILE",
-        help="With -t: instructions, one per line.",
-        default_text="to write a culturally correct text",
-    )
-    systems: Names = setting(
-        default=(),
-        option="-t,--translations",
-        metavar="FILE",
-        help="Instead of TEXTS: what a system wrote, one text per line; prints a score for each line and one for the "
-        "system (several: repeat it, or name more files).",
-    )
-    references: Names = setting(
-        default=(),
-        option="-r,--references",
-        metavar="FILE",
-        help="With -t: what is known to be correct, one per line; the judge sees it as evidence.",
-    )
-    only_system: bool = setting(default=False, help="With -t: print the scores of the systems alone.")
 
 
 @command(ScoreFileSettings, LineSettings, TextGate, DryRunSettings, OutputSettings)
@@ -76,11 +41,11 @@ def score(
     another harness; with -t they are the lines of plain files, and their scores are printed line by line, as COMET
     does.
 
-    The default model, embedded, is very small. On texts of a kind that it never saw, its verdicts without --evidence
-    are guesses, and marked as weak; with evidence, about 74 of 100 are correct in English and 64 in other languages if
-    the text is a sentence or two, and hardly more than half if it is longer prose (`make prose`; docs/train.md). With
-    evidence that does not cover a text they are near chance too, and marked as weak where it has few words of the text.
-    `mores meta --data` measures any judge on your own pairs.
+    The default model, embedded, is very small. It judges by facts that come with Mores unless --evidence names another
+    search, or none. On texts of a kind that it never saw, its verdicts without evidence are guesses, and marked as
+    weak; with evidence, about 74 of 100 are correct in English and 64 in other languages if the text is a sentence or
+    two, and hardly more than half if it is longer prose (`make prose`; docs/train.md). With evidence that does not
+    cover a text they are near chance too, and marked as weak. `mores meta --data` measures any judge on your own pairs.
     """
     from mores.metric.lines import open_lines
     from mores.metric.metric import make_metric
@@ -89,7 +54,7 @@ def score(
     texts = [str(text) for text in (settings.texts if isinstance(settings.texts, tuple) else (settings.texts,))]
     _check_inputs(texts, lines, settings, output)
     metric = make_metric(settings.model, settings, settings.report)
-    work = _Work(metric, make_lookup(settings), gate, dry.dry_run, output, lines)
+    work = _Work(metric, make_lookup(settings, metric), gate, dry.dry_run, output, lines)
     path, format_ = split_log(lines.log) if lines.log else (texts[0] if texts else "", settings.format)
     systems, failed = (*lines.systems, *texts) if lines.systems else (), []
     for system in systems or (path,):  # refused at once: all of it would otherwise fail only after a run
@@ -157,7 +122,7 @@ class _Work:
         """Print what would be searched, sent and paid."""
         from mores.metric.texts import estimate_texts
 
-        lookup = self.lookup
+        lookup = self.lookup and self.lookup.for_samples(source.samples())
         estimate = run(estimate_texts(self.metric, source, lookup))
         searches, cost = (lookup.searches(source), lookup.cost(source)) if lookup else (0, 0.0)
         if self.output.json:

@@ -47,7 +47,7 @@ def serve(settings: ServeSettings) -> None:
         fix = f"give keys by a file or {KEYS_VARIABLE}, or --no-keys where a server in front of it checks who asks"
         raise ConfigError(f"other machines can reach {host}, and nobody has to show a key; {fix}", setting="keys")
     metric = make_metric(settings.model, settings, settings.report)
-    service = Service(metric, make_lookup(settings), settings.part(Bounds))
+    service = Service(metric, make_lookup(settings, metric), settings.part(Bounds))
     address = f"http://{'localhost' if host in ('0.0.0.0', '::') else host}:{port}"
     click.echo(f"Try it at {address}/; POST texts to {address}/score (Ctrl-C stops it).", err=True)
     print_warnings(service.metric.asker)

@@ -22,10 +22,11 @@ from mores.benchmark.run import JUDGE_TOKENS
 from mores.harness.live import LiveMetric
 from mores.io.logs import instruction_of, place_of
 from mores.metric import open_metric
-from mores.metric.texts import Lookup
+from mores.metric.settings import EvidenceSettings
+from mores.metric.texts import make_lookup
 from mores.models import Model
 from mores.models.base import Message
-from mores.search import Search, search_or_corpus
+from mores.search import Search
 from mores.types import Evidence, Failure, Item, Judgement, Sample
 
 
@@ -42,8 +43,8 @@ def excam(
     `model` is a judge of Mores (docs/models.md), `evidence` a search or corpus in which at most `passages` passages are
     looked up for each answer; with `targets` the judge sees the sample's targets as evidence.
     """
-    lookup = Lookup(search_or_corpus(evidence), passages) if evidence else None
-    live = LiveMetric(open_metric(model, base_url=base_url), lookup)
+    metric = open_metric(model, base_url=base_url)
+    live = LiveMetric(metric, make_lookup(EvidenceSettings(evidence=evidence, passages=passages), metric))
 
     async def score(state: TaskState, target: Target) -> Score:
         if not state.output.completion.strip():

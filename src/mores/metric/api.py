@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
 from pydantic import JsonValue
 
+from mores.errors import InputError
 from mores.io import SampleTable, file_name
 from mores.io.samples import is_frame
 from mores.metric.audit.run import AuditRun, audit_injections
 from mores.metric.folder import JUDGEMENTS, ScoreRun, open_score_run
-from mores.metric.metric import Metric, as_sample, make_metric
+from mores.metric.metric import SINGLE, Metric, as_sample, make_metric
 from mores.metric.settings import AuditSettings, SampleLike, ScoreFileSettings, ScoreSettings
 from mores.metric.summary import summarise
 from mores.metric.texts import Lookup, Texts, check_style, judge_texts, make_lookup, open_texts
@@ -26,14 +27,18 @@ from mores.types import Judgement, Signature
 async def score(settings: ScoreSettings) -> list[Judgement]:
     """Return the cultural errors of every text, with a score."""
     metric = make_metric(settings.model, settings, settings.report)
-    lookup = make_lookup(settings)
+    lookup = make_lookup(settings, metric)
     samples: Iterable[SampleLike] = settings.samples
     if settings.columns or is_frame(samples):
         samples = SampleTable(samples, columns=settings.columns)
     if lookup is None:
         return [judgement async for _, judgement in metric.stream(samples)]
+    if isinstance(samples, str | Mapping):
+        raise InputError(SINGLE)
+    read = [as_sample(sample, number) for number, sample in enumerate(samples, 1)]
+    if not (lookup := lookup.for_samples(read)):
+        return [judgement async for _, judgement in metric.stream(read)]
     async with lookup.open(metric) as grounding:
-        read = [as_sample(sample, number) for number, sample in enumerate(samples, 1)]
         return [judgement async for _, judgement in metric.stream(await grounding.ground_all(metric, read))]
 
 
@@ -42,7 +47,7 @@ async def score_file(settings: ScoreFileSettings) -> ScoreRun:
     """Judge a file of texts; the run is in the folder `out`, or in TEXTS.MODEL.score. A stopped run continues."""
     metric = make_metric(settings.model, settings, settings.report)
     with open_texts(str(settings.texts), settings) as opened:
-        return await score_texts(metric, opened, make_lookup(settings), settings.out)
+        return await score_texts(metric, opened, make_lookup(settings, metric), settings.out)
 
 
 @takes(AuditSettings)
@@ -60,6 +65,7 @@ async def score_texts(
     The judgements also go into `copies`, where `-` is standard output.
     """
     check_style(metric, texts, lookup)
+    lookup = lookup and lookup.for_samples(texts.samples())
     asker = metric.asker
     folder = Path(out or f"{Path(texts.name).name}.{file_name(asker.model.name)[-80:]}.score")
     settings: dict[str, JsonValue] = {

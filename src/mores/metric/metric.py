@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,7 +28,7 @@ from mores.metric.spans import align
 from mores.metric.summary import WEAK
 from mores.models import Completion, Model, Request, Style, follows_grammars, metric_adapter, weakness
 from mores.models.base import Stop, Written, calibration_of, taught_explanations, weakness_uncovered
-from mores.search.ground import covered
+from mores.search.ground import covered, is_near
 from mores.settings import takes
 from mores.signature import sign
 from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
@@ -43,6 +43,7 @@ pairs of the embedded metric. Of its development pairs, 0.5% have less if their 
 that is in other words, and 56% if it is not there, only the facts nearest to it."""
 MOST_ERRORS = 3
 """Errors of a report under the constraint; of a sentence, where a model decides about each."""
+SINGLE = "samples is a single sample; put it in a list: [sample]"
 REPAIRED = "the first answer was not a report; this one was written under the schema constraint"
 
 
@@ -64,6 +65,8 @@ class Metric:
     """The search that finds evidence for the samples, for the signature."""
     by_words: bool = False
     """That search finds passages by their words alone; those that have few words of a sample cover little."""
+    nearness: Callable[[str, list[str]], float] | None = None
+    """How that search compares meanings, where it does; passages that are far from a sample cover little."""
     unsearched: dict[str, Failure] = field(default_factory=dict)
     """By id: samples for which no evidence could be looked up, and why; they are not judged."""
 
@@ -103,7 +106,7 @@ class Metric:
     def jobs(self, samples: Iterable[SampleLike]) -> Iterator[Job]:
         """Yield the calls to make."""
         if isinstance(samples, str | Mapping):
-            raise InputError("samples is a single sample; put it in a list: [sample]")
+            raise InputError(SINGLE)
         for number, value in enumerate(frame_rows(samples) if is_frame(samples) else samples, 1):
             sample = as_sample(value, number)
             yield Job(sample.id, self.unsendable(sample) or self.request(sample), data=sample)
@@ -248,7 +251,8 @@ class Metric:
         if not sample.evidence:
             reason = weakness(self.model)
         else:
-            uncovered = self.by_words and covered(sample) < COVERED
+            uncovered = (self.by_words or self.nearness is not None) and covered(sample) < COVERED
+            uncovered = uncovered and not (self.nearness and is_near(sample, self.nearness))
             reason = weakness_uncovered(self.model) if uncovered else ""
         if reason:
             yield WEAK + reason

@@ -76,8 +76,9 @@ class EvidenceSettings(Settings):
     evidence: str | Search | None = setting(
         default=None,
         metavar="SEARCH",
-        help="Look each text up first and show the judge what is found: a file or folder of documents, fused:PATH if "
-        "they are in other languages, serper or replay:FILE. Each error then cites its evidence.",
+        help="Look each text up first and show the judge what is found: a file or folder of documents, mores (the "
+        "facts that come with it), serper or replay:FILE; none for no evidence. Each error then cites its evidence.",
+        default_text="mores for embedded judges that need it, otherwise none",
         result=True,
     )
     passages: int = setting(
@@ -132,6 +133,39 @@ class ScoreFileSettings(EvidenceSettings, ReportSettings, AskSettings, table="sc
     )
     limit: int | None = setting(default=None, at_least=1, help="Maximum texts; the first ones are judged.", result=True)
     skip_bad: bool = setting(default=False, help="Leave out rows that cannot be read, instead of stopping.")
+
+
+class LineSettings(Settings):
+    """Files with one text per line, as COMET reads them, and logs of other harnesses."""
+
+    log: str | None = setting(
+        default=None,
+        option="--from",
+        metavar="KIND:LOG",
+        help="Instead of TEXTS: the answers in a log of another harness, inspect:LOG.eval (or .json) or "
+        "lm-eval:SAMPLES.jsonl.",
+    )
+    sources: str | None = setting(
+        default=None,
+        option="-s,--sources",
+        metavar="FILE",
+        help="With -t: instructions, one per line.",
+        default_text="to write a culturally correct text",
+    )
+    systems: Names = setting(
+        default=(),
+        option="-t,--translations",
+        metavar="FILE",
+        help="Instead of TEXTS: what a system wrote, one text per line; prints a score for each line and one for the "
+        "system (several: repeat it, or name more files).",
+    )
+    references: Names = setting(
+        default=(),
+        option="-r,--references",
+        metavar="FILE",
+        help="With -t: what is known to be correct, one per line; the judge sees it as evidence.",
+    )
+    only_system: bool = setting(default=False, help="With -t: print the scores of the systems alone.")
 
 
 class AuditSettings(ReportSettings, AskSettings, table="audit"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -18,10 +18,11 @@ from mores.io import JsonlWriter, check_samples, read_records, read_samples, spo
 from mores.metric.metric import Metric
 from mores.metric.prompt import NO_PLACE
 from mores.metric.settings import EvidenceSettings, ScoreFileSettings
+from mores.models.base import wants_evidence
 from mores.registry import name_of
 from mores.search import Options as SearchOptions
 from mores.search import Search, ground, open_search, search_cost, search_or_corpus
-from mores.search.ground import CHARACTERS, searches_sentences
+from mores.search.ground import CHARACTERS, nearness, searches_sentences
 from mores.search.languages import language_note
 from mores.types import Evidence, Sample
 
@@ -86,6 +87,8 @@ class Lookup:
 
     search: str | Search
     k: int = 3
+    is_default: bool = False
+    """Nobody asked for it: texts that all bring evidence are judged by that alone."""
 
     @property
     def name(self) -> str:
@@ -99,6 +102,10 @@ class Lookup:
         """Return the US dollars at most: results that are kept of earlier searches cost nothing."""
         return search_cost(self.search, self.searches(texts), self.k)
 
+    def for_samples(self, samples: Iterable[Sample]) -> Lookup | None:
+        """Return it for samples that need it; None where nobody asked for it and all bring their evidence."""
+        return None if self.is_default and all(sample.evidence for sample in samples) else self
+
     def searches(self, texts: Texts) -> int:
         """Return one for each text that brings no evidence."""
         return sum(not sample.evidence for sample in texts.samples())
@@ -111,18 +118,26 @@ class Lookup:
         search = open_search(self.search, options)
         parts = ".sentences" if searches_sentences(search) else ""
         evidence = f"{search.identity}.k{self.k}.c{CHARACTERS}{parts}"
-        by_words = bool(getattr(search, "by_words", False))
-        metric.evidence, metric.by_words = evidence, by_words
+        encoder = getattr(search, "encoder", None)
+        metric.evidence, metric.by_words = evidence, bool(getattr(search, "by_words", False))
+        metric.nearness = nearness(encoder) if encoder else None
+        if self.is_default:
+            asker.progress.note(f"texts are looked up in {getattr(search, 'about', search.name)}")
         try:
             yield OpenLookup(self, search, counts)
         finally:
             await search.close()
 
 
-def make_lookup(settings: EvidenceSettings) -> Lookup | None:
-    """Return where evidence is looked up; None where none is wanted."""
+def make_lookup(settings: EvidenceSettings, metric: Metric) -> Lookup | None:
+    """Return where evidence is looked up; None where none is wanted.
+
+    Where nobody says, a judge that needs evidence gets it from the facts that come with Mores.
+    """
     search = settings.evidence
-    return Lookup(search_or_corpus(search), settings.passages) if search else None
+    if search is None and wants_evidence(metric.model) and metric.style != "paper":
+        return Lookup("mores", settings.passages, is_default=True)
+    return Lookup(search_or_corpus(search), settings.passages) if search and search != "none" else None
 
 
 @dataclass(frozen=True)

@@ -212,7 +212,8 @@ class Model(Protocol):
     """A kind of model. It is entered before the first call and left after the last.
 
     `complete` makes one attempt and raises `Transient`, `Rejected` or `ModelError`: the engine does the rest. What a
-    kind may have besides is asked with `follows_grammars`, `weakness`, `weakness_uncovered` and `taught_explanations`.
+    kind may have besides is asked with `follows_grammars`, `weakness`, `wants_evidence`, `weakness_uncovered` and
+    `taught_explanations`.
     """
 
     @property
@@ -289,6 +290,11 @@ def follows_grammars(model: Model) -> bool:
 def weakness(model: Model) -> str:
     """Return why its verdicts without evidence are weak (`weak_without_evidence` of its kind); empty for most."""
     return getattr(model, "weak_without_evidence", None) or ""
+
+
+def wants_evidence(model: Model) -> bool:
+    """Return whether texts are looked up for it unless it is told otherwise (`wants_evidence`): it is weak without."""
+    return bool(getattr(model, "wants_evidence", weakness(model)))
 
 
 def weakness_uncovered(model: Model) -> str:

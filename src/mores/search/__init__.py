@@ -73,11 +73,18 @@ def _open(module: str, name: str, *given: object, **options: object) -> Search:
     return search
 
 
+def _shipped(name: str, options: Options) -> Search:
+    if name:
+        raise ConfigError(f"mores:{name}: no such search; the facts that come with Mores are called mores")
+    return _open("shipped", "shipped_facts", options.progress)
+
+
 KINDS: dict[str, Callable[[str, Options], Search]] = {
     "serper": _serper,
     "corpus": lambda path, _: _open("corpus", "Corpus", path),
     "dense": lambda path, options: _open("dense", "DenseCorpus", path, fused=False, progress=options.progress),
     "fused": lambda path, options: _open("dense", "DenseCorpus", path, progress=options.progress),
+    "mores": _shipped,
     "replay": lambda path, _: _open("replay", "Replay", path),
     "fake": lambda name, _: _open("fake", "fake", name),
 }
@@ -130,10 +137,16 @@ class GivenSearch:
 
 
 def search_or_corpus(name: str | Search) -> str | Search:
-    """Return the search that is meant where the path of a corpus will do: `corpus:documents/` for `documents/`."""
-    if not isinstance(name, str):
+    """Return the search that is meant where the path of a corpus will do.
+
+    `fused:documents/` for `documents/` where an encoder is installed and documents are few enough to encode them at
+    once, or are encoded already; otherwise `corpus:documents/`.
+    """
+    if not isinstance(name, str) or (split_name(name)[0] in REGISTRY.names() and not Path(name).exists()):
         return name
-    return name if split_name(name)[0] in REGISTRY.names() and not Path(name).exists() else f"corpus:{name}"
+    from mores.search.dense import is_soon_encoded
+
+    return f"{'fused' if is_soon_encoded(name) else 'corpus'}:{name}"
 
 
 def search_cost(name: str | Search, queries: int, k: int, price: float | None = None) -> float:

@@ -20,6 +20,20 @@ class Query(NamedTuple):
     """ISO 3166-1 or 3166-2, or a cultural region."""
 
 
+class SampleQuery(Query):
+    """A query about a text: with what the whole text says, and the source of the text."""
+
+    context: str
+    source: str
+
+
+def about(query: Query, context: str, source: str) -> SampleQuery:
+    """Return the query with the text that it is about; to other searches it is the same query."""
+    asked = SampleQuery(*query)
+    asked.context, asked.source = context, source
+    return asked
+
+
 class Found(Record):
     """The results of a search, the best first; no result is not a failure."""
 

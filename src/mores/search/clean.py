@@ -11,7 +11,7 @@ from mores.search.base import Evidence, Query
 LONGEST_TEXT = 2_000
 LONGEST_TITLE = 300
 LONGEST_SOURCE = 2_000
-LONGEST_DATE = 60
+LONGEST_DATE = LONGEST_LICENCE = 60
 
 # Control characters, soft hyphen, direction overrides, tags and lone surrogates: they hide words from a reader or
 # show others. The joiners U+200C and U+200D stay: Persian, Hindi and emoji are spelt with them.
@@ -46,7 +46,7 @@ def web_address(value: object) -> str:
     return address if known and len(address) <= LONGEST_SOURCE and " " not in address else ""
 
 
-def evidence(text: object, title: object = "", source: str = "", date: Any = "") -> Evidence | None:
+def evidence(text: object, title: object = "", source: str = "", date: Any = "", licence: str = "") -> Evidence | None:
     """Return one piece of evidence, cleaned; None when there is nothing to read in it."""
     body = clean(text, LONGEST_TEXT)
     if not body:
@@ -56,4 +56,5 @@ def evidence(text: object, title: object = "", source: str = "", date: Any = "")
         title=clean(title, LONGEST_TITLE),
         source=clean(source, LONGEST_SOURCE),
         date=clean(date, LONGEST_DATE),
+        licence=clean(licence, LONGEST_LICENCE),
     )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -24,11 +24,15 @@ import numpy as np
 import numpy.typing as npt
 
 from mores.engine.progress import SILENT, Progress
-from mores.errors import ModelError, StoreError
-from mores.search import index
+from mores.errors import InputError, ModelError, StoreError
+from mores.io.private import make_folder
+from mores.io.source import to_path
+from mores.search import encoders, index
 from mores.search.base import Found, Query
-from mores.search.corpus import Corpus, names
+from mores.search.corpus import SUFFIX, Corpus, names
 from mores.search.encoders import Encoder, Floats, open_encoder, unit_vectors
+from mores.search.passages import LONGEST as LONGEST_PASSAGE
+from mores.search.passages import find_documents
 from mores.types import Failure, FailureKind
 
 try:
@@ -49,19 +53,20 @@ _EXACT = 0.01
 class Vectors:
     """The vectors of a corpus. A file that cannot be one of them raises StoreError."""
 
-    def __init__(self, path: Path, count: int, size: int) -> None:
-        if path.stat().st_size != count * size * _TYPE.itemsize:
-            raise _damaged(path, f"it has {path.stat().st_size:,} bytes")
-        self._rows = np.memmap(path, _TYPE, "r", shape=(count, size)).view(np.ndarray)
+    def __init__(self, numbers: npt.NDArray[np.float16], count: int, size: int, path: Path) -> None:
+        if numbers.size != count * size:
+            raise _damaged(path, f"it has {numbers.size:,} numbers")
+        self._rows = numbers.reshape(count, size)
         sample = self._rows[:: max(1, count // _CHECKED)]
         if not _are_vectors(sample).all():
             raise _damaged(path, "it has numbers that no encoder writes")
 
-    def cosines(self, queries: Floats) -> Floats:
-        """Return the cosine of each query, a row of length 1, with each passage."""
-        cosines: Floats = np.empty((len(queries), len(self._rows)), np.float32)
-        for start in range(0, len(self._rows), _BLOCK):
-            block = self._rows[start : start + _BLOCK].astype(np.float32)
+    def cosines(self, queries: Floats, places: slice = slice(None)) -> Floats:
+        """Return the cosine of each query, a row of length 1, with each passage, or with some."""
+        rows = self._rows[places]
+        cosines: Floats = np.empty((len(queries), len(rows)), np.float32)
+        for start in range(0, len(rows), _BLOCK):
+            block = rows[start : start + _BLOCK].astype(np.float32)
             np.matmul(queries, block.T, out=cosines[:, start : start + _BLOCK])
         return cosines
 
@@ -73,7 +78,10 @@ def open_vectors(
     try:
         if not path.exists():
             _encode(path, encoder, count, text, progress)
-        return Vectors(path, count, encoder.size)
+        numbers = np.memmap(path, np.uint8, "r").view(np.ndarray)
+        if numbers.size % _TYPE.itemsize:
+            raise _damaged(path, f"it has {numbers.size:,} bytes")
+        return Vectors(numbers.view(_TYPE), count, encoder.size, path)
     except OSError as error:
         raise StoreError(f"{path}: cannot be written or read ({error}); free some space or set MORES_CACHE") from error
 
@@ -120,6 +128,25 @@ def _damaged(path: Path, reason: str) -> StoreError:
     return StoreError(f"{path}: damaged vectors ({reason}); delete the file, it is made again")
 
 
+SOON = 5_000_000
+"""Bytes of documents that are encoded in some minutes."""
+
+
+def is_soon_encoded(path: str | Path) -> bool:
+    """Return whether documents can be searched by meaning without a long wait."""
+    if not encoders.has_encoder():
+        return False
+    place = to_path(path)
+    if place.suffix.lower() == SUFFIX:
+        with suppress(OSError, ValueError):
+            opened = index.Index(place)
+            return len(opened) * LONGEST_PASSAGE < SOON or opened.has(f"vectors.{open_encoder('use').identity}")
+        return False
+    with suppress(InputError, OSError):
+        return sum(document.path.stat().st_size for document in find_documents(path)) < SOON
+    return False
+
+
 VERSION = 1
 """Goes up when the same vectors are ranked in another way."""
 WORDS = 3.0
@@ -147,13 +174,20 @@ class DenseCorpus(Corpus):
         encoder: Encoder | None = None,
         progress: Progress = SILENT,
     ) -> None:
-        self._encoder = encoder or open_encoder("use")  # before the work of an index
+        self.encoder = encoder or open_encoder("use")  # before the work of an index
         self.kind = "fused" if fused else "dense"
         super().__init__(path, folder)
-        self.identity += f".{VERSION}.{self._encoder.identity}"
+        self.identity += f".{VERSION}.{self.encoder.identity}"
         self._fused, self._lock = fused, Lock()
-        file = self.folder / f"vectors.{self._encoder.identity}"
-        self._vectors = open_vectors(file, self._encoder, len(self), self.text, progress)
+        name = f"vectors.{self.encoder.identity}"
+        if self._index.has(name):
+            self._vectors = Vectors(self._index.array(name, "<f2"), len(self), self.encoder.size, Path(path))
+            return
+        try:
+            make_folder(self.folder)
+        except OSError as error:
+            raise StoreError(f"{self.folder}: cannot be written ({error}); set MORES_CACHE to a folder") from error
+        self._vectors = open_vectors(self.folder / name, self.encoder, len(self), self.text, progress)
 
     def _find(self, queries: Sequence[Query], k: int) -> list[Found]:
         """Return some queries at a time, so that memory is bounded; an empty query finds nothing."""
@@ -166,16 +200,22 @@ class DenseCorpus(Corpus):
     def _find_some(self, queries: Sequence[Query], k: int) -> list[Found]:
         """Return the results; a text that the encoder cannot read costs its own result alone."""
         try:
-            scores = self._scores(queries)
+            return super()._find(queries, k)
         except ModelError as error:
             if len(queries) > 1:
                 return [result for query in queries for result in self._find_some([query], k)]
             return [Found(failure=Failure(kind=FailureKind.MODEL, reason=str(error)))]
-        return [Found(evidence=self._best(of_query, k)) for of_query in scores]
 
-    def _scores(self, queries: Sequence[Query]) -> list[index.Floats]:
+    def cosine(self, query: Query, place: int) -> float:
+        """Return how near a passage is in meaning to a query."""
+        with self._lock:
+            vector = unit_vectors(self.encoder, [query.text[:LONGEST]])
+        return float(self._vectors.cosines(vector, slice(place, place + 1))[0, 0])
+
+    def scores(self, queries: Sequence[Query]) -> list[index.Floats]:
+        """Return the sum of meaning and, if they are fused, words for each passage and query."""
         with self._lock:  # the products use every core, and encoders need not be safe for threads
-            vectors = unit_vectors(self._encoder, [query.text[:LONGEST] for query in queries])
+            vectors = unit_vectors(self.encoder, [query.text[:LONGEST] for query in queries])
             cosines = np.maximum(self._vectors.cosines(vectors), 0)
         ranked = []
         for query, of_query in zip(queries, cosines, strict=True):

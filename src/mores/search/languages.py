@@ -22,7 +22,7 @@ def language_note(search: Search, samples: Iterable[Sample]) -> str | None:
 
     Only the languages that a text states, or that are certain, count.
     """
-    if not isinstance(search, Corpus) or search.kind != "corpus":
+    if not isinstance(search, Corpus) or not search.name.startswith("corpus:"):
         return None
     texts = list(islice((sample for sample in samples if not sample.evidence), _LOOKED_AT))
     detected = _languages([sample.text for sample in texts])

@@ -24,14 +24,15 @@ ROWS, TEXTS = (".jsonl", ".ndjson"), (".txt", ".md")
 _SENTENCE_END = r"[.!?…。！？।॥။។۔؟][\"'”’»)\]」』]*(?:\s|(?<=[。！？」』]))"
 _ENDS = tuple(map(re.compile, (r"\n", _SENTENCE_END, r"\s")))
 """Where a long paragraph is cut, the best first: at the end of a line, of a sentence, of a word."""
-_FIELDS = ("title", "source", "url", "date", "language")
+_FIELDS = ("title", "source", "url", "date", "language", "region", "licence")
 _EXPECTED = f"'text' and, if there are, {', '.join(map(repr, _FIELDS))}"
 _WANTED = Wanted(
     (
         TableColumn("text", ("passage", "content", "body"), ("paragraph", "document", "passage text"), needed=True),
         TableColumn("title", (), ("headline", "heading")),
         TableColumn("url", (), ("link", "web address"), kind="metadata"),
-        *(TableColumn(name, kind="metadata") for name in ("source", "date", "language")),
+        *(TableColumn(name, kind="metadata") for name in ("source", "date", "language", "region")),
+        TableColumn("licence", ("license",), kind="metadata"),
     ),
     expected=_EXPECTED,
 )
@@ -53,6 +54,9 @@ class Passage(NamedTuple):
     source: str = ""
     """The row's own address, where it has one."""
     date: str = ""
+    language: str = ""
+    region: str = ""
+    licence: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,9 +91,25 @@ def find_documents(path: str | Path) -> list[Document]:
 
 def read_passages(document: Document) -> Iterator[Passage]:
     """Yield the passages of a file; a bad row raises InputError."""
+    by_line = find_source(document.path).format == "text"
+    for text in read_texts(document):
+        yield from parts(text, by_line)
+
+
+def parts(text: Passage, by_line: bool) -> Iterator[Passage]:
+    """Yield the passages of a text; `by_line` counts lines to where each begins."""
+    line, counted = text.line, 0
+    for start, part in split(text.text):
+        line += text.text.count("\n", counted, start) if by_line else 0
+        counted = start
+        yield text._replace(text=part, line=line)
+
+
+def read_texts(document: Document) -> Iterator[Passage]:
+    """Yield the texts of a file as they are, each as one passage; a bad row raises InputError."""
     source, reader = find_source(document.path), ColumnReader(_WANTED)
     if source.format == "text":
-        yield from _from_text(source)
+        yield Passage(_decoded(source), 1, source.path.stem)
         return
     for row in read_rows(source, Reading(reader.choose, _WANTED.known)):
         if isinstance(row, InputError):
@@ -102,9 +122,8 @@ def read_passages(document: Document) -> Iterator[Passage]:
         for field in _FIELDS:
             if not isinstance(values.get(field), str | None):
                 raise row.error(f"{field!r} is not a string; write it in quotes or leave it out")
-        title, address, url, date = (values.get(field) or "" for field in _FIELDS[:4])
-        for part in split(text):
-            yield Passage(part.text, row.line, title, address or url, date)
+        title, address, url, *more = (values.get(field) or "" for field in _FIELDS)
+        yield Passage(text, row.line, title, address or url, *more)
 
 
 def _by_our_names(reader: ColumnReader, row: TableRow) -> dict[str, Any]:
@@ -121,11 +140,11 @@ def _by_our_names(reader: ColumnReader, row: TableRow) -> dict[str, Any]:
     return values | {"text": "" if values["text"] is None else values["text"]}
 
 
-def _from_text(source: TableSource) -> Iterator[Passage]:
+def _decoded(source: TableSource) -> str:
     with source.open() as file:
         data = file.read().removeprefix(BOM)
     try:
-        text = data.decode().replace("\r\n", "\n")
+        return data.decode().replace("\r\n", "\n")
     except UnicodeDecodeError as undecodable:
         for number, row in enumerate(data.split(b"\n"), 1):
             try:
@@ -133,11 +152,6 @@ def _from_text(source: TableSource) -> Iterator[Passage]:
             except UnicodeDecodeError as error:
                 raise not_utf8(source, number, error) from error
         raise source.error("not valid UTF-8; save the file as UTF-8") from undecodable
-    line, counted = 1, 0
-    for start, part in split(text):
-        line += text.count("\n", counted, start)
-        counted = start
-        yield Passage(part, line, source.path.stem)
 
 
 def split(text: str) -> Iterator[TextPart]:

@@ -52,7 +52,7 @@ def check_key(request: Request, shown: Annotated[HTTPAuthorizationCredentials | 
 def serve_app(settings: ServiceSettings) -> FastAPI:
     """Return the metric as an ASGI app, to be served or mounted; it opens the model and finishes what was accepted."""
     metric = make_metric(settings.model, settings, settings.report)
-    return app_of(Service(metric, make_lookup(settings), settings.bounds), Keys(settings.keys))
+    return app_of(Service(metric, make_lookup(settings, metric), settings.bounds), Keys(settings.keys))
 
 
 def app_of(service: Service, keys: Keys) -> FastAPI:

@@ -27,6 +27,7 @@ RECORDS = {
     "compare": "mores.metaevaluation.settings:CompareSettings",
     "rate": "mores.rating.settings:RateSettings",
     "build": "mores.factory.settings:BuildSettings",
+    "corpus": "mores.search.settings:CorpusSettings",
     "ground": "mores.training.settings:GroundSettings",
     "train": "mores.training.settings:TrainSettings",
     "export": "mores.training.settings:ExportSettings",

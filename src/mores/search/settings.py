@@ -1,0 +1,39 @@
+"""The settings of a corpus: what it is made from, and which texts are kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mores.engine.progress import SILENT
+from mores.settings import Settings, setting
+from mores.settings.values import AnyPath, Names
+
+if TYPE_CHECKING:
+    from mores.engine.progress import Progress
+
+
+class CorpusSettings(Settings, table="corpus"):
+    """What a corpus is made from, and which texts are kept."""
+
+    inputs: Names = setting(
+        kw_only=False,
+        metavar="INPUT...",
+        help="Wikipedia dumps, tables, texts, PDFs, folders of these, addresses of web pages, or a file with one "
+        "address in each line.",
+    )
+    out: AnyPath = setting(kw_only=False, place="new file", option="--out", help="The .corpus file to write.")
+    about: Names = setting(
+        default=(), metavar="WORD", help="Keep texts that have one of these words in their title or beginning."
+    )
+    region: Names = setting(
+        default=(), metavar="REGION", help="Keep texts that name one of these countries in their title or beginning."
+    )
+    language: Names = setting(default=(), metavar="LANGUAGE", help="Keep texts in one of these languages.")
+    licence: str | None = setting(
+        default=None, help="What the texts may be used for, where they do not say so, for example CC-BY-4.0."
+    )
+    limit: int | None = setting(default=None, at_least=1, help="Maximum passages.")
+    vectors: bool = setting(
+        default=False, help="Also compare meanings beforehand, so that fused searches begin at once (mores[dense])."
+    )
+    progress: Progress = setting(default=SILENT, command=False, help="Shows the progress of the work.")
