@@ -91,7 +91,7 @@ def describe_judgements(
 
 
 def rank(judgement: Judgement) -> tuple[int, float]:
-    """Return what texts are sorted by: those with errors, then those that were not judged or not known, then the others."""
+    """Return what texts are sorted by: those with errors first, then those without a score, then the others."""
     order: dict[State, int] = {"errors": 0, "failed": 1, "unknown": 2, "clean": 3}
     return order[state(judgement)], judgement.score or 0.0
 
