@@ -69,11 +69,14 @@ def write_decisions(decisions: Sequence[str]) -> str:
     return " ".join(f"{number} {decision}" for number, decision in enumerate(decisions, 1))
 
 
-def write_claims(report: ErrorReport, sample: Sample) -> str:
-    """Return the answer that a model is trained to write; `read_claims` makes the same report of it again."""
+def write_claims(report: ErrorReport, sample: Sample, listed: Sequence[Error] | None = None) -> str:
+    """Return the answer that a model is trained to write; `read_claims` makes the same report of it again.
+
+    With `listed`, only those errors have a line.
+    """
     answer, spans = write_decisions(decisions_of(report, sample.text)), claim_spans(sample.text)
     by_number: dict[int, list[str]] = {}
-    for error in sorted(report.errors, key=lambda error: error.start or 0):
+    for error in sorted(report.errors if listed is None else listed, key=lambda error: error.start or 0):
         number = next((n for n, span in enumerate(spans, 1) if span[0] <= (error.start or 0) < span[1]), 1)
         cited = f" [{error.evidence[0]}]" if error.evidence else ""
         passage = sample.evidence[error.evidence[0] - 1].text if error.evidence else ""

@@ -34,7 +34,7 @@ from mores.factory.gold import Gold
 from mores.formatting import count as count_of
 from mores.io import read_records
 from mores.metric import claims
-from mores.metric.prompt import messages
+from mores.metric.prompt import claim_spans, messages
 from mores.metric.write import write_report
 from mores.run import open_run
 from mores.training.folder import TrainRun
@@ -58,6 +58,18 @@ def _correction(error: Error) -> str:
     """Return what an explanation of the factory names as correct: what else it quotes."""
     others = [words for words in _QUOTED.findall(error.explanation) if words != error.quote]
     return others[0] if others and error.type != CONTRADICTION else ""
+
+
+_VAGUE = 0.7
+"""Share of a sentence; where a longer stretch is said to contradict a passage, nobody knows which words do."""
+_SHORT = 30
+"""Characters of a sentence that may be wrong as a whole."""
+
+
+def _is_vague(error: Error, sample: Sample) -> bool:
+    """Return whether the words of an error teach nothing about where errors are."""
+    spans = [end - start for start, end in claim_spans(sample.text) if start <= (error.start or 0) < end]
+    return error.type == CONTRADICTION and max(spans, default=0) > _SHORT and len(error.quote) > _VAGUE * max(spans)
 
 
 class TokenizedExample(NamedTuple):
@@ -102,8 +114,8 @@ class Examples:
     def _write(self, report: ErrorReport, sample: Sample) -> str:
         if self.recipe.style != "claims":
             return write_report(report, sample, summary=self.recipe.summary)
-        corrected = tuple(error.model_copy(update={"correction": _correction(error)}) for error in report.errors)
-        return claims.write_claims(report.model_copy(update={"errors": corrected}), sample)
+        corrected = [error.model_copy(update={"correction": _correction(error)}) for error in report.errors]
+        return claims.write_claims(report, sample, [error for error in corrected if not _is_vague(error, sample)])
 
     def make(self, golds: Iterable[Gold]) -> Iterator[TokenizedExample]:
         """Return the examples of gold samples, in order."""

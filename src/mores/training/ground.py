@@ -7,7 +7,8 @@
 | `dev-covered`, `test-covered` `.jsonl` | facts of all items: a corpus that covers what is asked |
 | `dev-reworded`, `test-reworded` `.jsonl` | the same in words that are never trained on; texts are sentences |
 | `dev-uncovered`, `test-uncovered` `.jsonl` | facts of the training items alone: never the own one |
-| `test-pairs`, `test-translated` `.jsonl` | claims with passages, and facts in another language, if given |
+| `test-pairs`, `test-texts` `.jsonl` | claims with passages, and whole texts with passages, if given |
+| `test-translated` `.jsonl` | facts in another language, if given |
 | `sets` `.jsonl` | all sets of claims, trained on or not, for a training run that leaves some of them out |
 | `several` `.jsonl` | texts of several claims of these sets, for the same |
 | `ground.json` | settings, counts of items whose own fact was found, and hashes of the input |
@@ -54,6 +55,7 @@ from mores.training.examples import UNLABELLED
 from mores.training.pair_samples import PairSamples, with_claims
 from mores.training.pairs import ClaimPair, make_unlabelled, read_pairs, read_sentences
 from mores.training.settings import GroundingSettings
+from mores.training.texts import TextSamples, read_texts
 from mores.training.translated import Translated, read_questions
 from mores.types import Error, ErrorReport, Evidence, JudgedClaim, Record
 
@@ -155,7 +157,7 @@ class _Making:
         pairs = read_pairs(*self.settings.pairs)
         others = self._others(every, pairs)
         counts = {"train": self._write("train", chain(plain, others["train"]), grounded)}
-        for name in ("test-pairs", "sets", "several", "test-translated"):
+        for name in ("test-pairs", "sets", "several", "test-texts", "test-translated"):
             if name in others:
                 self._write(name, others[name])
         folders = self.settings.untrusted
@@ -186,6 +188,10 @@ class _Making:
                 others["test-pairs"] = samples.test()
                 others["sets"] = samples.sets()
                 others["several"] = samples.several()
+        if texts := read_texts(*self.settings.pairs):
+            made = TextSamples(texts, self.settings.seed)
+            others["train"] = chain(others["train"], made.samples(tested=False))
+            others["test-texts"] = made.samples(tested=True)
         if self.settings.translated:
             split_of = {fact.source: fact.split for fact in every.of.values()}
             translated = Translated(read_questions(self.settings.translated), split_of, self.settings.seed)

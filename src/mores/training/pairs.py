@@ -42,6 +42,8 @@ from mores.types import Record
 Label = Literal["supported", "refuted", "unknown", "disputed"]
 NonEmpty = Annotated[str, Field(min_length=1)]
 CONTRASTS = ".contrasts.jsonl"
+TEXTS = ".texts.jsonl"
+"""Files of whole texts, which `mores.training.texts` reads."""
 SENTENCES = "sentences"
 """The source of claims that are made of plain sentences."""
 
@@ -96,8 +98,9 @@ def read_pairs(*folders: Path) -> list[ClaimPair]:
     unique: dict[tuple[str, tuple[str, ...]], ClaimPair] = {}
     named: dict[str, Path] = {}
     for folder in folders:
-        paths = sorted(folder.glob("*.jsonl"))
-        if not paths:
+        every = sorted(folder.glob("*.jsonl"))
+        paths = [path for path in every if not path.name.endswith(TEXTS)]
+        if not every:
             raise InputError(f"{folder}: no .jsonl file in it; expected pairs with 'claim', 'evidence' and 'label'")
         for path in paths:
             pairs = read_records(path, ClaimPair)
