@@ -25,7 +25,7 @@ from mores.metaevaluation.evaluate import (
 )
 from mores.metaevaluation.records import STATISTICS, MetricEvaluation
 from mores.stats import classification, correlation, ties
-from mores.types import Error, ErrorReport, FailureKind, Judgement, Result, Severity, Signature
+from mores.types import Error, ErrorReport, FailureKind, JudgedClaim, Judgement, Result, Severity, Signature
 from tests.metaevaluation.golds import error, gold, labelled, says, scores
 
 WITHOUT_REPORTS = [name for name in STATISTICS if not name.startswith(("span", "explanation"))]
@@ -357,3 +357,20 @@ def test_a_metric_without_reports_has_no_quality() -> None:
     assert list(measure_reports([], [])) == []
     clean = found_quality([gold("a")], [reported()])
     assert clean == {"span_f1": 1, "span_f1_tokens": 1, "span_f1_severity": 1}
+
+
+def test_confidence_is_measured_where_a_metric_states_it() -> None:
+    golds = [labelled(str(n), wrong=n % 2 == 0) for n in range(40)]
+    own = {}
+    for n, one in enumerate(golds):
+        is_correct = n % 5 > 0  # 32 of 40 verdicts, each stated with 0.9
+        score = -5.0 if (n % 2 == 0) == is_correct else 0.5
+        own[one.sample.id] = says(one.sample.id, score, report=ErrorReport(confidence=0.9))
+    undecided = ErrorReport(claims=(JudgedClaim(start=0, end=1, decision="unknown"),))
+    own["0"] = Judgement(sample_id="0", judge="j", score=None, report=undecided)
+    found = evaluate("m", golds, join(golds, own))
+    assert found.failures == {"not known": 1}
+    assert found.calibration["accuracy"].value == pytest.approx(32 / 39)
+    assert found.calibration["ECE"].value == pytest.approx(100 * (0.9 - 32 / 39))
+    assert found.calibration["ECE"].unscored == 1
+    assert evaluated(golds, [0.5] * 40).calibration == {}

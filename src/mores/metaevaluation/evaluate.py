@@ -20,12 +20,14 @@ from mores.factory.gold import Gold
 from mores.language.units import units
 from mores.metaevaluation.records import Curve, MetricEvaluation, ScoreBins
 from mores.stats import classification, correlation, influence, spans, ties
+from mores.stats.calibration import confidence_results
 from mores.stats.classification import Bools, Floats, ratios
 from mores.stats.explanations import match_answer
 from mores.stats.intervals import Moments, Ratio, drawn_moments, limits_of
 from mores.stats.missing import with_missing
 from mores.stats.resampling import group_codes, resample_sums
 from mores.stats.results import mean_result
+from mores.stats.selective import make_cells
 from mores.types import Error, Judgement, Result, Side, Signature
 
 POINTS = 200
@@ -42,7 +44,7 @@ class Scored:
     lost: Sequence[Gold] = ()
     """Samples that it could not score."""
     failures: Mapping[str, int] = field(default_factory=dict)
-    """The unscored samples by kind of failure."""
+    """The unscored samples by kind of failure, or `not known`."""
 
     @property
     def unscored(self) -> int:
@@ -103,7 +105,8 @@ def join(golds: Sequence[Gold], judgements: Mapping[str, Judgement]) -> Scored:
     for gold in golds:
         judgement = judgements.get(gold.sample.id)
         if judgement is None or judgement.score is None:
-            failures[judgement.failure.kind.value if judgement and judgement.failure else "missing"] += 1
+            known = judgement.failure.kind.value if judgement and judgement.failure else "not known"
+            failures[known if judgement else "missing"] += 1
             lost.append(gold)
         else:
             pairs.append((gold, judgement))
@@ -143,8 +146,21 @@ def evaluate(
         pr=_thinned(pr.recall, np.append(pr.precision[1], pr.precision[1:])) if pr else None,
         distribution=_distribution(scored),
         tie_epsilon=scored.epsilon,
+        calibration=_calibration(scored),
         baseline=baseline,
     )
+
+
+def _calibration(scored: Scored) -> dict[str, Result]:
+    """Return how well confidence predicts whether a verdict is correct; nothing for a metric that gives none."""
+    stated = [judgement.report.confidence if judgement.report else None for judgement in scored.judgements]
+    rows = [row for row, confidence in enumerate(stated) if confidence is not None]
+    if not rows:
+        return {}
+    confidence = np.array([stated[row] for row in rows], dtype=np.float64)
+    correct = (scored.wrong == scored.reported)[rows]
+    cells = make_cells(confidence, correct, group_codes(scored.groups[rows], len(rows)))
+    return confidence_results(cells, scored.unscored + len(stated) - len(rows))
 
 
 def scaled_accuracy(scored: Scored) -> Result:

@@ -60,7 +60,7 @@ class MetricEvaluation(Record):
     unscored: int
     """Samples that it could not score."""
     failures: dict[str, int] = Field(default_factory=dict)
-    """The unscored samples by kind of failure; `missing` if there is no judgement."""
+    """The unscored samples by kind of failure; `not known` if nothing was decided, `missing` without a judgement."""
     scores: dict[str, Result]
     """By the names of `STATISTICS`; an undefined one has no value."""
     by: dict[str, dict[str, dict[str, Result]]] = Field(default_factory=dict)
@@ -72,6 +72,8 @@ class MetricEvaluation(Record):
     distribution: ScoreBins | None = None
     tie_epsilon: float | None = None
     """Scores that differ by at most this are tied in `tie_accuracy`."""
+    calibration: dict[str, Result] = Field(default_factory=dict, exclude_if=lambda figures: not figures)
+    """How well its confidence predicts whether its verdicts are correct, by the names of `mores.stats.calibration`."""
     baseline: bool = False
     """Whether it needs no model, and is shown for comparison."""
 

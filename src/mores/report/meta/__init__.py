@@ -76,6 +76,7 @@ def describe_meta(meta: Meta, by: str = "source") -> ResultDocument:
     elif left_out:
         left_out.append(COLOURS)
     quality = tables.statistics_table(meta, tables.QUALITY, "Spans and explanations")
+    calibration = tables.calibration_table(meta)
     votes = [tables.vote_table(table) for table in meta.votes]
     table, groups = tables.main_table(meta), tables.groups_of(meta, by)
     split = tables.breakdown(meta, by, groups)
@@ -98,6 +99,7 @@ def describe_meta(meta: Meta, by: str = "source") -> ResultDocument:
             Section("curves", "ROC and precision–recall", _curves(meta)),
             Section("distributions", "Scores", _distributions(meta)),
             Section("quality", "Spans and explanations", [quality] if quality else []),
+            Section("confidence", "Confidence", [calibration] if calibration else []),
             Section("comparisons", "Comparisons", _comparisons(meta)),
             Section("disagreements", "Disagreements", _disagreements(meta)),
             Section("votes", "Votes of annotators", [block for vote in votes for block in (Heading(vote.title), vote)]),

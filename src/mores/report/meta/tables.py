@@ -18,6 +18,7 @@ from mores.metaevaluation.records import (
 )
 from mores.report.base.grid import Cell, Grid, Head, Heat, Row, make_grid
 from mores.report.base.names import group_name
+from mores.stats.calibration import ACCURACY, AUROC, BRIER, CHANCE, CONFIDENCE, ECE
 from mores.types import Result
 
 MAIN = "scaled_accuracy"
@@ -130,6 +131,20 @@ def statistics_table(meta: Meta, names: Iterable[str], title: str) -> Grid | Non
     notes = [BETTER] if any(stars.values()) else []
     rows = [(_head(e), *_scores(e, available, stars), e.unscored) for e in able]
     return make_grid(title, columns, rows, " ".join(notes + _unscored(able)))
+
+
+def calibration_table(meta: Meta) -> Grid | None:
+    """Return how well the confidence of the metrics that state one predicts whether their verdicts are correct."""
+    names = (ECE, CHANCE, BRIER, CONFIDENCE, ACCURACY, AUROC)
+    rows: list[Row] = []
+    for each in (each for each in meta.evaluations if each.calibration):
+        cells = (_cell(f"{each.metric}, {name}", each.calibration[name], digits=3, interval=True) for name in names)
+        rows.append((_head(each), *cells))
+    note = (
+        "Accuracy is the share of correct verdicts. ECE is in percentage points; by chance it is what a perfectly"
+        " calibrated metric would have on so many samples."
+    )
+    return make_grid("Confidence", ("metric", *names), rows, note) if rows else None
 
 
 def _head(evaluation: MetricEvaluation) -> Head:
