@@ -625,4 +625,4 @@ def test_a_board_of_two_models(bench: Run, mores: Run, home: Path) -> None:
     done = mores("board", "bench/calmqa/fake_model.jsonl", "bench/calmqa/fake_other.jsonl")
     assert done.returncode == 0, done.stderr
     rows = [line.split()[:3] for line in done.stdout.splitlines() if "fake:" in line]
-    assert rows[:2] == [["1", "fake:model.jsonl", "60.0%"], ["2", "fake:other.jsonl", "0.0%"]]
+    assert rows[:2] == [["1.", "fake:model.jsonl", "60.0%"], ["2.", "fake:other.jsonl", "0.0%"]]

@@ -262,14 +262,15 @@ def forget() -> None:
     pages.environment.cache_clear()
 
 
-@pytest.fixture
-def own(looks: Looks, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+@pytest.fixture(scope="module")
+def own(looks: Looks) -> Iterator[list[str]]:
     """Everybody reads a language in which every translation is marked; what people wrote in the demo."""
-    monkeypatch.setattr(pages, "translate", lambda _locale: marked())
-    forget()
-    with looks.walk.database.write() as connection:
-        connection.execute(update(people).values(locale=LOCALE))
-    yield own_texts(looks.walk.database)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pages, "translate", lambda _locale: marked())
+        forget()
+        with looks.walk.database.write() as connection:
+            connection.execute(update(people).values(locale=LOCALE))
+        yield own_texts(looks.walk.database)
     forget()
 
 
