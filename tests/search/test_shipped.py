@@ -13,7 +13,8 @@ from mores.engine.loop import run
 from mores.metric import Metric, open_metric
 from mores.metric.settings import EvidenceSettings
 from mores.metric.texts import make_lookup
-from mores.models.base import BasicModel, Completion, Request
+from mores.models.base import BasicModel, Completion, Request, wants_evidence
+from mores.models.embedded import TUNED, EmbeddedModel
 from mores.search import Query, open_search, search_or_corpus
 from mores.search.base import about
 from mores.search.ground import ground, is_near, nearness
@@ -145,6 +146,15 @@ def test_a_judge_may_say_that_it_wants_evidence() -> None:
         wants_evidence = True
 
     assert lookup(Reader()) == "mores"
+
+
+@pytest.mark.parametrize(
+    ("kind", "adapter", "expected"),
+    [("embedded", None, False), ("embedded", str(TUNED), True), ("reader", None, True)],
+)
+def test_the_models_of_mores_that_judge_want_evidence(kind: str, adapter: str | None, expected: bool) -> None:
+    assert wants_evidence(EmbeddedModel(adapter=adapter, kind=kind)) is expected
+    assert not wants_evidence(EmbeddedModel("other.gguf", kind="embedded"))
 
 
 def test_judgements_say_where_their_evidence_comes_from() -> None:

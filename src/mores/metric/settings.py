@@ -78,7 +78,7 @@ class EvidenceSettings(Settings):
         metavar="SEARCH",
         help="Look each text up first and show the judge what is found: a file or folder of documents, mores (the "
         "facts that come with it), serper or replay:FILE; none for no evidence. Each error then cites its evidence.",
-        default_text="mores for embedded judges that need it, otherwise none",
+        default_text="mores for embedded and reader, otherwise none",
         result=True,
     )
     passages: int = setting(

@@ -133,6 +133,7 @@ class EmbeddedModel(OpenAIModel):
         is_metric = not name and self.adapter == shipped.tuned
         untuned = None if name or self.adapter else shipped.warning_untuned
         self.warning = shipped.warning if is_metric else untuned
+        self.wants_evidence = is_metric or (kind == "reader" and not name)
         self.weak_without_evidence = shipped.weak_without_evidence if is_metric else None
         self.weak_uncovered = shipped.weak_uncovered if is_metric else None
         self.explanations = shipped.explanations if self.adapter == shipped.tuned else None
