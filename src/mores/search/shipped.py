@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from mores.culture import country
+from mores.culture import base_language, country
 from mores.engine.progress import SILENT, Progress
+from mores.language import detect
 from mores.search import encoders, index
 from mores.search.base import Query, SampleQuery
 from mores.search.content import coverage
@@ -58,7 +59,13 @@ class FusedFacts(ShippedFacts, DenseCorpus):
     """The facts, searched by words and by meaning."""
 
     def _is_related(self, query: Query, place: int) -> bool:
-        return super()._is_related(query, place) or self.cosine(query, place) >= NEAR
+        if super()._is_related(query, place):
+            return True
+        # In languages that it does not know, the encoder gives all texts nearly the same vector.
+        spoken = query.language or detect([query.text])[0].detected
+        told = self.passage(place).get("language", "en")
+        known = spoken is not None and {base_language(spoken), base_language(told)} <= encoders.LANGUAGES
+        return known and self.cosine(query, place) >= NEAR
 
 
 def shipped_facts(progress: Progress = SILENT) -> ShippedFacts:
