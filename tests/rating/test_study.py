@@ -79,6 +79,13 @@ def test_rankings_give_places_and_win_rates() -> None:
     pair = ranking.pairs[0]
     assert (pair.first, pair.second, pair.won, pair.tied, pair.lost) == ("apple", "banana", 3, 1, 1)
     assert pair.rate.value == pytest.approx(3.5 / 5)
+    # In the sixth comparison anyone may have won or lost; cherry was not in it.
+    for share in (apple.wins, pair.rate):
+        assert (share.n, share.unscored, share.bounds) == (5, 1, pytest.approx((3.5 / 6, 4.5 / 6)))
+        assert share.whole
+        assert share.low is not None
+        assert share.whole[0] <= share.low
+    assert cherry.wins.bounds is None
 
 
 def test_without_rankings_places_follow_from_ratings_and_say_so() -> None:

@@ -19,6 +19,7 @@ from mores.metaevaluation.records import (
     MetricEvaluation,
     ScoreBins,
 )
+from mores.stats.calibration import FIGURES
 from mores.types import ErrorReport, Result, Sample, Severity, Signature
 from tests.report.samples import EID, SEDER, SHRINE, lost, mistake
 
@@ -95,6 +96,7 @@ def evaluation(metric: str, skill: float, rng: random.Random) -> MetricEvaluatio
         pr=Curve(x=tuple(rates), y=tuple(1 - rate * (0.5 - 0.4 * skill) for rate in rates)),
         distribution=_bars(skill, rng),
         tie_epsilon=0.0,
+        calibration={name: result(name, skill) for name in FIGURES} if "ExCAM" in metric else {},
         baseline=metric in BASELINES,
     )
 

@@ -30,6 +30,7 @@ from mores.report.base.names import group_name
 from mores.report.base.page import render_page
 from mores.report.meta import conclude, describe_meta, markdown_tables
 from mores.report.meta.tables import left_out_table, main_table, shortcut_sentence, significantly_best, vote_table
+from mores.stats.calibration import FIGURES
 from mores.types import Error, Sample, Severity, Signature
 from tests.browser import Browser, pixels
 from tests.report.conftest import assert_fits, showing
@@ -383,6 +384,12 @@ def test_comparisons() -> None:
     assert "<details open>" not in section(meta_page(made_up()), "comparisons")
 
 
+def test_only_metrics_that_state_a_confidence_are_in_its_table() -> None:
+    listed = [row[0] for row in rows(section(meta_page(made_up()), "confidence"))]
+    assert listed
+    assert all("ExCAM" in metric for metric in listed)
+
+
 def test_only_metrics_that_mark_spans_are_in_their_table() -> None:
     body = section(meta_page(made_up()), "quality")
     assert [row[0] for row in rows(body)] == ["ExCAM-r (Gemma3-27B)", "ExCAM-r (Phi-3-mini)"]
@@ -435,6 +442,7 @@ def hostile() -> Meta:
         roc=Curve(x=(0, 1), y=(0, 1)),
         pr=Curve(x=(0, 1), y=(1, 0)),
         distribution=ScoreBins(edges=(0, 1), counts={HOSTILE: (1,)}),
+        calibration=dict.fromkeys(FIGURES, number),
     )
     return Meta(
         data=HOSTILE,
