@@ -49,3 +49,10 @@ def test_a_training_is_a_run_and_another_one_is_refused_in_its_folder(tmp_path: 
         mores.train(data, out, base=base, recipe=RECIPE.model_copy(update={"rank": 4}))
     assert (out / "training.json").read_bytes() == before
     assert mores.open_run(out).manifest == run.manifest
+
+
+def test_a_base_that_was_not_pulled_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MORES_CACHE", str(tmp_path / "empty"))
+    (tmp_path / "train.jsonl").write_text("".join(gold.model_dump_json() + "\n" for gold in dishes(2)), "utf-8")
+    with pytest.raises(ConfigError, match="get it with `mores pull reader`"):
+        mores.train(tmp_path, tmp_path / "out", base="reader")

@@ -15,7 +15,7 @@ from mores.models import pull
 from mores.settings import takes
 from mores.training.folder import TrainRun
 from mores.training.recipe import TuningRecipe, read_recipe
-from mores.training.settings import EMBEDDED, ExportSettings, GroundingSettings, GroundSettings, TrainSettings
+from mores.training.settings import ExportSettings, GroundingSettings, GroundSettings, TrainSettings
 
 if TYPE_CHECKING:
     from mores.training.ground import Grounded
@@ -33,7 +33,7 @@ async def train(settings: TrainSettings) -> TrainRun:
         if leave_out and (unknown := sorted(set(leave_out).difference(sources := sources_of(data)))):
             reason = f"no such source {unknown[0]!r} in {data}; there are {', '.join(sources)}"
             raise ConfigError(reason, setting="leave_out")
-        folder = _unpacked(team, progress) if settings.base == EMBEDDED else settings.base
+        folder = _unpacked(settings.base, team, progress) if settings.base in pull.FILES else settings.base
         progress.note(f"loading {settings.base}")
         study = TrainingStudy(data, folder, settings.base, chosen, settings.out, leave_out, settings.limit)
         study.teachers = list(settings.teacher)
@@ -64,7 +64,7 @@ async def export(settings: ExportSettings) -> float | None:
     tuned, out, kind = settings.tuned, settings.out, settings.type
     if out.suffix != ".gguf":
         raise ConfigError(f"{out}: the name of a GGUF file ends in .gguf", setting="out")
-    origin = pull.resolve("" if settings.base == EMBEDDED else settings.base)
+    origin = pull.resolve(settings.base)
     is_adapter = (tuned / "adapter_config.json").is_file()
     if settings.merged:
         export_merged(origin if is_adapter else tuned, tuned if is_adapter else None, origin, out, kind)
@@ -88,17 +88,17 @@ def sources_of(data: Path) -> list[str]:
     return sorted({gold.sample.source or "unknown" for gold in read_split(data, "train")})
 
 
-def _unpacked(team: Any, progress: Progress) -> str:
-    """Return the embedded model as transformers reads it; it is unpacked once, by one process of each machine."""
+def _unpacked(base: str, team: Any, progress: Progress) -> str:
+    """Return a model that Mores knows as transformers reads it; it is unpacked once, by one process of each machine."""
     require("pip install 'mores[train]'", "gguf")
     from mores.training.gguf import unpack
 
-    source = pull.default_path()
+    source = pull.FILES[base].path
     folder = models_folder() / f"{source.stem}.unpacked"
     # The first process of all goes before those of other machines, which may share its folders or not.
     for goes in (team.is_main_process, team.is_local_main_process):
         if goes and not (folder / "config.json").exists():
             progress.note(f"unpacking {source.name}")
-            unpack(source if source.exists() else pull.pull(""), folder)
+            unpack(pull.resolve("", base), folder)
         team.wait_for_everyone()
     return str(folder)

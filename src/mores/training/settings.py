@@ -29,7 +29,7 @@ class TrainSettings(Settings, table="train"):
     base: str = setting(
         default=EMBEDDED,
         metavar="MODEL",
-        help="Model to tune: embedded, a folder, or a name on the Hugging Face Hub.",
+        help="Model to tune: embedded, reader, a folder, or a name on the Hugging Face Hub.",
         result=True,
     )
     recipe: TuningRecipe | Path | str | None = setting(
@@ -117,7 +117,7 @@ class ExportSettings(Settings, table="export"):
     base: str = setting(
         default=EMBEDDED,
         metavar="MODEL",
-        help="GGUF file of the model that was tuned: embedded, a file, or a name that was pulled.",
+        help="GGUF file of the model that was tuned: embedded, reader, a file, or a name that was pulled.",
     )
     merged: bool = setting(default=False, help="Write a whole model instead of a LoRA.")
     type: Literal["q8_0", "q5_0", "q4_1", "q4_0", "f16", "f32"] = setting(default="q8_0", help="Type of numbers.")
