@@ -21,6 +21,7 @@ from mores.factory.errors.rules.edit import UNSPACED
 from mores.factory.gold import Gold
 from mores.io import read_records
 from mores.language.units import nearest_sentence, vocabulary
+from mores.metric.explained import corrects
 from mores.models.base import LONGEST_QUOTATION
 from mores.models.embedded import EXPLANATIONS
 from mores.search.ground import cut
@@ -31,6 +32,8 @@ from mores.types import Error, Evidence, JudgedClaim, Record, Sample, Severity
 
 TESTED = 12
 """Percentage of the texts that are not trained on."""
+_ROOM = 10
+"""Characters by which a correction may be longer than twice what it corrects."""
 _USES = (("passages", "near", "other"), ("passages",), ("near", "other"))
 """What a text is shown with, each time it is used."""
 
@@ -146,7 +149,9 @@ def _error(change: Change, start: int, shown: Sequence[str], text: WrittenText) 
         (passage for passage in shown if passage in text.passages),
         key=lambda passage: (bool(change.correct) and change.correct in passage, len(said & vocabulary(passage))),
     )
-    if change.correct:
+    # Words that only hint at what is correct cannot stand in place of the wrong ones.
+    fits = len(change.correct) <= 2 * len(change.wrong) + _ROOM and corrects(change.correct, change.wrong)
+    if change.correct and fits:
         explanation = EXPLANATIONS.cited[change.type].format(quote=change.wrong, words=change.correct)
     else:
         sentence = cut(nearest_sentence(near, said), LONGEST_QUOTATION)
@@ -157,7 +162,7 @@ def _error(change: Change, start: int, shown: Sequence[str], text: WrittenText) 
         end=start + len(change.wrong),
         quote=change.wrong,
         severity=change.severity,
-        type=change.type if change.correct else CONTRADICTION,
+        type=change.type if change.correct and fits else CONTRADICTION,
         explanation=explanation,
         evidence=(shown.index(near) + 1,),
     )
