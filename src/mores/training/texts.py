@@ -96,14 +96,16 @@ class TextSamples:
     seed: int = 0
 
     def samples(self, *, tested: bool) -> Iterator[Gold]:
-        """Yield the samples of the training, or those of the texts that are kept for the test, used once."""
+        """Yield the samples of the training; or of the texts that are kept for the test, each correct and wrong."""
         for text in self.texts:
-            if (draw(self.seed, "test text", text.id)[0] % 100 < TESTED) == tested:
-                for number, use in enumerate(_USES[:1] if tested else _USES):
-                    shown = self._passages(text, use, number)
-                    variants = [(), *((change,) for change in text.changes)]
-                    for place, changes in enumerate([*variants, text.changes] if len(text.changes) > 1 else variants):
-                        yield _gold(text, changes, shown, f"{number}{place}")
+            if (draw(self.seed, "test text", text.id)[0] % 100 < TESTED) != tested:
+                continue
+            alone = [(change,) for change in text.changes]
+            variants = [(), *alone, *([text.changes] if len(alone) > 1 else [])]
+            for number, use in enumerate(_USES[:1] if tested else _USES):
+                shown = self._passages(text, use, number)
+                for place, changes in enumerate(variants[:2] if tested else variants):
+                    yield _gold(text, changes, shown, f"{number}{place}")
 
     def _passages(self, text: WrittenText, use: Sequence[str], number: int) -> list[str]:
         """Return the passages of one use, shuffled."""
