@@ -154,6 +154,16 @@ def test_the_model_writes_only_what_it_decides() -> None:
     assert all("disputed" not in str(part) for part in answer([" supported"] * 3, alone)[1])  # it needs two passages
 
 
+def test_what_has_no_words_cannot_be_quoted() -> None:
+    sample = Sample(id="a", text="Rice.\n=====", evidence=(Evidence(text="|||"),))
+    grammar = claims_grammar(sample, 3)
+    assert grammar
+    assert not {"Q2:", "P1:", "line2:"} & {line.partition(" ")[0] for line in grammar.splitlines()}
+    text, asked = answer([" wrong", " none", " major", " misrepresent", "ation:", " Rice =>", " ?\n"], sample)
+    assert text == "1 wrong 2 none\n1 [1] major misrepresentation: Rice => ?\n"
+    assert [name for _, name in asked[1].options] == ["2 supported", "2 unknown", "2 none"]
+
+
 def test_probabilities_are_of_the_decisions_that_are_possible() -> None:
     chances = (("1 wrong", math.log(0.6)), ("1 supported", math.log(0.2)), ("2 supported", math.log(0.9)))
     by_number = probabilities(chances)

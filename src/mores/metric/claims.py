@@ -45,6 +45,8 @@ _NO_WORDS = " ?"
 """Stands for a correction that no passage contains."""
 _MORE = " |"
 """Another error in the same sentence follows."""
+_QUOTABLE = re.compile(r"[^\s=|]")
+"""What a quote may begin with: the other signs end one."""
 DECISION = re.compile(rf"(\d+) ({'|'.join(DECISIONS)})(?: |$)")
 _LINE = re.compile(r"(\d+) (.+)")
 _ERROR = re.compile(rf"(?:\[(\d+)\] )?(minor|major) ({'|'.join(TYPES)}): (.+?){_ARROW} (.*)")
@@ -181,12 +183,13 @@ def claims_grammar(sample: Sample, most: int) -> str | None:
     In llguidance's Lark. Quotes are words of their sentence, and corrections words of a passage.
     """
     spans = claim_spans(sample.text)
-    parts = {f"Q{n}": _chunked(sample.text[start:end]) for n, (start, end) in enumerate(spans, 1)}
-    parts |= {f"P{n}": _chunked(passage.text) for n, passage in enumerate(sample.evidence, 1)}
+    sources = {f"Q{n}": sample.text[start:end] for n, (start, end) in enumerate(spans, 1)}
+    sources |= {f"P{n}": passage.text for n, passage in enumerate(sample.evidence, 1)}
+    parts = {name: _chunked(text) for name, text in sources.items() if _QUOTABLE.search(text)}
     if sum(map(len, parts.values())) > MOST_CHUNKS:
         return None
-    numbers = range(1, len(spans) + 1)
-    decided = " ".join(f'"{" " * (n > 1)}{n} " DECISION' for n in numbers)
+    numbers = [n for n in range(1, len(spans) + 1) if f"Q{n}" in parts]
+    decided = " ".join(f'"{" " * (n > 1)}{n} " DECISION' for n in range(1, len(spans) + 1))
     cited = [str(n) for n in range(1, len(sample.evidence) + 1)]
     cite = f'" [" ({_any(cited)}) "]" ' if cited else ""
     rules = [
@@ -195,7 +198,7 @@ def claims_grammar(sample: Sample, most: int) -> str | None:
         f"DECISION: {_any(_options(sample))}",
         f"SEVERITY: {_any([str(severity) for severity in Severity])}",
         f"TYPE: {_any(TYPES)}",
-        "correct: " + " | ".join([json.dumps(_NO_WORDS), *(f'" " P{n}' for n in cited)]),
+        "correct: " + " | ".join([json.dumps(_NO_WORDS), *(f'" " P{n}' for n in cited if f"P{n}" in parts)]),
     ]
     for n in numbers:
         rules.append(f'line{n}: "{n}" error{n} ("{_MORE}" error{n}){{0,{most - 1}}} "\\n"')
@@ -229,8 +232,10 @@ def claims_parts(grammar: str, sample: Sample, most: int) -> Parts:
 
 
 def _answer(grammar: str, sample: Sample, most: int) -> Generator[AnswerPart, str, str]:
-    options, wrong, given = _options(sample), list[int](), ""
-    for number in range(1, len(claim_spans(sample.text)) + 1):
+    wrong, given = list[int](), ""
+    for number, (start, end) in enumerate(claim_spans(sample.text), 1):
+        quotable = _QUOTABLE.search(sample.text[start:end])
+        options = [option for option in _options(sample) if option != "wrong" or quotable]
         names = tuple((f" {option}", f"{number} {option}") for option in options)
         asked = f"{given}{' ' * (number > 1)}{number}"
         decided, given = yield from choose(asked, [option for option, _ in names], names)
@@ -247,9 +252,9 @@ def _answer(grammar: str, sample: Sample, most: int) -> Generator[AnswerPart, st
             _, given = yield from choose(given, [f" {severity}" for severity in Severity])
             _, given = yield from choose(given, [f" {type_}:" for type_ in TYPES])
             yield AnswerPart(given, starting(f'" " Q{number} "{_ARROW}"', grammar))
-            words = f' | " " P{passage}' if passage else ""
-            end = '"\\n"' if count == most else f'("\\n" | "{_MORE}")'
-            written = yield AnswerPart("", starting(f'("{_NO_WORDS}"{words}) {end}', grammar))
+            words = f' | " " P{passage}' if passage and f"\nP{passage}: " in grammar else ""
+            ending = '"\\n"' if count == most else f'("\\n" | "{_MORE}")'
+            written = yield AnswerPart("", starting(f'("{_NO_WORDS}"{words}) {ending}', grammar))
             given = ""
             if written.endswith("\n"):
                 break
