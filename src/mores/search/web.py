@@ -135,7 +135,7 @@ async def _visit(
 
 
 async def _get(session: aiohttp.ClientSession, address: str) -> tuple[str, str] | None:
-    """Return the kind and the text of what is at an address; None where it is no text, or cannot be had."""
+    """Return the kind and the text of what is at an address; None if it is not text or cannot be fetched."""
     try:
         async with session.get(address) as response:
             kind = response.content_type

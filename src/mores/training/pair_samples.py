@@ -69,11 +69,7 @@ class PairSamples:
                 yield from (self._gold(pair, "copy 0", kept) for pair in kept)
             else:
                 yield from self._completed(kept)
-            by_language: dict[str, list[Gold]] = defaultdict(list)
-            for pair in kept:
-                by_language[pair.language].append(self._gold(pair, "part"))
-            for golds in by_language.values():
-                yield from compose_claims(golds, self.seed)
+            yield from self._composed(kept, "part")
 
     def _completed(self, kept: Sequence[ClaimPair]) -> Iterator[Gold]:
         """Yield the pairs and variants of them: half have an error, and no claim alone gives that away."""
@@ -110,11 +106,16 @@ class PairSamples:
     def several(self, most: int = 200) -> Iterator[Gold]:
         """Yield texts of several claims of every source, to evaluate on those that a training run leaves out."""
         for pairs in self._by_source.values():
-            by_language: dict[str, list[Gold]] = defaultdict(list)
-            for pair in sorted(pairs, key=self._rank):
-                by_language[pair.language].append(self._gold(pair, "set"))
-            composed = [gold for golds in by_language.values() for gold in compose_claims(golds, self.seed)]
+            composed = list(self._composed(sorted(pairs, key=self._rank), "set"))
             yield from composed[: most if len({bool(gold.report.errors) for gold in composed}) > 1 else 0]
+
+    def _composed(self, pairs: Iterable[ClaimPair], copy: str) -> Iterator[Gold]:
+        """Yield texts of several claims, each in one language."""
+        by_language: dict[str, list[Gold]] = defaultdict(list)
+        for pair in pairs:
+            by_language[pair.language].append(self._gold(pair, copy))
+        for golds in by_language.values():
+            yield from compose_claims(golds, self.seed)
 
     def _is_tested(self, pair: ClaimPair) -> bool:
         if pair.source == SENTENCES:  # none of these claims is refuted, so they measure nothing
