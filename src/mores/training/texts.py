@@ -3,7 +3,7 @@
 Files that end in `.texts.jsonl` in the folders of `mores build ground --pairs` hold correct texts, changes that make
 one sentence of them wrong, passages that decide these indirectly, and passages that decide nothing (`WrittenText`).
 Sentences refer to each other, so that one alone is not understandable. Each text is used as it is, with each change,
-and with all of them; with passages that decide it, among others or not, and with others alone.
+and with all of them; with passages that decide it, among others or not, and some with others alone.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ TESTED = 12
 """Percentage of the texts that are not trained on."""
 _ROOM = 10
 """Characters by which a correction may be longer than twice what it corrects."""
-_USES = (("passages", "near", "other"), ("passages",), ("near", "other"))
-"""What a text is shown with, each time it is used."""
+_USES = (("passages", "near", "other"), ("passages",), ("passages", "other"), ("near", "other"))
+"""What a text is shown with, each time it is used; without its passages, as it is and with one change."""
 
 
 class Change(Record):
@@ -104,14 +104,15 @@ class TextSamples:
             variants = [(), *alone, *([text.changes] if len(alone) > 1 else [])]
             for number, use in enumerate(_USES[:1] if tested else _USES):
                 shown = self._passages(text, use, number)
-                for place, changes in enumerate(variants[:2] if tested else variants):
+                for place, changes in enumerate(variants[:2] if tested or "passages" not in use else variants):
                     yield _gold(text, changes, shown, f"{number}{place}")
 
     def _passages(self, text: WrittenText, use: Sequence[str], number: int) -> list[str]:
         """Return the passages of one use, shuffled."""
         others = [other for other in self.texts if other.language == text.language and other.id != text.id]
         others.sort(key=lambda other: draw(self.seed, "other text", text.id, other.id))
-        kinds = {"passages": text.passages, "near": text.near, "other": [other.passages[0] for other in others[:1]]}
+        other = [other.passages[0] for other in others[number : number + 2]]
+        kinds = {"passages": text.passages, "near": text.near, "other": other}
         passages = [passage for kind in use for passage in kinds[kind]]
         return sorted(passages, key=lambda passage: draw(self.seed, "shown", text.id, str(number), passage))
 
