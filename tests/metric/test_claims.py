@@ -166,7 +166,7 @@ def test_what_has_no_words_cannot_be_quoted() -> None:
 
 def test_probabilities_are_of_the_decisions_that_are_possible() -> None:
     chances = (("1 wrong", math.log(0.6)), ("1 supported", math.log(0.2)), ("2 supported", math.log(0.9)))
-    by_number = probabilities(chances)
+    by_number = probabilities((*chances, ("<|end|>", -9.0), ("3", -1.0)))  # the last two are tokens, of other models
     assert by_number == {1: pytest.approx({"wrong": 0.75, "supported": 0.25}), 2: {"supported": 1.0}}
     assert error_probability(by_number) == pytest.approx(0.75)
     report = read_claims("1 wrong 2 supported 3 none\n1 [1] major misrepresentation: a fork => ?\n", SAMPLE, chances)

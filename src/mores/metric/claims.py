@@ -157,11 +157,14 @@ def _words(language: str | None) -> dict[str, str]:
 
 
 def probabilities(chances: Alternatives) -> dict[int, dict[str, float]]:
-    """Return the probability of each decision about each sentence, of those that a model may take."""
+    """Return the probability of each decision about each sentence, of those that a model may take.
+
+    Other names are those of tokens, which some models give instead.
+    """
     rows: dict[int, dict[str, float]] = {}
-    for name, logprob in chances:
-        number, _, decision = name.partition(" ")
-        rows.setdefault(int(number), {})[decision] = math.exp(logprob)
+    for number, decision, logprob in ((*name.partition(" ")[::2], logprob) for name, logprob in chances):
+        if number.isdecimal() and decision in DECISIONS:
+            rows.setdefault(int(number), {})[decision] = math.exp(logprob)
     return {
         number: {decision: value / sum(row.values()) for decision, value in row.items()}
         for number, row in rows.items()

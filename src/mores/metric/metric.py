@@ -144,10 +144,10 @@ class Metric:
         if self.style != "claims":
             return parse(reply)
         report = read_claims(reply.text, sample, reply.alternatives)
-        calibration = calibration_of(self.model)
-        if isinstance(report, Failure) or calibration is None or not reply.alternatives:
+        calibration, by_number = calibration_of(self.model), probabilities(reply.alternatives or ())
+        if isinstance(report, Failure) or calibration is None or not by_number:
             return report
-        error = error_probability(probabilities(reply.alternatives))
+        error = error_probability(by_number)
         return report.model_copy(update={"confidence": confidence(error, calibration, found=bool(report.errors))})
 
     def _report(self, written: WrittenReport, sample: Sample) -> ErrorReport:
