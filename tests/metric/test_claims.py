@@ -216,3 +216,12 @@ def test_the_page_shows_the_decisions() -> None:
     page = render_page(describe_judgements([(SAMPLE, undecided())], "Texts"))
     assert "Not known" in page
     assert page.count("<strong>not known</strong>") == 2
+
+
+def test_of_a_whole_sentence_only_the_words_are_marked_that_differ_from_the_passage() -> None:
+    passages = (Evidence(text="The most important family holiday in China is the lunar new year."),)
+    text = "Christmas is the most important family holiday in China. It is cold."
+    sample = Sample(id="a", text=text, evidence=passages)
+    report = read_claims("1 wrong 2 unknown\n1 [1] major misrepresentation: " + text[:55] + " => ?\n", sample)
+    assert isinstance(report, ErrorReport)
+    assert [(error.quote, error.start, error.end) for error in report.errors] == [("Christmas", 0, 9)]

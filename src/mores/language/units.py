@@ -61,6 +61,25 @@ def nearest_sentence(passage: str, known: set[str]) -> str:
     return max(parts, key=lambda part: len(known & vocabulary(part))).strip()
 
 
+def differing(claim: str, passage: str) -> tuple[int, int]:
+    """Return the longest run of words of the claim that are not in the passage; the whole claim if most or none are."""
+    words = units(claim)
+    known = vocabulary(passage)
+    new = [unit.key.casefold() not in known for unit in words]
+    if not words:
+        return 0, len(claim)
+    if not any(new) or sum(new) > 0.6 * len(words):
+        return words[0].start, words[-1].end
+    runs: list[list[int]] = []  # of new words, with at most one known word between two of them
+    for place in (place for place, is_new in enumerate(new) if is_new):
+        if runs and place - runs[-1][1] <= 2:
+            runs[-1][1] = place
+        else:
+            runs.append([place, place])
+    first, last = max(runs, key=lambda run: (words[run[1]].end - words[run[0]].start, -run[0]))
+    return words[first].start, words[last].end
+
+
 @lru_cache(maxsize=8192)
 def kind(character: str) -> str:
     """Return `w` for part of a word, `u` of an unspaced script, `m` mark, `f` format, `s` symbol, `-` for the rest."""

@@ -21,7 +21,7 @@ from functools import partial
 from typing import get_args
 
 from mores.io.values import read_packaged_toml
-from mores.language.units import nearest_sentence, vocabulary
+from mores.language.units import differing, nearest_sentence, vocabulary
 from mores.metric.explained import disagreeing_sentence
 from mores.metric.parts import choose, starting
 from mores.metric.prompt import claim_spans
@@ -40,6 +40,8 @@ TYPES = (
 )  # fmt: skip
 LONGEST_QUOTE = 200
 """Characters of a quote or correction."""
+_NEARLY_ALL = 0.8
+"""Of a longer share of a sentence, only the words count that differ from the passage."""
 _ARROW = " =>"
 _NO_WORDS = " ?"
 """Stands for a correction that no passage contains."""
@@ -125,6 +127,9 @@ def _error(match: re.Match[str], span: tuple[int, int], sample: Sample) -> Error
     start, end = span
     place = find(match[4], sample.text[start:end])
     cited = (int(match[1]),) if match[1] and 1 <= int(match[1]) <= len(sample.evidence) else ()
+    if place and cited and place[1] - place[0] > _NEARLY_ALL * (end - start):
+        shift, length = differing(sample.text[start + place[0] : start + place[1]], sample.evidence[cited[0] - 1].text)
+        place = (place[0] + shift, place[0] + length)
     quote = match[4] if place is None else sample.text[start + place[0] : start + place[1]]
     correct = "" if match[5] == _NO_WORDS.strip() or not cited else match[5]
     located = {} if place is None else {"start": start + place[0], "end": start + place[1]}
