@@ -249,7 +249,10 @@ def test_processes_that_see_different_checkpoints_are_refused(training: Any, mon
 def test_deepspeed_does_not_go_on_from_a_checkpoint(training: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (training.folder / tune.CHECKPOINT).write_bytes(b"")
     monkeypatch.setattr("mores.training.tune.DEEPSPEED", "NO")  # what a run of one process calls itself
-    monkeypatch.setattr(tune.Training, "_configure_deepspeed", lambda _: None)
-    monkeypatch.setattr("mores.training.tune.join", accelerate.Accelerator)
+    joined = accelerate.Accelerator()
+    plugin = SimpleNamespace(deepspeed_config={})
+    monkeypatch.setattr(type(joined.state), "deepspeed_plugin", property(lambda _: plugin))
+    monkeypatch.setattr(joined, "prepare", lambda *prepared: prepared)
+    monkeypatch.setattr("mores.training.tune.join", lambda: joined)
     with pytest.raises(ConfigError, match="a run under DeepSpeed cannot resume"):
         training.tune()
