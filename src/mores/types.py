@@ -226,6 +226,10 @@ Decision = Literal["wrong", "supported", "unknown", "disputed"]
 """What a claim turns out to be; `disputed` means that passages of the evidence contradict each other about it."""
 
 
+NOT_KNOWN = 0.6
+"""A confidence below which it is not known that a text has no errors."""
+
+
 class JudgedClaim(Record):
     """One claim of a text, and what the judge decides about it."""
 
@@ -252,8 +256,10 @@ class ErrorReport(Record):
 
     @property
     def undecided(self) -> bool:
-        """Whether claims were judged, and none of them could be decided."""
-        return bool(self.claims) and all(claim.decision in ("unknown", "disputed") for claim in self.claims)
+        """Whether claims were judged, and none of them could be decided, or "no error" is hardly more than a guess."""
+        guessed = not self.errors and self.confidence is not None and self.confidence < NOT_KNOWN
+        decided = any(claim.decision in ("wrong", "supported") for claim in self.claims)
+        return bool(self.claims) and (guessed or not decided)
 
 
 class Judgement(Record, NotebookView):

@@ -21,7 +21,7 @@ from mores.metric.claims import (
 from mores.metric.prompt import MOST_NUMBERS, claim_spans, messages
 from mores.metric.score import confidence, score
 from mores.metric.summary import summarise
-from mores.models.base import AnswerPart
+from mores.models.base import AnswerPart, Calibration
 from mores.report.base.page import render_page
 from mores.report.score import describe_judgements
 from mores.types import Error, ErrorReport, Evidence, Failure, JudgedClaim, Judgement, Sample, Severity
@@ -175,9 +175,13 @@ def test_probabilities_are_of_the_decisions_that_are_possible() -> None:
 
 
 def test_confidence_is_that_of_the_verdict() -> None:
-    assert confidence(0.9, (1.0, 0.0), found=True) == pytest.approx(0.9)
-    assert confidence(0.9, (1.0, 0.0), found=False) == pytest.approx(0.1)
-    assert confidence(1.0, (0.5, 0.0), found=True) < 1.0
+    assert confidence(0.9, Calibration(1.0, 0.0), found=True) == pytest.approx(0.9)
+    assert confidence(0.9, Calibration(1.0, 0.0), found=False) == pytest.approx(0.1)
+    assert confidence(1.0, Calibration(0.5, 0.0), found=True) < 1.0
+    claims = (JudgedClaim(start=0, end=5, decision="supported"),)
+    assert ErrorReport(claims=claims, confidence=0.59).undecided
+    assert not any(ErrorReport(claims=claims, confidence=value).undecided for value in (0.6, None))
+    assert not ErrorReport(errors=(error("a fork"),), claims=claims, confidence=0.5).undecided
 
 
 def test_nothing_decided_has_no_score() -> None:

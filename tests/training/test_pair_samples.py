@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.training.pair_samples import PairSamples, balanced, differing
+from mores.language.units import differing
+from mores.training.pair_samples import PairSamples, balanced
 from mores.training.pairs import SENTENCES, ClaimPair, name_of
 from tests.training.pairs import pair
 

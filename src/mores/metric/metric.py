@@ -144,7 +144,8 @@ class Metric:
         if self.style != "claims":
             return parse(reply)
         report = read_claims(reply.text, sample, reply.alternatives)
-        calibration, by_number = calibration_of(self.model), probabilities(reply.alternatives or ())
+        by_number = probabilities(reply.alternatives or ())
+        calibration = calibration_of(self.model, with_evidence=bool(sample.evidence))
         if isinstance(report, Failure) or calibration is None or not by_number:
             return report
         error = error_probability(by_number)

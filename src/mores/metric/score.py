@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mores.models.base import is_logprob
+from mores.models.base import Calibration, is_logprob
 from mores.types import ErrorReport
 
 _LEAST = 1e-9
@@ -32,12 +32,8 @@ def score(report: ErrorReport) -> float | None:
     return float(total) if total < 0 else (report.certainty or 0.0)
 
 
-def confidence(error: float, calibration: tuple[float, float], *, found: bool) -> float:
-    """Return the probability that a verdict is correct, by a judge's probability that there is an error.
-
-    `calibration` is the slope and the offset that its log-odds get; they are measured on sources that it never saw.
-    """
+def confidence(error: float, calibration: Calibration, *, found: bool) -> float:
+    """Return the probability that a verdict is correct, by a judge's probability that there is an error."""
     odds = math.log(max(error, _LEAST)) - math.log(max(1 - error, _LEAST))
-    slope, offset = calibration
-    probability = 1 / (1 + math.exp(-(slope * odds + offset)))
+    probability = 1 / (1 + math.exp(-(calibration.slope * odds + calibration.offset)))
     return probability if found else 1 - probability

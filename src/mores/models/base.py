@@ -307,6 +307,14 @@ def taught_explanations(model: Model) -> Explanations | None:
     return getattr(model, "explanations", None)
 
 
-def calibration_of(model: Model) -> tuple[float, float] | None:
-    """Return slope and offset that make a probability of its log-odds of an error (`calibration` of its kind)."""
-    return getattr(model, "calibration", None)
+class Calibration(NamedTuple):
+    """What makes a probability of a judge's log-odds of an error: slope and offset, measured on sources left out."""
+
+    slope: float
+    offset: float
+
+
+def calibration_of(model: Model, *, with_evidence: bool) -> Calibration | None:
+    """Return the calibration of a judge; `calibration` of its kind has both, with evidence first. None for most."""
+    with_, without = getattr(model, "calibration", None) or (None, None)
+    return with_ if with_evidence else without

@@ -28,7 +28,7 @@ import orjson
 
 from mores.errors import ConfigError, ModelError, MoresError, Rejected, Transient
 from mores.models import gguf, merged, pull
-from mores.models.base import STYLES, Completion, Explanations, Message, Request, Style
+from mores.models.base import STYLES, Calibration, Completion, Explanations, Message, Request, Style
 from mores.models.http import read_body
 from mores.models.openai import MOST_BYTES, OpenAIModel, read_error
 from mores.models.parts import write_parts
@@ -87,6 +87,8 @@ class Shipped:
     weak_without_evidence: str | None = None
     weak_uncovered: str | None = None
     explanations: Explanations | None = None
+    calibration: tuple[Calibration, Calibration] | None = None
+    """With evidence, and without."""
 
 
 SHIPPED = {
@@ -136,6 +138,7 @@ class EmbeddedModel(OpenAIModel):
         self.wants_evidence = is_metric or (kind == "reader" and not name)
         self.weak_without_evidence = shipped.weak_without_evidence if is_metric else None
         self.weak_uncovered = shipped.weak_uncovered if is_metric else None
+        self.calibration = shipped.calibration if is_metric else None
         self.explanations = shipped.explanations if self.adapter == shipped.tuned else None
         self._process: asyncio.subprocess.Process | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None

@@ -23,7 +23,7 @@ from typing import Any, Self
 from mores.errors import ModelError, MoresError, Rejected
 from mores.extras import require
 from mores.models import LLAMA, Options
-from mores.models.base import Completion, Explanations, Model, Request, Style
+from mores.models.base import Calibration, Completion, Explanations, Model, Request, Style
 from mores.models.cluster import ON_GPU, WorkerShare, check_address, connect, first_line, is_there, share
 from mores.models.worker import Card, ModelWorker, Opening, Outcome
 from mores.registry import name_of, split_name
@@ -157,6 +157,14 @@ class RayModel:
     @property
     def grammars(self) -> bool:
         return self._card.grammars
+
+    @property
+    def wants_evidence(self) -> bool:
+        return self._card.wants_evidence
+
+    @property
+    def calibration(self) -> tuple[Calibration, Calibration] | None:
+        return self._card.calibration
 
     @property
     def weak_without_evidence(self) -> str:

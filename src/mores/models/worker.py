@@ -14,6 +14,7 @@ from pathlib import Path
 from mores.errors import ConfigError, MoresError, Rejected, Transient
 from mores.models import Options, metric_adapter, open_model
 from mores.models.base import (
+    Calibration,
     Completion,
     Explanations,
     Model,
@@ -21,6 +22,7 @@ from mores.models.base import (
     Style,
     follows_grammars,
     taught_explanations,
+    wants_evidence,
     weakness,
     weakness_uncovered,
 )
@@ -40,9 +42,11 @@ class Card:
     style: Style | None
     warning: str | None
     grammars: bool
+    wants_evidence: bool
     weak_without_evidence: str
     weak_uncovered: str
     explanations: Explanations | None
+    calibration: tuple[Calibration, Calibration] | None
     release: str
     """The version of Mores that the worker has."""
 
@@ -99,9 +103,11 @@ def describe(model: Model) -> Card:
         style=model.style,
         warning=model.warning,
         grammars=follows_grammars(model),
+        wants_evidence=wants_evidence(model),
         weak_without_evidence=weakness(model),
         weak_uncovered=weakness_uncovered(model),
         explanations=taught_explanations(model),
+        calibration=getattr(model, "calibration", None),
         release=__version__,
     )
 
