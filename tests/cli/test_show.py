@@ -22,9 +22,9 @@ def test_show_the_gold_reports(mores: Run) -> None:
     texts, gold = str(EXAMPLES / "world.jsonl"), str(EXAMPLES / "world.gold.jsonl")
     done = mores("show", texts, gold, "--html", "p.html", "--title", "Gold")
     assert done.returncode == 0, done.stderr
-    assert "32 texts, 32 judged" in done.stdout
+    assert "38 texts, 38 judged" in done.stdout
     assert "<title>Gold" in Path("p.html").read_text()
-    assert json.loads(mores("show", texts, gold, "--json").stdout)["with_errors"] == 16
+    assert json.loads(mores("show", texts, gold, "--json").stdout)["with_errors"] == 19
     assert mores("show", texts, gold, "--quiet").stdout == ""
 
 
