@@ -77,8 +77,7 @@ async def build(settings: BuildSettings) -> BuildRun:
             built.validation = read_rate(found, ids) if found else ValidationRate()
         write(built, chosen, run.path, progress, partial(draw, "card"))
         if settings.validate:
-            commands = write_campaign(built.golds, settings.validate, chosen.name, chosen.seed, run.path)
-            progress.note("\n  ".join(["next, for people to validate samples of it:", *commands]))
+            write_campaign(built.golds, settings.validate, chosen.name, chosen.seed, run.path)
         work.remove()
         progress.note(f"built {len(built.golds):,} samples in {duration(time.monotonic() - started)}")
         if problems := built.problems:

@@ -23,7 +23,7 @@ from mores.factory.balance import SAMPLINGS, see_drafts
 from mores.factory.compose import compose, text_drafts
 from mores.factory.drafts import Draft, Stratum, cap, drafts, draw, limit, word
 from mores.factory.errors.rules import RULES, SINGLE, Pool, changes
-from mores.factory.errors.rules.soundness import without_accepted
+from mores.factory.errors.rules.soundness import with_capitals, without_accepted
 from mores.factory.facts import CorrectFact, CorrectFacts, once
 from mores.factory.gold import ChangedText, Gold
 from mores.factory.items import SourceItem
@@ -177,7 +177,7 @@ def build(
         strata[draft.stratum].append(draft)
         if draft.parts:  # a text of several items, which lie in one fold
             group_of[draft.item.name], fold_of[draft.item.name] = draft.item.name, fold_of[draft.parts[0].name]
-    golds = Golds(_choose(recipe, strata, fold_of, built, session), group_of, fold_of, recipe)
+    golds = Golds(_choose(recipe, strata, (group_of, fold_of), built, session), group_of, fold_of, recipe)
     built.golds, built.facts = golds, golds.facts()
     if len(golds):  # by classifiers that were not used for balancing, on whole texts
         chosen, texts = zip(*golds.texts(), strict=True)
@@ -283,7 +283,7 @@ def _read(
         items = (local.get(i.id, i) if draw(recipe.seed, "language", i.id)[0] < most else i for i in items)
     if source.about_anything:
         items = iter(only_people(items))
-    return filter(None, map(without_accepted, items)), source.stratify
+    return map(with_capitals, filter(None, map(without_accepted, items))), source.stratify
 
 
 def _with_codes(path: str, item: SourceItem) -> SourceItem:
@@ -333,10 +333,12 @@ def _drafts(
 def _choose(
     recipe: BuildRecipe,
     strata: dict[Stratum, list[Draft]],
-    fold_of: dict[str, int],
+    places: tuple[dict[str, str], dict[str, int]],
     built: Built,
     session: BuildSession,
 ) -> list[Draft]:
+    """Return the drafts of the dataset; `places` are the groups and folds of items."""
+    fold_of = places[1]
     sampled: dict[Stratum, list[Draft]] = {}
     plainly: dict[Stratum, list[Draft]] = {}
     for key, stratum in session.progress.track("balancing", sorted(strata.items()), len(strata)):
@@ -348,10 +350,10 @@ def _choose(
         sampled[key] = [by_key[name] for name in keys]
         plainly[key] = SAMPLINGS["paper"](stratum, fold_of, recipe.seed)
     if balances_words := recipe.edition > 2 and recipe.sampling == "shortcut-free":
-        sampled = _balance_words(recipe, sampled, fold_of, session, "balancing words")
+        sampled = _balance_words(recipe, sampled, places, session, "balancing words")
     chosen, plain = (limit(some, most=recipe.cap, seed=recipe.seed) for some in (sampled, plainly))
     if balances_words:  # those that the cap keeps once more
-        limited = _balance_words(recipe, _by_stratum(chosen), fold_of, session, "balancing words again")
+        limited = _balance_words(recipe, _by_stratum(chosen), places, session, "balancing words again")
         chosen = [draft for part in limited.values() for draft in part]
     built.paper_shortcuts = _audits(plain, fold_of, "auditing the paper's sampling", session)
     same = recipe.sampling == "paper"
@@ -371,17 +373,18 @@ def _by_stratum(drafts: Iterable[Draft]) -> dict[Stratum, list[Draft]]:
 def _balance_words(
     recipe: BuildRecipe,
     sampled: Mapping[Stratum, Sequence[Draft]],
-    fold_of: dict[str, int],
+    places: tuple[dict[str, str], dict[str, int]],
     session: BuildSession,
     stage: str,
 ) -> dict[Stratum, list[Draft]]:
     """Return the drafts of each source whose words do not tell correct from wrong."""
+    group_of, fold_of = places
     chosen: list[Draft] = []
     sources = sorted({stratum[0] for stratum in sampled})
     for source in session.progress.track(stage, sources, len(sources)):
         of_source = [draft for key in sorted(sampled) if key[0] == source for draft in sampled[key]]
         by_key = {draft.key: draft for draft in of_source}
-        make = partial(lambda drafts: [d.key for d in balance_words(drafts, fold_of, recipe.seed)], of_source)
+        make = partial(lambda drafts: [d.key for d in balance_words(drafts, fold_of, group_of, recipe.seed)], of_source)
         keys = session.work.keep(f"{stage} {source}", _inputs(of_source, fold_of), list[str], make)
         chosen += [by_key[key] for key in keys]
     return _by_stratum(chosen)

@@ -148,7 +148,12 @@ def render(about: dict[str, Any]) -> str:
     loader = PackageLoader("mores.factory", "cards")
     environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     failed = show_failures(about.get("failures", {}))
-    told = {"of_errors": OF_ERRORS, "failed": failed, "validated": tell_validation(about), "dropped": {}}
+    told: dict[str, Any] = {
+        "of_errors": OF_ERRORS,
+        "failed": failed,
+        "validated": tell_validation(about),
+        "dropped": {},
+    }
     return environment.get_template("card.md.j2").render(told | about)
 
 

@@ -204,10 +204,13 @@ def is_plural(answer: str) -> bool:
 @cache
 def _other_languages() -> dict[str, OtherLanguage]:
     tables = read_packaged_toml("mores.factory", "statements.toml")
-    fields = ("asked", "told", "about", "ask")
     return {
         spoken: OtherLanguage(
-            tuple(map(re.compile, table["asked"])), *(tuple(table[name]) for name in fields[1:]), table["places"]
+            asked=tuple(map(re.compile, table["asked"])),
+            told=tuple(table["told"]),
+            about=tuple(table["about"]),
+            ask=tuple(table["ask"]),
+            places=table["places"],
         )
         for spoken, table in tables.items()
     }

@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
 from pathlib import Path
-from shlex import quote
 from typing import TypeVar
 
 from pydantic import Field
@@ -70,21 +69,13 @@ def _in_turn(parts: Sequence[Sequence[T]]) -> Iterator[T]:
     return (each for each in chain.from_iterable(zip_longest(*parts)) if each is not None)
 
 
-def write_campaign(golds: Iterable[Gold], count: int, name: str, seed: int, folder: Path) -> list[str]:
-    """Write samples and settings of a campaign, and return the commands that come next."""
-    chosen = choose(golds, count, seed)
+def write_campaign(golds: Iterable[Gold], count: int, name: str, seed: int, folder: Path) -> None:
+    """Write the samples and the settings of a campaign."""
     with JsonlWriter(folder / SAMPLES) as writer:
-        for gold in chosen:
+        for gold in choose(golds, count, seed):
             writer.write(gold)
     title = json.dumps(f"Are the errors of {name} real?", ensure_ascii=False)  # JSON is YAML
     write_text(folder / CAMPAIGN, f"kind: validation\ntitle: {title}\n")
-    places = {name: quote(str(folder / name)) for name in ("validate.db", CAMPAIGN, SAMPLES, VALIDATED)}
-    studio = f"mores studio --database {places['validate.db']}"
-    return [
-        f"{studio} new {places[CAMPAIGN]}",
-        f"{studio} import NAME {places[SAMPLES]}",
-        f"{studio} export NAME {places[VALIDATED]}",
-    ]
 
 
 def read_rate(export: Path, ids: Iterable[str]) -> ValidationRate:

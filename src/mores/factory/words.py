@@ -34,21 +34,26 @@ RATIO = (8, 5)
 """The bound of the ratio, with a margin: 1.6 to 1."""
 FALSE_DISCOVERIES = 20
 """One false discovery in so many."""
-SEEN = 0.04
-"""Scaled accuracy at which a classifier's balancing stops; half the bound of the audit."""
-FILTERS = 24
+SEEN, SEEN_BY_GROUP = 0.04, 0.06
+"""Scaled accuracy at which a classifier's balancing stops, by the folds of the splits and by group."""
+FILTERS = 40
 """Times that classifiers are fitted anew, at most."""
-PORTION = 40
-"""One in so many texts is left out at a time to balance a classifier."""
+PORTION = 16
+"""A classifier that does better by so much than it may costs one text in so many times as many at a time."""
 CLASSIFIERS: dict[str, Classify] = {
     "logistic regression": regress_long,
     "naive Bayes": naive_bayes,
 }
 
 
-def balance_words(drafts: Sequence[Draft], folds: Mapping[str, int], seed: int) -> list[Draft]:
-    """Return the drafts of one source in pairs, a correct and a wrong one of the same stratum and fold."""
-    balance = _Balance(drafts, folds, seed)
+def balance_words(
+    drafts: Sequence[Draft], folds: Mapping[str, int], group_of: Mapping[str, str], seed: int
+) -> list[Draft]:
+    """Return the drafts of one source in pairs, a correct and a wrong one of the same stratum and fold.
+
+    `folds` and `group_of` are by the name of an item.
+    """
+    balance = _Balance(drafts, folds, group_of, seed)
     for _ in range(FILTERS):
         while balance.leave_out_words():
             pass
@@ -60,15 +65,17 @@ def balance_words(drafts: Sequence[Draft], folds: Mapping[str, int], seed: int) 
 class _Balance:
     """The texts that are left of a source, and the words of each."""
 
-    def __init__(self, drafts: Sequence[Draft], folds: Mapping[str, int], seed: int) -> None:
+    def __init__(
+        self, drafts: Sequence[Draft], folds: Mapping[str, int], group_of: Mapping[str, str], seed: int
+    ) -> None:
         self._drafts = sorted(drafts, key=lambda draft: draw(seed, "words", draft.key))
         self._correct = np.array([draft.correct for draft in self._drafts], dtype=bool)
-        # Also by item: composed texts share facts with others of their fold, and people may split by item.
-        by_item = (draw(seed, "item", draft.item.name)[0] for draft in self._drafts)
-        self._folds = [
-            np.array([folds[draft.item.name] for draft in self._drafts], dtype=np.int64),
-            np.array([number % FOLDS for number in by_item], dtype=np.int64),
-        ]
+        # Also by group: composed texts share facts with others of their fold, and people may split by group.
+        by_group = (draw(seed, "group", group_of[draft.item.name])[0] for draft in self._drafts)
+        self._folds = {
+            SEEN: np.array([folds[draft.item.name] for draft in self._drafts], dtype=np.int64),
+            SEEN_BY_GROUP: np.array([number % FOLDS for number in by_group], dtype=np.int64),
+        }
         cells: dict[tuple[Any, ...], int] = {}
         self._cells = [cells.setdefault((d.stratum, folds[d.item.name]), len(cells)) for d in self._drafts]
         words = [list(dict.fromkeys(folded(draft.answer))) for draft in self._drafts]
@@ -102,24 +109,31 @@ class _Balance:
             having = columns.indices[columns.indptr[word] : columns.indptr[word + 1]]
             with_word = np.zeros(len(scores), dtype=bool)
             with_word[having] = True
-            heavy = with_word & (self._correct == (difference[word] < 0))
-            is_out |= self._leave_out(heavy, ~with_word, scores, max(1, abs(int(difference[word])) // 4))
+            side = bool(difference[word] < 0)
+            heavy = with_word & (self._correct == side)
+            # First from the folds that have too many of them: a word that is even in all folds together, but not in
+            # each, would be a sign of the opposite in the others.
+            left = with_word & self._left
+            excess = np.bincount(self._folds[SEEN][left], np.where(self._correct[left] == side, 1, -1), FOLDS)
+            first = excess.astype(np.int64)[self._folds[SEEN]] * (2 * int(np.abs(scores).max()) + 1)
+            is_out |= self._leave_out(heavy, ~with_word, scores + first, max(1, abs(int(difference[word])) // 4))
         return is_out
 
     def leave_out_recognised(self) -> bool:
         """Leave out some texts that a classifier recognises; return whether one does better than it may."""
         is_out = False
-        for classify, folds in product(CLASSIFIERS.values(), self._folds):
+        for classify, (most, folds) in product(CLASSIFIERS.values(), self._folds.items()):
             rows = np.flatnonzero(self._left)
             seen = SeenTexts(self._seen[rows], self._correct[rows], folds[rows])
             odds = out_of_fold(seen, classify)
             shortcut = gain(odds, seen.correct)
-            if shortcut.value <= max(SEEN, shortcut.error):
+            if shortcut.value <= max(most, shortcut.error):
                 continue
             scores = np.zeros(len(self._drafts), np.int64)
             scores[rows] = np.where(seen.correct, odds, -odds)
             every = np.ones(len(scores), dtype=bool)
-            is_out |= self._leave_out(~self._correct, every, scores, max(1, len(rows) // PORTION))
+            portion = int(len(rows) * (shortcut.value - most)) // PORTION + 1
+            is_out |= self._leave_out(~self._correct, every, scores, portion)
         return is_out
 
     def _leave_out(self, heavy: Any, partners: Any, scores: Integers, most: int) -> bool:

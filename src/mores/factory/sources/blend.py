@@ -38,6 +38,8 @@ REGIONS = {
 COUNTRIES = {name: country(code) for name, code in REGIONS.items()}
 """A part of a country is not another culture: West Java and Indonesia."""
 MOST_WRONG = 3
+MOST_LOCAL = 6
+"""Answers of another country that may be wrong options in the language of a region; fewer have a known translation."""
 MOST_WITHOUT, MOST_UNKNOWING = 3, 5
 """A question is left out if this many people have no answer, or do not know one."""
 FEWEST_VOTES = 2
@@ -129,12 +131,13 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
             yield item
 
 
-def _best(answered: Iterable[RegionalAnswers | None]) -> dict[str, list[tuple[str, str]]]:
-    """Return the region and its best answer, in English, of each question."""
+def _best(answered: Iterable[RegionalAnswers | None], most: int = 1) -> dict[str, list[tuple[str, str]]]:
+    """Return the region and its best answers, in English, of each question."""
     best: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for answers in answered:
         if answers and answers.best and not answers.unanswered:
-            best[answers.unit[0]].append((answers.unit[1], answers.best))
+            votes = answers.votes[:most]
+            best[answers.unit[0]] += [(answers.unit[1], words[0]) for count, words in votes if count >= FEWEST_VOTES]
     return best
 
 
@@ -152,7 +155,7 @@ def _read_local(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     A wrong option is an answer of another country, in the words that people here use for it in any of their answers.
     """
     answered = sorted(read_answers(folder, on_bad), key=lambda answers: answers.unit)
-    best = _best(answered)
+    best = _best(answered, MOST_LOCAL)
     words: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for answers in answered:
         if spoken := LANGUAGES.get(REGIONS[answers.unit[1]]):

@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from math import inf
 from typing import NamedTuple
 
+from mores.culture import region_name
 from mores.factory.errors.rules.edit import TextEdit, data, primary
 from mores.factory.items import SourceItem, Task
 from mores.factory.sources.matching import alike
@@ -63,14 +64,53 @@ def without_accepted(item: SourceItem) -> SourceItem | None:
     return item.model_copy(update={"wrong": wrong, "options": options})
 
 
+def with_capitals(item: SourceItem) -> SourceItem:
+    """Return an English item whose answers have capitals in the names of countries, peoples, months and weekdays.
+
+    BLEnD's answers in English are in lower case.
+    """
+    if not item.is_english or item.task is Task.GENERATION:
+        return item
+
+    def fix(answer: str) -> str:
+        return answer if answer != answer.lower() else _capitals().sub(lambda m: _capital_of()[m[0]], answer)
+
+    many = {name: tuple(map(fix, getattr(item, name))) for name in ("options", "wrong", "also_correct")}
+    return item.model_copy(update=many | {"answer": fix(item.answer)})
+
+
+@cache
+def _capital_of() -> dict[str, str]:
+    """Return names by their form in lower case, without those that are also other words."""
+    swap, numbers = data("swap"), data("numbers")
+    names = {*swap["demonyms"].values(), *map(region_name, swap["demonyms"])}
+    names |= {name for table in ("months", "weekdays") for group in numbers[table]["en"] for name in group}
+    names |= {"English", "Christmas", "Easter", "Ramadan", "Muslim", "Islamic", "Buddhist", "Christian", "Hindu"}
+    return {name.lower(): name for name in names if name.lower() not in AMBIGUOUS and name[:1].isupper()}
+
+
+AMBIGUOUS = {"turkey", "china", "chile", "polish", "may", "march", "august", "jordan", "swedish", "dutch"}
+
+
+@cache
+def _capitals() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<![\w-])(?:{'|'.join(sorted(map(re.escape, _capital_of()), key=len, reverse=True))})(?![\w-])"
+    )
+
+
 def is_accepted(answer: str, item: SourceItem, *, whole: bool) -> bool:
-    """Return whether an answer may be correct; `whole` if it replaces the whole correct one."""
+    """Return whether an answer may be correct; `whole` if it replaces the whole correct one.
+
+    That "not ironic" is wrong where "ironic" is correct is what a source says itself.
+    """
     accepted = (item.answer, *item.also_correct)
+    others = accepted if whole and answer not in item.wrong else item.also_correct
     if max(map(len, (answer, *accepted))) > SHORT:
-        return any(alike(answer, other) for other in item.also_correct) if whole else False
+        return whole and any(alike(answer, other) for other in others)
     ranges = list(_ranges(answer, primary(item)))
     if not ranges:
-        return any(alike(answer, other) for other in (accepted if whole else item.also_correct))
+        return any(alike(answer, other) for other in others)
     known = [found for other in accepted for found in _ranges(other, primary(item))]
     return all(_is_within(part, [other for other in known if other.kind == part.kind]) for part in ranges)
 
@@ -151,7 +191,8 @@ _VOWEL = re.compile(r"(?!eu|one\b|once|uni|us[ae]|uk|ur[ao])[aeiou]|hour|honest|
 _WORD = re.compile(r"\w+")
 _CUT_NUMBER = re.compile(r"\d[.,] \d*$")
 """Before the rest of a number that a space has cut: "1. 9 million"."""
-_SINGULAR, _PLURAL = re.compile(r" (?:is|was|has|does)\b"), re.compile(r" (?:are|were|have|do)\b")
+_SINGULAR = re.compile(r"(?:: that)? (?:is|was|has|does)\b")
+_PLURAL = re.compile(r" (?:are|were|have|do)\b")
 
 
 def is_grammatical(edit: TextEdit, text: str) -> bool:
