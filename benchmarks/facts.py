@@ -1,6 +1,6 @@
 """How often the facts that come with Mores are shown for a text that they answer, and for one that they do not.
 
-    mores build free --data DATA --out free
+    mores build free-2 --data DATA --out free
     python benchmarks/facts.py free                  # by words; with mores[dense] also by meaning
 
 The texts are training pairs of BLEnD, correct and wrong. `own`: the fact of the text's own question and region is among
@@ -47,7 +47,7 @@ def measure(facts: ShippedFacts, golds: list[Gold], k: int) -> dict[str, object]
 def main() -> None:
     """Print one line for each search."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("built", type=Path, help="folder of `mores build free`")
+    parser.add_argument("built", type=Path, help="folder of `mores build free-2`")
     parser.add_argument("--pairs", type=int, default=300)
     parser.add_argument("--passages", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,6 +1,6 @@
 """How well tuned metrics read evidence: on sets that they never saw, on facts in other words, across languages.
 
-    mores build free --data DATASETS --out free
+    mores build free-2 --data DATASETS --out free
     mores build ground free --out grounded --pairs PAIRS --sentences SENTENCES --translated DATASETS/blend
     mores train --data grounded --out fold-1 --recipe recipe.toml --leave-out creak,conjnli,... \\
         --evaluate test,test-covered,test-reworded,test-pairs,test-translated

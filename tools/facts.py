@@ -1,6 +1,6 @@
 """Makes the corpus of cultural facts that the package ships: `src/mores/search/facts/facts.jsonl.gz`.
 
-    mores build free --data DATA --out free
+    mores build free-2 --data DATA --out free
     python -m tools.facts free --data DATA --out src/mores/search/facts/facts.jsonl.gz
 
 Facts are stated in patterns of our own: the subject of a question and the answers that most people gave (BLEnD), the
@@ -357,7 +357,7 @@ def _ignore(_: Exception) -> None:
 
 
 def make_facts(built: Path, data: Path) -> list[Fact]:
-    """Return the facts of the training split of a dataset that `mores build free` wrote."""
+    """Return the facts of the training split of a dataset that `mores build free-2` wrote."""
     training: dict[str, set[str]] = defaultdict(set)
     for fact in read_records(built / FACTS, CorrectFact):
         source, _, name = fact.source.partition("/")
@@ -383,7 +383,7 @@ def make_facts(built: Path, data: Path) -> list[Fact]:
 def main() -> None:
     """Write the corpus."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("built", type=Path, help="folder of `mores build free`")
+    parser.add_argument("built", type=Path, help="folder of `mores build free-2`")
     parser.add_argument("--data", type=Path, required=True, help="folder with one folder per source")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()

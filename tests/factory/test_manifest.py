@@ -174,7 +174,7 @@ def test_a_dataset_of_another_edition_is_not_checked(dataset: tuple[BuildRecipe,
     about = json.loads((tmp_path / "recipe.json").read_text())
     del about["edition"]
     (tmp_path / "recipe.json").write_text(json.dumps(about))
-    with pytest.raises(InputError, match="edition 1 of the data factory wrote it, and this is edition 2"):
+    with pytest.raises(InputError, match="edition 1 of the data factory wrote it, and this version reads 2 and 3"):
         verify(tmp_path)
     (tmp_path / "recipe.json").write_text("{")
     with pytest.raises(InputError, match=r"recipe.json: not JSON .*; build the dataset again"):

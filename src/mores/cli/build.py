@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from shlex import quote
 from typing import Any
 
 import click
@@ -32,7 +33,7 @@ class _Recipes(click.Group):
 def recipe(settings: BuildSettings, hub: PushSettings, output: JsonSettings) -> None:
     """Build the dataset of RECIPE: `excam40k`, `free` or a YAML file of yours.
 
-    `free` has the sources that the embedded metric was tuned on.
+    `free` has the sources that may be used commercially and passed on; `excam40k-2` and `free-2` are of edition 2.
     """
     from mores.factory.api import build as make
     from mores.report.runs import run_tables
@@ -44,6 +45,15 @@ def recipe(settings: BuildSettings, hub: PushSettings, output: JsonSettings) -> 
         click.echo("Finished parts are saved; rerun to resume.", err=True)
         raise
     click.echo(f"wrote {settings.out}; its card is {settings.out / 'card.html'}", err=True)
+    if settings.validate:
+        folder = quote(str(settings.out))
+        steps = (
+            f"new {folder}/validate.yaml",
+            f"import NAME {folder}/validate.jsonl",
+            f"export NAME {folder}/validated",
+        )
+        lines = [f"  mores studio --database {folder}/validate.db {step}\n" for step in steps]
+        click.echo(f"next, for people to validate samples:\n{''.join(lines)}", err=True, nl=False)
     hint_at_failures({kind: n for kind, n in run.manifest.failures.items() if kind != "input"})
     print_result(run.about["shortcut"], run_tables(run), output.json)
     push(hub, run.upload)

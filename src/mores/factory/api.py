@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -23,12 +24,13 @@ from mores.factory.errors.model import prompt_hash
 from mores.factory.folder import FILES, BuildRun
 from mores.factory.gold import Gold
 from mores.factory.output import write
-from mores.factory.recipe import EDITION, BuildRecipe, read_recipe
+from mores.factory.recipe import BuildRecipe, read_recipe
 from mores.factory.settings import BuildSettings, SourcesSettings
 from mores.factory.sources import count_items, describe
 from mores.factory.sources import sources as find_sources
+from mores.factory.validation import VALIDATED, ValidationRate, read_rate, write_campaign
 from mores.factory.work import StageStore
-from mores.formatting import count, duration, first_problems, number, show_failures
+from mores.formatting import count, duration, first_problems, number
 from mores.prompts import hash_prompts
 from mores.run import WORK, Plan, start_run
 from mores.settings import takes
@@ -37,6 +39,8 @@ from mores.views import draw
 
 SHOWN = 20
 """Bad rows that are quoted."""
+REASONS, LONGEST_REASON = 12, 100
+"""Reasons for dropped soft errors that are told, and their characters."""
 
 
 @takes(BuildSettings)
@@ -67,13 +71,24 @@ async def build(settings: BuildSettings) -> BuildRun:
         if settings.fresh or settings.retry_failed:
             work.forget(SOFT)
         built = make(chosen, folder, commercial, BuildSession(progress, soften, work, known))
+        found = settings.validated or (run.path / VALIDATED if (run.path / VALIDATED).exists() else None)
+        if found or chosen.edition > 2:
+            ids = (gold.sample.id for gold in built.golds)
+            built.validation = read_rate(found, ids) if found else ValidationRate()
         write(built, chosen, run.path, progress, partial(draw, "card"))
+        if settings.validate:
+            write_campaign(built.golds, settings.validate, chosen.name, chosen.seed, run.path)
         work.remove()
         progress.note(f"built {len(built.golds):,} samples in {duration(time.monotonic() - started)}")
         if problems := built.problems:
             progress.note(f"left out {count(len(problems), 'bad row')}:{first_problems(problems, SHOWN)}")
         for line in built.missing:
             progress.note(f"note: not available: {line}")
+        for source in sorted(built.items.keys() - {draft.sample.source for draft in built.golds}):
+            items = count(built.items[source], "item")
+            progress.note(
+                f"warning: {source} has no samples: none of its {items} has a correct and a wrong text to pair"
+            )
         failures = built.failures | ({"input": len(problems)} if problems else {})
         run.finish(files=FILES, failures=failures, headline=headline(built))
     return BuildRun(run.path, run.manifest)
@@ -81,7 +96,7 @@ async def build(settings: BuildSettings) -> BuildRun:
 
 def _plan(recipe: BuildRecipe, known: dict[str, str], data: Path | None, commercial: bool, asker: Asker | None) -> Plan:
     fields = {
-        "task": f"build.{EDITION}",
+        "task": f"build.{recipe.edition}",
         "recipe": hash_prompts(recipe.model_dump_json()),
         "data": hash_prompts(str(sorted(known.items()))),
         "commercial": "yes" if commercial else "no",
@@ -113,7 +128,7 @@ def list_sources(settings: SourcesSettings, note: Callable[[object], None]) -> l
 async def _soften(golds: list[Gold], asker: Asker) -> Softened:
     """Soft errors by a model; what it fails to make is counted by kind."""
     soft: list[Gold] = []
-    uncultural, failures = 0, Counter[str]()
+    dropped, failures = Counter[str](), Counter[str]()
     async with (
         asker.progress.stage("soft errors", 2 * len(golds), asker.price) as counts,
         aclosing(make_soft(golds, asker, counts=counts)) as results,
@@ -122,13 +137,18 @@ async def _soften(golds: list[Gold], asker: Asker) -> Softened:
             if isinstance(result, Gold):
                 soft.append(result)
             elif result is None:
-                uncultural += 1
+                dropped["nothing in the pair is about a culture, the model says"] += 1
             else:
                 failures[result.kind] += 1
-    left_out = [f"{uncultural:,} not cultural"] if uncultural else []
-    left_out += [show_failures(failures)] if failures else []
-    asker.progress.note(f"{len(soft)} soft errors made" + (f"; {', '.join(left_out)}" if left_out else ""))
-    return Softened(golds=tuple(soft), failures=dict(failures))
+                # What is quoted, or comes after the first part, differs from answer to answer.
+                dropped[re.split(r"[;(]| ends ", result.reason)[0].strip()[:LONGEST_REASON]] += 1
+    reasons = dict(dropped.most_common(REASONS))
+    if rest := dropped.total() - sum(reasons.values()):
+        reasons["for other reasons"] = rest
+    lines = [f"{number:,}: {reason}" for reason, number in reasons.items()]
+    made = f"{len(soft):,} soft errors made" + (f", {dropped.total():,} dropped:" if lines else "")
+    asker.progress.note("\n  ".join([made, *lines]))
+    return Softened(golds=tuple(soft), failures=dict(failures), dropped=reasons)
 
 
 def headline(built: Built) -> str:

@@ -8,6 +8,7 @@ and is cross-validated over the same folds. They differ in their features and in
 | naive Bayes | words | the effect of each word by itself |
 | boosted trees | runs of one to three characters, shape | the joint effect of two of them |
 | nearest neighbours | runs of three characters | the labels of similar texts |
+| word pairs, from edition 3 on | words and pairs of words | a logistic regression, as in `mores.factory.words` |
 
 As in `mores.factory.shortcut`, decisions rest on integers, or on floating-point numbers that no sum has rounded.
 """
@@ -16,11 +17,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mores.factory.shortcut import (
+    FEWEST,
     ONE,
     Classify,
     Integers,
@@ -30,8 +34,10 @@ from mores.factory.shortcut import (
     audit,
     char_ngrams,
     count_tokens,
+    even_rows,
     plain,
     probability,
+    regress,
     shape,
 )
 
@@ -165,3 +171,16 @@ AUDITORS: dict[str, Auditor] = {
     "boosted trees": Auditor(characters_and_shape, boosted_trees),
     "nearest neighbours": Auditor(lambda texts: char_ngrams(list(map(plain, texts)), (3,), 20), nearest_neighbours),
 }
+
+
+def words_and_pairs(texts: Iterable[Sequence[str]]) -> Any:
+    """Return the words of each text and its pairs of neighbouring words, in rows of equal length."""
+    tokens = count_tokens(dict.fromkeys([*words, *map(" ".join, pairwise(words))]) for words in texts)
+    return even_rows(tokens[:, np.bincount(tokens.indices, minlength=tokens.shape[1]) >= FEWEST])
+
+
+LONG_FIT = 30
+"""Steps of a fit on words alone, which converges."""
+regress_long = partial(regress, rounds=LONG_FIT)
+WORD_PAIRS = Auditor(lambda texts: words_and_pairs(re.findall(r"\w+", text.lower()) for text in texts), regress_long)
+"""From edition 3 on, which balances words with it too."""

@@ -12,23 +12,28 @@ from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
+from pydantic import Field
 
 from mores import culture
 from mores.engine import SILENT, Progress
 from mores.errors import ConfigError, InputError
 from mores.factory import sources as datasets
-from mores.factory.audit import AUDITORS, audit_texts
+from mores.factory.audit import AUDITORS, WORD_PAIRS, audit_texts
 from mores.factory.balance import SAMPLINGS, see_drafts
 from mores.factory.compose import compose, text_drafts
 from mores.factory.drafts import Draft, Stratum, cap, drafts, draw, limit, word
-from mores.factory.errors.rules import Pool, changes
+from mores.factory.errors.rules import RULES, SINGLE, Pool, changes
+from mores.factory.errors.rules.soundness import with_capitals, without_accepted
 from mores.factory.facts import CorrectFact, CorrectFacts, once
-from mores.factory.gold import Gold
+from mores.factory.gold import ChangedText, Gold
 from mores.factory.items import SourceItem
 from mores.factory.recipe import BuildRecipe, first_available
 from mores.factory.shortcut import Integers, Shortcut, audit
+from mores.factory.sources.people import only_people
 from mores.factory.split import SPLITS, count_leaks, folds, groups, near_twins
-from mores.factory.statement import norm_of
+from mores.factory.statement import Statement, norm_of
+from mores.factory.validation import ValidationRate
+from mores.factory.words import balance_words
 from mores.factory.work import StageStore
 from mores.factory.wrap import Wrapper
 from mores.factory.wrap.templates import Templates
@@ -42,6 +47,8 @@ class Softened(Record):
     golds: tuple[Gold, ...]
     failures: dict[str, int]
     """Failures by kind."""
+    dropped: dict[str, int] = Field(default_factory=dict)
+    """All that it was asked for and did not make, by reason."""
 
 
 Soften = Callable[[list[Gold]], Softened]
@@ -139,6 +146,10 @@ class Built:
     grouping: Grouping = field(default_factory=Grouping)
     failures: dict[str, int] = field(default_factory=dict)
     """Soft errors that a model failed to make, by kind."""
+    dropped: dict[str, int] = field(default_factory=dict)
+    """Soft errors that it was asked for and that are not there, by reason."""
+    validation: ValidationRate | None = None
+    """What people found who looked at samples."""
 
 
 @contextmanager
@@ -166,11 +177,12 @@ def build(
         strata[draft.stratum].append(draft)
         if draft.parts:  # a text of several items, which lie in one fold
             group_of[draft.item.name], fold_of[draft.item.name] = draft.item.name, fold_of[draft.parts[0].name]
-    golds = Golds(_choose(recipe, strata, fold_of, built, session), group_of, fold_of, recipe)
+    golds = Golds(_choose(recipe, strata, (group_of, fold_of), built, session), group_of, fold_of, recipe)
     built.golds, built.facts = golds, golds.facts()
     if len(golds):  # by classifiers that were not used for balancing, on whole texts
         chosen, texts = zip(*golds.texts(), strict=True)
-        auditors = session.progress.track("auditing texts", AUDITORS.items(), len(AUDITORS))
+        chosen_auditors = AUDITORS if recipe.edition == 2 else AUDITORS | {"word pairs": WORD_PAIRS}
+        auditors = session.progress.track("auditing texts", chosen_auditors.items(), len(chosen_auditors))
         correct, folds_of = [draft.correct for draft in chosen], [fold_of[draft.item.name] for draft in chosen]
         make = partial(audit_texts, auditors, texts, correct, folds_of, _parts(chosen))
         kind = dict[str, dict[str, Shortcut]]
@@ -262,7 +274,16 @@ def _read(
     if commercial and not source.commercial:
         return (), source.stratify
     folder = datasets.folder_of(name, data, recipe.revisions.get(name))
-    return datasets.load(name, folder, problems.append), source.stratify
+    items = datasets.load(name, folder, problems.append)
+    if recipe.edition == 2:
+        return items, source.stratify
+    if source.read_local and recipe.own_languages:
+        local = {item.id: item for item in source.read_local(folder, problems.append)}
+        most = int(256 * recipe.own_languages)
+        items = (local.get(i.id, i) if draw(recipe.seed, "language", i.id)[0] < most else i for i in items)
+    if source.about_anything:
+        items = iter(only_people(items))
+    return map(with_capitals, filter(None, map(without_accepted, items))), source.stratify
 
 
 def _with_codes(path: str, item: SourceItem) -> SourceItem:
@@ -282,11 +303,18 @@ def _drafts(
         return
     if recipe.soft == "rules":
         pool = Pool(session.progress.track("collecting names", items, len(items)))
-        make = partial(changes, pool=pool, seed=recipe.seed, most=recipe.errors)
+        edition = recipe.edition
+
+        def make(statement: Statement) -> Iterator[ChangedText]:
+            # A sentence may state a wrong answer of the source from edition 3 on; then only its words are marked.
+            rules = RULES if edition > 2 and statement.after else SINGLE
+            return changes(statement, pool, recipe.seed, rules, recipe.errors, edition)
+
         for item in session.progress.track("making errors", items, len(items)):
-            yield from drafts(item, make, recipe.seed)
-        for text in session.progress.track("composing texts", compose(items, fold_of, recipe.seed, recipe.compose)):
-            yield from text_drafts(text, pool, recipe.seed, recipe.errors)
+            yield from drafts(item, make, recipe.seed, edition)
+        texts = compose(items, fold_of, recipe.seed, recipe.compose, edition)
+        for text in session.progress.track("composing texts", texts):
+            yield from text_drafts(text, pool, recipe.seed, recipe.errors, edition)
         return
     if (soften := session.soften) is None:
         raise ConfigError(f"{recipe.name}: soft errors by a model need one")
@@ -296,7 +324,7 @@ def _drafts(
     correct = [word(draft, wrapper) for item in plain.values() for draft in drafts(item)]
     inputs = (gold.model_dump_json() for gold in correct)
     softened = session.work.keep(SOFT, inputs, Softened, lambda: soften(correct))
-    built.failures = softened.failures
+    built.failures, built.dropped = softened.failures, softened.dropped
     with_errors = {gold.item for gold in softened.golds}
     for gold in [*(gold for gold in correct if gold.item in with_errors), *softened.golds]:
         yield Draft(plain[gold.item], gold.task, gold.sample.text, gold.kind, gold.maker, worded=gold)
@@ -305,10 +333,12 @@ def _drafts(
 def _choose(
     recipe: BuildRecipe,
     strata: dict[Stratum, list[Draft]],
-    fold_of: dict[str, int],
+    places: tuple[dict[str, str], dict[str, int]],
     built: Built,
     session: BuildSession,
 ) -> list[Draft]:
+    """Return the drafts of the dataset; `places` are the groups and folds of items."""
+    fold_of = places[1]
     sampled: dict[Stratum, list[Draft]] = {}
     plainly: dict[Stratum, list[Draft]] = {}
     for key, stratum in session.progress.track("balancing", sorted(strata.items()), len(strata)):
@@ -319,13 +349,45 @@ def _choose(
         keys = session.work.keep(stage, inputs, list[str], make)
         sampled[key] = [by_key[name] for name in keys]
         plainly[key] = SAMPLINGS["paper"](stratum, fold_of, recipe.seed)
+    if balances_words := recipe.edition > 2 and recipe.sampling == "shortcut-free":
+        sampled = _balance_words(recipe, sampled, places, session, "balancing words")
     chosen, plain = (limit(some, most=recipe.cap, seed=recipe.seed) for some in (sampled, plainly))
+    if balances_words:  # those that the cap keeps once more
+        limited = _balance_words(recipe, _by_stratum(chosen), places, session, "balancing words again")
+        chosen = [draft for part in limited.values() for draft in part]
     built.paper_shortcuts = _audits(plain, fold_of, "auditing the paper's sampling", session)
     same = recipe.sampling == "paper"
     built.shortcuts = built.paper_shortcuts if same else _audits(chosen, fold_of, "auditing", session)
     before, after = (Counter(d.item.source for part in some.values() for d in part) for some in (plainly, sampled))
     built.lost = {source: before[source] - after[source] for source in before}
     return chosen
+
+
+def _by_stratum(drafts: Iterable[Draft]) -> dict[Stratum, list[Draft]]:
+    strata: dict[Stratum, list[Draft]] = defaultdict(list)
+    for draft in drafts:
+        strata[draft.stratum].append(draft)
+    return strata
+
+
+def _balance_words(
+    recipe: BuildRecipe,
+    sampled: Mapping[Stratum, Sequence[Draft]],
+    places: tuple[dict[str, str], dict[str, int]],
+    session: BuildSession,
+    stage: str,
+) -> dict[Stratum, list[Draft]]:
+    """Return the drafts of each source whose words do not tell correct from wrong."""
+    group_of, fold_of = places
+    chosen: list[Draft] = []
+    sources = sorted({stratum[0] for stratum in sampled})
+    for source in session.progress.track(stage, sources, len(sources)):
+        of_source = [draft for key in sorted(sampled) if key[0] == source for draft in sampled[key]]
+        by_key = {draft.key: draft for draft in of_source}
+        make = partial(lambda drafts: [d.key for d in balance_words(drafts, fold_of, group_of, recipe.seed)], of_source)
+        keys = session.work.keep(f"{stage} {source}", _inputs(of_source, fold_of), list[str], make)
+        chosen += [by_key[key] for key in keys]
+    return _by_stratum(chosen)
 
 
 def _inputs(drafts: Iterable[Draft], fold_of: dict[str, int]) -> Iterator[str]:

@@ -4,9 +4,9 @@
         drafts = list(text_drafts(text, pool, seed=0, most=3))
 
 The facts of a text are of one source, region, language and fold, so that no text joins two splits. English answers are
-put into sentences (`statement`); in other languages a fact must be a whole text already. Which facts meet, their order,
-the words between them and the instruction are drawn by the seed; none of these depends on the errors. Severities are
-those of `errors.rules`.
+put into sentences (`statement`), and from edition 3 on those in the languages of `statements.toml`; in others a fact
+must be a whole text already. Which facts meet, their order, the words between them and the instruction are drawn by the
+seed; none of these depends on the errors. Severities are those of `errors.rules`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mores.factory.errors.rules import RULES, Pool, changes
 from mores.factory.errors.rules.edit import UNSPACED, data
 from mores.factory.gold import ChangedText
 from mores.factory.items import SourceItem, Task
-from mores.factory.statement import Statement, bare, sentence
+from mores.factory.statement import Statement, bare, other_language, sentence
 from mores.io.values import read_packaged_toml
 
 SIZES = (2, 3, 3, 4, 4, 5)
@@ -67,13 +67,15 @@ class ComposedText:
         return text, starts
 
 
-def compose(items: Iterable[SourceItem], fold_of: Mapping[str, int], seed: int, uses: int) -> Iterator[ComposedText]:
+def compose(
+    items: Iterable[SourceItem], fold_of: Mapping[str, int], seed: int, uses: int, edition: int = 2
+) -> Iterator[ComposedText]:
     """Yield texts of the facts of these items; each fact is in at most `uses` of them."""
     cells: dict[tuple[str, ...], list[Statement]] = defaultdict(list)
     for item in items:
         whole = _SENTENCE_END.search(item.answer) and "\n" not in item.answer and len(item.answer) <= LONGEST_FACT
         if item.task is not Task.GENERATION:
-            fact = sentence(item, draw(seed, "sentence", item.id))
+            fact = sentence(item, draw(seed, "sentence", item.id), edition)
         else:
             fact = bare(item) if whole else None
         if fact is not None and item.region:
@@ -95,11 +97,11 @@ def compose(items: Iterable[SourceItem], fold_of: Mapping[str, int], seed: int, 
                         yield _text(chosen, topic, seed, use)
 
 
-def text_drafts(text: ComposedText, pool: Pool, seed: int, most: int) -> Iterator[Draft]:
+def text_drafts(text: ComposedText, pool: Pool, seed: int, most: int, edition: int = 2) -> Iterator[Draft]:
     """Yield the text without errors, and with one, two and so on up to `most`, each in another fact."""
     parts = tuple(fact.item for fact in text.facts)
     yield Draft(text.item, text.item.task, text.item.answer, "correct", form="composed", parts=parts)
-    by_fact = [list(changes(fact, pool, seed, RULES)) for fact in text.facts]
+    by_fact = [list(changes(fact, pool, seed, RULES, edition=edition)) for fact in text.facts]
     changeable = [place for place, options in enumerate(by_fact) if options]
     order = sorted(changeable, key=lambda place: draw(seed, "fact", text.item.id, str(place)))
     for count in range(1, min(most, len(order)) + 1):
@@ -144,7 +146,11 @@ def _text(facts: Sequence[Statement], topic: str, seed: int, use: int) -> Compos
     key = "\0".join(fact.item.id for fact in facts)
     chance = draw(seed, "composed", str(use), first.source, key)
     task = (Task.GENERATION, Task.FREEFORM)[chance[0] % 2]
-    if topic in _topics() and first.region:
+    other = other_language(first.language)
+    if other and first.region in other.places and first.task is not Task.GENERATION:
+        wordings = other.about if task is Task.GENERATION else other.ask
+        question = wordings[chance[1] % len(wordings)].format(place=other.places[first.region])
+    elif topic in _topics() and first.region:
         wordings = _topics()[topic].about if task is Task.GENERATION else _topics()[topic].ask
         has_article = first.region in data("swap")["english"]["article"]
         place = f"{'the ' if has_article else ''}{region_name(first.region)}"

@@ -60,14 +60,14 @@ class Draft:
         return self.item.source, self.task, self.form
 
 
-def drafts(item: SourceItem, make: Maker | None = None, seed: int = 0) -> Iterator[Draft]:
+def drafts(item: SourceItem, make: Maker | None = None, seed: int = 0, edition: int = 2) -> Iterator[Draft]:
     """Yield all correct and wrong texts of one item.
 
     An answer that rules can change has soft errors where it is asked without options, and hard ones with them only.
     """
     free = Task.FREEFORM if item.task is Task.QA and item.stands_alone else item.task
     makes = make is not None and free in {Task.FREEFORM, Task.GENERATION}
-    statement = sentence(item, draw(seed, "sentence", item.id)) if makes else None
+    statement = sentence(item, draw(seed, "sentence", item.id), edition) if makes else None
     changed = list(make(bare(item))) if make and makes and statement is None else []
     for task in dict.fromkeys((item.task, free)):
         yield Draft(item, task, item.answer, "correct")

@@ -20,7 +20,7 @@ from mores.errors import InputError
 from mores.factory.facts import FACTS, CorrectFact
 from mores.factory.gold import Gold, Kind
 from mores.factory.items import Task
-from mores.factory.recipe import EDITION
+from mores.factory.recipe import EDITIONS
 from mores.factory.split import SPLITS
 from mores.hub import CARD, TAGS, Upload, licence_name, with_fields
 from mores.io import read_records
@@ -132,8 +132,10 @@ def read_about(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: not JSON ({error}); {fix}") from error
     if not isinstance(about, dict):
         raise InputError(f"{path}: not a JSON object; {fix}")
-    if (edition := about.get("edition", 1)) != EDITION:
-        reason = f"edition {edition} of the data factory wrote it, and this is edition {EDITION}"
+    if (edition := about.get("edition", 1)) not in EDITIONS:
+        reason = (
+            f"edition {edition} of the data factory wrote it, and this version reads {' and '.join(map(str, EDITIONS))}"
+        )
         raise InputError(f"{path}: {reason}; {fix}")
     return about
 

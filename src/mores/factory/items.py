@@ -66,6 +66,10 @@ class SourceItem(Record):
         """`source/id`, as in `Gold.item`."""
         return f"{self.source}/{self.id}"
 
+    @property
+    def is_english(self) -> bool:
+        return (self.language or "").split("-")[0] == "en"
+
 
 @dataclass(frozen=True)
 class Source:
@@ -85,6 +89,10 @@ class Source:
     """The field by which the cap is stratified (ExCAM, Appendix E)."""
     read: Callable[[Path, Callable[[InputError], None]], Iterator[SourceItem]]
     """Reads a folder; a bad row goes to the callback, with file and line, and is left out."""
+    read_local: Callable[[Path, Callable[[InputError], None]], Iterator[SourceItem]] | None = None
+    """Reads items of the same ids in the language of their region, where the source was asked in it."""
+    about_anything: bool = False
+    """Whether some of its rows are not about the life of people, so that they have to be left out."""
     hub: str | None = None
     """The dataset on the Hugging Face Hub, `owner/name`; None if it has none there."""
     no_facts: str | None = None

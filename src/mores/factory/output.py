@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
@@ -33,9 +33,9 @@ from mores.factory.build import Built
 from mores.factory.facts import FACTS
 from mores.factory.folder import ABOUT, MANIFEST, SUMS, make_entry, sum_of
 from mores.factory.gold import Gold
-from mores.factory.recipe import EDITION, BuildRecipe
+from mores.factory.recipe import BuildRecipe
 from mores.factory.split import SPLITS
-from mores.formatting import show_failures
+from mores.formatting import number, show_failures
 from mores.io import JsonlWriter, read_records, write_text
 from mores.io.private import make_folder, make_part
 from mores.types import Sample
@@ -54,6 +54,19 @@ CHANGES = (
     "Tweets and opinions are not among the facts; forum posts have no greetings, links and list numbers.",
 )
 """The changes from edition 1 of the data factory to edition 2, for people who have data of both."""
+CHANGES_3 = (
+    "BLEnD is asked in 13 languages: a share of the items of each region, which the recipe states, is in its language, "
+    "with sentences and texts of several facts in it.",
+    "An error is refused if it is an accepted answer, lies in an accepted range of numbers, times, months or weekdays "
+    "or between two accepted answers, or breaks the grammar.",
+    "Words are balanced one by one: no word is significantly more frequent in wrong or correct texts of a source "
+    "(false-discovery rate 5%), and none of 40 or more texts is in twice as many of one kind as of the other.",
+    "A logistic regression on words and pairs of words audits the result as well.",
+    "Rows of CANDLE and CultureAtlas that are not about the life of people of their country are left out.",
+    "A short answer has one of nine wordings as a sentence instead of four, and a sentence may state a wrong answer of "
+    "the source.",
+)
+"""The changes from edition 2 to edition 3."""
 OF_ERRORS = ("severity", "error type")
 """Tables that count errors; the others count samples."""
 
@@ -104,12 +117,14 @@ def facts(built: Built, recipe: BuildRecipe, tally: CardTally) -> dict[str, Any]
     return {
         "recipe": recipe.model_dump(mode="json"),
         "mores": __version__,
-        "edition": EDITION,
-        "changes": CHANGES,
+        "edition": recipe.edition,
+        "changes": CHANGES if recipe.edition == 2 else CHANGES_3,
         "samples": len(built.golds),
         "facts": tally.facts,
         "missing": built.missing,
         **({"failures": built.failures} if built.failures else {}),
+        **({"dropped": built.dropped} if built.dropped and recipe.edition > 2 else {}),
+        **({"validation": built.validation.model_dump()} if built.validation else {}),
         "sources": [_source(name, built, tally, recipe.cap) for name in sorted(built.items)],
         "groups": {"count": len(tally.groups), "largest": largest, "samples": tally.groups[largest]},
         "tables": {
@@ -133,7 +148,27 @@ def render(about: dict[str, Any]) -> str:
     loader = PackageLoader("mores.factory", "cards")
     environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     failed = show_failures(about.get("failures", {}))
-    return environment.get_template("card.md.j2").render(about | {"of_errors": OF_ERRORS, "failed": failed})
+    told: dict[str, Any] = {
+        "of_errors": OF_ERRORS,
+        "failed": failed,
+        "validated": tell_validation(about),
+        "dropped": {},
+    }
+    return environment.get_template("card.md.j2").render(told | about)
+
+
+def tell_validation(about: Mapping[str, Any]) -> str | None:
+    """Return the rate of bad samples that people found, or that nobody has looked; None if it does not matter."""
+    if (found := about.get("validation")) is None:
+        return None
+    if not found["judged"]:
+        return "Nobody has validated samples of this dataset yet."
+    shares = (found["bad"] / found["judged"], found["low"], found["high"])
+    rate, low, high = (f"{number(100 * share, 1)}%" for share in shares)
+    return (
+        f"People judged {found['judged']:,} samples with errors: {found['bad']:,} of them are bad ({rate}, 95% "
+        f"interval {low} to {high}), because a majority finds no error at the marked words or nothing about a culture."
+    )
 
 
 def _source(name: str, built: Built, tally: CardTally, cap: int) -> dict[str, Any]:

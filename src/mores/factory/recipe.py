@@ -16,15 +16,15 @@ from mores.types import Record
 
 __getattr__ = find_old_name(__name__, {"Recipe": "BuildRecipe"})
 
-EDITION: Final = 2
-"""Of the data factory: the same recipe gives other samples in another edition."""
+EDITIONS: Final = (2, 3)
+"""Of the data factory: the same recipe gives other samples in another edition. Recipes of each can be built."""
 
 
 class BuildRecipe(Record):
     """The settings of a build; the same recipe on the same data gives the same bytes."""
 
     name: str
-    edition: Literal[2] = EDITION
+    edition: Literal[2, 3] = 2
     """The edition of the data factory that it is for."""
     sources: tuple[str, ...] = Field(min_length=1)
     """Names of sources, or `PATH.jsonl` with your own items; `a | b` takes the first that is available."""
@@ -38,6 +38,8 @@ class BuildRecipe(Record):
     """Maximum errors that rules put into one text."""
     compose: int = Field(default=3, ge=0, le=10)
     """Maximum composed texts that use the same fact; 0 composes none."""
+    own_languages: float | None = Field(default=None, ge=0, le=1, exclude_if=lambda share: share is None)
+    """Share of the items of a region that are taken in its language where the source has them, from edition 3 on."""
     templates: str | None = None
     """Folder with your own templates."""
     revisions: dict[str, str] = Field(default_factory=dict)
@@ -51,7 +53,7 @@ def list_recipes() -> list[str]:
 
 
 def read_recipe(name: str) -> BuildRecipe:
-    """Return the recipe of that name, or in that file."""
+    """Return the recipe of that name, such as `free`, of that name in an older edition (`free-2`), or in that file."""
     if name in list_recipes():
         data = files("mores.factory").joinpath("recipes", f"{name}.yaml").read_bytes()
     elif Path(name).is_file():

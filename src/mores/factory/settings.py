@@ -56,3 +56,16 @@ class BuildSettings(AskSettings, table="build"):
         default=None, help="Seed of all random choices.", default_text="the recipe's", result=True
     )
     commercial: bool = setting(default=False, help="Leave out sources that may not be used commercially.", result=True)
+    validate: int | None = setting(
+        default=None,
+        at_least=1,
+        metavar="N",
+        help="Also write so many samples with errors for people to validate in the studio.",
+    )
+    validated: OptionalPath = setting(
+        default=None,
+        place="path",
+        metavar="EXPORT",
+        help="Export of the studio's validation campaign; the card prints the rate of bad samples that people found.",
+        default_text="the folder `validated` in that of the dataset, if it exists",
+    )

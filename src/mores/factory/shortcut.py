@@ -105,11 +105,14 @@ class SeenTexts(NamedTuple):
 
 def see(texts: Sequence[str], correct: Sequence[bool], folds: Sequence[int]) -> SeenTexts:
     """Return texts as the guesser sees them."""
-    rows = looks(texts)
+    return SeenTexts(even_rows(looks(texts)), np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64))
+
+
+def even_rows(rows: Any) -> Any:
+    """Return rows of equal length, so that a long text weighs no more than a short one."""
     counts = np.diff(rows.indptr)
-    # Rows of equal length, so that a long text weighs no more than a short one.
     rows.data = np.repeat(np.array([_UNIT // max(1, math.isqrt(count)) for count in counts.tolist()]), counts)
-    return SeenTexts(rows, np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64))
+    return rows
 
 
 def looks(texts: Sequence[str]) -> Any:
@@ -161,7 +164,7 @@ def out_of_fold(seen: SeenTexts, classify: Classify | None = None) -> Integers:
     return odds
 
 
-def regress(rows: Any, correct: Labels, others: Any) -> Integers:
+def regress(rows: Any, correct: Labels, others: Any, rounds: int = ROUNDS) -> Integers:
     """Return log-odds by a logistic regression: accelerated gradient steps, with a step size for each column."""
     columns = rows.T.tocsr()
     wanted = np.where(correct, ONE, 0)
@@ -170,7 +173,7 @@ def regress(rows: Any, correct: Labels, others: Any) -> Integers:
     weight = np.where(correct, 8 * count // n_correct, 8 * count // (count - n_correct))
     curvature = columns @ np.asarray(rows.sum(axis=1)).ravel() // 4 + _UNIT * _UNIT // 4
     weights = before = np.zeros(rows.shape[1], np.int64)
-    for step in range(ROUNDS):
+    for step in range(rounds):
         ahead = weights + (weights - before) * step // (step + 3)
         missing = (wanted - probability(rows @ ahead // _UNIT**2)) * weight // 16
         slope = columns @ missing * _UNIT - ahead * (_UNIT // 4)

@@ -4,6 +4,7 @@
 | --- | --- |
 | a text about a topic | the text |
 | an English question with a short answer | "A common snack in Peru is corn." (`subject`) |
+| a question in a language of `statements.toml`, from edition 3 on | "A common snack in Peru is corn." in it |
 | a norm that an item rests on (`norm_of`) | the norm |
 | any other | the answer alone, which cannot be combined |
 
@@ -15,9 +16,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from mores.culture import region_name
 from mores.factory.items import SourceItem, Task
+from mores.io.values import read_packaged_toml
 
 _ASIDE = re.compile(r"\s*\((?:[^()]|\([^()]*\))*\)")
 _FIRST = re.compile(r"(?P<where>(?:In|At|On|During|Among|For|With) [^,?.]{2,60}), (?P<asked>\w.+)")
@@ -78,6 +81,24 @@ FRAMES = (
 )
 CLAUSE = "As for {subject}: {answer}."
 """For an answer that is a clause."""
+PHRASE_FRAMES = (
+    "{Subject} is {answer}.",
+    "If you ask about {subject}, the answer is {answer}.",
+    "As for {subject}, it is {answer}.",
+    "On the question of {subject}, the answer is {answer}.",
+    "{Subject}: {answer}.",
+    "Regarding {subject}: {answer}.",
+    "Asked about {subject}, people name this: {answer}.",
+)
+"""From edition 3 on, for every answer that is not a clause."""
+NOUN_FRAMES = (*PHRASE_FRAMES, "{Answer} is {subject}.", "{Answer}: that is {subject}.")
+"""The same, for a noun in the singular."""
+CLAUSE_FRAMES = (
+    CLAUSE,
+    "{Subject}: {answer}.",
+    "On the question of {subject}: {answer}.",
+    "Regarding {subject}: {answer}.",
+)
 
 _SEVERAL = re.compile(r"\n|[.!?][\"'”’)]* +\S|[!?]\W*$")
 _CLAUSE = re.compile(
@@ -99,6 +120,24 @@ _CONDUCT = re.compile(
     rf"^((?:[^.,]+, i|I)t(?: is|['’]s) (?:considered )?)({'|'.join(_PRAISE)}) to (?!not\b)(?!.*\bbut\b)(?=[^.]+\.$)"
 )
 """A norm that only praises a conduct."""
+
+
+_PLURAL = re.compile(r"(?:[^su]s|children|people|men|women)$| and |, ", re.IGNORECASE)
+_OTHER_ASIDE = re.compile(r"\s*[(（](?:[^()（）]|[(（][^()（）]*[)）])*[)）]\s*")
+_OTHER_SEVERAL = re.compile(r"[\n.!?。！？।؟;]")
+LONGEST_OTHER = 60
+"""Maximum characters of an answer within a sentence in another language than English."""
+
+
+@dataclass(frozen=True)
+class OtherLanguage:
+    """How questions in a language become statements, and how texts of several of them are asked for."""
+
+    asked: tuple[re.Pattern[str], ...]
+    told: tuple[str, ...]
+    about: tuple[str, ...]
+    ask: tuple[str, ...]
+    places: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -131,12 +170,23 @@ def bare(item: SourceItem) -> Statement:
     return Statement(item, item)
 
 
-def sentence(item: SourceItem, choice: bytes = b"\0") -> Statement | None:
-    """Return the short answer to an English question as a sentence, or None; `choice` selects the wording."""
+def sentence(item: SourceItem, choice: bytes = b"\0", edition: int = 2) -> Statement | None:
+    """Return the short answer to a question as a sentence, or None; `choice` selects the wording.
+
+    Edition 2 has sentences in English only, and fewer wordings.
+    """
+    if edition > 2 and item.language in _other_languages() and item.task in {Task.QA, Task.FREEFORM}:
+        return _other_sentence(item, choice)
     phrase = subject_of(item)
     if phrase is None or _SEVERAL.search(item.answer.strip()):
         return None
-    frame = CLAUSE if _CLAUSE.match(item.answer) else FRAMES[choice[0] % len(FRAMES)]
+    if edition == 2:
+        frames: tuple[str, ...] = (CLAUSE,) if _CLAUSE.match(item.answer) else FRAMES
+    elif _CLAUSE.match(item.answer):
+        frames = CLAUSE_FRAMES
+    else:
+        frames = PHRASE_FRAMES if is_plural(item.answer) or _LOWER.match(item.answer) else NOUN_FRAMES
+    frame = frames[choice[0] % len(frames)]
     stated = _fitted(item, is_first=frame.startswith("{Answer}"))
     before, after = (
         part.replace("{Subject}", phrase[0].upper() + phrase[1:]).replace("{subject}", phrase)
@@ -144,6 +194,52 @@ def sentence(item: SourceItem, choice: bytes = b"\0") -> Statement | None:
     )
     start = f"{before}{stated.answer}{after}".casefold().index(phrase.casefold(), 0 if before else len(stated.answer))
     return Statement(item, stated, before, after, (start, start + len(phrase)))
+
+
+def is_plural(answer: str) -> bool:
+    """Return whether an English answer may be in the plural, so that "is" may not follow it."""
+    return bool(_PLURAL.search(answer.strip(" .")))
+
+
+@cache
+def _other_languages() -> dict[str, OtherLanguage]:
+    tables = read_packaged_toml("mores.factory", "statements.toml")
+    return {
+        spoken: OtherLanguage(
+            asked=tuple(map(re.compile, table["asked"])),
+            told=tuple(table["told"]),
+            about=tuple(table["about"]),
+            ask=tuple(table["ask"]),
+            places=table["places"],
+        )
+        for spoken, table in tables.items()
+    }
+
+
+def other_language(spoken: str | None) -> OtherLanguage | None:
+    """Return the sentences and instructions of a language other than English."""
+    return _other_languages().get(spoken or "")
+
+
+def _other_sentence(item: SourceItem, choice: bytes) -> Statement | None:
+    language = _other_languages()[item.language or ""]
+    question = _OTHER_ASIDE.sub("", " ".join(item.question.split())).strip()
+    match = next((match for asked in language.asked if (match := asked.fullmatch(question))), None)
+    fitted = item.answer.strip().rstrip(".").rstrip()
+    if match is None or not fitted or len(fitted) > LONGEST_OTHER or _OTHER_SEVERAL.search(fitted):
+        return None
+    groups = match.groupdict()
+    what = groups["what"] if "what" in groups else f"{groups['kind']} {groups['which']}"
+    told = language.told[choice[0] % len(language.told)]
+    words = {
+        "{what_lower}": what[:1].lower() + what[1:], "{what}": what[:1].upper() + what[1:],
+        "{be}": groups.get("be", ""),
+    }  # fmt: skip
+    for name, value in words.items():
+        told = told.replace(name, value)
+    before, after = told.split("{answer}")
+    fit = _fitted(item, is_first=False).model_copy(update={"answer": fitted})
+    return Statement(item, fit, before, after)
 
 
 def norm_of(item: SourceItem, choice: bytes = b"\0") -> SourceItem | None:

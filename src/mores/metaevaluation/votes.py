@@ -19,17 +19,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import Field
-
 from mores.culture import language_name
 from mores.errors import InputError
 from mores.factory.gold import Gold
+from mores.factory.validation import SampleVote
 from mores.formatting import NOTHING, number
 from mores.io import read_records
 from mores.metaevaluation.records import AnnotationTable
 from mores.stats.agreement import krippendorff_alpha
 from mores.stats.distributions import summarise
-from mores.types import Record, Severity
+from mores.types import Severity
 
 YES_NO = ("yes", "no")
 DEGREES = ("valid", "partial", "invalid")
@@ -43,15 +42,6 @@ CRITERIA = {
 }
 SIMILARITY = "similarity:"
 LEVELS = ("1", "2", "3", "4", "5")
-
-
-class SampleVote(Record):
-    """One annotator's vote on one sample."""
-
-    sample_id: str
-    annotator: str
-    criterion: str
-    value: str = Field(coerce_numbers_to_str=True)
 
 
 class PositiveClass(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 from mores.culture import language_name, region_name
 from mores.factory.folder import BuildRun, DatasetDifference
 from mores.factory.gold import Gold
-from mores.factory.output import OF_ERRORS
+from mores.factory.output import OF_ERRORS, tell_validation
 from mores.formatting import count, number, show_failures
 from mores.report.base.blocks import Fold, Frame, Notes, PageBlock, Paragraph, Section, Signatures, key
 from mores.report.base.charts import Amounts
@@ -36,7 +36,7 @@ SHORTCUT = (
     "with the others."
 )
 
-COMPARED = "Data of edition 1 and of edition 2 cannot be compared sample by sample."
+COMPARED = "Data of edition {} and of edition {} cannot be compared sample by sample."
 SHOWN = 5
 """Samples that are named of those added, removed or changed."""
 
@@ -56,6 +56,10 @@ def describe_card(about: Mapping[str, Any], headline: str = "") -> ResultDocumen
     missing, failed = ", ".join(about["missing"]), show_failures(about.get("failures", {}))
     lacking = [f"Missing when this was built: {missing}."] if missing else []
     lacking += [f"Soft errors that the model failed to make: {failed}."] if failed else []
+    dropped = [f"{n:,}: {reason}" for reason, n in about.get("dropped", {}).items()]
+    validated = tell_validation(about)
+    looked = [Section("validation", "Validation", [Paragraph(validated)])] if validated else []
+    looked += [Section("dropped", "Dropped soft errors", [Notes(dropped)])] if dropped else []
     named = [(source["name"], source["revision"]) for source in about["sources"]]
     named.append(("manifest.jsonl", f"sha256:{about['manifest']}"))
     revisions = (
@@ -86,15 +90,16 @@ def describe_card(about: Mapping[str, Any], headline: str = "") -> ResultDocumen
         sample, marked = gold.sample, mark(place, gold.sample, gold.report.errors)
         places = (look_up(language_name, sample.language), look_up(region_name, sample.region), gold.task.value)
         examples.append(ExampleCard(marked, gold.kind, [name for name in places if name]))
-    changes = [Notes(about["changes"]), key(COMPARED)]
+    changes = [Notes(about["changes"]), key(COMPARED.format(about["edition"] - 1, about["edition"]))]
     origin = Fold("Revisions", [key(revisions), Signatures(named)])
     return ResultDocument(
         "data card",
         about["recipe"]["name"],
-        [*_printed(about), headline],
+        [*_printed(about), *([validated] if validated else []), headline],
         [
             Section("sources", "Sources", [Paragraph(PAIRS), _sources(about["sources"]), key(licence), origin]),
             Section("shortcuts", "Shortcuts", [Paragraph(SHORTCUT), _shortcuts(about)]),
+            *looked,
             Section("splits", "Splits", [Paragraph(splits)]),
             Section("counts", "Counts", [Paragraph(f"Median length in characters: {lengths}."), Frame(short), *folded]),
             Section("edition", f"New in edition {about['edition']}", changes),

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from mores.errors import InputError
 from mores.factory.drafts import draw
 from mores.factory.gold import Gold
-from mores.factory.sources.blend import REGIONS, RegionalAnswers, read_answers
+from mores.factory.sources.blend import LANGUAGES, REGIONS, read_answers, translations
 from mores.factory.sources.matching import alike
 from mores.factory.sources.rows import unique
 from mores.models.embedded import EXPLANATIONS
@@ -25,11 +25,6 @@ from mores.types import Evidence, Sample
 
 SOURCE = "blend-translated"
 CONTRADICTION = "incorrect answer"
-LANGUAGES = {
-    "DZ": "ar", "IN-AS": "as", "AZ": "az", "CN": "zh", "ET": "am", "GR": "el", "ID": "id", "IR": "fa", "MX": "es",
-    "KP": "ko", "NG-NORTH": "ha", "KR": "ko", "ES": "es", "ID-JB": "su",
-}  # fmt: skip
-"""The languages in which BLEnD asked, except English."""
 FEW = 4
 """Maximum answers in a fact."""
 
@@ -68,11 +63,11 @@ def read_questions(folder: Path) -> list[RegionalQuestion]:
         raise problems[0]
     dictionary: dict[str, dict[str, str]] = defaultdict(dict)
     for answers in answered:
-        for native, english in _translations(answers):
+        for native, english in translations(answers):
             dictionary[answers.unit[1]].setdefault(english.casefold(), native)
     asked = []
     for answers in answered:
-        pairs = _translations(answers)
+        pairs = translations(answers)
         if answers.best is None or not pairs or not answers.row.maybe("question"):
             continue
         region = REGIONS[answers.unit[1]]
@@ -88,16 +83,6 @@ def read_questions(folder: Path) -> list[RegionalQuestion]:
             )
         )
     return asked
-
-
-def _translations(answers: RegionalAnswers) -> list[tuple[str, str]]:
-    """Return the first wording of each answer in both languages, most votes first."""
-    votes = sorted(answers.row.list("annotations"), key=lambda vote: -vote["count"])
-    pairs = [(vote.get("answers") or [], vote.get("en_answers") or []) for vote in votes]
-    first = [(native[0], english[0]) for native, english in pairs if native and english]
-    return [
-        (native.strip(), english.strip()) for native, english in first if str(native).strip() and str(english).strip()
-    ]
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ and `data/mc_questions_hf/mc_questions_file.json`, of which `mc_questions_file_v
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 from mores.culture import country
@@ -37,6 +38,8 @@ REGIONS = {
 COUNTRIES = {name: country(code) for name, code in REGIONS.items()}
 """A part of a country is not another culture: West Java and Indonesia."""
 MOST_WRONG = 3
+MOST_LOCAL = 6
+"""Answers of another country that may be wrong options in the language of a region; fewer have a known translation."""
 MOST_WITHOUT, MOST_UNKNOWING = 3, 5
 """A question is left out if this many people have no answer, or do not know one."""
 FEWEST_VOTES = 2
@@ -44,6 +47,12 @@ FEWEST_VOTES = 2
 
 CHOICES = ("mcq*.json", "mc_questions*.json", "mc_questions*.csv")
 """The names of multiple-choice files: of a part by split, and of the release in its two forms."""
+
+LANGUAGES = {
+    "DZ": "ar", "IN-AS": "as", "AZ": "az", "CN": "zh", "ET": "am", "GR": "el", "ID": "id", "IR": "fa", "MX": "es",
+    "KP": "ko", "NG-NORTH": "ha", "KR": "ko", "ES": "es", "ID-JB": "su",
+}  # fmt: skip
+"""The languages in which BLEnD asked, except English."""
 
 LITTLE = {"a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "th", "the", "to", "with"}
 
@@ -113,16 +122,69 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
             entries[choice.unit].choices.append(choice)
     if not entries:
         find(folder, "*_data.json", *CHOICES)  # says what is missing
-    best: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for (question, place), entry in sorted(entries.items(), key=lambda pair: pair[0]):
-        if entry.answers and entry.answers.best and not entry.answers.unanswered:
-            best[question].append((place, entry.answers.best))
+    best = _best(entry.answers for _, entry in sorted(entries.items(), key=lambda pair: pair[0]))
     for unit, entry in entries.items():
         if entry.answers and entry.answers.unanswered:
             continue
         item = _labelled(unit, entry, on_bad) or _derived(unit, entry, best[unit[0]])
         if item:
             yield item
+
+
+def _best(answered: Iterable[RegionalAnswers | None], most: int = 1) -> dict[str, list[tuple[str, str]]]:
+    """Return the region and its best answers, in English, of each question."""
+    best: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for answers in answered:
+        if answers and answers.best and not answers.unanswered:
+            votes = answers.votes[:most]
+            best[answers.unit[0]] += [(answers.unit[1], words[0]) for count, words in votes if count >= FEWEST_VOTES]
+    return best
+
+
+def translations(answers: RegionalAnswers) -> list[tuple[str, str]]:
+    """Return the first wording of each answer in the language of the region and in English, most votes first."""
+    votes = sorted(answers.row.list("annotations"), key=lambda vote: -vote["count"])
+    pairs = [(vote.get("answers") or [], vote.get("en_answers") or []) for vote in votes]
+    first = [(str(native[0]).strip(), str(english[0]).strip()) for native, english in pairs if native and english]
+    return [(native, english) for native, english in first if native and english]
+
+
+def _read_local(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
+    """Yield the items of regions that were not asked in English, in their language, with the ids of the English ones.
+
+    A wrong option is an answer of another country, in the words that people here use for it in any of their answers.
+    """
+    answered = sorted(read_answers(folder, on_bad), key=lambda answers: answers.unit)
+    best = _best(answered, MOST_LOCAL)
+    words: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    for answers in answered:
+        if spoken := LANGUAGES.get(REGIONS[answers.unit[1]]):
+            words[spoken].update((english.casefold(), native) for native, english in translations(answers))
+    # The most frequent translation, and of equally frequent ones the first in the order of the alphabet.
+    local = {
+        spoken: {english: native for (english, native), _ in sorted(counts.items(), key=lambda c: (c[1], c[0]))}
+        for spoken, counts in words.items()
+    }
+    for answers in answered:
+        region, pairs = REGIONS[answers.unit[1]], translations(answers)
+        spoken = LANGUAGES.get(region)
+        question = _REPAIRS.get(spoken or "", str)(answers.row.maybe("question") or "")
+        if spoken is None or answers.best is None or not pairs or not question:
+            continue
+        known = unique(
+            w for vote in answers.row.list("annotations") for w in vote.get("answers") or () if str(w).strip()
+        )
+        in_words = (local[spoken].get(english.casefold()) for english in _foreign(answers, best[answers.unit[0]]))
+        wrong = unique(native for native in in_words if native and _is_wrong(native, known))[:MOST_WRONG]
+        if wrong:
+            item = _item(answers.unit, question, pairs[0][0], list(wrong), list(known))
+            yield item.model_copy(update={"language": spoken})
+
+
+_REPAIRS: dict[str, Callable[[str], str]] = {
+    # The name of the country was put into the questions without a space, or left out ("in your country").
+    "fa": lambda text: re.sub(r"(?<=[^\W\d_])ایران(?!\w)", " ایران", text.replace("در کشور شما", "در ایران")),
+}
 
 
 def read_answers(folder: Path, on_bad: OnBad) -> Iterator[RegionalAnswers]:
@@ -211,18 +273,20 @@ def _derived(unit: Unit, entry: BlendQuestion, best: list[tuple[str, str]]) -> S
     answers = entry.answers
     if answers is None or answers.best is None:
         return None
-    home = COUNTRIES[unit[1]]
+    wrong = list(islice(_foreign(answers, best), MOST_WRONG))
+    return _item(unit, answers.question, answers.best, wrong, answers.wordings) if wrong else None
+
+
+def _foreign(answers: RegionalAnswers, best: list[tuple[str, str]]) -> Iterator[str]:
+    """Yield answers of other countries that nobody here gives, in other words or in part."""
+    home = COUNTRIES[answers.unit[1]]
     others = unique(answer for place, answer in best if COUNTRIES[place] != home)
     known = answers.wordings
     taken = set().union(*map(_words, known))  # an answer that shares a word may say the same
-    wrong: list[str] = []
-    for answer in sorted(others, key=lambda answer: digest(*unit, answer)):
+    for answer in sorted(others, key=lambda answer: digest(*answers.unit, answer)):
         if taken.isdisjoint(_words(answer)) and _is_wrong(answer, known):
-            wrong.append(answer)
             taken |= _words(answer)
-        if len(wrong) == MOST_WRONG:
-            break
-    return _item(unit, answers.question, answers.best, wrong, known) if wrong else None
+            yield answer
 
 
 @lru_cache(maxsize=32_768)
@@ -259,5 +323,6 @@ SOURCE = Source(
     files="<Country>_data.json (annotations) and mc_questions*.json or .csv (multiple choice), either or both",
     stratify="region",
     read=_read,
+    read_local=_read_local,
     hub="nayeon212/BLEnD",
 )

@@ -71,5 +71,6 @@ SOURCE = Source(
     stratify="region",
     read=read_tables(_read_row, "candle*.json", "candle*.jsonl", "candle*.jsonl.zip", depth=3, repeated=True),
     soft=True,
+    about_anything=True,
     stands_in_for="mango",
 )

@@ -64,5 +64,6 @@ SOURCE = Source(
     stratify="region",
     read=read_tables(_item, "cultureatlas*.json", "cultureatlas*.jsonl", repeated=True),
     soft=True,
+    about_anything=True,
     stands_in_for="mango",
 )

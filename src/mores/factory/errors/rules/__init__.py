@@ -41,6 +41,7 @@ from mores.factory.errors.rules.edit import (
     primary,
 )
 from mores.factory.errors.rules.numbers import numbers
+from mores.factory.errors.rules.soundness import is_sound
 from mores.factory.errors.rules.swap import Pool, exchange, swap
 from mores.factory.gold import ChangedText, Mistake
 from mores.factory.items import SourceItem
@@ -219,13 +220,15 @@ SINGLE = tuple(name for name in RULES if name != "exchange")
 
 
 def changes(
-    statement: Statement, pool: Pool, seed: int, rules: Collection[str] = SINGLE, most: int = 1
+    statement: Statement, pool: Pool, seed: int, rules: Collection[str] = SINGLE, most: int = 1, edition: int = 2
 ) -> Iterator[ChangedText]:
     """Yield at most one change per rule, then one with two errors and so on up to `most`, where possible.
 
-    The seed and the statement's item select them.
+    The seed and the statement's item select them. From edition 3 on, a change is refused that may be correct or is
+    ungrammatical (`soundness`).
     """
-    ranked = [(name, edit) for name in rules for edit in _edits(statement, name, pool, seed)]
+    edits = ((name, edit) for name in rules for edit in _edits(statement, name, pool, seed))
+    ranked = [(name, edit) for name, edit in edits if edition == 2 or is_sound(edit, statement)]
     used: set[str] = set()
     for name, edit in ranked:
         if name not in used:

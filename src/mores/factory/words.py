@@ -1,0 +1,201 @@
+"""The balance of single words, from edition 3 on: no word of a source tells correct from wrong texts.
+
+`shortcut_free` balances texts by the sum of their features, so that a rare word may still be in wrong texts only. Here
+texts are left out, one correct and one wrong at a time, until in each source
+
+- no word is significantly more frequent in wrong or in correct texts: a binomial test of each, with the false-discovery
+  rate held at 5% (Benjamini and Hochberg 1995);
+- no word of 40 or more texts is in twice as many of one kind as of the other, with a margin for the words of templates;
+- a logistic regression and naive Bayes on words and pairs of words do not exceed the bound of the audit.
+
+The language of a text counts as one of its words. All decisions rest on integers.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import product
+from math import comb, isqrt
+from typing import Any
+
+import numpy as np
+
+from mores.factory.audit import naive_bayes, regress_long, words_and_pairs
+from mores.factory.drafts import Draft, draw
+from mores.factory.errors.rules.edit import folded
+from mores.factory.shortcut import Classify, Integers, SeenTexts, count_tokens, gain, out_of_fold
+from mores.factory.split import FOLDS
+
+OFTEN = 40
+"""Texts from which on a word may not be in twice as many of one kind as of the other."""
+RATIO = (8, 5)
+"""The bound of the ratio, with a margin: 1.6 to 1."""
+FALSE_DISCOVERIES = 20
+"""One false discovery in so many."""
+SEEN, SEEN_BY_GROUP = 0.04, 0.06
+"""Scaled accuracy at which a classifier's balancing stops, by the folds of the splits and by group."""
+FILTERS = 40
+"""Times that classifiers are fitted anew, at most."""
+PORTION = 16
+"""A classifier that does better by so much than it may costs one text in so many times as many at a time."""
+CLASSIFIERS: dict[str, Classify] = {
+    "logistic regression": regress_long,
+    "naive Bayes": naive_bayes,
+}
+
+
+def balance_words(
+    drafts: Sequence[Draft], folds: Mapping[str, int], group_of: Mapping[str, str], seed: int
+) -> list[Draft]:
+    """Return the drafts of one source in pairs, a correct and a wrong one of the same stratum and fold.
+
+    `folds` and `group_of` are by the name of an item.
+    """
+    balance = _Balance(drafts, folds, group_of, seed)
+    for _ in range(FILTERS):
+        while balance.leave_out_words():
+            pass
+        if not balance.leave_out_recognised():
+            break
+    return balance.pairs()
+
+
+class _Balance:
+    """The texts that are left of a source, and the words of each."""
+
+    def __init__(
+        self, drafts: Sequence[Draft], folds: Mapping[str, int], group_of: Mapping[str, str], seed: int
+    ) -> None:
+        self._drafts = sorted(drafts, key=lambda draft: draw(seed, "words", draft.key))
+        self._correct = np.array([draft.correct for draft in self._drafts], dtype=bool)
+        # Also by group: composed texts share facts with others of their fold, and people may split by group.
+        by_group = (draw(seed, "group", group_of[draft.item.name])[0] for draft in self._drafts)
+        self._folds = {
+            SEEN: np.array([folds[draft.item.name] for draft in self._drafts], dtype=np.int64),
+            SEEN_BY_GROUP: np.array([number % FOLDS for number in by_group], dtype=np.int64),
+        }
+        cells: dict[tuple[Any, ...], int] = {}
+        self._cells = [cells.setdefault((d.stratum, folds[d.item.name]), len(cells)) for d in self._drafts]
+        words = [list(dict.fromkeys(folded(draft.answer))) for draft in self._drafts]
+        spoken = [f"\0{draft.item.language}" for draft in self._drafts]
+        self._words = count_tokens([*of_text, language] for of_text, language in zip(words, spoken, strict=True))
+        self._seen = words_and_pairs([folded(draft.answer) for draft in self._drafts])
+        self._left = np.ones(len(self._drafts), dtype=bool)
+
+    def pairs(self) -> list[Draft]:
+        """Return what is left, in pairs."""
+        sides: dict[int, dict[bool, list[Draft]]] = defaultdict(lambda: {True: [], False: []})
+        for row in np.flatnonzero(self._left):
+            sides[self._cells[row]][bool(self._correct[row])].append(self._drafts[row])
+        both = (zip(sides[cell][True], sides[cell][False], strict=True) for cell in sorted(sides))
+        return [draft for pairs in both for pair in pairs for draft in pair]
+
+    def leave_out_words(self) -> bool:
+        """Leave out some texts with words that are unevenly spread; return whether there were such words."""
+        wrong, correct = (self._words[self._left & (self._correct == label)].sum(axis=0) for label in (False, True))
+        difference = np.asarray(wrong - correct).ravel()
+        total = np.asarray(wrong + correct).ravel()
+        tilted = tilted_words(difference.tolist(), total.tolist())
+        if not tilted:
+            return False
+        roots = np.array([isqrt(number) for number in total.tolist()])
+        weights = np.where(np.abs(difference) > roots, 256 * difference // np.maximum(roots, 1), 0)
+        scores = np.where(self._correct, -1, 1) * (self._words @ weights)
+        columns = self._words.tocsc()
+        is_out = False
+        for word in tilted:
+            having = columns.indices[columns.indptr[word] : columns.indptr[word + 1]]
+            with_word = np.zeros(len(scores), dtype=bool)
+            with_word[having] = True
+            side = bool(difference[word] < 0)
+            heavy = with_word & (self._correct == side)
+            # First from the folds that have too many of them: a word that is even in all folds together, but not in
+            # each, would be a sign of the opposite in the others.
+            left = with_word & self._left
+            excess = np.bincount(self._folds[SEEN][left], np.where(self._correct[left] == side, 1, -1), FOLDS)
+            first = excess.astype(np.int64)[self._folds[SEEN]] * (2 * int(np.abs(scores).max()) + 1)
+            is_out |= self._leave_out(heavy, ~with_word, scores + first, max(1, abs(int(difference[word])) // 4))
+        return is_out
+
+    def leave_out_recognised(self) -> bool:
+        """Leave out some texts that a classifier recognises; return whether one does better than it may."""
+        is_out = False
+        for classify, (most, folds) in product(CLASSIFIERS.values(), self._folds.items()):
+            rows = np.flatnonzero(self._left)
+            seen = SeenTexts(self._seen[rows], self._correct[rows], folds[rows])
+            odds = out_of_fold(seen, classify)
+            shortcut = gain(odds, seen.correct)
+            if shortcut.value <= max(most, shortcut.error):
+                continue
+            scores = np.zeros(len(self._drafts), np.int64)
+            scores[rows] = np.where(seen.correct, odds, -odds)
+            every = np.ones(len(scores), dtype=bool)
+            portion = int(len(rows) * (shortcut.value - most)) // PORTION + 1
+            is_out |= self._leave_out(~self._correct, every, scores, portion)
+        return is_out
+
+    def _leave_out(self, heavy: Any, partners: Any, scores: Integers, most: int) -> bool:
+        """Leave out texts of one label, the highest scores first, each with one of the other label in its cell."""
+        order = np.argsort(-scores, kind="stable")
+        side = bool(self._correct[np.flatnonzero(heavy)[0]]) if heavy.any() else False
+        waiting: dict[int, list[int]] = defaultdict(list)
+        for row in order[self._left[order] & partners[order] & (self._correct[order] != side)][::-1].tolist():
+            waiting[self._cells[row]].append(row)
+        count = 0
+        for row in order[self._left[order] & heavy[order]].tolist():
+            if count == most:
+                break
+            if others := waiting[self._cells[row]]:
+                self._left[[row, others.pop()]] = False
+                count += 1
+        return count > 0
+
+
+def tilted_words(differences: Sequence[int], totals: Sequence[int]) -> list[int]:
+    """Return the places of words that are in too many wrong texts, or in too many correct ones, the clearest first.
+
+    `differences` are their wrong texts less their correct ones, `totals` all their texts.
+    """
+    cells = zip(differences, totals, strict=True)
+    chances = sorted((chance(abs(apart), total), place) for place, (apart, total) in enumerate(cells) if total > 1)
+    tested, last = len(chances), 0
+    for rank, (value, _) in enumerate(chances, 1):
+        if value * tested * FALSE_DISCOVERIES <= rank << 64:
+            last = rank
+    tilted = [place for _, place in chances[:last]]
+    more, less = RATIO
+    for place, (apart, total) in enumerate(zip(differences, totals, strict=True)):
+        fewer = (total - abs(apart)) // 2
+        if total >= OFTEN and (total - fewer) * less > fewer * more and place not in tilted:
+            tilted.append(place)
+    return tilted
+
+
+@lru_cache(maxsize=200_000)
+def chance(apart: int, total: int) -> int:
+    """Return the two-sided probability that so many tosses of a coin differ so much, in units of 2 to the −64."""
+    fewer = (total - apart) // 2
+    if apart * apart > 400 * total:  # beyond 20 standard deviations
+        return 0
+    if apart * apart <= total:  # within one: never significant, and most words are
+        return 1 << 64
+    term = tail = comb(total, fewer)
+    for number in range(fewer, 0, -1):
+        term = term * number // (total - number + 1)
+        tail += term
+    return min(1 << 64, (tail << 65) >> total)
+
+
+def unbalanced_words(texts: Iterable[tuple[bool, str]]) -> dict[str, tuple[int, int]]:
+    """Return the words of 40 or more texts that are in twice as many wrong as correct texts, or the other way round."""
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for correct, text in texts:
+        for word in dict.fromkeys(folded(text)):
+            counts[word][correct] += 1
+    return {
+        word: (wrong, correct)
+        for word, (wrong, correct) in sorted(counts.items())
+        if wrong + correct >= OFTEN and max(wrong, correct) > 2 * min(wrong, correct)
+    }
