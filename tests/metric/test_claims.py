@@ -51,7 +51,7 @@ GOLD = ErrorReport(
     ),
 )
 WRITTEN = (
-    "1 wrong 2 none 3 unknown\n"
+    "0 wrong 1 wrong 2 none 3 unknown\n"
     "1 [1] major misrepresentation: with a fork => with the hands | [1] minor stereotyping: always tip => ?\n"
 )
 
@@ -95,11 +95,12 @@ def test_datasets_without_claims_have_correct_sentences() -> None:
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        ("1 wrong 2 none", "2 decisions about 3 sentences"),
-        ("1 wrong 3 none 2 none", "decisions about"),
+        ("0 wrong 1 wrong 2 none", "3 decisions about 3 sentences"),
+        ("0 wrong 1 wrong 3 none 2 none", "decisions about"),
+        ("1 wrong 2 none 3 none", "3 decisions about 3 sentences"),
         ("", "0 decisions"),
-        ("1 none 2 none 3 none\n4 [1] major misrepresentation: x => y", "not a line of errors"),
-        ("1 wrong 2 none 3 none\n1 [1] awful misrepresentation: x => y", "not a line of errors"),
+        ("0 none 1 none 2 none 3 none\n4 [1] major misrepresentation: x => y", "not a line of errors"),
+        ("0 wrong 1 wrong 2 none 3 none\n1 [1] awful misrepresentation: x => y", "not a line of errors"),
         ('{"errors":[]}', "0 decisions"),
     ],
 )
@@ -110,7 +111,7 @@ def test_what_is_no_answer_is_a_failure(answer: str, reason: str) -> None:
 
 
 def test_a_citation_that_is_not_there_is_left_out_with_its_correction() -> None:
-    report = read_claims("1 wrong 2 none 3 none\n1 [9] major misrepresentation: a fork => hands\n", SAMPLE)
+    report = read_claims("0 wrong 1 wrong 2 none 3 none\n1 [9] major misrepresentation: a fork => hands\n", SAMPLE)
     assert isinstance(report, ErrorReport)
     assert (report.errors[0].evidence, report.errors[0].correction) == ((), "")
 
@@ -120,7 +121,7 @@ def test_a_citation_that_is_not_there_is_left_out_with_its_correction() -> None:
 )
 def test_explanations_are_in_the_language_of_the_text(language: str, begins: str) -> None:
     sample = SAMPLE.model_copy(update={"language": language})
-    report = read_claims("1 wrong 2 none 3 none\n1 [1] major misrepresentation: a fork => the hands\n", sample)
+    report = read_claims("0 wrong 1 wrong 2 none 3 none\n1 [1] major misrepresentation: a fork => the hands\n", sample)
     assert isinstance(report, ErrorReport)
     assert report.errors[0].explanation.startswith(begins)
 
@@ -143,15 +144,31 @@ def answer(choices: list[str], sample: Sample) -> tuple[str, list[AnswerPart]]:
 
 
 def test_the_model_writes_only_what_it_decides() -> None:
-    choices = [" wrong", " none", " unknown", " [", "1", " major", " misrepresent", "ation:", " with a fork =>"]
+    choices = [
+        " wrong",
+        " wrong",
+        " none",
+        " unknown",
+        " [",
+        "1",
+        " major",
+        " misrepresent",
+        "ation:",
+        " with a fork =>",
+    ]
     choices += [" with the hands |", " [", "1", " minor", " stereo", " always tip =>", " ?\n"]
     text, asked = answer(choices, SAMPLE)
     assert text == WRITTEN
     names = [[name for _, name in part.options] for part in asked if part.options]
-    assert names == [[f"{number} {decision}" for decision in DECISIONS] for number in (1, 2, 3)]
+    assert names == [[f"{number} {decision}" for decision in DECISIONS] for number in (0, 1, 2, 3)]
     alone = SAMPLE.model_copy(update={"evidence": ()})
-    assert answer([" supported"] * 3, alone)[0] == "1 supported 2 supported 3 supported"
-    assert all("disputed" not in str(part) for part in answer([" supported"] * 3, alone)[1])  # it needs two passages
+    text, asked = answer([" supported"] * 4, alone)
+    assert text == "0 supported 1 supported 2 supported 3 supported"
+    assert all("disputed" not in str(part) for part in asked)  # it needs two passages
+    assert ["wrong" in str(part.options) for part in asked] == [True, False, False, False]  # none can gainsay the text
+    clean = [" wrong", " none", " none", " [", "1", " major", " misrepresent", "ation:", " Sake =>", " ?\n"]
+    text, _ = answer(clean, SAMPLE)  # of a wrong text, at least one sentence is wrong
+    assert text == "0 wrong 1 none 2 none 3 wrong\n3 [1] major misrepresentation: Sake => ?\n"
 
 
 def test_what_has_no_words_cannot_be_quoted() -> None:
@@ -160,7 +177,7 @@ def test_what_has_no_words_cannot_be_quoted() -> None:
     assert grammar
     assert not {"Q2:", "P1:", "line2:"} & {line.partition(" ")[0] for line in grammar.splitlines()}
     text, asked = answer([" wrong", " none", " major", " misrepresent", "ation:", " Rice =>", " ?\n"], sample)
-    assert text == "1 wrong 2 none\n1 [1] major misrepresentation: Rice => ?\n"
+    assert text == "0 wrong 1 wrong 2 none\n1 [1] major misrepresentation: Rice => ?\n"
     assert [name for _, name in asked[1].options] == ["2 supported", "2 unknown", "2 none"]
 
 
@@ -169,7 +186,9 @@ def test_probabilities_are_of_the_decisions_that_are_possible() -> None:
     by_number = probabilities((*chances, ("<|end|>", -9.0), ("3", -1.0)))  # the last two are tokens, of other models
     assert by_number == {1: pytest.approx({"wrong": 0.75, "supported": 0.25}), 2: {"supported": 1.0}}
     assert error_probability(by_number) == pytest.approx(0.75)
-    report = read_claims("1 wrong 2 supported 3 none\n1 [1] major misrepresentation: a fork => ?\n", SAMPLE, chances)
+    report = read_claims(
+        "0 wrong 1 wrong 2 supported 3 none\n1 [1] major misrepresentation: a fork => ?\n", SAMPLE, chances
+    )
     assert isinstance(report, ErrorReport)
     assert [claim.probability for claim in report.claims] == pytest.approx([0.75, 1.0])
 
@@ -185,7 +204,7 @@ def test_confidence_is_that_of_the_verdict() -> None:
 
 
 def test_nothing_decided_has_no_score() -> None:
-    report = read_claims("1 unknown 2 none 3 disputed", SAMPLE)
+    report = read_claims("0 disputed 1 unknown 2 none 3 disputed", SAMPLE)
     assert isinstance(report, ErrorReport)
     assert report.undecided
     assert score(report) is None
@@ -196,7 +215,7 @@ def test_nothing_decided_has_no_score() -> None:
 
 def undecided() -> Judgement:
     """A text about which nothing could be decided."""
-    report = read_claims("1 unknown 2 none 3 unknown", SAMPLE)
+    report = read_claims("0 unknown 1 unknown 2 none 3 unknown", SAMPLE)
     assert isinstance(report, ErrorReport)
     return Judgement.of(SAMPLE, judge="x", score=None, report=report)
 
@@ -226,6 +245,6 @@ def test_of_a_whole_sentence_only_the_words_are_marked_that_differ_from_the_pass
     passages = (Evidence(text="The most important family holiday in China is the lunar new year."),)
     text = "Christmas is the most important family holiday in China. It is cold."
     sample = Sample(id="a", text=text, evidence=passages)
-    report = read_claims("1 wrong 2 unknown\n1 [1] major misrepresentation: " + text[:55] + " => ?\n", sample)
+    report = read_claims("0 wrong 1 wrong 2 unknown\n1 [1] major misrepresentation: " + text[:55] + " => ?\n", sample)
     assert isinstance(report, ErrorReport)
     assert [(error.quote, error.start, error.end) for error in report.errors] == [("Christmas", 0, 9)]

@@ -1,12 +1,13 @@
 """A text judged claim by claim, each within its whole text: what a model of the style `claims` reads and writes.
 
-The text's sentences are numbered in the prompt. The answer has one line with the decision about each sentence, then a
-line for each wrong sentence with its errors: the passage that shows it, severity, type, the wrong words, and what would
-be correct, in words of that passage (or `?`):
+The text's sentences are numbered in the prompt. The answer has one line of decisions, about the whole text (0, where
+it has several sentences) and about each sentence, then a line for each wrong sentence with its errors: the passage that
+shows it, severity, type, the wrong words, and what would be correct, in words of that passage (or `?`):
 
-    1 supported 2 wrong 3 unknown
+    0 wrong 1 supported 2 wrong 3 unknown
     2 [1] major misrepresentation: with a fork => with the hands | [2] minor stereotyping: always => often
 
+So the model first reads the text as a whole, and then says where it is wrong; the sentences cannot gainsay the text.
 All decisions come first, so that a text without errors costs two tokens a sentence, and each decision has a probability
 of its own. `none` is a sentence that claims nothing.
 """
@@ -33,6 +34,8 @@ from mores.types import Decision, Error, ErrorReport, Failure, FailureKind, Judg
 
 VERSION = 1
 NONE = "none"
+WHOLE = 0
+"""The number of the whole text."""
 DECISIONS: tuple[str, ...] = (*get_args(Decision), NONE)
 TYPES = (
     "incorrect answer", "incorrect information", "misrepresentation", "misrepresented norm", "stereotyping",
@@ -69,8 +72,10 @@ def decisions_of(report: ErrorReport, text: str) -> list[str]:
 
 
 def write_decisions(decisions: Sequence[str]) -> str:
-    """Return the line of decisions."""
-    return " ".join(f"{number} {decision}" for number, decision in enumerate(decisions, 1))
+    """Return the line of decisions about sentences, after the one about their text that follows from them."""
+    whole = next(each for each in ("wrong", "supported", "disputed", "unknown", NONE) if each in decisions)
+    rows = [*([(WHOLE, whole)] if len(decisions) > 1 else []), *enumerate(decisions, 1)]
+    return " ".join(f"{number} {decision}" for number, decision in rows)
 
 
 def write_claims(report: ErrorReport, sample: Sample, listed: Sequence[Error] | None = None) -> str:
@@ -103,7 +108,7 @@ def read_claims(text: str, sample: Sample, chances: Alternatives | None = None) 
     first, *lines = text.strip().split("\n")
     spans = claim_spans(sample.text)
     found = [(int(match[1]), match[2]) for match in DECISION.finditer(first)]
-    if [number for number, _ in found] != list(range(1, len(spans) + 1)):
+    if [number for number, _ in found] != [*([WHOLE] if len(spans) > 1 else []), *range(1, len(spans) + 1)]:
         reason = f"{len(found)} decisions about {len(spans)} sentences: {first[:80]!r}"
         return Failure(kind=FailureKind.SCHEMA, reason=reason)
     errors = []
@@ -117,7 +122,7 @@ def read_claims(text: str, sample: Sample, chances: Alternatives | None = None) 
     by_number = probabilities(chances or ())
     claims = tuple(
         JudgedClaim(start=start, end=end, decision=decision, probability=by_number.get(number, {}).get(decision))
-        for (number, decision), (start, end) in zip(found, spans, strict=True)
+        for (number, decision), (start, end) in zip(found[-len(spans) :], spans, strict=True)
         if decision != NONE
     )
     return ErrorReport(errors=tuple(errors), claims=claims, explanation=_summary(claims, sample))
@@ -178,8 +183,8 @@ def probabilities(chances: Alternatives) -> dict[int, dict[str, float]]:
 
 
 def error_probability(by_number: Mapping[int, Mapping[str, float]]) -> float:
-    """Return the probability that at least one sentence is wrong."""
-    return 1 - math.prod(1 - row.get("wrong", 0.0) for row in by_number.values())
+    """Return the probability that something is wrong, by the first decision: about the text, or its only sentence."""
+    return by_number[min(by_number)].get("wrong", 0.0)
 
 
 # ---- what a model may write ----------------------------------------------------------------------------------------
@@ -197,13 +202,18 @@ def claims_grammar(sample: Sample, most: int) -> str | None:
     if sum(map(len, parts.values())) > MOST_CHUNKS:
         return None
     numbers = [n for n in range(1, len(spans) + 1) if f"Q{n}" in parts]
-    decided = " ".join(f'"{" " * (n > 1)}{n} " DECISION' for n in range(1, len(spans) + 1))
+    decided = [
+        " ".join(f'"{" " * (n > 1)}{n} " {rule}' for n in range(1, len(spans) + 1)) for rule in ("DECISION", "CALM")
+    ]
+    if len(spans) > 1:
+        decided = [f'("{WHOLE} wrong " {decided[0]} | "{WHOLE} " CALM " " {decided[1]})']
     cited = [str(n) for n in range(1, len(sample.evidence) + 1)]
     cite = f'" [" ({_any(cited)}) "]" ' if cited else ""
     rules = [
         "%llguidance {}",
-        f'start: {decided} ("\\n" {" ".join(f"line{n}?" for n in numbers)})?',
+        f'start: {decided[0]} ("\\n" {" ".join(f"line{n}?" for n in numbers)})?',
         f"DECISION: {_any(_options(sample))}",
+        f"CALM: {_any([option for option in _options(sample) if option != 'wrong'])}",
         f"SEVERITY: {_any([str(severity) for severity in Severity])}",
         f"TYPE: {_any(TYPES)}",
         "correct: " + " | ".join([json.dumps(_NO_WORDS), *(f'" " P{n}' for n in cited if f"P{n}" in parts)]),
@@ -240,14 +250,22 @@ def claims_parts(grammar: str, sample: Sample, most: int) -> Parts:
 
 
 def _answer(grammar: str, sample: Sample, most: int) -> Generator[AnswerPart, str, str]:
-    wrong, given = list[int](), ""
-    for number, (start, end) in enumerate(claim_spans(sample.text), 1):
-        quotable = _QUOTABLE.search(sample.text[start:end])
-        options = [option for option in _options(sample) if option != "wrong" or quotable]
-        names = tuple((f" {option}", f"{number} {option}") for option in options)
-        asked = f"{given}{' ' * (number > 1)}{number}"
-        decided, given = yield from choose(asked, [option for option, _ in names], names)
-        wrong += [number] * (decided == " wrong")
+    spans, wrong, given = claim_spans(sample.text), list[int](), ""
+    quotable = [n for n, (start, end) in enumerate(spans, 1) if _QUOTABLE.search(sample.text[start:end])]
+    whole = ""
+    for number in [*([WHOLE] if len(spans) > 1 else []), *range(1, len(spans) + 1)]:
+        asked = f"{given}{' ' * (number > 1 or bool(whole))}{number}"
+        if whole == " wrong" and not wrong and number == quotable[-1]:
+            decided, given = whole, f"{asked}{whole}"
+        else:
+            may = bool(quotable) if number == WHOLE else number in quotable and whole in ("", " wrong")
+            options = [option for option in _options(sample) if option != "wrong" or may]
+            names = tuple((f" {option}", f"{number} {option}") for option in options)
+            decided, given = yield from choose(asked, [option for option, _ in names], names)
+        if number == WHOLE:
+            whole = decided
+        else:
+            wrong += [number] * (decided == " wrong")
     cited = [f" [{n}]" for n in range(1, len(sample.evidence) + 1)]
     given += "\n" * bool(wrong)
     for number in wrong:

@@ -93,9 +93,9 @@ def decide(
     follow: Callable[[Iterable[float], int], Iterable[float]] = lambda odds, _: odds,
 ) -> Decisions:
     """Return the model's decisions about samples, which pass through `follow`, without samples that are too long."""
-    # Each example ends with its last decision, and the decisions are its only targets.
+    # Each example ends with its first decision, which is about the whole text, and its only target.
     pairs = [
-        (gold, TokenizedExample(example.tokens[: example.decisions[-1] + 1], len(example.tokens), example.decisions))
+        (gold, TokenizedExample(example.tokens[: example.decisions[0] + 1], len(example.tokens), example.decisions[:1]))
         for gold, example in making.questions(golds)
     ]
     if not pairs:
@@ -107,17 +107,13 @@ def decide(
     options = list(making.options)
 
     def odds() -> Iterator[float]:
-        counts = (len(example.decisions) for _, example in pairs)
         for row in pack((example for _, example in pairs), shape):
             tensors = on_device(row, shape, device)
             with torch.no_grad(), torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
                 hidden = last_hidden(model, tensors)[tensors["places"]]
                 logits = functional.linear(hidden, words(model).weight.to(hidden.dtype)[options]).double()
             wrong = logits[:, 1] - torch.cat((logits[:, :1], logits[:, 2:]), dim=1).logsumexp(dim=1)
-            sentences = iter(wrong.split([next(counts) for _ in range(row.examples)]))
-            for each in sentences:  # at least one sentence is wrong
-                correct = functional.logsigmoid(-each).sum()
-                yield float(torch.log(-torch.expm1(correct)) - correct if len(each) > 1 else each[0])
+            yield from wrong.tolist()
 
     return Decisions([gold for gold, _ in pairs], np.array(list(follow(odds(), len(pairs))), dtype=np.float64))
 
