@@ -1,6 +1,6 @@
 """Makes the file of English glosses for languages that the encoder does not know (`src/mores/search/glosses`).
 
-    python -m tools.glosses SOURCES --data DATA --out src/mores/search/glosses/glosses.zip
+    PYTHONPATH=benchmarks python -m tools.glosses SOURCES --data DATA --out src/mores/search/glosses/glosses.zip
 
 SOURCES has these, unpacked; `src/mores/search/glosses/README.md` names versions and licences:
 
@@ -34,8 +34,8 @@ from string import ascii_lowercase, ascii_uppercase
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import numpy as np
+from crosslingual import blend_rows, half_of
 
-from benchmarks.crosslingual import blend_rows, half_of
 from mores.search.glosses import LANGUAGES, LONGEST, spelled
 from mores.search.words import words
 
@@ -155,7 +155,9 @@ def clean(rows: Iterable[Pair], tag: str) -> Iterator[tuple[list[str], list[str]
 def align(rows: Sequence[tuple[list[str], list[str]]]) -> dict[Pair, float]:
     """Return the probability that the first word of a pair is told by the second, by model 1."""
     numbers: tuple[dict[str, int], dict[str, int]] = ({"": 0}, {})
-    first, second, place = [], [], []
+    first: list[int] = []
+    second: list[int] = []
+    place: list[int] = []
     for asked, told in rows:
         sources = [0, *(numbers[0].setdefault(word, len(numbers[0])) for word in asked)]
         for word in told:
