@@ -21,7 +21,7 @@ from mores.factory.output import read_split
 from mores.io import read_samples
 from mores.metric.metric import COVERED
 from mores.search import open_search
-from mores.search.encoders import open_encoder
+from mores.search.encoders import SEARCH, open_encoder
 from mores.search.ground import covered, ground, is_near, nearness
 from mores.types import Sample
 
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    near = nearness(open_encoder("use"))
+    near = nearness(open_encoder(SEARCH))
     ways: dict[str, Callable[[Sample], bool]] = {
         "corpus": lambda sample: covered(sample) >= COVERED,
         "fused": lambda sample: covered(sample) >= COVERED or is_near(sample, near),

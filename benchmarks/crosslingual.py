@@ -41,7 +41,7 @@ from mores.search import dense
 from mores.search.base import Query
 from mores.search.corpus import Corpus
 from mores.search.dense import DenseCorpus
-from mores.search.encoders import Encoder, Floats, open_encoder, unit_vectors
+from mores.search.encoders import SEARCH, Encoder, Floats, open_encoder, unit_vectors
 
 AT = (1, 3, 10)
 QUERIES = 150
@@ -214,7 +214,7 @@ def speed(data: Path) -> dict[str, float]:
     """Seconds of CPU and memory for ten thousand passages."""
     texts = list(dict.fromkeys(passage for case in evidence(data) for passage in case.passages))[:SPEED]
     before = _resident_mb()
-    encoder = open_encoder("use")
+    encoder = open_encoder(SEARCH)
     encoder.encode(["a text"])  # loads it
     loaded = _resident_mb()
     with TemporaryDirectory() as name:
@@ -277,29 +277,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="folder with blend, calmqa and evidence in it")
     parser.add_argument("--out", type=Path, help="file for the figures as JSON")
+    parser.add_argument("--languages", nargs="*", help="these alone, without time and memory")
     parser.add_argument("--speed", action="store_true", help="time and memory alone, as JSON")
     options = parser.parse_args()
     if options.speed:
         print(json.dumps(speed(options.data)))
         return
-    encoder, rows, tried = Remembering(open_encoder("use")), [], []
-    for case in (*blend(options.data), *calmqa(options.data), *evidence(options.data)):
+    encoder, rows, tried = Remembering(open_encoder(SEARCH)), [], []
+    cases = (*blend(options.data), *calmqa(options.data), *evidence(options.data))
+    for case in cases if options.languages is None else [c for c in cases if c.language[:2] in options.languages]:
         with TemporaryDirectory() as folder:
             shares, weights = measure(case, encoder, Path(folder))
         count = sum(asked.half == 1 for asked in case.asked)
         rows.append({"case": case.name, "language": case.language, "queries": count} | shares)
         tried.append(weights)
         print(list(lines(rows[-1:]))[-1], file=sys.stderr, flush=True)
-    rows += list(means(rows))
+    rows += [] if options.languages else list(means(rows))
     chosen = {weight: round(fmean(weights[weight] for weights in tried), 4) for weight in WEIGHTS}
-    # In a new process, whose memory is that of the search alone.
-    alone = subprocess.run([sys.executable, __file__, str(options.data), "--speed"], capture_output=True, check=True)
     print("\n".join(lines(rows)))
     print("weight of words, mean share on the first half:", chosen)
     if options.out:
         settings = {"weights": chosen, "weight": dense.WORDS, "region": dense.REGION}
-        head = {"command": "python benchmarks/crosslingual.py DATA", "encoder": encoder.identity, "at": AT} | settings
-        write_result(options.out, head | {"speed": json.loads(alone.stdout), "rows": rows})
+        only = f" --languages {' '.join(options.languages)}" if options.languages else ""
+        head = {
+            "command": f"python benchmarks/crosslingual.py DATA{only}",
+            "encoder": encoder.identity,
+            "at": AT,
+        } | settings
+        if not options.languages:
+            # In a new process, whose memory is that of the search alone.
+            alone = [sys.executable, __file__, str(options.data), "--speed"]
+            head["speed"] = json.loads(subprocess.run(alone, capture_output=True, check=True).stdout)
+        write_result(options.out, head | {"rows": rows})
 
 
 if __name__ == "__main__":

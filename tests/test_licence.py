@@ -27,6 +27,7 @@ def test_the_wheel_names_its_licences(tmp_path: Path, monkeypatch: pytest.Monkey
         "src/mores/language/LICENSE",
         "src/mores/models/tuned/LICENSE",
         "src/mores/search/facts/LICENSE",
+        "src/mores/search/glosses/LICENSE",
     ]
 
 

@@ -1,9 +1,11 @@
-"""The training text of the language model: declarations, everyday sentences and word lists; `language_model.py`."""
+"""The training text of `language_model.py`: declarations, everyday sentences, word lists and n-grams of news."""
 
 from __future__ import annotations
 
 import gzip
+import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
@@ -20,7 +22,7 @@ from mores.language.scripts import NAMES
 from mores.language.spelling import PAIRS
 from mores.language.text import segments
 
-DECLARATIONS, SENTENCES, WORD_LISTS = "declarations", "sentences", "words"
+DECLARATIONS, SENTENCES, WORD_LISTS, NEWS = "declarations", "sentences", "words", "news"
 LATIN = dict(zip("абвгдежзијклмнопрстћуфхцчшђ", "abvgdežzijklmnoprstćufhcčšđ", strict=True)) | {
     "љ": "lj",
     "њ": "nj",
@@ -132,6 +134,78 @@ def read_word_lists(folder: Path, known: Collection[tuple[str, str]]) -> list[Te
     if not texts:
         raise InputError(f"{folder}: no word lists; give the folder wordfreq/data of the wheel of wordfreq")
     return texts
+
+
+NEWS_ORDERS = ("unigrams", "bigrams", "trigrams", "quadrigrams", "fivegrams")
+LEFT_OUT_NEWS = {
+    "bs": "taken for Croatian",
+    "bn": "cut at vowel signs",
+    "hi": "cut at vowel signs",
+    "mr": "cut at vowel signs",
+    "yo": "cut at tone marks",
+}
+"""Tables of news left out, and why."""
+RARE = 5e-7
+"""The frequency among all letters below which an n-gram of news does not matter."""
+LEAST_SHARE = 1e-3
+"""A share of an n-gram's count below which a difference of counts may be an error of rounding."""
+
+
+def read_news(folder: Path, known: Collection[tuple[str, str]]) -> list[Text]:
+    """The n-grams of news, one folder of tables for each language; each n-gram is a paragraph with its frequency.
+
+    Languages alone in their script have no such tables. A table has how often the n-grams that begin alike go on with
+    each letter. It has no ends of words, but they follow: what is counted more often than it goes on ends a word as
+    often as the rest.
+    """
+    texts = []
+    for path in sorted(folder.glob("*/fivegrams.json.br")):
+        code, tag = path.parent.name, _tag(path.parent.name)
+        script, _ = _script(["".join(_read_table(path.with_name("unigrams.json.br"), {"": 1.0}))])
+        if code in LEFT_OUT_NEWS or (script, tag) not in known or tag in EAST_ASIAN:
+            continue
+        tables: list[dict[str, float]] = [{"": 1.0}]
+        for order in NEWS_ORDERS:
+            tables.append(_read_table(path.parent / f"{order}.json.br", tables[-1]))
+        grams = {gram: count for gram, count in with_ends(tables).items() if count >= RARE}
+        texts.append(Text(code, tag, script, tuple(grams), NEWS, weights=tuple(grams.values())))
+        if (tag, script) == ("sr", "Cyrl"):
+            latin = {"".join(LATIN.get(letter, letter) for letter in gram): count for gram, count in grams.items()}
+            texts.append(Text(code, tag, "Latn", tuple(latin), NEWS, weights=tuple(latin.values())))
+    if not texts:
+        raise InputError(f"{folder}: no n-grams; give the folder lingua/language-models of the wheel of lingua")
+    return texts
+
+
+def _read_table(path: Path, shorter: dict[str, float]) -> dict[str, float]:
+    """The frequencies of n-grams, from the shares that they have of those that are one letter shorter."""
+    import brotli
+
+    counts: dict[str, float] = {}
+    for share, grams in json.loads(brotli.decompress(path.read_bytes()))["ngrams"].items():
+        part, whole = map(int, share.split("/"))
+        counts |= {gram: shorter[gram[:-1]] * part / whole for gram in grams.split(" ") if gram[:-1] in shorter}
+    return counts
+
+
+def with_ends(tables: Sequence[dict[str, float]]) -> dict[str, float]:
+    """The n-grams of tables of one to five letters, and those with a space where a word begins or ends."""
+    grams = {gram: count for table in tables[2:] for gram, count in table.items()}
+    for table, longer, longest in zip(tables[1:], tables[2:], [*tables[3:], {}], strict=False):
+        before: dict[str, float] = defaultdict(float)
+        after: dict[str, float] = defaultdict(float)
+        both: dict[str, float] = defaultdict(float)
+        for gram, count in longer.items():
+            before[gram[1:]] += count
+            after[gram[:-1]] += count
+        for gram, count in longest.items():
+            both[gram[1:-1]] += count
+        for gram, count in table.items():
+            ends = {f" {gram}": count - before[gram], f"{gram} ": count - after[gram]}
+            if longest:
+                ends[f" {gram} "] = count - before[gram] - after[gram] + both[gram]
+            grams |= {end: rest for end, rest in ends.items() if rest > LEAST_SHARE * count}
+    return grams
 
 
 def read_msgpack(content: bytes) -> Any:

@@ -6,8 +6,9 @@
 The folders are those of `tools/language_model.py`. Strangers are the languages of declarations and of files of
 sentences that the model does not know, but for text that is as good as in a known language (`SAME`). A stranger and a
 known language are a pair if the letters of at least `TAKEN` pieces of the stranger's text are certainly the known
-language's. The words of a pair are among the `COMMON` most frequent of one language, more than `TIMES` as frequent as
-in the other, and rare in it.
+language's. Of two strangers there are only sentences written for this (`stranger_sentences.txt`), too few to show what
+they are taken for: they make a pair with every language of their script. The words of a pair are among the `COMMON`
+most frequent of one language, more than `TIMES` as frequent as in the other, and rare in it.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ TIMES = 10
 RARE, RARE_IN_STRANGER = 2e-5, 2e-3
 """Shares of a language's words below which a word is rare in it; of a stranger there is little text."""
 SAME = {"bs", "sr-ME"}
+WRITTEN = "written"
 
 Shares = Mapping[str, float]
 """The share that each word has of a language's words."""
@@ -87,12 +89,21 @@ def distinctive_words(mine: Shares, other: Shares, rare: float) -> list[str]:
     return sorted(word for word in common if mine[word] > TIMES * other.get(word, 0.0) and other.get(word, 0.0) < rare)
 
 
-def pairs(known: Mapping[str, Shares], strangers: Iterable[Text]) -> list[str]:
-    """The lines of the file, by known language."""
+def written() -> list[Text]:
+    """The sentences written for this, by language."""
+    lines = (Path(__file__).parent / "stranger_sentences.txt").read_text("utf-8").splitlines()
+    by_language: dict[str, list[str]] = defaultdict(list)
+    for tag, _, sentence in (line.partition("\t") for line in lines if not line.startswith("#")):
+        by_language[tag].append(sentence)
+    return [Text(tag, tag, "Latn", tuple(own), WRITTEN) for tag, own in by_language.items()]
+
+
+def pairs(known: Mapping[str, Shares], strangers: Iterable[Text], latin: Sequence[str] = ()) -> list[str]:
+    """The lines of the file, by known language; `latin` are those that sentences written for this may be taken for."""
     lines = []
     for text in strangers:
         shares = word_shares(text)
-        for name in taken_for(text.paragraphs):
+        for name in latin if text.source == WRITTEN else taken_for(text.paragraphs):
             if name in known:
                 strange = distinctive_words(shares, known[name], RARE)
                 familiar = distinctive_words(known[name], shares, RARE_IN_STRANGER)
@@ -115,10 +126,11 @@ def main() -> None:
     known = read_declarations(options.folder)
     tags = {(text.script, text.tag) for text in known}
     known += read_sentences(options.sentences, tags) + read_word_lists(options.words, tags)
-    strangers = read_declarations(options.folder, is_stranger)
+    latin = sorted({text.tag for text in known if text.script == "Latn"})
+    strangers = read_declarations(options.folder, is_stranger) + written()
     if not options.declared:
         strangers += read_sentences_of(options.sentences, lambda tag: tag == "und" or is_stranger(tag))
-    lines = pairs(known_shares(known), strangers)
+    lines = pairs(known_shares(known), strangers, latin)
     content = lzma.compress("".join(lines).encode("utf-8"), preset=9 | lzma.PRESET_EXTREME)
     options.out.write_bytes(content)
     count = len({line.split()[1] for line in lines})

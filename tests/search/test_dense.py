@@ -265,7 +265,7 @@ def test_without_the_extra_the_fix_is_said_before_any_work(
 
 
 def test_an_unknown_encoder_is_refused() -> None:
-    with pytest.raises(ConfigError, match="encoder 'bert': unknown; there are use, minilm"):
+    with pytest.raises(ConfigError, match="encoder 'bert': unknown; there are use, glossed, minilm"):
         open_encoder("bert")
 
 

@@ -84,7 +84,7 @@ def test_meaning_finds_what_words_do_not() -> None:
     fused = FusedFacts()
     assert not fused.by_words
     assert sources(Query("Zur Hochzeit gibt es Brot", "de", "GR"), fused) == ["candle/1", "normad/GR:1"]
-    assert sources(Query("Zur Hochzeit gibt es Brot", "hi", "GR"), fused) == []  # which the encoder does not know
+    assert sources(Query("Zur Hochzeit gibt es Brot", "hu", "GR"), fused) == []  # which the encoder does not know
     assert fused.name == "mores"
     assert "concepts.1" in fused.identity
     assert fused.identity != ShippedFacts().identity

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from tools.language_sources import (
     read_sentences,
     read_word_lists,
     respell,
+    with_ends,
 )
 
 WORDS = {
@@ -114,6 +116,20 @@ def test_sentences_in_the_spelling_of_a_rival_are_left_out(tmp_path: Path) -> No
     assert has_no_rival("hr", "Vrijeme je lijepo.")
     assert not has_no_rival("hr", "Vreme je lepo.")
     assert has_no_rival("de", "Vreme je lepo.")
+
+
+def test_ends_of_words_follow_from_tables_without_them() -> None:
+    """Counted directly, with a space at either end, the n-grams of some words are the same."""
+    words = ["a", "to", "to", "cat", "that", "hatter", "tattoo"]
+    tables: list[dict[str, float]] = [{"": 1.0}]
+    for order in range(1, 6):
+        runs = (word[at : at + order] for word in words for at in range(len(word) - order + 1))
+        tables.append(dict(Counter(runs)))
+    spaced = [f" {word} " for word in words]
+    direct = Counter(
+        word[at : at + order] for word in spaced for order in range(2, 6) for at in range(len(word) - order + 1)
+    )
+    assert with_ends(tables) == direct
 
 
 def pack(value: object) -> bytes:

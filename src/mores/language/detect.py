@@ -205,7 +205,8 @@ class _Batch:
 
     def _label(self, logits: Floats) -> Ints:
         """Return the language of each segment, smoothed over those of its text; -1 if none is possible."""
-        best = np.where(logits.max(axis=1, initial=_NEVER) > _NEVER / 2, logits.argmax(axis=1), -1)
+        best: Ints = logits.argmax(axis=1)
+        best[logits[np.arange(len(best)), best] <= _NEVER / 2] = -1
         bounds = np.searchsorted(self.cut.text, np.arange(self.cut.texts + 1))
         same = (self.cut.text[1:] != self.cut.text[:-1]) | (best[1:] == best[:-1])
         for text in np.unique(self.cut.text[1:][~same]):
@@ -221,32 +222,38 @@ class _Batch:
 
     def _detect(self, labels: Ints, weights: Floats) -> list[Detection]:
         """Return a detection for each text, from the segments in the language with the largest share."""
-        main = weights.argmax(axis=1)
+        main, mixed = weights.argmax(axis=1), np.count_nonzero(weights, axis=1) > 1
         detections = [Detection()] * self.cut.texts
         for scores in self.scores:
             chosen = (labels[scores.segments] == main[self.cut.text[scores.segments]]) & (labels[scores.segments] >= 0)
             members = scores.segments[chosen]
-            texts, text_of = np.unique(self.cut.text[members], return_inverse=True)
-            sums = []
-            for values in (scores.nats, scores.grams, scores.total, scores.evidence):
-                sums.append(np.zeros((len(texts), *values.shape[1:])))
-                np.add.at(sums[-1], text_of, values[chosen])
-            nats, grams, total, evidence = sums
+            if not len(members):
+                continue
+            texts, begins = np.unique(self.cut.text[members], return_index=True)  # a text's segments follow one another
+            nats, grams, total, evidence = (
+                np.add.reduceat(values[chosen], begins, axis=0)
+                for values in (scores.nats, scores.grams, scores.total, scores.evidence)
+            )
             columns = self.columns[scores.script]
             logits = self._logits(nats, grams, evidence, self.prior[texts][:, columns])
             chances = np.exp(logits - logits.max(axis=1, keepdims=True, initial=_NEVER * 2))
             chances /= chances.sum(axis=1, keepdims=True)
             ranks = np.argsort(-chances, axis=1, kind="stable")[:, : ALTERNATIVES + 1]
             block = shipped().blocks.get(scores.script)
-            needed = self.calibration.needed(grams)
-            bounds = np.searchsorted(text_of, np.arange(len(texts) + 1))  # the segments of a text follow one another
-            for row, text in enumerate(texts):
-                best = int(ranks[row][0])
-                unusual = block is not None and block.is_unusual(best, float(nats[row, best]), float(total[row]))
-                needs = (float(needed[row]), unusual)
-                detection = self._describe(scores.script, chances[row], ranks[row], weights[text], text, needs)
+            best = ranks[:, 0]
+            unusual = np.zeros(len(texts), np.bool_)
+            if block is not None:
+                unusual = block.are_unusual(best, nats[np.arange(len(texts)), best], total)
+            needs = list(zip(self.calibration.needed(grams).tolist(), unusual.tolist(), strict=True))
+            best_names = np.array(languages())[columns[ranks]].tolist()
+            best_chances = np.take_along_axis(chances, ranks, axis=1).tolist()
+            bounds = [*begins.tolist(), len(members)]
+            for row, text in enumerate(texts.tolist()):
+                named = [pair for pair in zip(best_names[row], best_chances[row], strict=True) if pair[1] > 0]
+                share = weights[text] if mixed[text] else None
+                detection = self._describe(scores.script, chances[row], named, share, text, needs[row])
                 if detection.detected:
-                    letters = "".join(map(self.cut.letters, members[bounds[row] : bounds[row + 1]]))
+                    letters = "".join(map(self.cut.letters, members[bounds[row] : bounds[row + 1]].tolist()))
                     if is_strange(detection.detected, letters):
                         detection = replace(detection, detected=None, strange=True)
                 if detection.probability > detections[text].probability:  # a language in two scripts: the likelier one
@@ -254,14 +261,20 @@ class _Batch:
         return detections
 
     def _describe(
-        self, script: str, chances: Floats, rank: Ints, weights: Floats, text: int, needs: tuple[float, bool]
+        self,
+        script: str,
+        chances: Floats,
+        named: Sequence[tuple[str, float]],
+        weights: Floats | None,
+        text: int,
+        needs: tuple[float, bool],
     ) -> Detection:
         """Return the detection of a text; `needs` are the probability for certainty, and whether nothing is certain."""
         names, columns = languages(), self.columns[script]
-        (tag, chance), *others = [(names[columns[at]], float(chances[at])) for at in rank if chances[at] > 0]
-        present = np.flatnonzero(weights)
-        total = weights[present].sum()
-        shares = {names[at]: float(weights[at] / total) for at in present} if len(present) > 1 else {tag: 1.0}
+        (tag, chance), *others = named
+        shares = {tag: 1.0}
+        if weights is not None:
+            shares = {names[at]: float(weights[at] / weights.sum()) for at in np.flatnonzero(weights)}
         expected, expectation = None, self.expectations[text]
         if expectation is not None:
             same_script = expectation.script in (None, script)

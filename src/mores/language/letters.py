@@ -37,16 +37,22 @@ class LetterRule:
     language: str
     script: str
     start: float
-    marks: tuple[tuple[re.Pattern[str], float], ...]
+    marks: tuple[tuple[re.Pattern[str] | frozenset[str], float], ...]
+    """Patterns, or words, and what each place in a text that has one counts."""
 
     def evidence(self, text: str) -> float:
         """Return nats for the language; 0 is as likely as the likeliest other."""
-        total = self.start + sum(weight * len(mark.findall(text)) for mark, weight in self.marks)
+        words, total = text.split(), self.start
+        for mark, weight in self.marks:
+            if isinstance(mark, frozenset):
+                total += weight * sum(map(mark.__contains__, words))
+            else:
+                total += weight * len(mark.findall(text))
         return max(-MOST, min(MOST, total))
 
 
-def _words(*words: str) -> re.Pattern[str]:
-    return re.compile(f"(?<!\\S)(?:{'|'.join(words)})(?!\\S)")
+def _words(*words: str) -> frozenset[str]:
+    return frozenset(words)
 
 
 _PASHTO = "ټډړږښڼځڅېۍګ"

@@ -1,12 +1,12 @@
 """The model file: the weight of each n-gram for each language, by script; made by `tools/language_model.py`.
 
-An n-gram, a run of characters, is a number, and a vocabulary has the index of each, for all texts at once.
+An n-gram, a run of two to five characters, is a number, and a vocabulary has the index of each, for all texts at once.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -18,33 +18,34 @@ from mores.language.scripts import SPACE
 from mores.language.text import Ints, Segments
 
 Keys = npt.NDArray[np.uint64]
+Floats = npt.NDArray[np.float64]
 
+ORDERS = (2, 3, 4, 5)
+_BITS = np.uint64(12)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-def keys(segments: Segments, order: int) -> tuple[Keys, Ints]:
-    """Return the n-grams of the segments and the segment of each; none holds the space between two words.
+def n_grams(codes: npt.NDArray[np.uint32]) -> Iterator[tuple[Keys, npt.NDArray[np.bool_]]]:
+    """Yield, order by order, the n-gram that begins at each character, and whether it stays within a word.
 
-    Four characters of 16 bits make one number. Two scripts beyond 16 bits lose their upper bits, which do not matter:
-    their n-grams are never compared with those of other scripts.
+    Five characters of 12 bits make one number, and a shift by 12 bits gives the n-gram without its last character. No
+    two letters of a script that has n-grams have the same lower 12 bits; none of them is the space, which is 1, or 0.
     """
-    codes = segments.codes
-    count = len(codes) - order + 1
-    if count <= 0 or not len(segments.starts):
+    space = codes == SPACE
+    letters = np.where(space, 1, (codes + 16) & 0xFFF).astype(np.uint64)
+    packed, within = letters, ~space | np.append(~space[1:], True)
+    for order in ORDERS:
+        packed = packed[:-1] << _BITS | letters[order - 1 :]
+        within = within[:-1] & (~space[order - 2 : -1] | (order == 2))
+        yield packed, within
+
+
+def keys(segments: Segments, order: int) -> tuple[Keys, Ints]:
+    """Return the n-grams of the segments and the segment of each; none holds the space between two words."""
+    if not len(segments.starts):
         return np.empty(0, np.uint64), np.empty(0, np.int64)
-    packed = np.zeros(count, np.uint64)
-    inner = np.ones(count, np.bool_)
-    for offset in range(order):
-        part = codes[offset : offset + count]
-        packed = (packed << np.uint64(16)) | (part & 0xFFFF).astype(np.uint64)
-        if 0 < offset < order - 1:
-            inner &= part != SPACE
-    inner &= (codes[:count] != SPACE) | (order > 1)
-    if order == 2:
-        inner &= (codes[:count] != SPACE) | (codes[1 : 1 + count] != SPACE)
-    begins = np.zeros(len(codes), np.int64)
-    begins[segments.starts] = 1
-    return packed[inner], (np.cumsum(begins) - 1)[:count][inner]
+    packed, within = dict(zip(ORDERS, n_grams(segments.codes), strict=True))[order]
+    return packed[within], segments.segment_of()[: len(packed)][within]
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,9 @@ class Vocabulary:
         """Return the index of each n-gram; -1 if it is not in the list."""
         mask = len(self.slots) - 1
         slot = _hash(grams, mask)
-        indices = np.where(self.slots[slot] == grams, self.indices[slot], np.int32(-1))
-        open_ = np.flatnonzero((indices < 0) & (self.slots[slot] != 0))
+        held = self.slots[slot]
+        indices = np.where(held == grams, self.indices[slot], np.int32(-1))
+        open_ = np.flatnonzero((held != grams) & (held != 0))
         for _ in range(self.probes):
             if not len(open_):
                 break
@@ -73,7 +75,7 @@ class Vocabulary:
 
 def vocabulary(listed: Keys) -> Vocabulary:
     """Return a vocabulary of n-grams, none of which occurs twice."""
-    size = 1 << max(4, int(len(listed) * 4 - 1).bit_length())
+    size = 1 << max(4, int(len(listed) * 2 - 1).bit_length())
     slots, indices = np.zeros(size, np.uint64), np.full(size, -1, np.int32)
     slot, open_, probes = _hash(listed, size - 1), np.arange(len(listed)), 0
     while len(open_):
@@ -104,6 +106,7 @@ class ScriptModel:
 
     languages: tuple[str, ...]
     keys: Keys
+    """N-grams in ascending order, with each all that it begins with."""
     counts: npt.NDArray[np.uint8]
     """Weight of each n-gram (rows) for each language (columns), in steps."""
     unseen: npt.NDArray[np.float64]
@@ -112,15 +115,54 @@ class ScriptModel:
     """Nats per n-gram, those in no list among them, that nearly all held-out text in each language has."""
 
     @cached_property
-    def weights(self) -> npt.NDArray[np.float32]:
-        """In nats: the log of how much likelier the n-gram is than one that the language's text did not have."""
-        return self.counts.astype(np.float32) / np.float32(STEP)
+    def depths(self) -> Ints:
+        """The number of n-grams that each begins with, itself among them; the last is zero."""
+        bounds = np.uint64(1) << _BITS * np.arange(1, ORDERS[-1], dtype=np.uint64)
+        return np.append(np.searchsorted(bounds, self.keys), 0)
 
-    def is_unusual(self, column: int, nats: float, total: float) -> bool:
-        """Return whether a text fits a language so badly that it is probably in one that the model does not know."""
-        if column >= len(self.usual) or not total:  # a language with rules alone, or a script with one language
-            return False
-        return bool(nats < total * self.usual[column])
+    @cached_property
+    def sums(self) -> npt.NDArray[np.uint16]:
+        """Weight of each n-gram and of all that it begins with, in steps; the last row is zero.
+
+        A weight in nats is the log of how much likelier the n-gram is than one that the language's text did not have.
+        """
+        sums = np.zeros((len(self.keys) + 1, len(self.languages)), np.uint16)
+        sums[:-1] = self.counts
+        for order in ORDERS[1:]:
+            rows = np.flatnonzero(self.depths == order - 1)
+            sums[rows] += sums[self.vocabulary.find(self.keys[rows] >> _BITS)]
+        return sums
+
+    @cached_property
+    def largest(self) -> npt.NDArray[np.uint16]:
+        """The largest number in each row of `sums`."""
+        largest: npt.NDArray[np.uint16] = self.sums.max(axis=1)
+        return largest
+
+    def longest(self, codes: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int32], Ints]:
+        """Return the row of the longest n-gram that begins at each character, -1 if none, and how many there may be."""
+        rows, possible = np.full(len(codes), -1, np.int32), np.zeros(len(codes), np.int64)
+        pairs, *longer = n_grams(codes)
+        at: Ints = np.arange(len(codes))
+        for packed, within in longer:  # most begin with three known letters, so two are looked up last
+            possible[: len(within)] += within
+            at = at[: np.searchsorted(at, len(within))]
+            at = at[within[at]]
+            found = self.vocabulary.find(packed[at])
+            at = at[found >= 0]
+            rows[at] = found[found >= 0]
+        packed, within = pairs
+        possible[: len(within)] += within
+        at = np.flatnonzero(within & (rows[: len(within)] < 0))
+        rows[at] = self.vocabulary.find(packed[at])
+        return rows, possible
+
+    def are_unusual(self, columns: Ints, nats: Floats, totals: Floats) -> npt.NDArray[np.bool_]:
+        """Return whether texts fit a language so badly that they are probably in one that the model does not know."""
+        # Nothing is unusual in a language with rules alone, or in a script with one language.
+        usual = np.append(self.usual, -np.inf)[np.minimum(columns, len(self.usual))]
+        unusual: npt.NDArray[np.bool_] = (totals > 0) & (nats < np.maximum(totals, 1) * usual)
+        return unusual
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -166,7 +208,7 @@ def read_model(content: bytes) -> DetectionModel:
         blocks = {
             script: ScriptModel(
                 tuple(map(str, arrays[f"{script}.languages"])),
-                arrays[f"{script}.keys"].astype(np.uint64),
+                np.cumsum(arrays[f"{script}.keys"], dtype=np.uint64),
                 np.ascontiguousarray(arrays[f"{script}.counts"].T).astype(np.uint8),
                 *(arrays[f"{script}.{name}"].astype(np.float64) for name in ("unseen", "usual")),
             )

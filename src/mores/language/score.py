@@ -9,16 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from mores.language.letters import EAST_ASIAN, count_east_asian, rules_of
-from mores.language.model import DetectionModel, ScriptModel, keys
+from mores.language.model import STEP, DetectionModel, ScriptModel
 from mores.language.scripts import NAMES, SPACE
 from mores.language.spelling import MARK, PAIRS
 from mores.language.text import Ints, Segments
 
 Floats = npt.NDArray[np.float64]
-
-ORDERS = (2, 3, 4)
-_AT_ONCE = 4096
-"""N-grams whose rows are added at once: few enough for the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,7 @@ class LanguageScores:
     total: Floats
     """The same with those that no language of the script has in its text."""
     evidence: Floats
-    """Segments by languages: the evidence of rules for languages that have only rules, otherwise nan."""
+    """Segments by languages, or by none: the evidence of rules for languages that have only rules, otherwise nan."""
 
 
 def score(segments: Segments, model: DetectionModel) -> Iterator[LanguageScores]:
@@ -46,12 +42,10 @@ def score(segments: Segments, model: DetectionModel) -> Iterator[LanguageScores]
         script = NAMES[number]
         if script == "Jpan":
             part = _only(segments, chosen)
-            begins = np.zeros(len(part.codes), np.int64)
-            begins[part.starts] = 1
             letters = part.codes != SPACE
-            nats = count_east_asian(part.codes[letters], (np.cumsum(begins) - 1)[letters], len(chosen))
+            nats = count_east_asian(part.codes[letters], part.segment_of()[letters], len(chosen))
             none = np.zeros(len(chosen))
-            yield LanguageScores(script, EAST_ASIAN, chosen, nats, none, none, np.full(nats.shape, np.nan))
+            yield LanguageScores(script, EAST_ASIAN, chosen, nats, none, none, np.empty((len(chosen), 0)))
         elif script in model.blocks:
             yield _block_scores(segments, chosen, script, model.blocks[script])
 
@@ -63,9 +57,9 @@ def _block_scores(segments: Segments, chosen: Ints, script: str, block: ScriptMo
     if len(block.keys):
         nats[:, : len(block.languages)], grams, total = _add_up(segments, chosen, block)
         _weigh_spelling(segments, chosen, script, languages, nats)
-    evidence = np.full(nats.shape, np.nan)
+    evidence = np.full((len(chosen), len(languages) if rules else 0), np.nan)
     for column, (_, weigh) in enumerate(rules, len(block.languages)):
-        evidence[:, column] = [weigh(segments.letters(index)) for index in chosen]
+        evidence[:, column] = [weigh(segments.letters(index)) for index in chosen.tolist()]
     return LanguageScores(script, languages, chosen, nats, grams, total, evidence)
 
 
@@ -77,28 +71,30 @@ def _weigh_spelling(segments: Segments, chosen: Ints, script: str, languages: tu
             continue
         columns = [languages.index(tag) for tag in pair.languages]
         rows = np.flatnonzero((best == columns[0]) | (best == columns[1]))
-        for row in rows:
-            nats[row, columns] += np.array([0.5, -0.5]) * MARK * pair.lead(segments.letters(chosen[row]))
+        if not len(rows):
+            continue
+        leads = np.array([pair.lead(segments.letters(index)) for index in chosen[rows].tolist()])
+        nats[rows[:, None], columns] += leads[:, None] * np.array([0.5, -0.5]) * MARK
         best[rows] = nats[rows].argmax(axis=1)
 
 
 def _add_up(segments: Segments, chosen: Ints, block: ScriptModel) -> tuple[Floats, Floats, Floats]:
     """Return the sums of the rows of each segment's n-grams, the number of these, and of all its n-grams."""
     part = _only(segments, chosen)
-    grams = [keys(part, order) for order in ORDERS]
-    segment_of = np.concatenate([segment for _, segment in grams])
-    rows = block.vocabulary.find(np.concatenate([packed for packed, _ in grams]))
-    total = np.bincount(segment_of, minlength=len(chosen)).astype(np.float64)
-    segment_of, rows = segment_of[rows >= 0], rows[rows >= 0]
-    order = np.argsort(segment_of, kind="stable")
-    segment_of, rows = segment_of[order], rows[order]
-    sums = np.zeros((len(chosen), len(block.languages)), np.float32)
-    for first in range(0, len(rows), _AT_ONCE):
-        here = segment_of[first : first + _AT_ONCE]
-        begins = np.flatnonzero(np.diff(here, prepend=-1))
-        sums[here[begins]] += np.add.reduceat(block.weights[rows[first : first + _AT_ONCE]], begins, axis=0)
-    counts = np.bincount(segment_of, minlength=len(chosen)).astype(np.float64)
-    return sums + counts[:, None] * block.unseen, counts, total
+    rows, possible = block.longest(part.codes)
+    segment_of = part.segment_of()
+    total: Floats = np.bincount(segment_of, weights=possible, minlength=len(chosen)).astype(np.float64)
+    counts: Floats = np.bincount(segment_of, weights=block.depths[rows], minlength=len(chosen)).astype(np.float64)
+    sums = np.empty((len(chosen), len(block.languages)), np.uint32)
+    # Segment by segment, as the processor's cache does not hold the rows of all; 16 bits nearly always suffice.
+    fits = np.bincount(segment_of, weights=block.largest[rows], minlength=len(chosen)) < 1 << 16
+    bounds = [*part.starts.tolist(), len(rows)]
+    for place, small in enumerate(fits.tolist()):
+        added = block.sums.take(rows[bounds[place] : bounds[place + 1]], axis=0)
+        sums[place] = np.add.reduce(added, axis=0, dtype=np.uint16 if small else np.uint32)
+    nats = sums / STEP
+    nats += counts[:, None] * block.unseen
+    return nats, counts, total
 
 
 def _only(segments: Segments, chosen: Ints) -> Segments:

@@ -26,7 +26,7 @@ from mores.io.source import format_of, to_path, why_unreadable
 from mores.language import detect
 from mores.search.corpus import SUFFIX, as_passage, searched_text
 from mores.search.dense import open_vectors
-from mores.search.encoders import open_encoder
+from mores.search.encoders import SEARCH, open_encoder
 from mores.search.index import Index, IndexWriter, add_member
 from mores.search.passages import TEXTS, Document, Passage, parts, read_texts
 from mores.search.places import named_countries
@@ -65,7 +65,7 @@ async def corpus(settings: CorpusSettings) -> MadeCorpus:
     out = settings.out
     if out.suffix.lower() != SUFFIX:
         raise ConfigError(f"{out}: the name of a corpus ends in {SUFFIX}", setting="out")
-    encoder = open_encoder("use") if settings.vectors else None
+    encoder = open_encoder(SEARCH) if settings.vectors else None
     wanted, sources = TextFilter(settings.about, settings.region, settings.language), find_sources(settings.inputs)
     problems: list[str] = []
     draft = out.with_name(f".{out.name}.{os.getpid()}.part")

