@@ -77,7 +77,7 @@ def installed_from(site: Path, origin: dict[str, object] | None, monkeypatch: py
     ("origin", "command"),
     [
         ({"url": "file:///home/me/my%20code", "dir_info": {}}, "pip install '/home/me/my code[hf]'"),
-        ({"url": "file:///src/mores", "dir_info": {"editable": True}}, "pip install --editable '/src/mores[hf]'"),
+        ({"url": "file:///src/mores", "dir_info": {"editable": True}}, "pip install -e '/src/mores[hf]'"),
         (
             {"url": "https://host/mores", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
             "pip install 'mores-eval[hf] @ git+https://host/mores'",
@@ -236,3 +236,32 @@ def test_the_release_workflow_publishes_what_was_checked() -> None:
     first = re.search(r"^1\. (.+)", (ROOT / "docs" / "release.md").read_text("utf-8"), re.MULTILINE)
     assert first is not None
     assert "register the name" in first[1].lower()
+
+
+def test_the_action_and_the_hook_run_commands_that_exist(tmp_path: Path) -> None:
+    steps = {
+        step.get("name"): step for step in yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+    }
+    (tmp_path / "t.jsonl").write_text('{"text": "fine"}\n')
+    given = {"TEXTS": "t.jsonl", "MODEL": "fake:first-word", "OPTIONS": "--fail-on minor --max-unjudged 2%"}
+    ours = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "MORES_CACHE": str(tmp_path / "cache")}
+    assert steps["Judge"]["env"].keys() == given.keys()
+    command = ["bash", "-e", "-c", steps["Judge"]["run"]]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=os.environ | ours | given, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 3, done.stderr
+    assert "::error file=t.jsonl,line=1" in done.stderr
+    assert {"mores.xml", "mores.html"} <= {path.name for path in tmp_path.iterdir()}
+    [hook] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    shown = re.search(
+        r"```yaml\n# .pre-commit-config.yaml\n(.+?)```", (ROOT / "docs/ci.md").read_text("utf-8"), re.DOTALL
+    )
+    assert shown is not None
+    [used] = yaml.safe_load(shown[1])["repos"][0]["hooks"]
+    assert used["id"] == hook["id"]
+    (tmp_path / used["args"][0]).write_text('{"text": "fine"}\n')
+    (tmp_path / used["args"][2]).write_text('{"text": "fine"}\n')
+    command = [*hook["entry"].split(), *used["args"], "--model", "fake:clean"]
+    done = subprocess.run(command, cwd=tmp_path, env=os.environ | ours, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -66,7 +66,7 @@ def install_command(extra: str) -> str:
         return f"{source_command(extra)} in a checkout of Mores"
     url = origin.get("url")
     if url and "dir_info" in origin:
-        editable = "--editable " if origin["dir_info"].get("editable") else ""
+        editable = "-e " if origin["dir_info"].get("editable") else ""
         return f"pip install {editable}'{unquote(urlsplit(url).path)}[{extra}]'"
     prefix = f"{origin['vcs_info']['vcs']}+" if "vcs_info" in origin else ""
     return f"pip install '{DISTRIBUTION}[{extra}]" + (f" @ {prefix}{url}'" if url else "'")

@@ -123,12 +123,11 @@ def make_record(context: click.Context, record: type[S], options: Mapping[str, A
         for name in (name for name, entry in known.items() if table.get(name) and declared(entry).code):
             click.echo(f"note: {file.path} names code that may be run: {name} = {table[name]!r}", err=True)
     made = resolve(record, **chosen)
-    if isinstance(made, OutputSettings):  # refused before any work: what could not be written after it
-        if made.figures:
-            require("figures", "matplotlib")
-        if made.html and not real_path(made.html).parent.is_dir():
-            folder = made.html.parent
-            raise InputError(f"{made.html}: no folder {folder}; make it first: mkdir -p {folder}")
+    if isinstance(made, OutputSettings) and made.figures:  # refused before any work: what could not be done after it
+        require("figures", "matplotlib")
+    for file in (getattr(made, name) for name in ("html", "junit") if name in known):
+        if file and not real_path(file).parent.is_dir():
+            raise InputError(f"{file}: no folder {file.parent}; make it first: mkdir -p {file.parent}")
     return made
 
 

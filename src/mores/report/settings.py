@@ -61,6 +61,20 @@ class OutputSettings(FileSettings, JsonSettings, table="output"):
     """What is shown of a run besides its tables, and where."""
 
 
+class CISettings(Settings):
+    """What hosted continuous integration shows of judged texts."""
+
+    junit: OptionalPath = setting(
+        default=None,
+        place="new file",
+        metavar="FILE",
+        help="Also write JUnit XML: a test for each text, which fails if --fail-on forbids one of its errors.",
+    )
+    annotations: bool = setting(
+        default=False, help="Also print each error with its file and line, as GitHub's runners show it."
+    )
+
+
 class DryRunSettings(Settings):
     """Whether the work is done, or only estimated."""
 
