@@ -41,6 +41,7 @@ COMMANDS = {
     "serve": ("servers", "Judge texts over HTTP, for other programs."),
     "studio": ("servers", "Serve the web app in which people make and check cultural data."),
     "sources": ("build", "List the datasets that training data are made from."),
+    "doctor": ("show", "Say what is installed, and which judges can be used here."),
     "config": ("show", "Show the settings that commands use, and where each comes from."),
 }
 """Every subcommand with the module that is imported when it is used, and its line of help."""
