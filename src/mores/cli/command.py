@@ -33,6 +33,7 @@ PATHS = {
     "path": {"exists": True},
     "new file": {"dir_okay": False},
     "new folder": {"file_okay": False},
+    "new folder or -": {},
 }
 
 
@@ -162,7 +163,7 @@ def make_options(record: type[Settings], entry: Field[Any], name: str) -> list[c
         default=None, envvar=about.envvar or None, **extra,
     )]  # fmt: skip
     if about.off:
-        off = "Keep nothing, and look nothing up."
+        off = "Keep no answers but those in the result, and look none up."
         options.append(click.Option([about.off, f"off_{entry.name}"], is_flag=True, help=off))
     return options
 

@@ -13,6 +13,7 @@ from mores.cli.command import StrictCommand, command, is_given, make_record, opt
 from mores.cli.result import check_push, print_warnings, push
 from mores.errors import ConfigError
 from mores.extras import require
+from mores.formatting import count
 from mores.report.settings import PushSettings
 from mores.serve.keys import Keys, read_keys
 from mores.serve.settings import KEYS_VARIABLE, Bounds, ServeSettings
@@ -158,9 +159,9 @@ def bring_in(database: str, campaign: str, files: tuple[Path, ...], form: str, s
     from mores.studio.manage import import_files
 
     done = import_files(database, campaign, files, form, stage)
-    known = f"; {done.known:,} were there already" if done.known else ""
-    refused = f"; {done.refused:,} answers came after their item was decided" if done.refused else ""
-    click.echo(f"{done.items:,} items, {done.answers:,} answers{known}{refused}")
+    known = f"; already there: {done.known:,}" if done.known else ""
+    refused = f"; {count(done.refused, 'answer')} came after their item was decided" if done.refused else ""
+    click.echo(f"{count(done.items, 'item')}, {count(done.answers, 'answer')}{known}{refused}")
 
 
 @studio.command("rebuild")
@@ -169,4 +170,4 @@ def rebuild(database: str) -> None:
     """Make the tables that pages read again from the events."""
     from mores.studio.manage import rebuild_tables
 
-    click.echo(f"{rebuild_tables(database):,} items")
+    click.echo(count(rebuild_tables(database), "item"))
