@@ -92,6 +92,22 @@ def test_the_same_files_give_the_same_bytes(built: Built, tmp_path: Path) -> Non
         assert (dist / ours.name).read_bytes() == ours.read_bytes(), ours.name
 
 
+@pytest.mark.slow
+def test_the_container_gets_all_that_the_wheel_is_made_of(built: Built, tmp_path: Path) -> None:
+    """What .dockerignore lets through is enough for the build in the Dockerfile."""
+    names = [line[1:] for line in (ROOT / ".dockerignore").read_text("utf-8").split() if line.startswith("!")]
+    context, dist = tmp_path / "context", tmp_path / "dist"
+    context.mkdir()
+    for path in known_to_git(*names):
+        (context / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / path, context / path)
+    hatchling = Path(sys.executable).parent / "hatchling"
+    subprocess.run(
+        [hatchling, "build", "--target", "wheel", "--directory", dist], cwd=context, check=True, capture_output=True
+    )
+    assert Built(dist / built.wheel.name, dist).in_wheel() == built.in_wheel()
+
+
 @needs_git
 def test_the_wheel_is_the_package_and_nothing_else(built: Built) -> None:
     names = {name for name in built.in_wheel() if not name.startswith(f"mores_eval-{__version__}.dist-info/")}
