@@ -32,7 +32,7 @@ def find_clash() -> str:
     site = first.parent.parent
     lines = {folder.name: _recorded(folder, first) for folder in site.glob("mores*.dist-info")}
     ours = lines.pop(next((name for name in lines if name.startswith(OURS.replace("-", "_") + "-")), ""), "")
-    beside = site.samefile(Path(__file__).parent)
+    beside = site.resolve() == Path(__file__).resolve().parent
     if beside and not any(lines.values()) and not (ours and _is_changed(first, ours)):
         return ""
     from importlib.metadata import packages_distributions
