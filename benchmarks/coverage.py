@@ -1,7 +1,7 @@
 """How many texts are marked as not covered by their evidence, by shared words and by meaning.
 
     mores build ground free --out grounded
-    python benchmarks/coverage.py grounded           # needs mores[dense]
+    python benchmarks/coverage.py grounded           # needs the extra dense
 
 A mark is correct where the passage that decides a text is not among its evidence (`uncovered`), and wrong where it is
 (`covered` and `reworded`). `prose` are the texts of examples/free.jsonl with their passages, `prose uncovered` the same

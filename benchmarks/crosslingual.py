@@ -1,6 +1,6 @@
 """What a corpus finds by words, by meaning and by both, across languages and within one, by language.
 
-    pip install 'mores[dense]'
+    pip install '.[dense]'
     python benchmarks/crosslingual.py DATA --out benchmarks/results/crosslingual.json
 
 | case | query | passages |

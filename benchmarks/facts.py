@@ -1,7 +1,7 @@
 """How often the facts that come with Mores are shown for a text that they answer, and for one that they do not.
 
     mores build free-2 --data DATA --out free
-    python benchmarks/facts.py free                  # by words; with mores[dense] also by meaning
+    python benchmarks/facts.py free                  # by words; with the extra dense also by meaning
 
 The texts are training pairs of BLEnD, correct and wrong. `own`: the fact of the text's own question and region is among
 the facts shown. `other`: any fact is shown when all facts of the text's question, in every region, are taken out.

@@ -1,6 +1,6 @@
 """How well `mores meta`'s similarity baseline tells a text's country, by character n-grams and with each encoder.
 
-    pip install 'mores[meta,dense,embed]'
+    pip install '.[meta,dense,embed]'
     python benchmarks/similarity.py DATA --out benchmarks/results/similarity.json
 
 | case | text | correct | wrong |

@@ -1,6 +1,6 @@
 """Large packages that only some tests use, imported by the first test that runs with them.
 
-    torch: Any = package("torch", reason="needs the extra hf: pip install 'mores[hf]'")
+    torch: Any = package("torch", reason="needs the extra hf: pip install '.[hf]'")
 
 Collecting the tests, which every worker does, takes half the time without them.
 """

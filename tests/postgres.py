@@ -45,7 +45,7 @@ def missing() -> str | None:
     if binaries() is None:
         return f"no PostgreSQL server in {DEBIAN} or on PATH: apt-get install postgresql"
     if find_spec("psycopg") is None:
-        return "psycopg is not installed: pip install 'mores[studio]'"
+        return "psycopg is not installed: pip install '.[studio]'"
     if shutil.which("setpriv") is None:
         return "setpriv is not on PATH: apt-get install util-linux"
     return None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import mores
 from mores.errors import ConfigError, GateError, InputError
 from mores.gate import BenchGate, TextGate
 from mores.metric.summary import ScoreSummary
@@ -118,3 +120,15 @@ def test_of_many_errors_the_first_are_named() -> None:
 def test_no_judgements_pass_no_gate() -> None:
     with pytest.raises(GateError, match="no text could be judged"):
         TextGate().check([])
+
+
+def test_a_baseline_needs_the_judgements(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        TextGate(baseline=tmp_path)
+    rows = [{"id": str(number), "text": "bad"} for number in range(8)]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    mores.score_file(tmp_path / "t.jsonl", "fake:clean", out=tmp_path / "run", store=None)
+    gate = TextGate(baseline=tmp_path / "run")
+    gate.check(mores.score(rows, "fake:clean", store=None))
+    with pytest.raises(ConfigError, match="give the run or its judgements, not their counts"):
+        gate.check(SUMMARY)

@@ -23,6 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mores.errors import ConfigError, InputError, StoreError
+from mores.extras import install_command
 from mores.io import JsonlWriter, check_samples, read_records, read_samples, spool, write_text
 from mores.types import (
     DEFAULT_INSTRUCTION,
@@ -353,7 +354,7 @@ def test_parquet_needs_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_parquet_needs_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ConfigError, match=re.escape("pip install 'mores[parquet]'")):
+    with pytest.raises(ConfigError, match=re.escape(install_command("parquet"))):
         read_samples("a.parquet")
 
 

@@ -26,7 +26,7 @@ def wanted(extra: str | None) -> set[Requirement]:
     for requirement in map(Requirement, PROJECT["optional-dependencies"][extra] if extra else ()):
         needed |= (
             {included for name in requirement.extras for included in wanted(name)}
-            if requirement.name == "mores"
+            if requirement.name == "mores-eval"
             else {requirement}
         )
     return needed

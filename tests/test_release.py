@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import tomllib
 import zipfile
@@ -24,7 +25,8 @@ from packaging.licenses import canonicalize_license_expression
 from packaging.requirements import Requirement
 
 from mores import __version__
-from mores.extras import _EXTRAS
+from mores.extras import EXTRAS
+from mores.models.pull import FILES
 
 ROOT = Path(__file__).parent.parent
 DIST = os.environ.get("MORES_DIST")
@@ -53,7 +55,7 @@ class Built(NamedTuple):
 
     def metadata(self) -> Message:
         with zipfile.ZipFile(self.wheel) as archive:
-            return message_from_string(archive.read(f"mores-{__version__}.dist-info/METADATA").decode())
+            return message_from_string(archive.read(f"mores_eval-{__version__}.dist-info/METADATA").decode())
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +67,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
             patch.chdir(ROOT)
             build.build_wheel(str(folder))
             build.build_sdist(str(folder))
-    return Built(folder / f"mores-{__version__}-py3-none-any.whl", folder / f"mores-{__version__}.tar.gz")
+    return Built(folder / f"mores_eval-{__version__}-py3-none-any.whl", folder / f"mores_eval-{__version__}.tar.gz")
 
 
 def known_to_git(*paths: str) -> set[str]:
@@ -76,22 +78,55 @@ def known_to_git(*paths: str) -> set[str]:
 
 
 @needs_git
+@pytest.mark.slow
+def test_the_same_files_give_the_same_bytes(built: Built, tmp_path: Path) -> None:
+    """Elsewhere, at another time, by a person with other permissions: anybody can check what was published."""
+    copy, dist = tmp_path / "copy", tmp_path / "dist"
+    for path in known_to_git():
+        (copy / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / path, copy / path)
+        (copy / path).chmod(0o600 | ((ROOT / path).stat().st_mode & 0o100))
+    hatchling = Path(sys.executable).parent / "hatchling"
+    subprocess.run([hatchling, "build", "--directory", dist], cwd=copy, check=True, capture_output=True)
+    for ours in built:
+        assert (dist / ours.name).read_bytes() == ours.read_bytes(), ours.name
+
+
+@pytest.mark.slow
+def test_the_container_gets_all_that_the_wheel_is_made_of(built: Built, tmp_path: Path) -> None:
+    """What .dockerignore lets through is enough for the build in the Dockerfile."""
+    names = [line[1:] for line in (ROOT / ".dockerignore").read_text("utf-8").split() if line.startswith("!")]
+    context, dist = tmp_path / "context", tmp_path / "dist"
+    context.mkdir()
+    for path in known_to_git(*names):
+        (context / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / path, context / path)
+    hatchling = Path(sys.executable).parent / "hatchling"
+    subprocess.run(
+        [hatchling, "build", "--target", "wheel", "--directory", dist], cwd=context, check=True, capture_output=True
+    )
+    assert Built(dist / built.wheel.name, dist).in_wheel() == built.in_wheel()
+
+
+@needs_git
 def test_the_wheel_is_the_package_and_nothing_else(built: Built) -> None:
-    names = {name for name in built.in_wheel() if not name.startswith(f"mores-{__version__}.dist-info/")}
-    assert names == {path.removeprefix("src/") for path in known_to_git("src/mores")}
+    names = {name for name in built.in_wheel() if not name.startswith(f"mores_eval-{__version__}.dist-info/")}
+    assert names == {path.removeprefix("src/") for path in known_to_git("src")}
     assert built.wheel.stat().st_size < 30e6
 
 
 @needs_git
 def test_the_sdist_builds_tests_and_documents_itself(built: Built) -> None:
     """Everything that git knows, but for what only the repository needs; nothing that git ignores."""
-    assert built.in_sdist() - {"PKG-INFO"} == {path for path in known_to_git() if not path.startswith(".ci/")}
+    assert built.in_sdist() - {"PKG-INFO"} == {
+        path for path in known_to_git() if not path.startswith((".ci/", ".github/"))
+    }
     assert built.sdist.stat().st_size < 40e6
 
 
 def test_the_metadata_are_complete(built: Built) -> None:
     metadata = built.metadata()
-    assert (metadata["Name"], metadata["Version"]) == ("mores", __version__)
+    assert (metadata["Name"], metadata["Version"]) == ("mores-eval", __version__)
     assert set(metadata.get_all("Provides-Extra") or ()) == set(PROJECT["optional-dependencies"])
     needed = [Requirement(text) for text in metadata.get_all("Requires-Dist") or ()]
     assert {each.name for each in needed if "extra" not in str(each.marker)} == {
@@ -100,7 +135,9 @@ def test_the_metadata_are_complete(built: Built) -> None:
     assert metadata["Description-Content-Type"] == "text/markdown"
     assert str(metadata.get_payload()).startswith("# Mores")
     with zipfile.ZipFile(built.wheel) as archive:
-        assert "mores = mores.cli:main" in archive.read(f"mores-{__version__}.dist-info/entry_points.txt").decode()
+        assert (
+            "mores = mores_start:main" in archive.read(f"mores_eval-{__version__}.dist-info/entry_points.txt").decode()
+        )
 
 
 def test_the_wheel_has_the_licence_of_everything_in_it(built: Built) -> None:
@@ -108,7 +145,7 @@ def test_the_wheel_has_the_licence_of_everything_in_it(built: Built) -> None:
     expression = metadata["License-Expression"]
     assert canonicalize_license_expression(expression) == expression
     named = metadata.get_all("License-File") or []
-    assert {f"mores-{__version__}.dist-info/licenses/{path}" for path in named} <= names
+    assert {f"mores_eval-{__version__}.dist-info/licenses/{path}" for path in named} <= names
     texts = {path: (ROOT / path).read_text("utf-8") for path in named}
     marked = {licence for text in texts.values() for licence in re.findall(r"SPDX-License-Identifier: (\S+)", text)}
     assert marked | {"Apache-2.0"} == set(re.split(r" (?:AND|OR|WITH) ", expression))
@@ -170,7 +207,9 @@ def install(python: str, folder: Path, wheel: Path, extras: str = "") -> Install
     installed = Installed(folder / "environment" / "bin", folder / "work")
     pip = ("python", "-m", "pip", "--disable-pip-version-check")
     lock = str(ROOT / "requirements-extras.lock")
-    installed.works(*pip, "install", "--quiet", "--constraint", lock, f"mores{extras} @ {wheel.resolve().as_uri()}")
+    installed.works(
+        *pip, "install", "--quiet", "--constraint", lock, f"mores-eval{extras} @ {wheel.resolve().as_uri()}"
+    )
     installed.works(*pip, "check")
     return installed
 
@@ -193,7 +232,18 @@ def test_it_installs_alone_and_judges_a_text(built: Built, tmp_path: Path, pytho
     assert "sushi" in (installed.folder / "page.html").read_text("utf-8")
     without = installed.run("mores", "studio")
     assert without.returncode != 0
-    assert "mores[studio]" in without.stderr
+    assert f"pip install 'mores-eval[studio] @ {built.wheel.resolve().as_uri()}'" in without.stderr
+    if not FILES["embedded"].path.exists():
+        pytest.skip("all but the embedded model: it is not in the cache folder; mores pull")
+    (installed.folder / "cache" / "models").mkdir(parents=True, exist_ok=True)
+    for file in FILES["embedded"].path.parent.glob(f"{FILES['embedded'].name}.*"):
+        (installed.folder / "cache" / "models" / file.name).symlink_to(file)
+    facts = {"text": "What do people in Japan eat sushi with? chopsticks or their hands"}
+    (installed.folder / "facts.jsonl").write_text(json.dumps(facts))
+    installed.works("mores", "score", "texts.jsonl", "--evidence", "facts.jsonl", "--out", "embedded")
+    [judged] = (installed.folder / "embedded" / "judgements.jsonl").read_text().splitlines()
+    assert json.loads(judged)["failure"] is None
+    assert json.loads(judged)["score"] is not None
 
 
 IMPORT_ALL = """
@@ -215,5 +265,5 @@ app("studio.db", model="none")
 def test_it_installs_with_extras_and_all_of_it_is_there(built: Built, tmp_path: Path, python: str) -> None:
     extras = set(PROJECT["optional-dependencies"]) - HEAVY
     installed = install(python, tmp_path, built.wheel, f"[{','.join(sorted(extras))}]")
-    heavy = {module for extra in HEAVY - {"dev"} for module in _EXTRAS[extra]}
+    heavy = {module for extra in HEAVY - {"dev"} for module in EXTRAS[extra]}
     assert set(installed.works("python", "-c", IMPORT_ALL).split()) <= heavy | OTHER_HARNESSES

@@ -1,6 +1,6 @@
 """`python -m mores` is `mores`."""
 
-from mores.cli import main
+from mores_start import main
 
 if __name__ == "__main__":
     main()

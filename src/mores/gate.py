@@ -1,7 +1,7 @@
 """Gates for continuous integration: a result that is not good enough raises a `GateError` (docs/ci.md).
 
     TextGate(fail_on="major", max_unjudged="2%").check(mores.score(texts, model))
-    TextGate(fail_on="major", max_unjudged="2%").check(run.result)
+    TextGate(fail_on="major", baseline="earlier").check(run)
     BenchGate(fail_under="60%", baseline="earlier").check([run])
 
 A gate is made before anything is asked: it reads its limits and the baseline, which the new run may overwrite.
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from mores.errors import ConfigError, GateError
 from mores.formatting import SIGNIFICANT, count, number, p_value, percent, points
+from mores.metric.folder import ScoreRun, open_score_run
 from mores.metric.summary import ScoreSummary, errors, summarise
 from mores.run import Run
 from mores.settings import Settings, setting
@@ -33,6 +34,7 @@ FAIL_ON = {Severity.MAJOR: (Severity.MAJOR,), Severity.MINOR: (Severity.MAJOR, S
 """The severities that each value of `fail_on` forbids."""
 UNJUDGED = "Exit with code 3 when more texts or answers cannot be judged, for example 3 or 5%."
 UNKNOWN = "Exit with code 3 when the judge can decide nothing about more texts, for example 3 or 5%."
+BASELINE = "Folder of an earlier run: exit with code 3 when this one is significantly worse."
 SHOWN = 10
 """Most errors and texts that are named beside the reason."""
 
@@ -40,6 +42,8 @@ SHOWN = 10
 class TextGate(Settings, table="score-gate"):
     """What judged texts must reach: no error at least as bad as `fail_on`, and a mean score of `fail_under`.
 
+    `baseline` is an earlier run of the same judge over texts with the same ids, which they may not be significantly
+    worse than: a paired permutation test of the scores, and of the shares of texts without errors, adjusted for both.
     At most `max_unjudged` of them may be left without a judgement, and `max_unknown` without a decision: a number, or a
     share such as 0.05 or "5%". Without these none may be, for nobody knows what is wrong with them.
     """
@@ -52,34 +56,54 @@ class TextGate(Settings, table="score-gate"):
     )
     max_unjudged: float | str | None = setting(default=None, kw_only=False, metavar="N|SHARE", help=UNJUDGED)
     max_unknown: float | str | None = setting(default=None, metavar="N|SHARE", help=UNKNOWN)
+    baseline: OptionalPath = setting(default=None, place="folder", metavar="RUN", help=BASELINE)
+
+    if TYPE_CHECKING:
+        _baseline: ClassVar[dict[str, Judgement]]
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _Limit(self.max_unjudged)
         _Limit(self.max_unknown, "max_unknown")
+        earlier = open_score_run(self.baseline).judgements() if self.baseline else ()
+        scored = {judgement.sample_id: judgement for judgement in earlier if judgement.score is not None}
+        object.__setattr__(self, "_baseline", scored)
 
     @property
-    def _severities(self) -> tuple[Severity, ...]:
+    def severities(self) -> tuple[Severity, ...]:
+        """The severities of errors that no text may have."""
         return FAIL_ON[Severity(self.fail_on)] if self.fail_on else ()
 
-    def check(self, judged: ScoreSummary | Iterable[Judgement], left_out: int = 0) -> None:
+    def check(self, judged: ScoreSummary | ScoreRun | Iterable[Judgement], left_out: int = 0) -> None:
         """Raise GateError where they do not; rows that were left out as unreadable count as not judged.
 
         Where the judgements are given, notes of the error name the first texts that caused it.
         """
         __tracebackhide__ = True
-        judgements = [] if isinstance(judged, ScoreSummary) else list(judged)
-        summary = judged if isinstance(judged, ScoreSummary) else summarise(judgements)
+        if not isinstance(judged, ScoreSummary | ScoreRun):
+            judged = list(judged)
+        problems = self.find_problems(judged, left_out)
+        judgements = judged.judgements() if isinstance(judged, ScoreRun) else judged
+        _fail(problems, () if isinstance(judgements, ScoreSummary) else self._causes(judgements))
+
+    def find_problems(self, judged: ScoreSummary | ScoreRun | Sequence[Judgement], left_out: int = 0) -> list[str]:
+        """Return where they do not."""
+        if isinstance(judged, ScoreRun):
+            summary = judged.result
+        else:
+            summary = judged if isinstance(judged, ScoreSummary) else summarise(judged)
         problems = [] if summary.judged else ["no text could be judged"]
-        forbidden = {severity: summary.errors.get(severity, 0) for severity in self._severities}
+        forbidden = {severity: summary.errors.get(severity, 0) for severity in self.severities}
         if any(forbidden.values()):
             problems.append(", ".join(count(n, f"{severity} error") for severity, n in forbidden.items() if n))
         mean = summary.mean_score
         if self.fail_under is not None and mean is not None and mean < self.fail_under:
             problems.append(f"the mean score {number(mean, 3)} is below {self.fail_under:g}")
+        if self.baseline and summary.judged:
+            problems += self._worse(judged)
         total = summary.n + left_out
         unjudged = summary.n - summary.judged - summary.unknown + left_out
-        asked = self.fail_on is not None or self.fail_under is not None
+        asked = self.fail_on is not None or self.fail_under is not None or self.baseline is not None
         if unjudged and asked and not problems and self.max_unjudged is None:
             lack = f"{unjudged:,} of {total:,} texts could not be judged, and may be worse than the others"
             problems.append(f"{lack}; judge them again, or set max_unjudged")
@@ -87,8 +111,30 @@ class TextGate(Settings, table="score-gate"):
             lack = f"about {summary.unknown:,} of {total:,} texts the judge could decide nothing"
             problems.append(f"{lack}; give evidence about them, or set max_unknown")
         problems += _Limit(self.max_unjudged).problems(unjudged, total, "texts")
-        problems += _Limit(self.max_unknown, "max_unknown").problems(summary.unknown, total, "texts")
-        _fail(problems, self._causes(judgements))
+        return problems + _Limit(self.max_unknown, "max_unknown").problems(summary.unknown, total, "texts")
+
+    def _worse(self, judged: ScoreSummary | ScoreRun | Sequence[Judgement]) -> list[str]:
+        """Return where the texts are significantly worse than those of the baseline."""
+        from mores.metaevaluation.compare import compare_texts
+        from mores.stats.resampling import adjust_p_values
+
+        if isinstance(judged, ScoreSummary):
+            raise ConfigError("a baseline is compared text by text; give the run or its judgements, not their counts")
+        judgements = judged.judgements() if isinstance(judged, ScoreRun) else judged
+        scored = {judgement.sample_id: judgement for judgement in judgements if judgement.score is not None}
+        earlier, name = self._baseline, str(self.baseline)
+        if not scored.keys() & earlier.keys():
+            return [f"no text has a score both here and in {name}; texts are paired by their ids"]
+        tests = compare_texts(("this run", name), scored, earlier, setting="baseline").overall
+        changes = [
+            f"mean score {number(tests[0].difference, 3, signed=True)}",
+            f"texts without errors {points(tests[1].difference)} points",
+        ]
+        return [
+            f"significantly worse than {name} on {count(test.n, 'text')}: {change}, p {p_value(float(p))}"
+            for test, change, p in zip(tests, changes, adjust_p_values([test.p for test in tests]), strict=True)
+            if test.difference < 0 and p < SIGNIFICANT
+        ]
 
     def _causes(self, judgements: Iterable[Judgement]) -> Iterator[str]:
         """Yield each forbidden error, and each text that could not be judged, with its place."""
@@ -98,7 +144,7 @@ class TextGate(Settings, table="score-gate"):
             elif judgement.score is None:
                 yield f"{judgement.sample_id}: not known: the evidence decides none of its claims"
             for error in errors(judgement):
-                if error.severity in self._severities:
+                if error.severity in self.severities:
                     yield f"{judgement.sample_id}: {error.severity} error in {error.quote!r}: {error.explanation}"
 
 
@@ -122,7 +168,7 @@ class BenchGate(Settings, table="bench-gate"):
         kw_only=False,
         place="folder",
         metavar="RUN",
-        help="Folder of an earlier run: exit with code 3 when this one is significantly worse.",
+        help=BASELINE,
     )
     max_unjudged: float | str | None = setting(default=None, kw_only=False, metavar="N|SHARE", help=UNJUDGED)
 

@@ -103,7 +103,7 @@ def licence_name(licences: Iterable[str]) -> str:
 @contextmanager
 def _client(problem: str, fix: str) -> Iterator[Any]:
     """Yield the library's client; whatever it raises becomes one error without the token."""
-    require("pip install 'mores[hub]'", "huggingface_hub")
+    require("hub", "huggingface_hub")
     from huggingface_hub import HfApi, get_token
 
     try:

@@ -30,7 +30,7 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from mores.errors import ConfigError, MoresError, suggest
-from mores.extras import extra_of
+from mores.extras import extra_of, install_command
 
 T = TypeVar("T")
 _OURS = Path(__file__).parent
@@ -207,6 +207,5 @@ def explain(error: BaseException, path: Path | None = None) -> str:
     ]
     place = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
     if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("mores"):
-        extra = extra_of(error.name)
-        return f"{place}{words}; pip install " + (f"'mores[{extra}]'" if extra else error.name)
+        return f"{place}{words}; {install_command(extra_of(error.name) or error.name)}"
     return f"{place}{words}" if isinstance(error, MoresError) else f"{place}{type(error).__name__}: {words}"

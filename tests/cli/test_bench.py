@@ -413,7 +413,8 @@ def test_several_benchmarks_and_a_table(mores: Run, home: Path, data: Path) -> N
     assert "INCLUDE: exam questions with regional knowledge, one option of four: fake:model.jsonl" in shown
     assert done.stdout.count("100.0%") > 10
     assert "for comparison: random 33.3%, always no 40.0%" in done.stdout
-    assert "wrote bench" in done.stderr
+    folders = "bench/normad/fake_model.jsonl, bench/include/fake_model.jsonl"
+    assert f"wrote {folders}; the page is bench/bench.html" in done.stderr
 
 
 @pytest.mark.usefixtures("data")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from click.testing import CliRunner, Result
 from mores.benchmark.benchmark import Label
 from mores.cli.bench import board
 from mores.errors import ConfigError
+from mores.extras import install_command
 from tests.benchmark.test_board import put, result, verdict
 
 Call = Callable[..., Result]
@@ -74,7 +76,7 @@ def test_figures_for_a_paper(call: Call, home: Path) -> None:
 
 def test_without_matplotlib_nothing_is_read(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mores.extras.find_spec", lambda _: None)
-    with pytest.raises(ConfigError, match=r"pip install 'mores\[figures\]'"):
+    with pytest.raises(ConfigError, match=re.escape(install_command("figures"))):
         call("bench", "--figures", "paper")
 
 

@@ -10,7 +10,7 @@ from mores.models import gguf as files
 from mores.training.gguf import unpack
 from tests.cli.conftest import Run
 
-tiny = pytest.importorskip("tests.training.tiny_gguf", reason="needs the extra train: pip install 'mores[train]'")
+tiny = pytest.importorskip("tests.training.tiny_gguf", reason="needs the extra train: pip install '.[train]'")
 
 
 @pytest.fixture

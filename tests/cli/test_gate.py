@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -63,6 +64,86 @@ def test_bad_rows_that_were_left_out_are_not_judged(mores: Run, home: Path, judg
     done = mores("score", "t.jsonl", "--model", judge, "--skip-bad", "--max-unjudged", "1")
     assert done.returncode == 3
     assert "2 of 11 texts could not be judged" in done.stderr
+
+
+def write_texts(path: Path, wrong: int, n: int = 12) -> None:
+    """Texts with the same ids, of which the judge finds a major error in the first ones."""
+    rows = [{"id": f"q{i}", "text": f"text {i} {'bad' if i < wrong else 'fine'}"} for i in range(n)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.fixture
+def strict(home: Path) -> str:
+    answers = [{"contains": "bad", "answer": report("major")}, {"contains": "", "answer": CLEAN}]
+    (home / "j.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    return "fake:j.jsonl"
+
+
+def test_texts_that_are_worse_than_those_of_an_earlier_run_fail(mores: Run, home: Path, strict: str) -> None:
+    write_texts(home / "t.jsonl", 1)
+    assert mores("score", "t.jsonl", "--model", strict, "--out", "earlier").returncode == 0
+    gate = ("--model", strict, "--baseline", "earlier")
+    write_texts(home / "t.jsonl", 3)  # two more: chance
+    assert mores("score", "t.jsonl", *gate, "--out", "now").returncode == 0
+    write_texts(home / "t.jsonl", 11)
+    done = mores("score", "t.jsonl", *gate, "--out", "worse")
+    assert done.returncode == 3
+    # ten of twelve texts lose, and none gains: 2 of 2^10 ways to swap them are as extreme
+    assert "significantly worse than earlier on 12 texts: mean score" in done.stderr
+    assert "texts without errors −83.3 points, p 0.002" in done.stderr
+    write_texts(home / "t.jsonl", 0)
+    assert mores("score", "t.jsonl", *gate, "--out", "better").returncode == 0
+
+
+def test_a_baseline_must_be_a_run_of_the_same_judge_over_the_same_ids(mores: Run, home: Path, strict: str) -> None:
+    write_texts(home / "t.jsonl", 1)
+    mores("score", "t.jsonl", "--model", strict, "--out", "earlier")
+    done = mores("score", "t.jsonl", "--model", "fake:clean", "--baseline", "earlier")
+    assert done.returncode == 2
+    assert "scores are comparable only from the same judge (--baseline)" in done.stderr
+    (home / "u.jsonl").write_text('{"id": "other", "text": "fine"}\n')
+    done = mores("score", "u.jsonl", "--model", strict, "--baseline", "earlier")
+    assert done.returncode == 3
+    assert "no text has a score both here and in earlier; texts are paired by their ids" in done.stderr
+
+
+def test_hosted_ci_gets_a_test_for_each_text_and_annotations_in_its_files(mores: Run, home: Path) -> None:
+    rows = [
+        {"id": "fine", "text": "fine"},
+        {"id": "a\nb,1", "text": "worst bad \u0001"},
+        {"id": "small", "text": "minor bad"},
+        {"id": "lost", "text": "nonsense"},
+    ]
+    (home / "t.jsonl").write_text("\n" + "\n\n".join(map(json.dumps, rows)))  # rows are in lines 2, 4, 6 and 8
+    answers = [("worst", report("major")), ("minor", report("minor")), ("nonsense", "no JSON"), ("", CLEAN)]
+    (home / "j.jsonl").write_text("".join(json.dumps({"contains": text, "answer": a}) + "\n" for text, a in answers))
+    options = ("--model", "fake:j.jsonl", "--fail-on", "major", "--junit", "junit.xml", "--annotations")
+    done = mores("score", "t.jsonl", *options)
+    assert done.returncode == 3
+    assert [line for line in done.stderr.splitlines() if line.startswith("::")] == [
+        "::error file=t.jsonl,line=4,title=major error%3A t::a%0Ab,1: 'bad': e",
+        "::warning file=t.jsonl,line=6,title=minor error%3A t::small: 'bad': e",
+        "::warning file=t.jsonl,line=8,title=not judged::lost: " + done.stderr.partition("::lost: ")[2].splitlines()[0],
+        "::error title=gate failed::1 major error",
+    ]
+    suite = ElementTree.fromstring((home / "junit.xml").read_text("utf-8"))
+    assert suite.attrib == {"name": "mores score t.jsonl", "tests": "5", "failures": "2", "errors": "1", "skipped": "0"}
+    assert [(case.get("name"), case.get("line"), [child.tag for child in case]) for case in suite] == [
+        ("fine", None, []),
+        ("a\nb,1", "4", ["failure"]),
+        ("small", "6", ["system-out"]),
+        ("lost", "8", ["error"]),
+        ("gate", None, ["failure"]),
+    ]
+
+
+def test_lines_of_plain_files_are_annotated_too(mores: Run, home: Path, strict: str) -> None:
+    (home / "plain.txt").write_text("fine\n\nbad\n")
+    done = mores("score", "-t", "plain.txt", "--model", strict, "--annotations", "--junit", "j.xml")
+    assert "::error file=plain.txt,line=3,title=major error%3A t::3: 'bad': e" in done.stderr
+    refused = mores("score", "-t", "plain.txt", "--model", strict, "--junit", "nowhere/j.xml")
+    assert refused.returncode == 1
+    assert "nowhere/j.xml: no folder nowhere; make it first: mkdir -p nowhere" in refused.stderr
 
 
 @pytest.mark.usefixtures("judge")

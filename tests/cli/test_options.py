@@ -89,3 +89,27 @@ def test_a_limit_is_a_finite_number(mores: Run, home: Path, option: str, name: s
     done = mores("score", "t.txt", "--model", "fake:clean", option, number)
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
     assert name in done.stderr
+
+
+def test_a_folder_does_not_get_the_name_of_a_file(mores: Run, home: Path) -> None:
+    (home / "t.jsonl").write_text('{"text": "fine"}\n')
+    for command in (("score", "t.jsonl"), ("bench", "normad", "--data", ".")):
+        done = mores(*command, "--model", "fake:clean", "--out", "result.jsonl")
+        assert done.returncode == 2
+        assert (
+            "result.jsonl: a folder will be made here, and its name is that of a file; give a name without .jsonl"
+            in (done.stderr)
+        )
+        assert "(--out)" in done.stderr
+    assert not (home / "result.jsonl").exists()
+    (home / "earlier.jsonl").mkdir()  # as earlier versions made it: a run in it continues
+    assert mores("score", "t.jsonl", "--model", "fake:clean", "--out", "earlier.jsonl").returncode == 0
+    assert mores("score", "t.jsonl", "--model", "fake:clean", "--out", "-").returncode == 0
+
+
+def test_no_store_says_what_is_kept(mores: Run, home: Path) -> None:
+    (home / "t.jsonl").write_text('{"text": "fine"}\n')
+    assert "Keep no answers but those in the result" in " ".join(mores("score", "--help").stdout.split())
+    assert mores("score", "t.jsonl", "--model", "fake:clean", "--no-store", "--out", "run").returncode == 0
+    assert not (home / "cache" / "responses.db").exists()
+    assert (home / "run" / "judgements.jsonl").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import zipfile
 from pathlib import Path
@@ -11,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from mores.errors import ConfigError, ModelError
+from mores.extras import install_command
 from mores.models import pull as models
 from mores.types import Judgement
 from tests.cli.conftest import Run
@@ -88,7 +90,7 @@ def test_pull_from_the_hub(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ModelError, match="404 not found; check the name"):
         models.pull("owner/repo/missing.gguf")
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(ConfigError, match=r"mores\[hub\]"):
+    with pytest.raises(ConfigError, match=re.escape(install_command("hub"))):
         models.pull("owner/repo/file.gguf")
 
 

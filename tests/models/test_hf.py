@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import re
 import shutil
 import sys
 import threading
@@ -18,6 +19,7 @@ from pydantic import BaseModel, ConfigDict
 from mores.engine import Answer, Job, RunOptions, Store, open_asker
 from mores.engine import run as run_engine
 from mores.errors import ConfigError, ModelError, Rejected
+from mores.extras import install_command
 from mores.models import PRECISIONS, Options, hf, open_model
 from mores.models.base import Completion, Message, Model, Request
 from mores.models.hf import HFModel, files
@@ -27,7 +29,7 @@ from mores.models.hf.network import Network
 from mores.types import FailureKind
 from tests.packages import package
 
-_REASON = "needs the extra hf: pip install 'mores[hf]'"
+_REASON = "needs the extra hf: pip install '.[hf]'"
 torch: Any = package("torch", reason=_REASON)
 transformers: Any = package("transformers", reason=_REASON)
 peft: Any = package("peft", reason=_REASON)
@@ -610,7 +612,7 @@ def test_a_schema_that_is_none_is_rejected(tiny: Path) -> None:
 
 def test_a_schema_without_its_library_says_which(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llguidance", None)
-    with pytest.raises(ConfigError, match="llguidance must be installed for this: pip install llguidance"):
+    with pytest.raises(ConfigError, match=re.escape(f"llguidance must be installed for this: {install_command('hf')}")):
         complete(HFModel(str(tiny)), ask("tea", schema=SCHEMA))
 
 
@@ -668,7 +670,7 @@ def test_a_missing_library_says_what_to_install(
     tiny: Path, adapter: Path, monkeypatch: pytest.MonkeyPatch, library: str
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ConfigError, match=rf"{library} must be installed for this: pip install 'mores\[hf\]'"):
+    with pytest.raises(ConfigError, match=re.escape(f"{library} must be installed for this: {install_command('hf')}")):
         HFModel(str(tiny), adapter=str(adapter))
 
 

@@ -37,7 +37,7 @@ def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_protocol(kind: str, names: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     if kind in ("hf", "vllm"):
-        pytest.importorskip("torch", reason=f"{kind}: needs torch and transformers: pip install 'mores[hf]'")
+        pytest.importorskip("torch", reason=f"{kind}: needs torch and transformers: pip install '.[hf]'")
     if kind == "vllm" and find_spec("vllm") is None:
         vllm_stub.install(monkeypatch)
     model = open_model(names[kind])

@@ -19,7 +19,7 @@ from mores.models.embedded import TUNED, EmbeddedModel
 from mores.models.gguf import read_header
 from mores.models.quants import stored_bytes, to_floats
 
-gguf: Any = pytest.importorskip("gguf", reason="needs the extra train: pip install 'mores[train]'")
+gguf: Any = pytest.importorskip("gguf", reason="needs the extra train: pip install '.[train]'")
 TYPES = gguf.GGMLQuantizationType
 ARM = "CPU : NEON = 1 | ARM_FMA = 1 | LLAMAFILE = 1 | REPACK = 1 | "
 

@@ -34,7 +34,7 @@ from tests.factory.test_build import put, survey
 from tests.models.cluster import Mortal, Sighted, write_texts
 
 __all__ = ["home", "mores"]  # fixtures
-ray = pytest.importorskip("ray", reason="needs Ray: pip install 'mores[ray]'")
+ray = pytest.importorskip("ray", reason="needs Ray: pip install '.[ray]'")
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
 

@@ -284,6 +284,12 @@ def test_few_samples_have_no_colour_and_their_count_beside_them() -> None:
     assert re.findall(r"</bdi>(?: <small>(.*?)</small>)?</th>", drawn["shares"]) == ["", "n 19", "n 1"]
 
 
+def test_a_heatmap_without_enough_samples_anywhere_has_hatched_colours() -> None:
+    heat = draw(with_few({"KE": ONE_SHORT, "JP": SINGLE})["heatmap"])
+    assert re.findall(r'<td class="([\w ]+)">', heat) == ["few above s20", "few above s20"]
+    assert "hatched: fewer than 20 samples" in heat
+
+
 def test_few_samples_do_not_stretch_a_scale_of_colours() -> None:
     assert shades(telling([*SMALL.values(), None])) == Shades(0.6, 0.7)
     assert shades(telling([SINGLE])) == Shades(0.0, 1.0)

@@ -140,7 +140,7 @@ def test_retrieval_has_matrix_gain_faults_and_items(html: str) -> None:
     ]  # fmt: skip
     faults = "evidence not found 18, found but not used 12, used wrongly 12, undecided 0"
     assert f"All questions: {faults}" in part
-    assert "Evidence not found 18" in words(part)
+    assert "Evidence not found: 18" in words(part)
     assert "Found but not used: 12" in words(part)
     assert "no grade without evidence (parse) 4" in words(part)
     assert "declined with evidence 1" in words(part)
@@ -151,7 +151,7 @@ def test_retrieval_has_matrix_gain_faults_and_items(html: str) -> None:
 def test_translation_shows_both_versions_side_by_side(html: str) -> None:
     part = section(html, "translation")
     assert rows(part) == [["correct natively", "40 46.5%", "25 29.1%"], ["wrong natively", "6 7.0%", "15 17.4%"]]
-    assert re.search(r"Correct natively, lost in English \d+ of 25", words(part))
+    assert re.search(r"Correct natively, lost in English: \d+ of 25", words(part))
     card = words(part.split('<div class="twins">')[1].split("</article>")[0])
     assert "✓ natively: correct Question" in card
     assert "Answer It is nativo0 Correct answer nativo0 ✗ in English: wrong Question At home." in card
@@ -278,7 +278,7 @@ def test_other_records_are_refused() -> None:
 def test_lists_are_bounded_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "LIST", 7)
     html = diagnose_page([samples.calibrations()[0], samples.stable()])
-    assert "Most confident mistakes (stated) 7 of" in words(html)
+    assert "Most confident mistakes (stated): 7 of" in words(html)
     assert html.count("<article") == 21
 
 
@@ -420,6 +420,13 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Any]:
 @pytest.mark.parametrize("name", list(PAGES))
 def test_nothing_is_wider_than_the_window(show: Any, name: str) -> None:
     assert_fits(show(PAGES[name]()))
+
+
+def test_single_answers_and_groups_are_folded(show: Any, html: str) -> None:
+    """Six analyses of up to four models were 25,000 pixels tall."""
+    page = show(html, unfold=False, width=1280, height=900)
+    assert page.evaluate("document.documentElement.scrollHeight") < 16_000
+    assert page.evaluate("[...document.querySelectorAll('.card')].every((card) => !card.checkVisibility())")
 
 
 def test_arabic_runs_from_right_to_left(show: Any, html: str) -> None:

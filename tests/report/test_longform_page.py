@@ -316,8 +316,8 @@ def test_the_right_language_is_what_is_not_wrong_and_english_is_no_other_languag
     assert "English" not in english
 
 
-@pytest.mark.parametrize(("count", "text", "shade"), [(19, "100.0 n 19", "few"), (20, "100.0", "above s20")])
-def test_cells_with_few_answers_are_marked_and_have_no_colour(count: int, text: str, shade: str) -> None:
+@pytest.mark.parametrize(("count", "text", "shade"), [(19, "100.0 n 19", "few above s20"), (20, "100.0", "above s20")])
+def test_cells_with_few_answers_are_marked(count: int, text: str, shade: str) -> None:
     html = page_of([good(answer(2 * i)) for i in range(count)])
     title = "Overall score S: culturally agnostic questions"
     assert cells(html, title)["Arabic"] == [text]
@@ -569,6 +569,13 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Any]:
 @pytest.mark.parametrize("name", list(PAGES))
 def test_nothing_is_wider_than_the_window(show: Any, name: str) -> None:
     assert_fits(show(PAGES[name]()))
+
+
+@pytest.mark.parametrize("name", ["one", "several"])
+def test_no_table_is_cut_at_the_width_of_a_laptop(show: Any, name: str) -> None:
+    page = show(PAGES[name](), unfold=False, width=1280, height=900)
+    cut = "[...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth + 1).length"
+    assert page.evaluate(cut) == 0
 
 
 def visible(page: Page) -> list[str]:

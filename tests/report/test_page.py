@@ -169,8 +169,14 @@ def test_header_facts() -> None:
 
 def test_the_given_model_and_signature_win() -> None:
     html = page(PAIRS, title="t", summary={"Model": "mine", "signature": "s:1"})
-    assert "Judge" not in read_markup(html).only(".facts").text
+    assert "Judge" not in html.split("</header>")[0].split("<header>")[1]
     assert '<code id="signature">s:1</code>' in html
+
+
+def test_the_signature_stands_below_what_people_read() -> None:
+    html = page(PAIRS, title="t")
+    assert "Signature" not in html.split("<main")[0].split("<body")[1]
+    assert '<code id="signature">' in html.split("</main>")[1]
 
 
 def test_several_signatures_are_said_to_be_several() -> None:

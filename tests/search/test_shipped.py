@@ -92,7 +92,7 @@ def test_meaning_finds_what_words_do_not() -> None:
 
 def test_the_best_installed_search_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not isinstance(shipped_facts(), FusedFacts)
-    assert "pip install 'mores[dense]'" in shipped_facts().about
+    assert "the extra dense" in shipped_facts().about
     monkeypatch.setattr("mores.search.encoders.has_encoder", lambda: True)
     assert isinstance(shipped_facts(), FusedFacts)
     assert shipped_facts().about == "4 facts that come with Mores, by words and meaning"

@@ -144,7 +144,7 @@ def test_a_model_that_fails_leaves_the_item_waiting_until_the_organiser_acts(dat
         assert "A model could not answer. The organisers see why." in page
         assert "It depends." not in page
     organiser = play.organiser()
-    assert "2 items wait because a model could not answer." in organiser.open("/overview").text
+    assert "Items that wait because a model could not answer: 2." in organiser.open("/overview").text
     assert organiser.open("/items?stuck=1").text.count(">a model failed<") == 2
     page = organiser.open(f"/items/{asked}/life").text
     assert "no verdict: the judge ends with &#39;It depends.&#39;" in page

@@ -99,8 +99,8 @@ def test_the_command_line_imports_and_exports(tmp_path: Path) -> None:
     campaign = run("new", str(tmp_path / "c.yaml")).split()[0]
     rows = "question,options_1,options_2,options_3,options_4,correct\nIn Kenya, what?,a,b,c,d,A\n"
     (tmp_path / "i.csv").write_text(rows.replace("In Kenya, what?", '"In Kenya, what?"'))
-    assert run("import", campaign, str(tmp_path / "i.csv")).startswith("1 items, 0 answers")
-    assert "1 were there already" in run("import", campaign, str(tmp_path / "i.csv"))
+    assert run("import", campaign, str(tmp_path / "i.csv")).startswith("1 item, 0 answers")
+    assert "already there: 1" in run("import", campaign, str(tmp_path / "i.csv"))
     written = run("export", campaign, str(tmp_path / "out"), "--format", "jsonl").split()
     assert {Path(path).name for path in written} == {
         "README.md",

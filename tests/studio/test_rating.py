@@ -134,7 +134,7 @@ def test_runs_of_several_models_are_joined_by_question(tmp_path: Path) -> None:
         run_of(tmp_path / "c", long_row("C", "How?", "Well."), long_row("C", answer="Yes.", topic="tea")),
     ]
     command = ["studio", "--database", database, "import", campaign.id, *map(str, runs)]
-    for expected in ("2 items, 0 answers\n", "0 items, 0 answers; 2 were there already\n"):
+    for expected in ("2 items, 0 answers\n", "0 items, 0 answers; already there: 2\n"):
         done = CliRunner().invoke(mores, command)
         assert done.output == expected, done.output
     store = open_database(database)

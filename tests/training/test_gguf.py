@@ -22,7 +22,7 @@ from mores.errors import ConfigError, InputError
 from mores.models.pull import default_path
 from tests.packages import package
 
-_REASON = "needs the extras hf and train: pip install 'mores[hf,train]'"
+_REASON = "needs the extras hf and train: pip install '.[hf,train]'"
 gguf: Any = pytest.importorskip("gguf", reason=_REASON)
 torch: Any = package("torch", reason=_REASON)
 transformers: Any = package("transformers", reason=_REASON)

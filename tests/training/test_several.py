@@ -22,7 +22,7 @@ from tests.metaevaluation.golds import dishes
 from tests.packages import package
 from tests.training.tiny import make_base, torch
 
-_REASON = "needs the extra train: pip install 'mores[train]'"
+_REASON = "needs the extra train: pip install '.[train]'"
 accelerate: Any = package("accelerate", reason=_REASON)
 tune: Any = package("mores.training.tune", reason=_REASON)
 study: Any = package("mores.training.study", reason=_REASON)

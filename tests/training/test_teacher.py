@@ -22,7 +22,7 @@ from tests.metaevaluation.golds import dishes
 from tests.packages import package
 from tests.training.tiny import torch, transformers
 
-tune: Any = package("mores.training.tune", reason="needs the extra train: pip install 'mores[train]'")
+tune: Any = package("mores.training.tune", reason="needs the extra train: pip install '.[train]'")
 
 RECIPE = TuningRecipe(style="paper", rank=16, alpha=32, batch=8, row_tokens=1500, learning_rate=5e-3, warmup_steps=2)
 pytestmark = pytest.mark.usefixtures("on_the_cpu")

@@ -24,7 +24,7 @@ from tests.metaevaluation.golds import dishes, error, gold
 from tests.packages import package
 from tests.training.tiny import torch, transformers
 
-_REASON = "needs the extra train: pip install 'mores[train]'"
+_REASON = "needs the extra train: pip install '.[train]'"
 tune: Any = package("mores.training.tune", reason=_REASON)
 decide: Any = package("mores.training.study", reason=_REASON)
 

@@ -10,7 +10,7 @@ from mores.metric.write import write_report
 from tests.metaevaluation.golds import dishes
 from tests.packages import package
 
-_REASON = "needs the extra hf: pip install 'mores[hf]'"
+_REASON = "needs the extra hf: pip install '.[hf]'"
 torch: Any = package("torch", reason=_REASON)
 transformers: Any = package("transformers", reason=_REASON)
 package("peft", reason=_REASON)

@@ -15,7 +15,7 @@ from mores.models.base import Completion, Message, Model, Request
 from mores.models.embedded import EmbeddedModel
 from tests.packages import package
 
-_REASON = "needs the extras hf and train: pip install 'mores[hf,train]'"
+_REASON = "needs the extras hf and train: pip install '.[hf,train]'"
 gguf: Any = pytest.importorskip("gguf", reason=_REASON)
 torch: Any = package("torch", reason=_REASON)
 transformers: Any = package("transformers", reason=_REASON)

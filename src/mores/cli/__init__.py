@@ -13,7 +13,7 @@ import click
 
 from mores import __version__
 from mores.errors import ConfigError, GateError, MoresError, suggest
-from mores.extras import extra_of
+from mores.extras import extra_of, install_command
 from mores.signals import stop_on_signals
 
 COMMANDS = {
@@ -41,6 +41,7 @@ COMMANDS = {
     "serve": ("servers", "Judge texts over HTTP, for other programs."),
     "studio": ("servers", "Serve the web app in which people make and check cultural data."),
     "sources": ("build", "List the datasets that training data are made from."),
+    "doctor": ("show", "Say what is installed, and which judges can be used here."),
     "config": ("show", "Show the settings that commands use, and where each comes from."),
 }
 """Every subcommand with the module that is imported when it is used, and its line of help."""
@@ -67,7 +68,7 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except ModuleNotFoundError as exc:
             if extra := extra_of(exc.name or ""):
-                raise ConfigError(f"{exc.name} must be installed for this: pip install 'mores[{extra}]'") from exc
+                raise ConfigError(f"{exc.name} must be installed for this: {install_command(extra)}") from exc
             raise
         except MoresError as exc:
             command = self.get_command(ctx, ctx.invoked_subcommand or "")

@@ -128,7 +128,7 @@ def bench(settings: BenchSettings, gate: BenchGate, dry: DryRunSettings, output:
             return
         runs = [run(session.run(each, out)) for each in chosen]
     document, results = write_pages(runs, out), [each.result for each in runs]
-    click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
+    click.echo(f"wrote {', '.join(str(each.path) for each in runs)}; the page is {out / 'bench.html'}", err=True)
     hint_at_failures(sum((Counter(each.manifest.failures) for each in runs), Counter[str]()))
     show_document(document, output, [result.model_dump(mode="json") for result in results])
     if empty := [result.benchmark for result in results if not next(iter(result.figures.values())).n]:

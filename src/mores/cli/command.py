@@ -33,6 +33,7 @@ PATHS = {
     "path": {"exists": True},
     "new file": {"dir_okay": False},
     "new folder": {"file_okay": False},
+    "new folder or -": {},
 }
 
 
@@ -123,12 +124,11 @@ def make_record(context: click.Context, record: type[S], options: Mapping[str, A
         for name in (name for name, entry in known.items() if table.get(name) and declared(entry).code):
             click.echo(f"note: {file.path} names code that may be run: {name} = {table[name]!r}", err=True)
     made = resolve(record, **chosen)
-    if isinstance(made, OutputSettings):  # refused before any work: what could not be written after it
-        if made.figures:
-            require("pip install 'mores[figures]'", "matplotlib")
-        if made.html and not real_path(made.html).parent.is_dir():
-            folder = made.html.parent
-            raise InputError(f"{made.html}: no folder {folder}; make it first: mkdir -p {folder}")
+    if isinstance(made, OutputSettings) and made.figures:  # refused before any work: what could not be done after it
+        require("figures", "matplotlib")
+    for file in (getattr(made, name) for name in ("html", "junit") if name in known):
+        if file and not real_path(file).parent.is_dir():
+            raise InputError(f"{file}: no folder {file.parent}; make it first: mkdir -p {file.parent}")
     return made
 
 
@@ -163,7 +163,7 @@ def make_options(record: type[Settings], entry: Field[Any], name: str) -> list[c
         default=None, envvar=about.envvar or None, **extra,
     )]  # fmt: skip
     if about.off:
-        off = "Keep nothing, and look nothing up."
+        off = "Keep no answers but those in the result, and look none up."
         options.append(click.Option([about.off, f"off_{entry.name}"], is_flag=True, help=off))
     return options
 

@@ -21,16 +21,21 @@ from mores.formatting import money
 from mores.gate import TextGate
 from mores.io import real_path, split_log
 from mores.metric.settings import LineSettings, ScoreFileSettings
-from mores.report.settings import DryRunSettings, OutputSettings
+from mores.report.settings import CISettings, DryRunSettings, OutputSettings
 
 if TYPE_CHECKING:
     from mores.metric import Metric
     from mores.metric.texts import Lookup, Texts
 
 
-@command(ScoreFileSettings, LineSettings, TextGate, DryRunSettings, OutputSettings)
+@command(ScoreFileSettings, LineSettings, TextGate, CISettings, DryRunSettings, OutputSettings)
 def score(
-    settings: ScoreFileSettings, lines: LineSettings, gate: TextGate, dry: DryRunSettings, output: OutputSettings
+    settings: ScoreFileSettings,
+    lines: LineSettings,
+    gate: TextGate,
+    ci: CISettings,
+    dry: DryRunSettings,
+    output: OutputSettings,
 ) -> None:
     """Find the cultural errors in TEXTS, with a model as the judge.
 
@@ -52,15 +57,17 @@ def score(
     from mores.metric.texts import make_lookup, open_texts
 
     texts = [str(text) for text in (settings.texts if isinstance(settings.texts, tuple) else (settings.texts,))]
-    _check_inputs(texts, lines, settings, output)
+    _check_inputs(texts, lines, settings, ci, output)
     metric = make_metric(settings.model, settings, settings.report)
-    work = _Work(metric, make_lookup(settings, metric), gate, dry.dry_run, output, lines)
+    work = _Work(metric, make_lookup(settings, metric), gate, ci, dry.dry_run, output, lines)
     path, format_ = split_log(lines.log) if lines.log else (texts[0] if texts else "", settings.format)
     systems, failed = (*lines.systems, *texts) if lines.systems else (), []
     for system in systems or (path,):  # refused at once: all of it would otherwise fail only after a run
-        places = [real_path(place) for place in (system, settings.out, output.html) if place and str(place) != "-"]
+        places = [
+            real_path(place) for place in (system, settings.out, output.html, ci.junit) if place and str(place) != "-"
+        ]
         if len(set(places)) < len(places):
-            raise ConfigError("the texts, --out and --html must be different files")
+            raise ConfigError("the texts, --out, --html and --junit must be different files")
         if lines.systems:
             with open_lines(system, lines.sources, lines.references):
                 pass
@@ -84,6 +91,7 @@ class _Work:
     metric: Metric
     lookup: Lookup | None
     gate: TextGate
+    ci: CISettings
     dry_run: bool
     output: OutputSettings
     lines: LineSettings
@@ -92,6 +100,7 @@ class _Work:
         """Judge the texts, and show the result."""
         from mores.metric.api import score_texts
         from mores.metric.texts import check_style
+        from mores.report.ci import annotate, write_junit
         from mores.report.score import describe, score_lines
 
         with ExitStack() as stack:
@@ -114,9 +123,15 @@ class _Work:
             if by_line and not self.output.json:
                 for line in score_lines(scored, source.count + source.bad, self.lines.only_system):
                     click.echo(f"{Path(source.name).name}\t{line}")
+            problems = self.gate.find_problems(scored, source.bad)
+            if self.ci.junit:
+                write_junit(self.ci.junit, scored, source, self.gate, problems)
+            for line in annotate(scored, source, self.gate, problems) if self.ci.annotations else ():
+                click.echo(line, err=True)
         if not summary.judged:
             raise ModelError("no text could be judged; the reasons are in the judgements")
-        self.gate.check(summary, source.bad)
+        if problems:
+            raise GateError("; ".join(problems))
 
     def _estimate(self, source: Texts) -> None:
         """Print what would be searched, sent and paid."""
@@ -136,7 +151,7 @@ class _Work:
 
 
 def _check_inputs(
-    texts: Sequence[str], lines: LineSettings, settings: ScoreFileSettings, output: OutputSettings
+    texts: Sequence[str], lines: LineSettings, settings: ScoreFileSettings, ci: CISettings, output: OutputSettings
 ) -> None:
     """Refuse texts that are given in no way, or in two."""
     ways = bool(texts and not lines.systems) + bool(lines.log) + bool(lines.systems)
@@ -146,8 +161,9 @@ def _check_inputs(
         raise click.UsageError("-s, -r and --only-system go with -t FILE")
     if lines.systems and str(settings.out) == "-":
         raise click.UsageError("--out - goes with TEXTS; with -t the scores are printed")
-    if output.html and len(lines.systems) + len(texts) > 1:
-        raise click.UsageError("--html shows one run; give one system, or show each run: mores show RUN --html FILE")
+    if (output.html or ci.junit) and len(lines.systems) + len(texts) > 1:
+        shown = "--html" if output.html else "--junit"
+        raise click.UsageError(f"{shown} shows one run; give one system, or show each run: mores show RUN --html FILE")
     names = Counter(Path(system).name for system in (*lines.systems, *texts))
     if lines.systems and settings.out and (twice := [name for name, count in names.items() if count > 1]):
         raise click.UsageError(f"two files are called {twice[0]}, and --out has a folder for each name; rename one")

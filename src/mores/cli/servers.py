@@ -13,6 +13,7 @@ from mores.cli.command import StrictCommand, command, is_given, make_record, opt
 from mores.cli.result import check_push, print_warnings, push
 from mores.errors import ConfigError
 from mores.extras import require
+from mores.formatting import count
 from mores.report.settings import PushSettings
 from mores.serve.keys import Keys, read_keys
 from mores.serve.settings import KEYS_VARIABLE, Bounds, ServeSettings
@@ -33,7 +34,7 @@ def serve(settings: ServeSettings) -> None:
     The same judgements, from the same store, and one model for all requests. SIGTERM or Ctrl-C stops it after the
     accepted texts are judged. docs/serve.md says more.
     """
-    require("pip install 'mores[serve]'", "fastapi", "uvicorn")
+    require("serve", "fastapi", "uvicorn")
     from mores.metric.metric import make_metric
     from mores.metric.texts import make_lookup
     from mores.serve.run import serve as serve_until_stopped
@@ -67,7 +68,7 @@ def studio(context: click.Context, /, **options: Any) -> None:
 
     Without options it opens demo campaigns in ./studio.db and prints one link for each role. A link works once.
     """
-    require("pip install 'mores[studio]'", "fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "babel", "segno")
+    require("studio", "fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "babel", "segno")
     settings = make_record(context, StudioSettings, options)
     if context.invoked_subcommand:
         context.obj = str(settings.database)
@@ -158,9 +159,9 @@ def bring_in(database: str, campaign: str, files: tuple[Path, ...], form: str, s
     from mores.studio.manage import import_files
 
     done = import_files(database, campaign, files, form, stage)
-    known = f"; {done.known:,} were there already" if done.known else ""
-    refused = f"; {done.refused:,} answers came after their item was decided" if done.refused else ""
-    click.echo(f"{done.items:,} items, {done.answers:,} answers{known}{refused}")
+    known = f"; already there: {done.known:,}" if done.known else ""
+    refused = f"; {count(done.refused, 'answer')} came after their item was decided" if done.refused else ""
+    click.echo(f"{count(done.items, 'item')}, {count(done.answers, 'answer')}{known}{refused}")
 
 
 @studio.command("rebuild")
@@ -169,4 +170,4 @@ def rebuild(database: str) -> None:
     """Make the tables that pages read again from the events."""
     from mores.studio.manage import rebuild_tables
 
-    click.echo(f"{rebuild_tables(database):,} items")
+    click.echo(count(rebuild_tables(database), "item"))

@@ -1,4 +1,4 @@
-"""`mores show`, `runs` and `config`: look at a run or at judgements, at all runs of a folder, and at settings."""
+"""`mores show`, `runs`, `doctor` and `config`: look at a run, at all runs of a folder, at judges, at settings."""
 
 from __future__ import annotations
 
@@ -11,28 +11,21 @@ import click
 
 from mores.cli.command import command
 from mores.cli.result import print_result, show_document
-from mores.io.source import FORMATS
+from mores.engine.loop import run as run_loop
 from mores.metric.judged import read_judged
 from mores.metric.summary import summarise
-from mores.report.settings import JsonSettings, OutputSettings
+from mores.report.settings import (
+    ConfigSettings,
+    DoctorSettings,
+    FolderSettings,
+    JsonSettings,
+    OutputSettings,
+    ShownFiles,
+)
 from mores.run import find_runs, open_run
-from mores.settings import Settings, declared, resolve_values, setting, settings_of
+from mores.settings import declared, resolve_values, settings_of
 from mores.settings.files import redact, settings_files, user_file
-from mores.settings.records import RECORDS, load_record
-from mores.settings.values import AnyPath, Names, OptionalPath
-
-
-class ShownFiles(Settings):
-    """What is shown."""
-
-    files: Names = setting(
-        kw_only=False, metavar="RUN | [TEXTS] JUDGEMENTS...", help="A run, or judgements and perhaps their texts."
-    )
-    format: str | None = setting(
-        default=None, choices=lambda: FORMATS, help="Format of TEXTS.", default_text="by the name of the file"
-    )
-    title: str = setting(default="Cultural errors", help="Title of the page of JUDGEMENTS.")
-    quiet: bool = setting(default=False, help="Print no table.")
+from mores.settings.records import load_record
 
 
 @command(ShownFiles, OutputSettings)
@@ -61,14 +54,6 @@ def show(settings: ShownFiles, output: OutputSettings) -> None:
     show_document(document, output, summary, tables)
 
 
-class FolderSettings(Settings):
-    """A folder of runs."""
-
-    folder: AnyPath = setting(
-        default=Path(), place="folder", metavar="[FOLDER]", kw_only=False, help="Folder with runs."
-    )
-
-
 @command(FolderSettings, JsonSettings)
 def runs(settings: FolderSettings, output: JsonSettings) -> None:
     """List the runs in FOLDER and below: the kind, the status and the result of each.
@@ -82,14 +67,16 @@ def runs(settings: FolderSettings, output: JsonSettings) -> None:
     print_result(rows, runs_table(listed), output.json)
 
 
-class ConfigSettings(Settings):
-    """The command whose settings are shown."""
+@command(DoctorSettings, JsonSettings)
+def doctor(settings: DoctorSettings, output: JsonSettings) -> None:
+    """Say what is installed, which judges and searches can be used here, and what each is good for.
 
-    of: str = setting(
-        default="asking", option="--command", metavar="COMMAND", choices=lambda: list(RECORDS), help="Command."
-    )
-    config: OptionalPath = setting(default=None, place="file", metavar="FILE", help="Settings file.")
-    model: str | None = setting(default=None, metavar="MODEL", help="Model, or a name of a settings file.")
+    It uses no network unless --ask is given, and loads no model. Keys are never shown.
+    """
+    from mores.report.doctor import examine
+
+    found = run_loop(examine(ask=settings.ask, config=settings.config))
+    print_result(found, found.tables(), output.json)
 
 
 @command(ConfigSettings, JsonSettings, name="show")

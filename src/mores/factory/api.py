@@ -46,7 +46,7 @@ REASONS, LONGEST_REASON = 12, 100
 @takes(BuildSettings)
 async def build(settings: BuildSettings) -> BuildRun:
     """Make instruction-text pairs with gold error reports from cultural datasets, in the folder `out`."""
-    require("pip install 'mores[build]'", "yaml", "scipy", "pyarrow")
+    require("build", "yaml", "scipy", "pyarrow")
     recipe, model, out = settings.recipe, settings.model, settings.out
     chosen = recipe if isinstance(recipe, BuildRecipe) else read_recipe(str(recipe))
     changes = {name: getattr(settings, name) for name in ("soft", "sampling", "cap", "seed")}

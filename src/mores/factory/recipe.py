@@ -63,7 +63,7 @@ def read_recipe(name: str) -> BuildRecipe:
             f"{name}: neither a recipe ({', '.join(list_recipes())}) nor a file; name one, or a YAML file"
         )
     try:
-        values = load_yaml(data, "pip install 'mores[build]'")
+        values = load_yaml(data, "build")
     except ValueError as exc:
         raise InputError(f"{name}: not YAML: {exc}") from exc
     try:

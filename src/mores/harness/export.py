@@ -27,6 +27,7 @@ from mores.benchmark.choice import grade_last_letter, grade_letter, grade_truth
 from mores.benchmark.run import check_variant, data_hash
 from mores.benchmark.session import read_items
 from mores.errors import ConfigError, InputError
+from mores.extras import source_command
 from mores.formatting import count
 from mores.harness import figures
 from mores.harness.settings import ExportTaskSettings
@@ -36,8 +37,6 @@ from mores.longanswer.summary import JUDGED
 from mores.reading import chosen_letter, chosen_truth, last_letter
 from mores.types import Item
 
-INSTALL = "pip install mores"
-INSTALL_LONG = "pip install 'mores[longform]'"
 SURFACE = tuple(name for name in MEASURES if name not in JUDGED)
 """The figures of long answers that need no judge; the first is the headline, and of the others less is better."""
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -143,7 +142,7 @@ def _write_task(benchmark: Benchmark, items: Sequence[Item], harness: Harness, f
         "reading": reading_of(benchmark),
         "judged": benchmark.judging is not None,
         "reference": repr(benchmark.name) if ours else copied,
-        "install": INSTALL_LONG if long else INSTALL,
+        "install": source_command("longform" if long else ""),
         "figure_code": _code_of(figures),
         "reading_code": _code_of(reading),
         "harness": harness.title,

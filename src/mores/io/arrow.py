@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mores.errors import ConfigError
+from mores.extras import install_command
 from mores.io.source import Room, TableSource, why_unreadable
 from mores.io.values import load_json
 
@@ -26,7 +27,7 @@ def import_parquet() -> Any:
     try:
         from pyarrow import parquet
     except ImportError as error:
-        raise ConfigError("Parquet needs pyarrow; pip install 'mores[parquet]'") from error
+        raise ConfigError(f"Parquet needs pyarrow; {install_command('parquet')}") from error
     return parquet
 
 

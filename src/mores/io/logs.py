@@ -90,7 +90,7 @@ def _unpacked(source: TableSource, log: ZipFile, info: ZipInfo) -> bytes:
     """Return the content of a file in a log; what is packed with Zstandard is unpacked here."""
     if info.compress_type != _ZSTANDARD or sys.version_info >= (3, 14):
         return log.read(info)
-    require("pip install 'mores[parquet]', or use Python 3.14", "pyarrow")
+    require("parquet", "pyarrow", otherwise="or use Python 3.14")
     from pyarrow import ArrowException, BufferReader, CompressedInputStream
 
     assert log.fp is not None

@@ -29,9 +29,9 @@ def load_toml(data: bytes) -> dict[str, Any]:
         return tomllib.loads(data.decode())
 
 
-def load_yaml(data: bytes, fix: str) -> Any:
-    """Return the value of a YAML file; `fix` installs the library where it is missing."""
-    require(fix, "yaml")
+def load_yaml(data: bytes, extra: str) -> Any:
+    """Return the value of a YAML file; `extra` brings the library where it is missing."""
+    require(extra, "yaml")
     import yaml
 
     with as_value_error():

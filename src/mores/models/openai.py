@@ -73,6 +73,11 @@ class OpenAIModel:
         """The models that the server lists."""
 
     @property
+    def served(self) -> list[str]:
+        """The models that the server listed when it was entered; empty where it lists none."""
+        return self._served
+
+    @property
     def style(self) -> Style | None:
         return None
 

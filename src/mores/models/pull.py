@@ -21,6 +21,7 @@ from typing import Any
 
 from mores.cache import models_folder
 from mores.errors import ConfigError, InputError, ModelError, MoresError
+from mores.extras import install_command
 from mores.formatting import count, megabytes
 from mores.io import write_text
 from mores.io.private import NO_LINK, make_folder, make_part, open_private
@@ -323,7 +324,7 @@ def _from_hub(name: str, **place: str) -> Path:
     try:
         from huggingface_hub import hf_hub_download
     except ImportError as exc:
-        raise ConfigError(f"{name}: getting files from the Hub needs `pip install 'mores[hub]'`") from exc
+        raise ConfigError(f"{name}: getting files from the Hub needs `{install_command('hub')}`") from exc
     owner, repo, file = name.split("/", 2)
     try:
         return Path(hf_hub_download(f"{owner}/{repo}", file, **place))

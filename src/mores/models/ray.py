@@ -1,4 +1,4 @@
-"""A local model on many machines: one worker process for each copy of it, on a Ray cluster; needs `mores[ray]`.
+"""A local model on many machines: one worker process for each copy of it, on a Ray cluster; needs the extra `ray`.
 
     mores score texts.jsonl --model hf:PATH --ray
 
@@ -83,7 +83,7 @@ class RayModel:
         self._kind = split_name(name_of(model))[0]
         self._problem: MoresError | None = None
         check_address(options.ray)
-        require("pip install 'mores[ray]'", "ray")
+        require("ray", "ray")
 
     # -- what it is ---------------------------------------------------------------------------------------
 

@@ -68,7 +68,7 @@ class VLLMModel:
         self.adapter = adapter_folder(adapter)
         self._gpus, self._settings = gpus, settings
         self.style: Style | None = tuned_style(self.adapter or self._folder)
-        require("pip install vllm", "vllm")
+        require("vllm", "vllm")
         self._engine: Any = None
 
     @property

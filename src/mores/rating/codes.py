@@ -74,7 +74,7 @@ def unspaced(letter: str) -> bool:
 def read_schema(path: str | Path) -> dict[str, Code]:
     """Return the codes of a YAML file; ConfigError says what is wrong with which code."""
     try:
-        entries = load_yaml(Path(path).read_bytes(), "pip install 'mores[meta]'")
+        entries = load_yaml(Path(path).read_bytes(), "meta")
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); check the path") from error
     except ValueError as error:

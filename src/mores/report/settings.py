@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mores.io.source import FORMATS
 from mores.settings import Settings, setting
-from mores.settings.values import OptionalPath
+from mores.settings.records import RECORDS
+from mores.settings.values import AnyPath, Names, OptionalPath
 
 if TYPE_CHECKING:
     from mores.run import Run
@@ -61,6 +63,20 @@ class OutputSettings(FileSettings, JsonSettings, table="output"):
     """What is shown of a run besides its tables, and where."""
 
 
+class CISettings(Settings):
+    """What hosted continuous integration shows of judged texts."""
+
+    junit: OptionalPath = setting(
+        default=None,
+        place="new file",
+        metavar="FILE",
+        help="Also write JUnit XML: a test for each text, which fails if --fail-on forbids one of its errors.",
+    )
+    annotations: bool = setting(
+        default=False, help="Also print each error with its file and line, as GitHub's runners show it."
+    )
+
+
 class DryRunSettings(Settings):
     """Whether the work is done, or only estimated."""
 
@@ -78,3 +94,41 @@ class PushSettings(Settings):
     push_dry_run: bool = setting(
         default=False, help="With --push-to-hub: list what would be uploaded, and send nothing."
     )
+
+
+class ShownFiles(Settings):
+    """What is shown."""
+
+    files: Names = setting(
+        kw_only=False, metavar="RUN | [TEXTS] JUDGEMENTS...", help="A run, or judgements and perhaps their texts."
+    )
+    format: str | None = setting(
+        default=None, choices=lambda: FORMATS, help="Format of TEXTS.", default_text="by the name of the file"
+    )
+    title: str = setting(default="Cultural errors", help="Title of the page of JUDGEMENTS.")
+    quiet: bool = setting(default=False, help="Print no table.")
+
+
+class FolderSettings(Settings):
+    """A folder of runs."""
+
+    folder: AnyPath = setting(
+        default=Path(), place="folder", metavar="[FOLDER]", kw_only=False, help="Folder with runs."
+    )
+
+
+class DoctorSettings(Settings):
+    """How far it is looked."""
+
+    config: OptionalPath = setting(default=None, place="file", metavar="FILE", help="Settings file.")
+    ask: bool = setting(default=False, help="Also ask the servers which models they have.")
+
+
+class ConfigSettings(Settings):
+    """The command whose settings are shown."""
+
+    of: str = setting(
+        default="asking", option="--command", metavar="COMMAND", choices=lambda: list(RECORDS), help="Command."
+    )
+    config: OptionalPath = setting(default=None, place="file", metavar="FILE", help="Settings file.")
+    model: str | None = setting(default=None, metavar="MODEL", help="Model, or a name of a settings file.")

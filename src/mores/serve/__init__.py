@@ -24,7 +24,7 @@ def __getattr__(name: str) -> Any:
     """Import `serve_app` when it is first used."""
     if name != "serve_app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    require("pip install 'mores[serve]'", "fastapi")
+    require("serve", "fastapi")
     from mores.serve.app import serve_app
 
     return serve_app

@@ -13,7 +13,9 @@ from mores.errors import ConfigError
 from mores.settings.forms import Form, form_of
 
 S = TypeVar("S", bound="Settings")
-Place = Literal["file", "folder", "path", "new file", "new folder", "KIND:path", "path:COLUMN"]
+OF_FILES = (".csv", ".html", ".json", ".jsonl", ".md", ".parquet", ".pdf", ".tsv", ".txt", ".xlsx")
+"""Endings that only names of files have."""
+Place = Literal["file", "folder", "path", "new file", "new folder", "new folder or -", "KIND:path", "path:COLUMN"]
 """What a path names, and whether it must exist; a kind may come before it, or a column after it."""
 
 
@@ -125,6 +127,17 @@ def describe_default(default: Any) -> str:
     return f"{default:g}" if isinstance(default, float) else str(default)
 
 
+def check_place(name: str, value: Path | str, place: Place) -> Path | str:
+    """Return a path as such; ConfigError where a folder would be made whose name is that of a file."""
+    if str(value) == "-" or ":" in place:
+        return value
+    path = Path(value)
+    if place.startswith("new folder") and path.suffix in OF_FILES and not path.exists():
+        fix = f"give a name without {path.suffix}; the files in it have names of their own"
+        raise ConfigError(f"{path}: a folder will be made here, and its name is that of a file; {fix}", setting=name)
+    return path if isinstance(value, str) else value
+
+
 def check_value(name: str, value: Any, about: Declared, form: Form) -> Any:
     """Return the value in its usual form; ConfigError where it is out of bounds or not one of the choices."""
     if about.parse and value is not None and isinstance(value, str | list | tuple | dict):
@@ -134,8 +147,8 @@ def check_value(name: str, value: Any, about: Declared, form: Form) -> Any:
             () if value is None else (value,) if isinstance(value, str) or not isinstance(value, Iterable) else value
         )
         return tuple(Path(each) if about.place and isinstance(each, str) else each for each in several)
-    if about.place and isinstance(value, str) and value != "-" and ":" not in about.place:
-        return Path(value)
+    if about.place and isinstance(value, str | Path):
+        return check_place(name, value, about.place)
     if isinstance(value, int | float) and not isinstance(value, bool) and form.number:
         if not math.isfinite(value) or (form.number is int and value != int(value)):
             raise ConfigError(f"{name} is {value}; expected a {form.noun}", setting=name)

@@ -23,7 +23,7 @@ def __getattr__(name: str) -> Any:
     """Import `app` when it is first used."""
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    require("pip install 'mores[studio]'", "fastapi", "sqlalchemy", "alembic", "argon2", "babel", "segno")
+    require("studio", "fastapi", "sqlalchemy", "alembic", "argon2", "babel", "segno")
     from mores.studio.web.app import app
 
     return app

@@ -58,7 +58,7 @@ async def export(settings: ExportSettings) -> float | None:
     Of a model all of whose weights were tuned, the LoRA of that rank is written that comes nearest; the share of the
     change that it keeps is returned.
     """
-    require("pip install 'mores[train]'", "gguf", "torch", "safetensors")
+    require("train", "gguf", "torch", "safetensors")
     from mores.training.gguf import export_adapter, export_difference, export_merged
 
     tuned, out, kind = settings.tuned, settings.out, settings.type
@@ -77,7 +77,7 @@ async def export(settings: ExportSettings) -> float | None:
 
 def join_team() -> Any:
     """Return this process among those that train together (`accelerate launch`)."""
-    require("pip install 'mores[train]'", "torch", "transformers", "peft", "accelerate")
+    require("train", "torch", "transformers", "peft", "accelerate")
     from mores.training.tune import join
 
     return join()
@@ -90,7 +90,7 @@ def sources_of(data: Path) -> list[str]:
 
 def _unpacked(base: str, team: Any, progress: Progress) -> str:
     """Return a model that Mores knows as transformers reads it; it is unpacked once, by one process of each machine."""
-    require("pip install 'mores[train]'", "gguf")
+    require("train", "gguf")
     from mores.training.gguf import unpack
 
     source = pull.FILES[base].path

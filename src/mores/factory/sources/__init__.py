@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mores.errors import ConfigError, InputError
+from mores.extras import install_command
 from mores.factory.items import Source, SourceItem
 from mores.registry import Registry
 
@@ -150,7 +151,7 @@ def download(name: str, hub: str | None, revision: str | None, homepage: str) ->
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
-        fix = "`pip install 'mores[hub]'`, or name a folder that has the data"
+        fix = f"`{install_command('hub')}`, or name a folder that has the data"
         raise ConfigError(f"{name}: the Hub needs the package huggingface_hub; {fix}", setting="data") from error
     try:
         return Path(snapshot_download(hub, repo_type="dataset", revision=revision))

@@ -64,7 +64,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 }
 """The libraries that baselines need."""
 ALL = tuple(name for name in BASELINES if not name.startswith("similarity-"))
-"""Those that need nothing beyond `mores[meta]`, so that all of them are the same ones everywhere."""
+"""Those that need nothing beyond the extra `meta`, so that all of them are the same ones everywhere."""
 SHORTCUT = "words"
 """The baseline that never sees the instruction."""
 

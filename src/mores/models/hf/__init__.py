@@ -1,4 +1,4 @@
-"""`hf:PATH`: a transformers model in this process, from a local folder or the Hugging Face Hub; needs `mores[hf]`.
+"""`hf:PATH`: a transformers model in this process, from a local folder or the Hugging Face Hub; needs the extra `hf`.
 
 It computes in bfloat16 on a CUDA GPU, else in float32 on the CPU, or as `precision` says. `--adapter` puts a PEFT LoRA
 folder on top, unmerged, and takes the tokenizer from that folder where it brings one. Code that comes with a model is
@@ -83,7 +83,7 @@ class HFModel:
         self.adapter = adapter_folder(adapter)
         self._batch, self._slots, self._precision = batch, slots, precision
         self.style: Style | None = tuned_style(self.adapter or self._folder)
-        require("pip install 'mores[hf]'", "torch", "transformers", *(["peft"] if adapter else []))
+        require("hf", "torch", "transformers", *(["peft"] if adapter else []))
         self._network: Network | None = None
         self._stream: Stream | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -142,7 +142,7 @@ class HFModel:
         """Return one attempt, in a batch with other requests of the moment."""
         assert self._network is not None, "the model is entered before it is asked"
         if request.constrained:
-            require("pip install llguidance", "llguidance")
+            require("hf", "llguidance")
         job = _Job(self.name, request, asyncio.get_running_loop().create_future())
         self._waiting.append(job)
         if len(self._waiting) >= self.concurrency:

@@ -41,7 +41,7 @@ def local_folder(name: str, kind: str = "hf") -> Path | None:
 
 def hub_commit(name: str, kind: str = "hf") -> str:
     """Return the commit of the Hub's model, which pins every file of it; the cached one where there is no network."""
-    require("pip install 'mores[hf]'", "huggingface_hub")
+    require("hf", "huggingface_hub")
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import EntryNotFoundError, GatedRepoError, LocalEntryNotFoundError
 

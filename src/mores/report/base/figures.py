@@ -1,6 +1,6 @@
 """The charts and tables of a page for a paper: SVG and PDF of every chart, LaTeX (booktabs) and CSV of every table.
 
-`mores board runs --figures DIR` writes them. The charts are the records that the page draws. Needs `mores[figures]`.
+`mores board runs --figures DIR` writes them. The charts are the records that the page draws. Needs the extra `figures`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ STYLE = {
 
 def write_figures(document: ResultDocument, folder: Path) -> list[Path]:
     """Write every chart and table of the page and every table that is printed, and return the files."""
-    require("pip install 'mores[figures]'", "matplotlib")
+    require("figures", "matplotlib")
     folder.mkdir(parents=True, exist_ok=True)
     used, written, section = set[str](), list[Path](), ""
     for block in (*walk((*document.opening, *document.sections)), Section("", "", ()), *document.printed):

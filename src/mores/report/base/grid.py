@@ -172,12 +172,16 @@ class Grid(PageBlock):
         columns = [as_head(column) for column in self.columns[1:]]
         upright = heat and len(columns) > 5 and any(len(column.label) > UPRIGHT for column in columns)
         counts = [cell.n for line in self.cells for cell in line if heat and cell.text != NOTHING]
+        all_few = all(map(is_few, counts))
         return {
             "title": self.title,
             "kind": ("heat" if heat else "plain") + " upright" * upright,
             "columns": columns,
             "sections": [
-                (heading, [(as_head(row[0]), [_look(as_cell(value), heat) for value in row[1:]]) for row in rows])
+                (
+                    heading,
+                    [(as_head(row[0]), [_look(as_cell(value), heat, all_few) for value in row[1:]]) for row in rows],
+                )
                 for heading, rows in self.sections
             ],
             "legend": few_sign("hatched", counts),
@@ -280,10 +284,13 @@ def make_grid(
     return kind(list(columns), [("", list(rows))], title, [note for note in notes if note], **more)
 
 
-def _look(cell: Cell, heat: bool) -> tuple[Cell, str, str]:
-    """Return a cell, its classes, and what stands small in it."""
+def _look(cell: Cell, heat: bool, all_few: bool) -> tuple[Cell, str, str]:
+    """Return a cell, its classes, and what stands small in it.
+
+    A cell of few samples has no colour beside cells of many; where no cell has many, hatched colours are all there is.
+    """
     few = heat and is_few(cell.n) and cell.text != NOTHING
-    shade = ["few"] if few else shade_of(cell.value) if heat else []
+    shade = ["few"] * few + (shade_of(cell.value) if heat and (all_few or not few) else [])
     classes = [*shade, *(["outlined"] if cell.outlined else []), *(["none"] if cell.text == NOTHING else [])]
     return cell, " ".join(classes), f"{few_count(cell.n)} {cell.small}".strip() if few else cell.small
 

@@ -18,12 +18,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from mores.formatting import blame_failure, count, number, percent, show_failures, show_score
-from mores.report.base.blocks import STEPS, PageBlock, Paragraph, RunList, Section, Signatures
+from mores.report.base.blocks import STEPS, Fold, PageBlock, Paragraph, RunList, Section, Signatures
 from mores.report.base.charts import COLOURS
 from mores.report.base.document import ResultDocument
 from mores.report.base.names import LONG, without_overrides
 
 REPORT = Path(__file__).parent.parent
+MANY = 3
+"""Signatures that are shown at once; more are folded."""
 UNWRITABLE = re.compile("[\r\0\ud800-\udfff]")
 """What a browser would change or drop as it reads the page, and what cannot be written as UTF-8."""
 
@@ -36,10 +38,13 @@ def render_page(document: ResultDocument) -> str:
         sections.append(Section("runs", "Runs", [lead, RunList(document.links)]))
     if document.signatures:
         lead = Paragraph("What must be the same for two numbers to be comparable.")
-        sections.append(Section("signatures", "Signatures", [lead, Signatures(document.signatures)]))
-    shown = [block for block in sections if not isinstance(block, Section) or block.body]
+        shown = Signatures(document.signatures)
+        many = len(document.signatures) > MANY
+        folded = Fold(f"{len(document.signatures):,} signatures", [shown]) if many else shown
+        sections.append(Section("signatures", "Signatures", [lead, folded]))
+    drawn = [block for block in sections if not isinstance(block, Section) or block.body]
     script = _asset("base/page.js") if document.script else ""
-    values = {"page": document, "sections": shown, "style": _style(), "script": script}
+    values = {"page": document, "sections": drawn, "style": _style(), "script": script}
     return writable(_environment().get_template("base/page.html.j2").render(values))
 
 

@@ -35,7 +35,10 @@ def calibration_part(results: Sequence[CalibrationResult], limit: int) -> list[P
     """Return one model on one benchmark, with every kind of confidence side by side."""
     by_source = dict(zip(numbered(SOURCES.get(r.source, r.source) for r in results), results, strict=True))
     others = [
-        Fold(f"The same for {name}, in words", [items.paragraph(calibration.paragraph(result))])
+        Fold(
+            f"The same for {name}",
+            [items.paragraph(calibration.paragraph(result)), tables.calibration_figures(result)],
+        )
         for name, result in list(by_source.items())[1:]
     ]
     shared = dict.fromkeys(name for result in results for name, groups in result.by.items() if len(groups) > 1)
@@ -53,18 +56,14 @@ def calibration_part(results: Sequence[CalibrationResult], limit: int) -> list[P
             unused_counts.append(items.unused({"not attempted": result.not_attempted}, "Counted as not correct"))
     return [
         items.paragraph(calibration.paragraph(results[0])),
-        *others,
         *_calibration_charts(by_source),
-        *map(tables.calibration_figures, results),
+        tables.calibration_figures(results[0]),
         key(text),
+        *others,
         *(_calibration_by(by_source, name) for name in items.groupings(shared)),
         Fold("All bins", [_bin_table(name, result) for name, result in by_source.items()]),
         *unused_counts,
-        *(
-            block
-            for index, (name, result) in enumerate(by_source.items())
-            for block in _calibration_items(name, result, limit, first=not index)
-        ),
+        *(block for name, result in by_source.items() for block in _calibration_items(name, result, limit)),
     ]
 
 
@@ -125,7 +124,7 @@ def _calibration_by(by_source: Mapping[str, CalibrationResult], grouping: str) -
             largest = items.largest({group: figures[ACCURACY].n for group, figures in groups.items()})
             grid = tables.calibration_by(result, grouping, largest)
             body += [replace(grid, title=f"{name}, by {grouping}"), *items.more_groups(len(groups))]
-    return Fold(f"By {grouping}", body, grouping in ("language", "topic"))
+    return Fold(f"By {grouping}", body)
 
 
 def _bin_table(name: str, result: CalibrationResult) -> Grid:
@@ -137,17 +136,15 @@ def _bin_table(name: str, result: CalibrationResult) -> Grid:
     return make_grid(f"Bins: {name}", ("confidence", "n", "mean confidence", "correct"), rows)
 
 
-def _calibration_items(name: str, result: CalibrationResult, limit: int, *, first: bool) -> list[PageBlock]:
+def _calibration_items(name: str, result: CalibrationResult, limit: int) -> list[PageBlock]:
     lists = {
         "Most confident mistakes": result.most_confident_mistakes,
         "Least confident correct answers": result.least_confident_hits,
     }
     return [
         block
-        for index, (title, cases) in enumerate(lists.items())
-        for block in items.listing(
-            f"{title} ({name})", [_case_card(case) for case in cases], len(cases), limit, folded=index > 0 or not first
-        )
+        for title, cases in lists.items()
+        for block in items.listing(f"{title} ({name})", [_case_card(case) for case in cases], len(cases), limit)
     ]
 
 

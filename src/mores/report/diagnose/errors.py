@@ -66,9 +66,9 @@ def _errors_of(result: ErrorsResult, limit: int) -> list[PageBlock]:
             not_errors | failed, f"Not in the shares ({result.answers:,} graded answers, {result.wrong:,} wrong)"
         )
     )
-    for index, name in enumerate(sorted(result.counts, key=lambda name: -result.counts[name])):
+    for name in sorted(result.counts, key=lambda name: -result.counts[name]):
         cards = [_error_card(case) for case in result.cases if case.type == name][:limit]
-        body += items.listing(name, cards, result.counts[name], limit, folded=index > 0)
+        body += items.listing(name, cards, result.counts[name], limit)
     return body
 
 
@@ -80,7 +80,7 @@ def _errors_by(result: ErrorsResult, grouping: str) -> Fold:
         for group in largest_groups
     ]
     chart = Stacks(f"Kinds of errors by {grouping}", stacks, _types(names))
-    return Fold(f"By {grouping}", [chart, *items.more_groups(len(groups))], grouping == "language")
+    return Fold(f"By {grouping}", [chart, *items.more_groups(len(groups))])
 
 
 def _error_card(case: ErrorCase) -> items.ItemCard:

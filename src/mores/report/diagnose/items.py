@@ -10,8 +10,6 @@ from mores.formatting import NOTHING
 from mores.report.base.blocks import CountList, Fold, Heading, Notes, PageBlock, Paragraph, key
 from mores.report.base.names import direction, group_name, without_overrides
 
-SHOWN = 3
-"""Cards of a list that are visible at once."""
 WORDS = 600
 """At most this many code points of a text are shown."""
 GROUPS, GROUPINGS, SUBJECTS = 60, 8, 12
@@ -151,20 +149,13 @@ def places(groups: Mapping[str, str | None]) -> list[str]:
 
 
 class Listing(PageBlock, template="cards/diagnose.html.j2"):
-    """Some cards at once, the rest folded, and their total number."""
+    """Cards of single answers."""
 
-    title: str
-    count: str
     cards: Sequence[PageBlock]
-    rest: Sequence[PageBlock] = ()
 
 
-def listing(title: str, cards: Sequence[ItemCard], total: int, limit: int, *, folded: bool = False) -> list[PageBlock]:
-    """Return a list of cards, all folded if `folded`; empty without cards."""
-    if not total:
-        return []
+def listing(title: str, cards: Sequence[ItemCard], total: int, limit: int) -> list[PageBlock]:
+    """Return a folded list of cards, with their total number; empty without cards."""
     shown = cards[:limit]
     count = f"{total:,}" if total <= len(shown) else f"{len(shown):,} of {total:,}"
-    if folded:
-        return [Fold(f"{title}: {count}", [Listing("", "", shown)])]
-    return [Listing(title, count, shown[:SHOWN], shown[SHOWN:])]
+    return [Fold(f"{title}: {count}", [Listing(shown)])] if total else []

@@ -153,12 +153,12 @@ def _retrieval_unused(result: RetrievalResult) -> list[PageBlock]:
 
 def _fault_items(result: RetrievalResult, limit: int) -> list[PageBlock]:
     body: list[PageBlock] = []
-    for index, fault in enumerate(FAULTS):
+    for fault in FAULTS:
         share = result.faults.get(fault.value)
         total = round((share.value or 0.0) * share.n) if share else 0
         cases = [case for case in result.cases if case.fault is fault]
         cards = [_fault_card(case) for case in cases[:limit]]
-        body += items.listing(fault.value.capitalize(), cards, total, limit, folded=index > 0)
+        body += items.listing(fault.value.capitalize(), cards, total, limit)
     return body
 
 
@@ -287,7 +287,7 @@ def _profile_table(profiles: Sequence[LocalityProfile], benchmark: str, grouping
     title = f"Difference from the overall result on {benchmark}, in points"
     table = make_grid(title, (grouping, *(profile.model for profile in profiles)), rows, kind=Heat)
     lead = "Difference from each model’s overall share of correct answers, with 95% intervals; * adjusted p < 0.05."
-    return [Fold(f"{benchmark}: differences by {grouping}", [table, key(lead)], opened=True)]
+    return [Fold(f"{benchmark}: differences by {grouping}", [table, key(lead)])]
 
 
 def _local_cell(local: Local | None) -> Cell:

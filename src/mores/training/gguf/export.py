@@ -203,7 +203,7 @@ class _Writer:
     """A GGUF file that appears when it is complete."""
 
     def __init__(self, out: Path, architecture: str) -> None:
-        require("pip install 'mores[train]'", "gguf")
+        require("train", "gguf")
         from gguf import GGUFWriter
 
         self._out, self._part = out, out.with_name(f".{out.name}.part")

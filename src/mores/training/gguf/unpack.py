@@ -20,7 +20,7 @@ from mores.training.gguf.weights import FileWeights, settings
 
 def unpack(path: Path, folder: Path) -> None:
     """Write the model of a GGUF file as a transformers folder, which must not exist yet."""
-    require("pip install 'mores[hf]'", "torch", "transformers", "safetensors")
+    require("hf", "torch", "transformers", "safetensors")
     import torch
     from safetensors.torch import save_file
     from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoConfig, GenerationConfig

@@ -166,7 +166,7 @@ class FileWeights:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        require("pip install 'mores[train]'", "gguf")
+        require("train", "gguf")
         from gguf import GGUFReader
 
         if not path.is_file():
@@ -220,7 +220,7 @@ class FolderWeights:
     """A transformers folder with safetensors."""
 
     def __init__(self, path: Path) -> None:
-        require("pip install 'mores[hf]'", "torch", "safetensors")
+        require("hf", "torch", "safetensors")
         self.path = path
         file = path / "config.json"
         try:
