@@ -91,12 +91,13 @@ class SampleTable:
     @property
     def report(self) -> TableReport:
         """What was read so far."""
-        return self._reader.report(self.source, self._reading.encoding, self._reading.delimiter)
+        reading = self._reading
+        return self._reader.report(self.source, reading.encoding, reading.delimiter, reading.log)
 
     def rows(self) -> Iterator[tuple[TableRow, Sample]]:
         """Yield the samples with the row of each; a bad one goes to `on_bad`, or is raised."""
         reader = self._reader = SampleReader(self._wanted)
-        reading = self._reading = Reading(reader.choose, self._wanted.known)
+        reading = self._reading = Reading(reader.choose, self._wanted.known, finds_logs=True)
         rows: Rows = read_rows(self.source, reading)
         if self._data is not None:
             rows = (TableRow(self.source, number, values) for number, values in enumerate(frame_rows(self._data), 1))
@@ -110,7 +111,7 @@ class SampleTable:
                 except InputError as error:
                     raise row.error(str(error), setting=error.setting) from error
             except InputError as error:
-                if self._on_bad is None:
+                if self._on_bad is None or reader.is_ambiguous:
                     raise
                 reader.bad(error)
                 self._on_bad(error)

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from mores.errors import InputError
+from mores.metric.frames import FrameView
 from mores.metric.summary import ScoreSummary, summarise
 from mores.run import Run, open_run
 from mores.types import Judgement, Sample
@@ -14,8 +15,11 @@ from mores.types import Judgement, Sample
 JUDGEMENTS = "judgements.jsonl"
 
 
-class ScoreRun(Run):
+class ScoreRun(Run, FrameView):
     """A run of the metric over a file of texts."""
+
+    def _judgements(self) -> Iterator[Judgement]:
+        return self.judgements()
 
     def judgements(self) -> Iterator[Judgement]:
         """Return every judgement, with its text."""
