@@ -215,7 +215,7 @@ def promptfoo_result(test: int = 0, **changes: Any) -> dict[str, Any]:
     }
 
 
-PROMPTFOO = {"evalId": "eval-1", "config": {"prompts": []}, "shareableUrl": None}
+PROMPTFOO: dict[str, Any] = {"evalId": "eval-1", "config": {"prompts": []}, "shareableUrl": None}
 
 
 @pytest.mark.parametrize("is_lines", [False, True])

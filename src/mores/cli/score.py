@@ -21,25 +21,30 @@ from mores.formatting import money
 from mores.gate import TextGate
 from mores.io import real_path, split_log
 from mores.metric.settings import LineSettings, ScoreFileSettings
-from mores.report.settings import DryRunSettings, OutputSettings
+from mores.report.settings import ColumnSettings, DryRunSettings, OutputSettings
 
 if TYPE_CHECKING:
     from mores.metric import Metric
     from mores.metric.texts import Lookup, Texts
 
 
-@command(ScoreFileSettings, LineSettings, TextGate, DryRunSettings, OutputSettings)
+@command(ScoreFileSettings, LineSettings, TextGate, DryRunSettings, ColumnSettings, OutputSettings)
 def score(
-    settings: ScoreFileSettings, lines: LineSettings, gate: TextGate, dry: DryRunSettings, output: OutputSettings
+    settings: ScoreFileSettings,
+    lines: LineSettings,
+    gate: TextGate,
+    dry: DryRunSettings,
+    columns: ColumnSettings,
+    output: OutputSettings,
 ) -> None:
     """Find the cultural errors in TEXTS, with a model as the judge.
 
-    TEXTS is a table of instruction-text pairs (the columns "instruction" and "text", docs/tables.md) or a file of plain
-    texts, one per line; - reads standard input. Each pair gets an error report (what is culturally wrong, where, how
-    bad, why) and a score: -1 for each minor and -5 for each major error, or the judge's certainty, between 0 and 1,
-    when it finds none. A stopped run continues where it stopped. With --from the texts are the answers of a model in
-    another harness; with -t they are the lines of plain files, and their scores are printed line by line, as COMET
-    does.
+    TEXTS is a table of instruction-text pairs (the columns "instruction" and "text", docs/tables.md), of chats, or a
+    file of plain texts, one per line; - reads standard input. Which column is which is shown first. Each pair gets an
+    error report (what is culturally wrong, where, how bad, why) and a score: -1 for each minor and -5 for each major
+    error, or the judge's certainty, between 0 and 1, when it finds none. A stopped run continues where it stopped. With
+    --from the texts are the answers of a model in another harness; with -t they are the lines of plain files, and their
+    scores are printed line by line, as COMET does.
 
     The default model, embedded, is very small. It judges by facts that come with Mores unless --evidence names another
     search, or none. On texts of a kind that it never saw, its verdicts without evidence are guesses, and marked as
@@ -54,7 +59,7 @@ def score(
     texts = [str(text) for text in (settings.texts if isinstance(settings.texts, tuple) else (settings.texts,))]
     _check_inputs(texts, lines, settings, output)
     metric = make_metric(settings.model, settings, settings.report)
-    work = _Work(metric, make_lookup(settings, metric), gate, dry.dry_run, output, lines)
+    work = _Work(metric, make_lookup(settings, metric), gate, dry.dry_run, output, lines, columns.by)
     path, format_ = split_log(lines.log) if lines.log else (texts[0] if texts else "", settings.format)
     systems, failed = (*lines.systems, *texts) if lines.systems else (), []
     for system in systems or (path,):  # refused at once: all of it would otherwise fail only after a run
@@ -87,6 +92,7 @@ class _Work:
     dry_run: bool
     output: OutputSettings
     lines: LineSettings
+    by: tuple[str, ...]
 
     def score(self, opened: AbstractContextManager[Texts], out: str | Path | None) -> None:
         """Judge the texts, and show the result."""
@@ -97,6 +103,7 @@ class _Work:
         with ExitStack() as stack:
             source = stack.enter_context(opened)
             check_style(self.metric, source, self.lookup)
+            source.find_columns(self.by)  # before anything is sent
             stack.enter_context(asking(self.metric.asker))
             if self.dry_run:
                 self._estimate(source)
@@ -110,7 +117,8 @@ class _Work:
                 hint_at_failures(scored.manifest.failures)
             summary, by_line = scored.result, bool(self.lines.systems)
             data = summary.model_dump(mode="json") | {"left_out": source.bad}
-            show_document(describe(scored), self.output, data, () if by_line else None, stderr=piped)
+            data |= {"by": {name: scored.by(name).model_dump(mode="json") for name in self.by}} if self.by else {}
+            show_document(describe(scored, self.by), self.output, data, () if by_line else None, stderr=piped)
             if by_line and not self.output.json:
                 for line in score_lines(scored, source.count + source.bad, self.lines.only_system):
                     click.echo(f"{Path(source.name).name}\t{line}")

@@ -15,7 +15,7 @@ from mores.io.columns import MOST_PROBLEMS, TableColumn, TableReport
 from mores.io.fields import EVIDENCE, SampleReader, sample_columns
 from mores.io.rows import Reading, read_rows
 from mores.io.source import ARROW, STDIN, Rows, TableRow, TableSource, find_source, spool
-from mores.types import Record, Sample
+from mores.types import DEFAULT_INSTRUCTION, Record, Sample
 
 
 def is_frame(data: object) -> bool:
@@ -58,6 +58,8 @@ class CheckedTexts(Record):
     """Rows that cannot be read."""
     repeated: int
     """Rows that repeat the id of an earlier one."""
+    without_instruction: int
+    """Samples that get the default one."""
     report: TableReport
     """What was read as what."""
 
@@ -152,9 +154,11 @@ def check_samples(
         with spool(STDIN) as spooled:
             return check_samples(spooled, format=format, columns=columns)
     table, ids, count, characters = SampleTable(path, format, columns=columns, on_bad=lambda _: None), _Ids(), 0, 0
+    without = 0
     for sample in table:
         ids.add(sample.id)
         count += 1
+        without += sample.instruction == DEFAULT_INSTRUCTION
         characters += len(sample.instruction) + len(sample.text)
     suspects, repeated = ids.repeated()
     report = table.report
@@ -166,6 +170,7 @@ def check_samples(
         problems=(*report.problems, *messages[:room]),
         bad=report.left_out,
         repeated=repeated,
+        without_instruction=without,
         report=report,
     )
 

@@ -38,10 +38,10 @@ async def score(settings: ScoreSettings) -> Judgements:
         if lookup is not None:
             if isinstance(samples, str | Mapping):
                 raise InputError(SINGLE)
-            samples = [as_sample(sample, number) for number, sample in enumerate(samples, 1)]
-            if lookup := lookup.for_samples(samples):
+            samples = read = [as_sample(sample, number) for number, sample in enumerate(samples, 1)]
+            if lookup := lookup.for_samples(read):
                 grounding = await stack.enter_async_context(lookup.open(metric))
-                samples = await grounding.ground_all(metric, samples)
+                samples = await grounding.ground_all(metric, read)
         async for _, judgement in metric.stream(samples):
             judged.append(judgement)
     return judged
@@ -76,6 +76,9 @@ async def score_texts(
     settings: dict[str, JsonValue] = {
         "evidence": str(lookup or ""), "left_out": texts.bad, "warning": asker.model.warning
     }  # fmt: skip
+    if texts.report and not texts.report.is_plain:  # what the page says, and by which names results are grouped
+        settings["table"] = str(texts.report)
+        settings["columns"] = {ours: theirs[0] for ours, theirs in texts.report.columns.items()}
     async with lookup.open(metric) if lookup else nullcontext() as grounding:
         # Whether the model gives log-probabilities is known only afterwards; the judgements say it.
         fields = {name: value for name, value in metric.signature().items() if name != "p"}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mores.settings import Settings, setting
-from mores.settings.values import OptionalPath
+from mores.settings.values import Names, OptionalPath
 
 if TYPE_CHECKING:
     from mores.run import Run
@@ -37,6 +37,17 @@ class GroupSettings(Settings):
     )
 
 
+class ColumnSettings(Settings):
+    """Columns of the texts that a result is shown by."""
+
+    by: Names = setting(
+        default=(),
+        metavar="COLUMN",
+        help="Also show the result by this column of the texts, with differences where texts are paired (may be "
+        "repeated).",
+    )
+
+
 class FileSettings(Settings):
     """Files that show a result."""
 
@@ -51,7 +62,7 @@ class FileSettings(Settings):
     )
 
 
-class ShowSettings(FileSettings):
+class ShowSettings(FileSettings, ColumnSettings):
     """A run that is shown."""
 
     run: Run | Path | str = setting(kw_only=False, help="A run, or its folder.")
