@@ -40,7 +40,7 @@ class ColumnGroup(Record):
     """The mean score of the judged texts."""
 
 
-class GroupDifference(Record):
+class PairedGroups(Record):
     """How much two groups differ on the instructions that both have texts for: the first less the second."""
 
     first: str
@@ -57,7 +57,7 @@ class ColumnResult(Record):
     column: str
     groups: tuple[ColumnGroup, ...]
     """The largest first."""
-    differences: tuple[GroupDifference, ...]
+    differences: tuple[PairedGroups, ...]
     """Where texts are paired."""
 
 
@@ -103,7 +103,7 @@ class ColumnTally:
         differences = (self._difference(first, second, least) for first, second in compared)
         return ColumnResult(column=self.column, groups=tuple(groups), differences=tuple(filter(None, differences)))
 
-    def _difference(self, first: str, second: str, least: float) -> GroupDifference | None:
+    def _difference(self, first: str, second: str, least: float) -> PairedGroups | None:
         shared = {key: texts for key, texts in self._pairs.items() if first in texts and second in texts}
         if len(shared) < FEWEST_PAIRS:
             return None
@@ -115,7 +115,7 @@ class ColumnTally:
         judged = ~np.isnan(a[:, 1] - b[:, 1])
         score = difference_result("mean score", a[judged, 1], b[judged, 1], groups=codes[judged], least=least)
         score = score.model_copy(update={"unscored": int((~judged).sum())})
-        return GroupDifference(first=first, second=second, with_errors=share, score=score)
+        return PairedGroups(first=first, second=second, with_errors=share, score=score)
 
 
 def results_by(pairs: Iterable[tuple[Sample, Judgement]], column: str) -> ColumnResult:

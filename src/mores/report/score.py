@@ -11,7 +11,7 @@ from typing import Any
 from mores.culture import language_name, region_name
 from mores.formatting import count, number, points, show_failures, show_score, to
 from mores.metric.folder import ScoreRun
-from mores.metric.groups import PLACE_NAMES, ColumnResult, ColumnTally, GroupDifference
+from mores.metric.groups import PLACE_NAMES, ColumnResult, ColumnTally, PairedGroups
 from mores.metric.summary import ScoreSummary, ScoreTally, State, errors, lacks_certainty, state, weak_because
 from mores.report.base.blocks import Caution, Fold, PageBlock
 from mores.report.base.charts import Amounts, IntervalRow, Intervals, Stack, StackPart, Stacks
@@ -175,7 +175,7 @@ def column_tables(result: ColumnResult) -> list[Grid]:
     return tables
 
 
-def _compared(result: ColumnResult, difference: GroupDifference) -> str:
+def _compared(result: ColumnResult, difference: PairedGroups) -> str:
     return " less ".join(group_name(result.column, name) for name in (difference.first, difference.second))
 
 
