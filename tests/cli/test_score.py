@@ -95,7 +95,7 @@ def test_a_folder_holds_one_run(mores: Run) -> None:
     assert score().returncode == 0
     before = Path("o/judgements.jsonl").read_bytes()
     assert "2 known already" in score().stderr
-    put("other.jsonl", [{"id": "a", "text": "Another text under the same id."}])
+    put("other.jsonl", [{"id": "a", "text": "Another text under the same id.", "language": "de"}])
     for done, fields in (
         (score("--style", "fenced"), "prompt"),
         (mores("score", "t.jsonl", "--out", "o", "--model", "fake:first-word"), "model"),
@@ -120,7 +120,7 @@ def test_other_texts_of_the_same_name_are_another_run(mores: Run) -> None:
 
 def test_a_run_of_another_search_is_kept_before_anything_is_searched_for(mores: Run) -> None:
     put("t.jsonl", ROWS)
-    put("other.jsonl", [{"id": "a", "text": "Another text under the same id."}])
+    put("other.jsonl", [{"id": "a", "text": "Another text under the same id.", "language": "de"}])
     score = partial(mores, "score", "t.jsonl", "--out", "o", "--model", "fake:clean")
     assert score("--evidence", "fake:echo").returncode == 0
     before = Path("o/judgements.jsonl").read_bytes()

@@ -15,6 +15,7 @@ from mores.metric.audit.run import AuditRun, audit_injections
 from mores.metric.folder import JUDGEMENTS, ScoreRun, open_score_run
 from mores.metric.frames import Judgements
 from mores.metric.metric import SINGLE, Metric, as_sample, make_metric
+from mores.metric.prompt import places_of
 from mores.metric.settings import AuditSettings, SampleLike, ScoreFileSettings, ScoreSettings
 from mores.metric.summary import summarise
 from mores.metric.texts import Lookup, Texts, check_style, judge_texts, make_lookup, open_texts
@@ -81,7 +82,8 @@ async def score_texts(
         settings["columns"] = {ours: theirs[0] for ours, theirs in texts.report.columns.items()}
     async with lookup.open(metric) if lookup else nullcontext() as grounding:
         # Whether the model gives log-probabilities is known only afterwards; the judgements say it.
-        fields = {name: value for name, value in metric.signature().items() if name != "p"}
+        placed = any(map(places_of, texts.samples()))
+        fields = {name: value for name, value in metric.signature(placed=placed).items() if name != "p"}
         signature = Signature({"data": texts.revision(), **fields})
         plan = Plan(
             kind="score",
