@@ -206,10 +206,9 @@ class TableReport(Record):
 
     def __str__(self) -> str:
         rows = f"{self.rows:,} row" + ("s" if self.rows != 1 else "")
-        chat = "instruction" if "text" in self.columns else "text and instruction"
-        names = {MESSAGES.name: chat}
-        shown = {} if self.log else self.columns
-        parts = [f"{names.get(ours, ours)} ← {' or '.join(theirs)}" for ours, theirs in shown.items()]
+        names = {MESSAGES.name: "instruction" if "text" in self.columns else "text and instruction"}
+        shown = [] if self.log else sorted(self.columns.items(), key=lambda pair: pair[0] not in ("text", *names))
+        parts = [f"{names.get(ours, ours)} ← {' or '.join(theirs)}" for ours, theirs in shown]
         log = f" of a log of {self.log}" if self.log else ""
         text = f"{self.name}, {rows}{log}" + (f": {', '.join(parts)}" if parts else "")
         lost = tuple(name for name in self.unread if name not in self.kept)

@@ -143,9 +143,7 @@ class _Counted:
 
 
 def column_tables(result: ColumnResult) -> list[Grid]:
-    """Return the texts by a column, and the differences of its groups where texts are paired; none of one group."""
-    if len(result.groups) < 2:
-        return []
+    """Return the texts by a column, and the differences of its groups where texts are paired."""
     rows: list[Row] = [
         (
             group_name(result.column, group.name),
@@ -182,9 +180,8 @@ def _compared(result: ColumnResult, difference: PairedGroups) -> str:
 def _folds(counted: _Counted, asked: Sequence[tuple[ColumnResult, list[Grid]]]) -> Iterator[PageBlock]:
     """Yield the charts and tables of the groups; those that were asked for come first, and are open."""
     for result, tables in asked:
-        if tables:
-            body = [*_charts(result), tables[0], *_difference_chart(result), *tables[1:]]
-            yield Fold(tables[0].title, body, opened=True)
+        body = [*_charts(result), tables[0], *_difference_chart(result), *tables[1:]]
+        yield Fold(tables[0].title, body, opened=True)
     names = Counter[str]()
     for (name, _), n in counted.types.items():
         names[name] += n
@@ -193,8 +190,9 @@ def _folds(counted: _Counted, asked: Sequence[tuple[ColumnResult, list[Grid]]]) 
         severities = {severity.value: counted.tally.summary().errors[severity] for severity in SEVERITIES}
         yield Fold(table.title, [Amounts("Errors by severity", severities), table])
     for column in counted.by.values():
-        if not column.paired and (tables := column_tables(result := column.result())):
-            yield Fold(tables[0].title, [*_charts(result)[:1], *tables])
+        if not column.paired and len((result := column.result()).groups) > 1:
+            table = column_tables(result)[0]
+            yield Fold(table.title, [*_charts(result)[:1], table])
 
 
 def _charts(result: ColumnResult) -> list[PageBlock]:
