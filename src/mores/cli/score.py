@@ -21,21 +21,16 @@ from mores.formatting import money
 from mores.gate import TextGate
 from mores.io import real_path, split_log
 from mores.metric.settings import LineSettings, ScoreFileSettings
-from mores.report.settings import ColumnSettings, DryRunSettings, OutputSettings
+from mores.report.settings import DryRunSettings, TextOutputSettings
 
 if TYPE_CHECKING:
     from mores.metric import Metric
     from mores.metric.texts import Lookup, Texts
 
 
-@command(ScoreFileSettings, LineSettings, TextGate, DryRunSettings, ColumnSettings, OutputSettings)
+@command(ScoreFileSettings, LineSettings, TextGate, DryRunSettings, TextOutputSettings)
 def score(
-    settings: ScoreFileSettings,
-    lines: LineSettings,
-    gate: TextGate,
-    dry: DryRunSettings,
-    columns: ColumnSettings,
-    output: OutputSettings,
+    settings: ScoreFileSettings, lines: LineSettings, gate: TextGate, dry: DryRunSettings, output: TextOutputSettings
 ) -> None:
     """Find the cultural errors in TEXTS, with a model as the judge.
 
@@ -59,7 +54,7 @@ def score(
     texts = [str(text) for text in (settings.texts if isinstance(settings.texts, tuple) else (settings.texts,))]
     _check_inputs(texts, lines, settings, output)
     metric = make_metric(settings.model, settings, settings.report)
-    work = _Work(metric, make_lookup(settings, metric), gate, dry.dry_run, output, lines, columns.by)
+    work = _Work(metric, make_lookup(settings, metric), gate, dry.dry_run, output, lines)
     path, format_ = split_log(lines.log) if lines.log else (texts[0] if texts else "", settings.format)
     systems, failed = (*lines.systems, *texts) if lines.systems else (), []
     for system in systems or (path,):  # refused at once: all of it would otherwise fail only after a run
@@ -90,9 +85,8 @@ class _Work:
     lookup: Lookup | None
     gate: TextGate
     dry_run: bool
-    output: OutputSettings
+    output: TextOutputSettings
     lines: LineSettings
-    by: tuple[str, ...]
 
     def score(self, opened: AbstractContextManager[Texts], out: str | Path | None) -> None:
         """Judge the texts, and show the result."""
@@ -103,7 +97,7 @@ class _Work:
         with ExitStack() as stack:
             source = stack.enter_context(opened)
             check_style(self.metric, source, self.lookup)
-            source.find_columns(self.by)  # before anything is sent
+            source.find_columns(self.output.by)  # before anything is sent
             stack.enter_context(asking(self.metric.asker))
             if self.dry_run:
                 self._estimate(source)
@@ -115,10 +109,10 @@ class _Work:
             if not piped:
                 click.echo(f"wrote {scored.path}", err=True)
                 hint_at_failures(scored.manifest.failures)
-            summary, by_line = scored.result, bool(self.lines.systems)
+            summary, by_line, by = scored.result, bool(self.lines.systems), self.output.by
             data = summary.model_dump(mode="json") | {"left_out": source.bad}
-            data |= {"by": {name: scored.by(name).model_dump(mode="json") for name in self.by}} if self.by else {}
-            show_document(describe(scored, self.by), self.output, data, () if by_line else None, stderr=piped)
+            data |= {"by": {name: scored.by(name).model_dump(mode="json") for name in by}} if by else {}
+            show_document(describe(scored, by), self.output, data, () if by_line else None, stderr=piped)
             if by_line and not self.output.json:
                 for line in score_lines(scored, source.count + source.bad, self.lines.only_system):
                     click.echo(f"{Path(source.name).name}\t{line}")
@@ -144,7 +138,7 @@ class _Work:
 
 
 def _check_inputs(
-    texts: Sequence[str], lines: LineSettings, settings: ScoreFileSettings, output: OutputSettings
+    texts: Sequence[str], lines: LineSettings, settings: ScoreFileSettings, output: TextOutputSettings
 ) -> None:
     """Refuse texts that are given in no way, or in two."""
     ways = bool(texts and not lines.systems) + bool(lines.log) + bool(lines.systems)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from mores.errors import InputError
 from mores.metric.frames import FrameView
-from mores.metric.groups import ColumnResult, find_column, results_by
+from mores.metric.groups import ColumnResult, find_columns, results_by
 from mores.metric.summary import ScoreSummary, summarise
 from mores.run import Run, open_run
 from mores.types import Judgement, Sample
@@ -32,12 +32,11 @@ class ScoreRun(Run, FrameView):
             assert judgement.sample is not None, "the metric repeats the sample"
             yield judgement.sample, judgement
 
-    def find_columns(self, names: Iterable[str]) -> tuple[str, ...]:
+    def find_columns(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the columns of the texts that a person means; ConfigError where there is none of that name."""
-        names, columns = tuple(names), self.manifest.settings.get("columns")
+        columns = self.manifest.settings.get("columns")
         read = {ours: str(theirs) for ours, theirs in columns.items()} if isinstance(columns, dict) else {}
-        kept = dict.fromkeys(name for judgement in self.judgements() for name in judgement.metadata) if names else {}
-        return tuple(find_column(name, kept, read) for name in names)
+        return find_columns(names, self.pairs(), read)
 
     def by(self, column: str) -> ColumnResult:
         """Return the result by a column of the texts: the language, the region, or any other that their table has."""

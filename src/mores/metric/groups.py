@@ -8,7 +8,7 @@ a group for the same instruction count as their mean.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from math import isnan, nan
 
@@ -130,6 +130,14 @@ def value_of(sample: Sample, column: str) -> str:
     """Return what a text has in a column; empty where it has nothing."""
     value = getattr(sample, column) if column in PLACE_NAMES else sample.metadata.get(column)
     return "" if value is None else str(value)
+
+
+def find_columns(
+    names: Sequence[str], judged: Iterable[tuple[Sample, Judgement]], read: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """Return the columns of judged texts that a person means, as `find_column` does."""
+    kept = dict.fromkeys(column for sample, _ in judged for column in sample.metadata) if names else {}
+    return tuple(dict.fromkeys(find_column(name, kept, read or {}) for name in names))
 
 
 def find_column(name: str, kept: Collection[str], read: Mapping[str, str]) -> str:

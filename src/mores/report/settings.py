@@ -72,6 +72,10 @@ class OutputSettings(FileSettings, JsonSettings, table="output"):
     """What is shown of a run besides its tables, and where."""
 
 
+class TextOutputSettings(ColumnSettings, OutputSettings, table="output"):
+    """What is shown of judged texts besides their tables, and where."""
+
+
 class DryRunSettings(Settings):
     """Whether the work is done, or only estimated."""
 
