@@ -40,9 +40,11 @@ from mores.types import (
 
 KNOWN = (
     "use one of .jsonl, .ndjson, .json, .csv, .tsv, .tab, .xlsx, .parquet, .arrow, .feather, .txt, .md, .eval "
-    "or name the format: jsonl, json, csv, tsv, xlsx, parquet, arrow, text, inspect, texts, dataset, lm-eval"
+    "or name the format: jsonl, json, csv, tsv, xlsx, parquet, arrow, text, inspect, texts, dataset, lm-eval, "
+    "promptfoo"
 )
 PASSAGE = "expected 'text', and if you have them 'title', 'source' and 'date', all strings"
+NO_ANSWER = "the chat has no answer of an assistant; leave it out, or name the column of the text"
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: bool(text) and not text.isspace())
 any_file = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -192,7 +194,10 @@ def test_a_column_of_that_name_is_another_matter() -> None:
         ('{"txt": "x"}', "no field 'text', but 'txt'; rename it to 'text'"),
         ('{"Texxt": "x"}', "no field 'text', but 'Texxt'; rename it to 'text'"),
         ('{"Outputt": "x"}', "no field 'text', but 'Outputt'; rename it to 'text'"),
-        ('{"Text": "x", "TEXT": "y"}', "'Text' and 'TEXT' may each be the text; rename one to 'text'"),
+        (
+            '{"Text": "x", "TEXT": "y"}',
+            "'Text' and 'TEXT' may each be the text; say which one is: text=Text or text=TEXT",
+        ),
         ('{"text": "x", "instruciton": ""}', "no field 'instruction', but 'instruciton'; rename it to 'instruction'"),
         ('{"text": " "}', "the text is empty; fill in 'text' or remove the row"),
         ('{"text": null}', "the text is empty; fill in 'text' or remove the row"),
@@ -201,7 +206,15 @@ def test_a_column_of_that_name_is_another_matter() -> None:
         ('{"text": "x", "id": true}', "'id' is a boolean, not a string; put it in quotes"),
         ('{"text": "x", "id": 1.5}', "'id' is a number, not a string; put it in quotes"),
         ('{"text": "x", "lang": {}}', "'lang' is an object, not a string; put it in quotes"),
-        ('{"answer": "a", "response": "b"}', "'response' and 'answer' may each be the text; rename one to 'text'"),
+        (
+            '{"answer": "a", "response": "b"}',
+            "'response' and 'answer' may each be the text; say which one is: text=response or text=answer",
+        ),
+        (
+            '{"prompt": "p", "output": "a", "Answer": "b"}',
+            "'output' and 'Answer' may each be the text; say which one is: text=output or text=Answer",
+        ),
+        ('{"messages": [{"role": "user", "content": "x"}]}', NO_ANSWER),
         ('{"text": "x", "lang": "Germn"}', "unknown language 'Germn'; did you mean German (de)?"),
         ('{"text": "x", "country": "Irann"}', "unknown region 'Irann'; did you mean Iran (IR)?"),
         ('{"text": "x", "evidence": "y"}', "'evidence' is a string, not an array; write [{\"text\": …}]"),
@@ -298,7 +311,7 @@ def test_csv_messages(content: str, problem: str) -> None:
         (
             "log.json",
             "log.json: one JSON object; write an array of objects, or one object per line; "
-            "or, if it is a log, name the format: inspect",
+            "or, if it is a log, name the format: inspect, lm-eval, promptfoo",
         ),
         (
             "a.docx",

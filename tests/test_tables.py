@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.feather as feather
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -27,10 +28,11 @@ from mores.io.columns import TableColumn, Wanted
 from mores.io.rows import read_rows
 from mores.io.source import TableSource
 from mores.io.table import read_table
+from mores.metric.frames import frame_row
 from mores.rating.ratings import open_ratings
 from mores.studio.data.imports import read_table_rows
 from mores.studio.data.tables import to_csv, to_jsonl, to_parquet
-from mores.types import DEFAULT_INSTRUCTION, Judgement, Sample
+from mores.types import DEFAULT_INSTRUCTION, Failure, FailureKind, Judgement, Sample
 
 ROWS = [
     {"Question asked": "How do people marry?", "Model answer": "Guests wear white.", "Country": "Japan", "LANG": "en",
@@ -251,6 +253,66 @@ def test_frames(library: str) -> None:
     assert [sample[2] for sample in read(frame)] == [None, "KE"]
     judged = mores.score(frame, model="fake:clean")
     assert [judgement.text for judgement in judged] == [sample[1] for sample in SAMPLES]
+    with pytest.raises(InputError, match="DataFrame:1: no field 'text'; expected 'instruction' and 'text'; found 'id'"):
+        mores.score(module.DataFrame({"id": ["1", "2"]}), model="fake:clean")
+
+
+def test_the_frame_of_pandas_has_the_same_rows_and_index() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is no dependency")
+    frame = pandas.DataFrame(ROWS, index=["first", "second"])
+    frame = frame.assign(score=[1.5, 2.5], Notes=pandas.Timestamp("2026-01-02"))
+    judged = mores.score(frame, model="fake:first-word").to_pandas()
+    assert list(judged.index) == ["first", "second"]
+    assert list(judged["text"]) == list(frame["Model answer"])
+    assert list(judged["region"]) == ["JP", "KE"]
+    assert list(judged["score (table)"]) == [1.5, 2.5]
+    assert list(judged["Notes"]) == ["2026-01-02 00:00:00"] * 2
+    names = ["score", "state", "errors", "major", "minor", "quotes"]
+    assert judged.loc["first", names].tolist() == [-1.0, "errors", 1, 0, 1, "Guests"]
+    assert frame.join(judged[["quotes"]])["quotes"].tolist() == ["Guests", "The"]
+    series = pandas.Series(["One text.", "Another."], index=[7, 9])
+    assert list(mores.score(series, model="fake:clean").to_pandas().index) == [7, 9]
+
+
+def test_the_frame_of_polars_has_the_same_rows() -> None:
+    polars = pytest.importorskip("polars", reason="polars is no dependency")
+    put("a.csv", as_csv())
+    run = mores.score_file("a.csv", "fake:first-word", out="run", store=None)
+    frame = run.to_polars()
+    assert frame["text"].to_list() == [sample[1] for sample in SAMPLES]
+    assert frame["Notes"].to_list() == ["odd", None]
+    assert frame.equals(mores.score(polars.DataFrame(ROWS), "fake:first-word").to_polars().with_columns(frame["id"]))
+
+
+def test_a_row_of_a_frame() -> None:
+    failure = Failure(kind=FailureKind.EMPTY, reason="the model wrote nothing")
+    sample = Sample(id="1", text="x", region="JP", metadata={"Rater": 1, "score": 5})
+    row = frame_row(Judgement.of(sample, judge="j", failure=failure, notes=("a", "b")))
+    assert row == {
+        "id": "1",
+        "instruction": DEFAULT_INSTRUCTION,
+        "text": "x",
+        "language": None,
+        "region": "JP",
+        "Rater": 1,
+        "score (table)": 5,
+        "score": None,
+        "state": "failed",
+        "errors": 0,
+        "major": 0,
+        "minor": 0,
+        "quotes": "",
+        "explanation": None,
+        "failure": "the model wrote nothing",
+        "notes": "a; b",
+    }
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_needs_its_library(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mores.extras.find_spec", lambda _: None)
+    with pytest.raises(ConfigError, match=f"{library} must be installed for this: pip install {library}"):
+        getattr(mores.score(["x"], model="fake:clean"), f"to_{library}")()
 
 
 class Frame:
@@ -281,8 +343,8 @@ def test_the_report() -> None:
     put("weddings.csv", as_csv())
     report = check_samples("weddings.csv").report
     assert str(report) == (
-        "read 2 rows of weddings.csv: 'Model answer' as text, 'Question asked' as instruction, 'LANG' as language, "
-        "'Country' as region; not read: 'Notes', 'Rater'"
+        "weddings.csv, 2 rows: text ← Model answer, instruction ← Question asked, language ← LANG, "
+        "region ← Country; not read: Notes, Rater (kept)"
     )
     put("plain.csv", "id,text\n1,x\n")
     assert check_samples("plain.csv").report.is_plain
@@ -304,8 +366,15 @@ def test_named_columns() -> None:
 
 def test_two_columns_that_may_be_the_same() -> None:
     put("a.csv", "Response,Answer\nx,y\n")
-    with pytest.raises(InputError, match="'Response' and 'Answer' may each be the text; rename one to 'text'"):
+    with pytest.raises(InputError, match="'Response' and 'Answer' may each be the text; say which one is") as caught:
         read("a.csv")
+    assert caught.value.setting == "columns"
+    put("a.csv", "Prompt,output,Model answer\nq,gold,x\nq,gold,y\n")
+    with pytest.raises(InputError, match=r"a\.csv:2: 'output' and 'Model answer' may each be the text"):
+        check_samples("a.csv")  # at once, not as a bad row of many
+    assert [sample.text for sample in read_samples("a.csv", columns={"text": "Model answer"})] == ["x", "y"]
+    put("a.csv", "output,Answer\n,x\ny,\n")
+    assert [sample.text for sample in read_samples("a.csv")] == ["x", "y"]
 
 
 def test_extra_columns_come_back_from_our_own_files() -> None:
@@ -315,6 +384,82 @@ def test_extra_columns_come_back_from_our_own_files() -> None:
     plain = Judgement.of(Sample(id="1", text="x"), judge="j", score=1.0)
     assert "metadata" not in plain.model_dump()
     assert "metadata" not in Sample(id="1", text="x").model_dump()
+
+
+# Chats
+
+CHATS: list[dict[str, Any]] = [
+    {  # as OpenAI and Hugging Face write them
+        "id": "a",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "How do people marry?"},
+            {"role": "assistant", "content": "Guests wear white."},
+        ],
+        "Country": "Japan",
+        "Rater": "Ann",
+    },
+    {
+        "id": "b",
+        "messages": [
+            {"role": "user", "content": "Hello"},
+            {"role": "assistant", "content": "Hi!"},
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": "Who pays?"}, {"type": "image_url", "image_url": {}}],
+            },
+            {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
+            {"role": "assistant", "content": "The groom."},
+            {"role": "user", "content": "Thank you"},
+        ],
+    },
+]
+SHARED = [  # as ShareGPT writes them
+    {"id": "a", "conversations": [{"from": "human", "value": "How do people marry?"}, {"from": "gpt", "value": "x"}]}
+]
+LONG_CHAT = "User: Hello\n\nAssistant: Hi!\n\nUser: Who pays?"
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "parquet", "csv"])
+def test_chats(suffix: str) -> None:
+    if suffix == "jsonl":
+        put("a.jsonl", "\n".join(map(json.dumps, CHATS)))
+    elif suffix == "json":
+        put("a.json", json.dumps(CHATS))
+    elif suffix == "parquet":
+        pq.write_table(pa.Table.from_pylist([CHATS[0]]), "a.parquet")
+    else:
+        table = io.StringIO()
+        rows = [[chat["id"], chat.get("Country"), json.dumps(chat["messages"])] for chat in CHATS]
+        csv.writer(table).writerows([["id", "Country", "Messages"], *rows])
+        put("a.csv", table.getvalue())
+    samples = list(read_samples(f"a.{suffix}"))
+    pairs = [(sample.instruction, sample.text, sample.region) for sample in samples]
+    expected = [("Be brief.\n\nHow do people marry?", "Guests wear white.", "JP"), (LONG_CHAT, "The groom.", None)]
+    assert pairs == expected[: len(samples)]
+    assert "text and instruction ← " in str(check_samples(f"a.{suffix}").report)
+
+
+def test_chats_of_sharegpt_and_in_memory() -> None:
+    put("a.json", json.dumps(SHARED))
+    (sample,) = read_samples("a.json")
+    assert (sample.instruction, sample.text) == ("How do people marry?", "x")
+    assert "text and instruction ← conversations" in str(check_samples("a.json").report)
+    judged = mores.score(CHATS, model="fake:clean")
+    assert [judgement.text for judgement in judged] == ["Guests wear white.", "The groom."]
+    assert judged[0].metadata == {"Rater": "Ann"}
+
+
+def test_a_text_beside_a_chat() -> None:
+    asked = {"role": "user", "content": "Who pays?"}
+    rows = [
+        {"messages": [asked], "response": "The groom."},
+        {"messages": [asked, {"role": "assistant", "content": "Nobody."}], "response": "The groom."},
+        {"prompt": [asked], "completion": [{"role": "assistant", "content": "The groom."}]},  # as TRL writes them
+    ]
+    assert [(s.instruction, s.text) for s in read_samples(rows)] == [("Who pays?", "The groom.")] * 3
+    (sample,) = read_samples([{"text": "x", "messages": "about weddings"}])
+    assert (sample.instruction, sample.metadata) == (DEFAULT_INSTRUCTION, {"messages": "about weddings"})
 
 
 # Missing values
@@ -337,7 +482,7 @@ def test_what_is_missing_is_reported() -> None:
     put("a.csv", "text,Country\nx,NA\ny,NA\nz,Kenya\n")
     report = check_samples("a.csv").report
     assert report.missing == {"region": {"NA": 2}}
-    assert str(report) == "read 3 rows of a.csv: 'text' as text, 'Country' as region; 'NA' is no region (2)"
+    assert str(report) == "a.csv, 3 rows: text ← text, region ← Country; 'NA' is no region (2)"
 
 
 def test_namibia_and_min_nan_in_typed_tables() -> None:

@@ -95,7 +95,7 @@ def test_a_folder_holds_one_run(mores: Run) -> None:
     assert score().returncode == 0
     before = Path("o/judgements.jsonl").read_bytes()
     assert "2 known already" in score().stderr
-    put("other.jsonl", [{"id": "a", "text": "Another text under the same id."}])
+    put("other.jsonl", [{"id": "a", "text": "Another text under the same id.", "language": "de"}])
     for done, fields in (
         (score("--style", "fenced"), "prompt"),
         (mores("score", "t.jsonl", "--out", "o", "--model", "fake:first-word"), "model"),
@@ -120,7 +120,7 @@ def test_other_texts_of_the_same_name_are_another_run(mores: Run) -> None:
 
 def test_a_run_of_another_search_is_kept_before_anything_is_searched_for(mores: Run) -> None:
     put("t.jsonl", ROWS)
-    put("other.jsonl", [{"id": "a", "text": "Another text under the same id."}])
+    put("other.jsonl", [{"id": "a", "text": "Another text under the same id.", "language": "de"}])
     score = partial(mores, "score", "t.jsonl", "--out", "o", "--model", "fake:clean")
     assert score("--evidence", "fake:echo").returncode == 0
     before = Path("o/judgements.jsonl").read_bytes()
@@ -167,6 +167,67 @@ def test_a_line_of_judgements_can_be_read_alone(mores: Run) -> None:
     put("t.jsonl", [{**ROWS[0], "text": "Kraut"}, ROWS[1]])
     changed = mores("show", "t.jsonl", written())
     assert "'a' was another text when it was judged" in changed.stderr
+
+
+WEDDINGS = """Nr,Question asked,Answer,Country,Model
+1,How do people marry?,Guests wear white.,Japan,A
+2,Who pays?,The groom.,Kenya,A
+3,How do people marry?,Both sign.,Japan,B
+4,Who pays?,Nobody.,Kenya,B
+"""
+
+
+def test_a_table_of_a_person(mores: Run) -> None:
+    Path("weddings.csv").write_text(WEDDINGS)
+    arguments = ("score", "weddings.csv", "--model", "fake:first-word", "--out", "run")
+    done = mores(*arguments, "--by", "model", "--by", "country", "--figures", "figures", "--html", "page.html")
+    assert done.returncode == 0, done.stderr
+    read = "text ← Answer, instruction ← Question asked, region ← Country; not read: Nr, Model (kept)"
+    assert done.stderr.splitlines()[0] == f"weddings.csv, 4 rows: {read}"
+    assert "no instruction" not in done.stderr
+    assert ["A", "2", "2", "100.0%"] in [line.split()[:4] for line in done.stdout.splitlines()]
+    assert "A less B      2" in done.stdout
+    assert ["Kenya", "2"] in [line.split()[:2] for line in done.stdout.splitlines()]
+    page = Path("page.html").read_text("utf-8")
+    assert read in page
+    assert "Differences of texts with errors, by Model" in page
+    names = {path.name for path in Path("figures").iterdir()}
+    charts = ("texts-with-errors", "mean-score", "errors-by-severity", "differences-of-texts-with-errors")
+    assert {f"{chart}-by-model.{kind}" for chart in charts for kind in ("svg", "pdf", "csv")} <= names
+    assert {"texts-by-region.tex", "paired-differences-by-model.tex"} <= names
+    assert not any(name.partition(".")[0].endswith("-2") for name in names)
+    shown = mores("show", "run", "--by", "Model", "--json")
+    groups = json.loads(shown.stdout)["by"]["Model"]["groups"]
+    assert [(group["name"], group["counts"]["n"], group["score"]["value"]) for group in groups] == [
+        ("A", 2, -1.0),
+        ("B", 2, -1.0),
+    ]
+    printed = json.loads(mores(*arguments, "--by", "Country", "--json").stdout)
+    assert printed["by"]["Country"]["differences"] == []  # no instruction is asked about both
+    assert "Texts by Model" in mores("show", "run/judgements.jsonl", "--by", "model").stdout
+
+
+def test_a_column_to_group_by_that_is_not_there_is_found_out_first(mores: Run) -> None:
+    Path("weddings.csv").write_text(WEDDINGS)
+    done = mores("score", "weddings.csv", "--model", "fake:clean", "--by", "Modell")
+    assert done.returncode == 2
+    assert "no column 'Modell' to group by; did you mean 'Model'? there are language, region, Nr, Model" in done.stderr
+    assert done.stderr.rstrip().endswith("(--by)")
+    assert not results()
+    mores("audit", "injection", "--model", "fake:clean", "--limit", "1", "--out", "audit")
+    assert "only runs of mores score are shown by a column" in mores("show", "audit", "--by", "Model").stderr
+
+
+def test_columns_that_compete_and_the_default_instruction(mores: Run) -> None:
+    Path("a.csv").write_text("output,Answer\nx,gold\ny,gold\n")
+    done = mores("score", "a.csv", "--model", "fake:clean")
+    assert (
+        "a.csv:2: 'output' and 'Answer' may each be the text; say which one is: text=output or text=Answer (--columns)"
+    ) in done.stderr
+    done = mores("score", "a.csv", "--model", "fake:clean", "--columns", "text=output", "--html", "page.html")
+    told = "“Generate a culturally correct text.”"
+    assert f"no instruction in 2 of 2 texts: the judge is told {told}" in done.stderr
+    assert f"{told} for 2 texts that had none" in Path("page.html").read_text("utf-8")
 
 
 def test_stdin_to_stdout(mores: Run) -> None:

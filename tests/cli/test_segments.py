@@ -71,7 +71,11 @@ def test_references_are_evidence(mores: Run) -> None:
         (["-t", "none.txt"], 1, "none.txt: no such file"),
         (["-t", "blank.txt"], 1, "blank.txt: contains no text"),
         (["-t", "latin.txt"], 1, "latin.txt:2: not valid UTF-8"),
-        (["--from", "helm:log.json"], 2, "write inspect:LOG.eval or lm-eval:SAMPLES.jsonl (--from)"),
+        (
+            ["--from", "helm:log.json"],
+            2,
+            "write inspect:LOG.eval, lm-eval:SAMPLES.jsonl or promptfoo:RESULTS.json (--from)",
+        ),
         (["--from", "inspect:none.eval"], 1, "none.eval: no such file"),
     ],
 )

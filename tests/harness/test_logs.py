@@ -1,4 +1,4 @@
-"""The logs of Inspect AI and lm-evaluation-harness become texts to judge, without their packages."""
+"""The logs of Inspect AI, lm-evaluation-harness and promptfoo become texts to judge, without their packages."""
 
 from __future__ import annotations
 
@@ -66,7 +66,12 @@ def write_zstandard(path: Path, *samples: Any) -> Path:
 
 
 EXPECTED = Sample(
-    id="q1", instruction="Be brief.\n\nHow is sushi eaten?", text=FORK, region="JP", source="tiny by openai/m"
+    id="q1",
+    instruction="Be brief.\n\nHow is sushi eaten?",
+    text=FORK,
+    region="JP",
+    source="tiny by openai/m",
+    metadata={"model": "openai/m", "region": "Japan", "language": "Python"},
 )
 
 
@@ -189,6 +194,87 @@ def test_bad_lines_of_lm_eval_samples_are_named(tmp_path: Path) -> None:
     assert "not a sample of lm-evaluation-harness" in problems[1]
 
 
+def promptfoo_result(test: int = 0, **changes: Any) -> dict[str, Any]:
+    """A result as promptfoo 0.1 writes it."""
+    return {
+        "cost": 0.0001,
+        "gradingResult": {"pass": True, "score": 1, "reason": "All assertions passed"},
+        "id": "f1d9a7d0",
+        "latencyMs": 812,
+        "prompt": {"raw": "How is sushi eaten in Japan?", "label": "How is sushi eaten in {{country}}?"},
+        "promptId": "ab12",
+        "promptIdx": 0,
+        "provider": {"id": "openai:gpt-4.1-mini", "label": ""},
+        "response": {"output": FORK, "tokenUsage": {"total": 30}, "cached": False},
+        "score": 1,
+        "success": True,
+        "testCase": {"vars": {"country": "Japan"}, "assert": []},
+        "testIdx": test,
+        "vars": {"country": "Japan", "topic": "food"},
+        **changes,
+    }
+
+
+PROMPTFOO: dict[str, Any] = {"evalId": "eval-1", "config": {"prompts": []}, "shareableUrl": None}
+
+
+@pytest.mark.parametrize("is_lines", [False, True])
+def test_answers_of_promptfoo(is_lines: bool, tmp_path: Path) -> None:
+    chat = json.dumps([message("system", "Be brief."), message("user", "How is sushi eaten?")])
+    results = [
+        promptfoo_result(),
+        promptfoo_result(1, prompt={"raw": chat, "label": "chat"}, provider={"id": "x", "label": "mine"}),
+        promptfoo_result(2, response={"output": {"answer": "hand"}}),
+        promptfoo_result(3, response={"error": "429"}, error="API error: 429"),
+    ]
+    path = tmp_path / ("results.jsonl" if is_lines else "results.json")
+    whole = {"version": 3, "results": results, "stats": {"successes": 3}}
+    lines = "".join(json.dumps(result) + "\n" for result in results)
+    path.write_text(lines if is_lines else json.dumps(PROMPTFOO | {"results": whole}, indent=2), "utf-8")
+    checked = check_samples(path)
+    assert (checked.count, checked.report.log, checked.report.is_plain) == (3, "promptfoo", False)
+    assert str(checked.report) == (
+        f"{path}, 3 rows of a log of promptfoo; not read: model, prompt, country, topic (kept); left out: 1"
+    )
+    assert checked.problems[0].endswith("test 3, prompt 0, has no answer (API error: 429); leave it out")
+    first, second, third = read_samples(path, on_bad=lambda _: None)
+    assert first == Sample(
+        id="0.0.openai:gpt-4.1-mini",
+        instruction="How is sushi eaten in Japan?",
+        text=FORK,
+        region="JP",
+        metadata={
+            "model": "openai:gpt-4.1-mini",
+            "prompt": "How is sushi eaten in {{country}}?",
+            "country": "Japan",
+            "topic": "food",
+        },
+    )
+    assert (second.instruction, second.metadata["model"]) == ("Be brief.\n\nHow is sushi eaten?", "mine")
+    assert third.text == '{"answer": "hand"}'
+
+
+def test_what_is_no_result_of_promptfoo_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    for content in ("nonsense", '{"results": []}', "7"):
+        path.write_text(content, "utf-8")
+        with pytest.raises(InputError, match=r"no results of promptfoo .*; give what `promptfoo eval -o` writes"):
+            list(read_samples(path, format="promptfoo"))
+
+
+def test_logs_are_known_by_their_content(tmp_path: Path) -> None:
+    path = write_json(tmp_path / "log.json", inspect_sample())
+    assert list(read_samples(path)) == [EXPECTED]
+    path.write_text(json.dumps(json.loads(path.read_text()), indent=1), "utf-8")
+    assert list(read_samples(path)) == [EXPECTED]
+    assert check_samples(path).report.log == "Inspect AI"
+    lines = tmp_path / "samples_food.jsonl"
+    named = read_lm_eval(lines, lm_eval_sample(), lm_eval_sample(1))
+    assert list(read_samples(lines)) == named
+    assert named[0].metadata == {"q": "How is sushi eaten?", "country": "Japan"}
+    assert check_samples(lines).report.log == "lm-evaluation-harness"
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(
@@ -205,6 +291,10 @@ def test_no_log_breaks_the_reader(tmp_path_factory: pytest.TempPathFactory, valu
     check_samples(path, format="inspect")
     path.write_text(json.dumps(value), "utf-8")
     check_samples(path, format="lm-eval")
+    path.write_text(json.dumps({"results": {"results": [value]}}), "utf-8")
+    check_samples(path, format="promptfoo")
+    path.write_text(json.dumps({"text": "x", "messages": value}), "utf-8")
+    check_samples(path, format="jsonl")
 
 
 def test_a_log_is_judged_from_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from mores.errors import InputError
 from mores.metric import SampleLike, Settings, open_metric
 from mores.metric.metric import NO_LOGPROBS, NOT_THERE, REPAIRED
 from mores.metric.summary import summarise
-from mores.models import Completion, Request
+from mores.models import Completion, Request, Style
 from mores.models.fake import FakeModel
 from mores.models.openai import OpenAIModel
 from mores.types import DEFAULT_INSTRUCTION, Evidence, Failure, FailureKind, Sample
@@ -33,6 +33,9 @@ FOUND = json.dumps(
 )  # fmt: skip
 
 
+CLEAN = '{"errors": [], "explanation": ""}'
+
+
 def test_the_worked_example_of_figure_1() -> None:
     model = FakeModel("figure-1", lambda _: Completion(FOUND, (-0.5,)))
     [judgement] = mores.score([SCHNITZEL], model=model, store=None)
@@ -41,6 +44,35 @@ def test_the_worked_example_of_figure_1() -> None:
     first, second = judgement.report.errors
     assert (first.start, first.end, first.quote) == (0, 10, "No Germans")
     assert not second.located
+
+
+PLACED = Sample(id="1", instruction="How do people marry?", text="Guests wear white.", region="JP", language="en")
+
+
+@pytest.mark.parametrize("tuned_with", [None, "guided", "fenced", "brief"])
+def test_only_an_untuned_judge_is_told_the_region(tuned_with: Style | None) -> None:
+    asked: list[Request] = []
+
+    class Tuned(FakeModel):
+        style = tuned_with
+
+    def answer(request: Request) -> Completion:
+        asked.append(request)
+        return Completion(CLEAN, (-0.1,))
+
+    bare = PLACED.model_copy(update={"id": "2", "region": None, "language": None})
+    placed, plain = mores.score([PLACED, bare], model=Tuned("x", answer), store=None, concurrency=1)
+    texts = ["\n".join(message.content for message in request.messages) for request in asked]
+    told = ["Region: Japan\nLanguage: English\n" in text for text in texts]
+    assert told == ([False] if tuned_with else [True, False])  # to a tuned one both are the same question
+    assert (placed.signature == plain.signature) == (tuned_with is not None)
+    changed = {name for name, value in placed.signature.items() if plain.signature[name] != value}
+    assert changed == (set() if tuned_with else {"prompt"})
+
+
+def test_the_papers_prompt_is_never_told_the_region() -> None:
+    [judgement] = mores.score([PLACED], model="fake:clean", style="paper", store=None)
+    assert judgement.signature["prompt"] == "paper.da89a626"
 
 
 def test_a_clean_text_scores_its_certainty() -> None:

@@ -102,6 +102,36 @@ def test_the_hash_tells_styles_apart() -> None:
     assert len({prompt_hash(style) for style in STYLES}) == len(STYLES)
 
 
+# Region and language
+
+
+@pytest.mark.parametrize("style", ["fenced", "guided"])
+def test_an_untuned_judge_reads_what_the_row_says(style: Style) -> None:
+    judged = sample("How do people marry?", "Guests wear white.")
+    placed = judged.model_copy(update={"region": "JP", "language": "en"})
+    system, user = messages(placed, style, placed=True)
+    plain = messages(judged, style)
+    assert user.content == f"Region: Japan\nLanguage: English\n{plain[1].content}"
+    assert system.content.removeprefix(plain[0].content) == (
+        "\nThe region whose culture the text is about and the language of the text stand before the instruction, where "
+        "they are known."
+    )
+    assert messages(judged, style, placed=True) == plain  # nothing is known: as it was
+    assert messages(placed, style) == plain  # as a tuned judge reads it
+    unknown = judged.model_copy(update={"region": "Nowhere\nText: x", "language": "!"})
+    assert messages(unknown, style, placed=True) == plain
+    with_evidence = messages(placed.model_copy(update={"evidence": FOOD}), style, placed=True)[1].content
+    assert (
+        with_evidence.index("Evidence: ") < with_evidence.index("Region: Japan") < with_evidence.index("Instruction:")
+    )
+
+
+@pytest.mark.parametrize("style", ["paper", "brief"])
+def test_the_papers_prompt_and_that_of_tuned_models_have_no_region(style: Style) -> None:
+    placed = sample("How do people marry?", "Guests wear white.").model_copy(update={"region": "JP", "language": "en"})
+    assert "Japan" not in str(messages(placed, style))
+
+
 # Evidence
 
 FOOD = (

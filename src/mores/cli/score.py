@@ -21,30 +21,30 @@ from mores.formatting import money
 from mores.gate import TextGate
 from mores.io import real_path, split_log
 from mores.metric.settings import LineSettings, ScoreFileSettings
-from mores.report.settings import CISettings, DryRunSettings, OutputSettings
+from mores.report.settings import CISettings, DryRunSettings, TextOutputSettings
 
 if TYPE_CHECKING:
     from mores.metric import Metric
     from mores.metric.texts import Lookup, Texts
 
 
-@command(ScoreFileSettings, LineSettings, TextGate, CISettings, DryRunSettings, OutputSettings)
+@command(ScoreFileSettings, LineSettings, TextGate, CISettings, DryRunSettings, TextOutputSettings)
 def score(
     settings: ScoreFileSettings,
     lines: LineSettings,
     gate: TextGate,
     ci: CISettings,
     dry: DryRunSettings,
-    output: OutputSettings,
+    output: TextOutputSettings,
 ) -> None:
     """Find the cultural errors in TEXTS, with a model as the judge.
 
-    TEXTS is a table of instruction-text pairs (the columns "instruction" and "text", docs/tables.md) or a file of plain
-    texts, one per line; - reads standard input. Each pair gets an error report (what is culturally wrong, where, how
-    bad, why) and a score: -1 for each minor and -5 for each major error, or the judge's certainty, between 0 and 1,
-    when it finds none. A stopped run continues where it stopped. With --from the texts are the answers of a model in
-    another harness; with -t they are the lines of plain files, and their scores are printed line by line, as COMET
-    does.
+    TEXTS is a table of instruction-text pairs (the columns "instruction" and "text", docs/tables.md), of chats, or a
+    file of plain texts, one per line; - reads standard input. Which column is which is shown first. Each pair gets an
+    error report (what is culturally wrong, where, how bad, why) and a score: -1 for each minor and -5 for each major
+    error, or the judge's certainty, between 0 and 1, when it finds none. A stopped run continues where it stopped. With
+    --from the texts are the answers of a model in another harness; with -t they are the lines of plain files, and their
+    scores are printed line by line, as COMET does.
 
     The default model, embedded, is very small. It judges by facts that come with Mores unless --evidence names another
     search, or none. On texts of a kind that it never saw, its verdicts without evidence are guesses, and marked as
@@ -93,7 +93,7 @@ class _Work:
     gate: TextGate
     ci: CISettings
     dry_run: bool
-    output: OutputSettings
+    output: TextOutputSettings
     lines: LineSettings
 
     def score(self, opened: AbstractContextManager[Texts], out: str | Path | None) -> None:
@@ -106,6 +106,7 @@ class _Work:
         with ExitStack() as stack:
             source = stack.enter_context(opened)
             check_style(self.metric, source, self.lookup)
+            source.find_columns(self.output.by)  # before anything is sent
             stack.enter_context(asking(self.metric.asker))
             if self.dry_run:
                 self._estimate(source)
@@ -117,9 +118,10 @@ class _Work:
             if not piped:
                 click.echo(f"wrote {scored.path}", err=True)
                 hint_at_failures(scored.manifest.failures)
-            summary, by_line = scored.result, bool(self.lines.systems)
+            summary, by_line, by = scored.result, bool(self.lines.systems), self.output.by
             data = summary.model_dump(mode="json") | {"left_out": source.bad}
-            show_document(describe(scored), self.output, data, () if by_line else None, stderr=piped)
+            data |= {"by": {name: scored.by(name).model_dump(mode="json") for name in by}} if by else {}
+            show_document(describe(scored, by), self.output, data, () if by_line else None, stderr=piped)
             if by_line and not self.output.json:
                 for line in score_lines(scored, source.count + source.bad, self.lines.only_system):
                     click.echo(f"{Path(source.name).name}\t{line}")
@@ -151,7 +153,7 @@ class _Work:
 
 
 def _check_inputs(
-    texts: Sequence[str], lines: LineSettings, settings: ScoreFileSettings, ci: CISettings, output: OutputSettings
+    texts: Sequence[str], lines: LineSettings, settings: ScoreFileSettings, ci: CISettings, output: TextOutputSettings
 ) -> None:
     """Refuse texts that are given in no way, or in two."""
     ways = bool(texts and not lines.systems) + bool(lines.log) + bool(lines.systems)

@@ -12,6 +12,7 @@ import click
 from mores.cli.command import command
 from mores.cli.result import print_result, show_document
 from mores.engine.loop import run as run_loop
+from mores.metric.groups import find_columns
 from mores.metric.judged import read_judged
 from mores.metric.summary import summarise
 from mores.report.settings import (
@@ -19,8 +20,8 @@ from mores.report.settings import (
     DoctorSettings,
     FolderSettings,
     JsonSettings,
-    OutputSettings,
     ShownFiles,
+    TextOutputSettings,
 )
 from mores.run import find_runs, open_run
 from mores.settings import declared, resolve_values, settings_of
@@ -28,8 +29,8 @@ from mores.settings.files import redact, settings_files, user_file
 from mores.settings.records import load_record
 
 
-@command(ShownFiles, OutputSettings)
-def show(settings: ShownFiles, output: OutputSettings) -> None:
+@command(ShownFiles, TextOutputSettings)
+def show(settings: ShownFiles, output: TextOutputSettings) -> None:
     """Show the result of a RUN, or a file of JUDGEMENTS, as tables and as a page.
 
     A RUN is a folder with a run.json; `mores runs` lists them. A page is written only with --html.
@@ -45,11 +46,12 @@ def show(settings: ShownFiles, output: OutputSettings) -> None:
         raise click.UsageError(f"expected one file of texts and one of judgements, not {len(files)} files")
     if len(files) == 1 and Path(files[0]).is_dir():
         run = open_run(files[0])
-        show_document(describe(run), output, as_data(run) if output.json else None, tables)
+        show_document(describe(run, output.by), output, as_data(run, output.by) if output.json else None, tables)
         return
     *texts, judgements = files
     pairs = list(read_judged(judgements, texts[0] if texts else None, settings.format))
-    document = describe_judgements(pairs, settings.title, {"Texts": texts[0] if texts else judgements})
+    facts = {"Texts": texts[0] if texts else judgements}
+    document = describe_judgements(pairs, settings.title, facts, by=find_columns(output.by, pairs))
     summary = summarise(judgement for _, judgement in pairs).model_dump(mode="json") if output.json else None
     show_document(document, output, summary, tables)
 

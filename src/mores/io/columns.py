@@ -6,6 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, time
+from decimal import Decimal
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
@@ -44,10 +46,14 @@ class TableColumn:
     """`metadata` and `number` may be missing in many ways, see `MISSING`; a text or a choice is as it is written."""
     near: float = 0.0
     """How similar a name must be to count as misspelt, which is an error; 0 where none does."""
+    competes: bool = False
+    """Whether a guess counts as much as an alias: where a row has both, nobody can tell which one is meant."""
 
 
 LANGUAGE = TableColumn("language", ("lang",), ("language code", "lang code", "locale"), kind="metadata")
 REGION = TableColumn("region", ("country",), ("country code", "country name", "region code", "nation"), kind="metadata")
+MESSAGES = TableColumn("messages", ("conversations",))
+"""A chat: its last answer is the text, and what stands before it the instruction, where no other columns are them."""
 
 
 class ColumnMatch(NamedTuple):
@@ -103,10 +109,10 @@ class Wanted:
             found[column.name] = tuple(name for name in known if name in present and name not in taken)
         taken.update(name for theirs in found.values() for name in theirs)
         for column in open_columns:
-            if not found[column.name]:
+            if not found[column.name] or (column.competes and column.name not in present):
                 forms = dict.fromkeys(fold(name) for name in (column.name, *column.aliases, *column.guesses))
                 guessed = (name for form in forms for name in by_form.get(form, ()) if name not in taken)
-                found[column.name] = tuple(dict.fromkeys(guessed))
+                found[column.name] = tuple(dict.fromkeys((*found[column.name], *guessed)))
         taken.update(name for theirs in found.values() for name in theirs)
         others = tuple(name for name in dict.fromkeys(names) if name and name not in taken)
         match = ColumnMatch(found, others, {column: theirs[0] for column, theirs in found.items() if len(theirs) == 1})
@@ -175,7 +181,9 @@ class TableReport(Record):
     columns: dict[str, tuple[str, ...]]
     """The table's names of each column that was found, by ours."""
     unread: tuple[str, ...]
-    """Columns that were not read as anything; texts, numbers and truth values in them stay with the row."""
+    """Columns that were not read as anything."""
+    kept: tuple[str, ...] = ()
+    """Those of them whose texts, numbers and truth values stay with the row, and the fields of its metadata."""
     left_out: int = 0
     """Rows that could not be read."""
     problems: tuple[str, ...] = ()
@@ -186,19 +194,27 @@ class TableReport(Record):
     """Of its text, where it is not UTF-8."""
     delimiter: str = ""
     """Of its cells, where it is not that of the format."""
+    log: str = ""
+    """The program whose log it is, where its content tells."""
 
     @property
     def is_plain(self) -> bool:
         """Whether nothing needs to be said: all columns have our names, and nothing was guessed or left out."""
-        renamed = any(theirs != (ours,) for ours, theirs in self.columns.items())
-        return not (renamed or self.unread or self.left_out or self.missing or self.encoding or self.delimiter)
+        renamed = any(theirs != (ours,) or ours == MESSAGES.name for ours, theirs in self.columns.items())
+        guessed = self.encoding or self.delimiter or self.log
+        return not (renamed or self.unread or self.left_out or self.missing or guessed)
 
     def __str__(self) -> str:
         rows = f"{self.rows:,} row" + ("s" if self.rows != 1 else "")
-        parts = [" and ".join(map(repr, theirs)) + f" as {ours}" for ours, theirs in self.columns.items()]
-        text = f"read {rows} of {self.name}" + (f": {', '.join(parts)}" if parts else "")
-        if self.unread:
-            text += f"; not read: {listed(self.unread)}"
+        names = {MESSAGES.name: "instruction" if "text" in self.columns else "text and instruction"}
+        shown = [] if self.log else sorted(self.columns.items(), key=lambda pair: pair[0] not in ("text", *names))
+        parts = [f"{names.get(ours, ours)} ← {' or '.join(theirs)}" for ours, theirs in shown]
+        log = f" of a log of {self.log}" if self.log else ""
+        text = f"{self.name}, {rows}{log}" + (f": {', '.join(parts)}" if parts else "")
+        lost = tuple(name for name in self.unread if name not in self.kept)
+        for unread, fate in ((self.kept, "kept"), (lost, "not kept")):
+            more = f" and {len(unread) - MOST_NAMES:,} more" if len(unread) > MOST_NAMES else ""
+            text += f"; not read: {', '.join(unread[:MOST_NAMES])}{more} ({fate})" if unread else ""
         for column, words in self.missing.items():
             for word, count in words.items():
                 text += f"; {word!r} is no {column} ({count:,})"
@@ -218,6 +234,10 @@ class ColumnReader:
         self.rows = 0
         self.left_out = 0
         self.problems: list[str] = []
+        self.has_header = False
+        self.is_ambiguous = False
+        """Whether two columns of the table's header may be the same one, so that no other row is clear either."""
+        self._kept: dict[str, None] = {}
         self._seen: dict[tuple[str, ...], ColumnMatch] = {}
         self._missing: dict[str, Counter[str]] = {}
         self._may_miss = frozenset(column.name for column in wanted.columns if column.kind in ("metadata", "number"))
@@ -232,7 +252,7 @@ class ColumnReader:
         for name, count in counts.items():
             if count > 1 and name and (name in wanted or self.wanted.all_unique):
                 raise self._error(source, f"two columns {name!r}; rename one", line)
-        own = self.wanted.own
+        own, self.has_header = self.wanted.own, True
         self.is_untyped = source.is_untyped and not (own and tuple(names[: len(own)]) == own)
         return wanted
 
@@ -260,8 +280,10 @@ class ColumnReader:
             return column
         filled = [name for name in names if values.get(name) not in (None, "")]
         if len(filled) > 1:
+            self.is_ambiguous = self.has_header
             both = " and ".join(map(repr, filled))
-            raise InputError(f"{both} may each be the {column}; rename one to {column!r}", setting="columns")
+            ways = " or ".join(f"{column}={name}" for name in filled)
+            raise InputError(f"{both} may each be the {column}; say which one is: {ways}", setting="columns")
         return filled[0] if filled else names[0]
 
     def value(self, match: ColumnMatch, values: Mapping[str, Any], column: str) -> Any:
@@ -286,6 +308,10 @@ class ColumnReader:
                     kept[name] = value
             elif isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
                 kept[name] = value
+            elif isinstance(value, date | time | Decimal):
+                kept[name] = str(value)
+        if len(self._kept) < _CACHED:
+            self._kept.update(dict.fromkeys(kept))
         return kept
 
     def check_chosen(self, source: TableSource) -> None:
@@ -301,7 +327,7 @@ class ColumnReader:
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(str(error))
 
-    def report(self, source: TableSource, encoding: str = "", delimiter: str = "") -> TableReport:
+    def report(self, source: TableSource, encoding: str = "", delimiter: str = "", log: str = "") -> TableReport:
         """Return what was read so far."""
         columns = {
             name: tuple(dict.fromkeys(theirs for match in self._seen.values() for theirs in match.names[name]))
@@ -314,12 +340,14 @@ class ColumnReader:
             format=source.format or "",
             rows=self.rows,
             columns={name: theirs for name, theirs in columns.items() if theirs},
-            unread=tuple(name for name in others if name not in read),
+            unread=tuple(name for name in others if name not in read and (name != "metadata" or not self._kept)),
+            kept=tuple(self._kept),
             left_out=self.left_out,
             problems=tuple(self.problems),
             missing={name: dict(words) for name, words in self._missing.items()},
             encoding="" if encoding in ("", "utf-8", "utf_8") else encoding,
             delimiter="" if delimiter == {"csv": ",", "tsv": "\t"}.get(source.format or "") else delimiter,
+            log=log,
         )
 
 

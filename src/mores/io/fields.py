@@ -8,7 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from mores.errors import InputError
-from mores.io.columns import LANGUAGE, REGION, ColumnMatch, ColumnReader, TableColumn, Wanted
+from mores.io.columns import LANGUAGE, MESSAGES, REGION, ColumnMatch, ColumnReader, TableColumn, Wanted
+from mores.io.logs import as_chat, conversation, read_chat
 from mores.types import DEFAULT_INSTRUCTION, Evidence, Sample
 
 EVIDENCE = TableColumn("evidence")
@@ -20,18 +21,22 @@ COLUMNS = (
         ("model answer", "model output", "model response", "generated answer", "generated output", "answer text",
          "llm answer", "llm output", "llm response"),
         needed=True,
+        instead=MESSAGES.name,
         near=0.6,
+        competes=True,
     ),
     TableColumn(
         "instruction",
         ("prompt", "input", "question", "src"),
         ("question asked", "question text", "user prompt", "user question", "prompt text"),
         near=0.9,
+        competes=True,
     ),
     LANGUAGE,
     REGION,
     TableColumn("id"),
     TableColumn("source", kind="metadata"),
+    MESSAGES,
 )  # fmt: skip
 
 
@@ -59,14 +64,7 @@ class SampleReader(ColumnReader):
             if problem := self.wanted.problem(names, is_row=True):
                 raise InputError(problem, setting="columns")
             match = self.match(names)
-        text = self._string(match, values, "text")
-        if text is None:
-            raise InputError("the text is empty; fill in 'text' or remove the row")
-        instruction = self._string(match, values, "instruction") or DEFAULT_INSTRUCTION
-        if "instruction" not in match.single and "input" in match.names["instruction"]:
-            about = values.get("input")  # what an instruction is about, where a row has both, as in Alpaca's format
-            is_filled = isinstance(about, str) and about.strip() and values.get("instruction")
-            instruction = f"{instruction}\n{about}" if is_filled else instruction
+        instruction, text = self._pair(match, values)
         fields: dict[str, Any] = {"id": self._string(match, values, "id") or default_id}
         for column in ("language", "region", "source"):
             if column in match.names and (value := self._string(match, values, column)) is not None:
@@ -75,13 +73,30 @@ class SampleReader(ColumnReader):
             passages = self.value(match, values, EVIDENCE.name)
             if passages is not None and (isinstance(passages, list) or not is_table):
                 fields["evidence"] = tuple(_passages(passages))
-        if match.others and (extras := self._metadata(match, values)):
+        if (match.others or MESSAGES.name in match.single) and (extras := self._metadata(match, values)):
             fields["metadata"] = extras
         return Sample(text=text, instruction=instruction, **fields)
+
+    def _pair(self, match: ColumnMatch, values: Mapping[str, Any]) -> tuple[str, str]:
+        """Return the instruction and the text of a row: from their columns, or from a chat."""
+        text, instruction = self._string(match, values, "text"), self._string(match, values, "instruction")
+        if MESSAGES.name in match.single and (chat := as_chat(values[match.single[MESSAGES.name]])):
+            asked, answer = read_chat(chat, answered=text is not None)
+            text, instruction = text or answer, instruction or asked
+        if text is None:
+            raise InputError("the text is empty; fill in 'text' or remove the row")
+        instruction = instruction or DEFAULT_INSTRUCTION
+        if "instruction" not in match.single and "input" in match.names["instruction"]:
+            about = values.get("input")  # what an instruction is about, where a row has both, as in Alpaca's format
+            is_filled = isinstance(about, str) and about.strip() and values.get("instruction")
+            instruction = f"{instruction}\n{about}" if is_filled else instruction
+        return instruction, text
 
     def _metadata(self, match: ColumnMatch, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return what other columns say; an object of that name is that of a sample which Mores or others wrote."""
         within, extras = values.get("metadata"), self.extras(match, values)
+        if isinstance(words := values.get(MESSAGES.name), str) and not as_chat(words):
+            extras[MESSAGES.name] = words
         if isinstance(within, dict) and "metadata" in match.others:
             extras |= self.extras(ColumnMatch({}, tuple(map(str, within))), within)
         return extras
@@ -89,6 +104,8 @@ class SampleReader(ColumnReader):
     def _string(self, match: ColumnMatch, values: Mapping[str, Any], column: str) -> str | None:
         """Return a field's string; None when it is missing, null or blank."""
         value = self.value(match, values, column)
+        if column in ("text", "instruction") and not isinstance(value, str) and (chat := as_chat(value)):
+            value = read_chat(chat)[1] if column == "text" else conversation(chat)
         if value is None or isinstance(value, str):
             return value if value and not value.isspace() else None
         if column == "id" and isinstance(value, int) and not isinstance(value, bool):

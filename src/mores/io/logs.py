@@ -1,8 +1,8 @@
-"""The logs of other harnesses as rows of texts: Inspect AI's logs, and the samples of lm-evaluation-harness.
+"""Chats, and the logs of other harnesses as rows of texts: of Inspect AI, lm-evaluation-harness and promptfoo.
 
-Their packages are not needed. Both write NaN into their JSON, which only `json` reads. What a model was asked is the
-instruction, what it answered is the text; the region and the language are those of the sample's metadata or document,
-where it has any that Mores knows.
+Their packages are not needed. They write NaN into their JSON, which only `json` reads. What a model was asked is the
+instruction, what it answered is the text; the region and the language are those of the sample's metadata, document or
+variables, where it has any that Mores knows. All of these are kept.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 from zipfile import ZipFile, ZipInfo
 
@@ -27,6 +28,9 @@ _ZSTANDARD = 93
 _ATTACHED = "attachment://"
 """What Inspect writes in place of a long text that several parts of a sample share."""
 _NOT_JSON = (ValueError, RecursionError)
+_CONVERT = "write the log again with a newer version: inspect log convert"
+_ROLES = {"human": "user", **dict.fromkeys(("gpt", "chatgpt", "bing", "bard", "model", "ai", "bot"), "assistant")}
+"""What ShareGPT and others call the roles of a chat."""
 
 
 def read_inspect(source: TableSource) -> Rows:
@@ -42,10 +46,7 @@ def read_inspect(source: TableSource) -> Rows:
                 raise source.error(f"{what}; give a log of Inspect AI, .eval or .json") from error
             if not isinstance(log, dict) or not isinstance(log.get("eval"), dict):
                 raise source.error("JSON, but no log of Inspect AI: it has no 'eval'; give an .eval or .json log of it")
-            if not isinstance(samples := log.get("samples"), list):
-                raise source.error("the log has no samples; run the evaluation again with its samples logged")
-            for number, sample in enumerate(samples, 1):
-                yield _inspect_row(source, number, sample, log["eval"])
+            yield from _inspect_json(source, log)
             return
         try:
             with ZipFile(file) as log:
@@ -53,6 +54,13 @@ def read_inspect(source: TableSource) -> Rows:
         except BAD_ZIP as error:
             why = str(error) or "it ends too early"  # EOFError has no words
             raise source.error(f"a damaged log ({why}); copy it again, or recover it: inspect log recover") from error
+
+
+def _inspect_json(source: TableSource, log: Mapping[str, Any]) -> Rows:
+    if not isinstance(samples := log.get("samples"), list):
+        raise source.error("the log has no samples; run the evaluation again with its samples logged")
+    for number, sample in enumerate(samples, 1):
+        yield _row(source, number, partial(_inspect_values, sample, log["eval"]), "Inspect AI", _CONVERT)
 
 
 def _inspect_zip(source: TableSource, log: ZipFile) -> Rows:
@@ -76,7 +84,8 @@ def _inspect_zip(source: TableSource, log: ZipFile) -> Rows:
             problem = f"{info.filename} is not valid JSON ({_why(error)})"
             yield source.error(f"{problem}; run that sample again", number)
         else:
-            yield _inspect_row(source, number, sample, header.get("eval") or {})
+            values = partial(_inspect_values, sample, header.get("eval") or {})
+            yield _row(source, number, values, "Inspect AI", _CONVERT)
 
 
 def _why(error: ValueError | RecursionError) -> str:
@@ -107,12 +116,15 @@ def _unpacked(source: TableSource, log: ZipFile, info: ZipInfo) -> bytes:
     return data
 
 
-def _inspect_row(source: TableSource, number: int, sample: Any, about: Mapping[str, Any]) -> TableRow | InputError:
+def _row(
+    source: TableSource, number: int, read: Callable[[], dict[str, object]], program: str, fix: str
+) -> TableRow | InputError:
+    """Return what `read` gives; an error with the place where that is not as the program writes it."""
     try:
-        values = _inspect_values(sample, about)
+        values = read()
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        problem = f"it is not as Inspect AI writes it ({type(error).__name__}: {error})"
-        return source.error(f"{problem}; write the log again with a newer version: inspect log convert", number)
+        problem = f"it is not as {program} writes it ({type(error).__name__}: {error})"
+        return source.error(f"{problem}; {fix}", number)
     except InputError as error:
         return source.error(str(error), number)
     return TableRow(source, number, values)
@@ -138,6 +150,7 @@ def _inspect_values(sample: Mapping[str, Any], about: Mapping[str, Any]) -> dict
         "text": text,
         "source": " by ".join(str(about[name]) for name in ("task", "model") if about.get(name)),
         **place_of(sample.get("metadata") or {}),
+        "metadata": {"model": about.get("model"), **(sample.get("metadata") or {})},
     }
 
 
@@ -145,22 +158,56 @@ def instruction_of(messages: Sequence[Mapping[str, str]]) -> str:
     """Return what a model was asked: the messages before its last one."""
     own = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
     asked = messages[: own[-1]] if own else messages
-    return _conversation((message["role"], message["content"]) for message in asked)
+    return conversation(asked)
+
+
+def conversation(messages: Sequence[Mapping[str, str]]) -> str:
+    """Return messages as one instruction; who said what is written only where the model spoke before."""
+    filled = [(message["role"], message["content"]) for message in messages if message["content"].strip()]
+    if {role for role, _ in filled} <= {"system", "user"}:
+        return "\n\n".join(text for _, text in filled)
+    return "\n\n".join(f"{role.capitalize()}: {text}" for role, text in filled)
+
+
+def as_chat(value: Any) -> list[dict[str, str]] | None:
+    """Return the messages in a value, with `role` and `content`: a list as OpenAI, Hugging Face or ShareGPT write it.
+
+    In a table without types it is written as JSON. None where the value is no chat.
+    """
+    if isinstance(value, str):
+        if not value.lstrip().startswith("["):
+            return None
+        with suppress(*_NOT_JSON):
+            value = json.loads(value)
+    value = value.tolist() if hasattr(value, "tolist") else value  # pandas reads lists of Parquet as arrays
+    if not isinstance(value, list | tuple) or not value:
+        return None
+    messages = []
+    for message in value:
+        if not isinstance(message, Mapping):
+            return None
+        role, content = message.get("role", message.get("from")), message.get("content", message.get("value"))
+        if not isinstance(role, str) or not isinstance(content, str | list | tuple | None):
+            return None
+        messages.append({"role": _ROLES.get(role.casefold(), role.casefold()), "content": _content(content)})
+    return messages
+
+
+def read_chat(messages: Sequence[Mapping[str, str]], *, answered: bool = False) -> tuple[str, str]:
+    """Return what a model was asked and what it answered last; all was asked where the answer stands elsewhere."""
+    answers = [place for place, each in enumerate(messages) if each["role"] == "assistant" and each["content"].strip()]
+    if answered and (not answers or answers[-1] < len(messages) - 1):
+        return conversation(messages), ""
+    if not answers:
+        raise InputError("the chat has no answer of an assistant; leave it out, or name the column of the text")
+    return conversation(messages[: answers[-1]]), messages[answers[-1]]["content"]
 
 
 def _content(content: Any) -> str:
     """Return the text of a message; thoughts, pictures and calls of tools are left out."""
-    if isinstance(content, str):
-        return content
+    if content is None or isinstance(content, str):
+        return content or ""
     return "\n".join(part["text"] for part in content if part.get("type") == "text")
-
-
-def _conversation(turns: Iterable[tuple[str, str]]) -> str:
-    """Return messages as one instruction; who said what is written only where the model spoke before."""
-    filled = [(role, text) for role, text in turns if text.strip()]
-    if {role for role, _ in filled} <= {"system", "user"}:
-        return "\n\n".join(text for _, text in filled)
-    return "\n\n".join(f"{role.capitalize()}: {text}" for role, text in filled)
 
 
 def read_lm_eval(source: TableSource) -> Rows:
@@ -189,7 +236,8 @@ def read_lm_eval(source: TableSource) -> Rows:
 def _lm_eval_values(sample: Mapping[str, Any]) -> Iterator[dict[str, object]]:
     arguments, responses = sample["arguments"], sample["resps"]
     calls = [list(call.values()) for call in arguments.values()] if isinstance(arguments, dict) else list(arguments)
-    shared = {"instruction": _prompt(calls[0][0]), **place_of(sample.get("doc") or {})}
+    document = sample.get("doc") or {}
+    shared = {"instruction": _prompt(calls[0][0]), **place_of(document), "metadata": document}
     if isinstance(responses[0][0], str):
         texts = responses[0]
     else:  # log-probabilities of continuations
@@ -205,9 +253,59 @@ def _prompt(argument: Any) -> str:
     text = argument[0] if isinstance(argument, list) else argument
     try:
         messages = json.loads(text)
-        return _conversation((message["role"], _content(message["content"])) for message in messages)
+        return conversation([{"role": each["role"], "content": _content(each["content"])} for each in messages])
     except (*_NOT_JSON, TypeError, KeyError):
         return str(text)
+
+
+def read_promptfoo(source: TableSource) -> Rows:
+    """Yield the answers in the results of promptfoo: a JSON file, or one result in each line."""
+    with source.open() as file:
+        data = file.read()
+    try:
+        try:
+            results = [json.loads(data)]
+        except json.JSONDecodeError:  # one result in each line
+            results = [json.loads(line) for line in data.splitlines() if line.strip()]
+        results = results[0]["results"]["results"] if "results" in results[0] else results
+    except (*_NOT_JSON, KeyError, TypeError) as error:
+        raise source.error(f"no results of promptfoo ({error}); give what `promptfoo eval -o` writes") from error
+    fix = "write the results again with a newer version"
+    for number, result in enumerate(results, 1):
+        yield _row(source, number, partial(_promptfoo_values, result), "promptfoo", fix)
+
+
+def _promptfoo_values(result: Mapping[str, Any]) -> dict[str, object]:
+    test, prompt = result.get("testIdx"), result.get("promptIdx")
+    answer = (result.get("response") or {}).get("output")
+    if answer is None or answer == "":
+        reason = result.get("error") or "empty"
+        raise InputError(f"test {test}, prompt {prompt}, has no answer ({str(reason)[:80]}); leave it out")
+    provider, variables = result.get("provider") or {}, result.get("vars") or {}
+    name = provider.get("label") or provider.get("id") if isinstance(provider, dict) else str(provider)
+    about = {"model": name, "prompt": result["prompt"].get("label"), **variables}
+    return {
+        **({"id": f"{test}.{prompt}.{name}"} if test is not None else {}),
+        "instruction": _prompt(result["prompt"]["raw"]),
+        "text": answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False),
+        **place_of(variables),
+        "metadata": about,
+    }
+
+
+def log_of(values: object) -> str:
+    """Return the format of the log that a JSON value is, or begins; empty where it is none."""
+    if not isinstance(values, dict):
+        return ""
+    results = values.get("results")
+    if isinstance(values.get("eval"), dict) and "samples" in values and "version" in values:
+        return "inspect"
+    if isinstance(results, dict) and isinstance(results.get("results"), list):
+        return "promptfoo"
+    if {"doc_id", "arguments", "resps"} <= values.keys():
+        return "lm-eval"
+    is_result = isinstance(values.get("prompt"), dict) and "raw" in values["prompt"] and "response" in values
+    return "promptfoo" if is_result else ""
 
 
 def place_of(values: Mapping[str, Any]) -> dict[str, str]:
@@ -224,14 +322,14 @@ def place_of(values: Mapping[str, Any]) -> dict[str, str]:
     return places
 
 
-LOGS = ("inspect", "lm-eval")
-"""The formats of logs."""
+LOGS = {"inspect": "Inspect AI", "lm-eval": "lm-evaluation-harness", "promptfoo": "promptfoo"}
+"""The formats of logs, and the programs that write them."""
 
 
 def split_log(name: str) -> tuple[str, str]:
     """Return the path and the format of a log that is named like `inspect:run.eval`."""
     kind, colon, path = name.partition(":")
     if kind not in LOGS or not (colon and path):
-        fix = "write inspect:LOG.eval or lm-eval:SAMPLES.jsonl"
+        fix = "write inspect:LOG.eval, lm-eval:SAMPLES.jsonl or promptfoo:RESULTS.json"
         raise ConfigError(f"{name}: no log of a known harness; {fix}", setting="from")
     return path, kind

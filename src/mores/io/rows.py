@@ -9,6 +9,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -20,7 +21,7 @@ from mores.errors import InputError
 from mores.io.arrow import arrow_errors, arrow_rows
 from mores.io.encoding import Lines, TextLines, byte_lines
 from mores.io.formulas import unescape
-from mores.io.logs import read_inspect, read_lm_eval
+from mores.io.logs import LOGS, log_of, read_inspect, read_lm_eval, read_promptfoo
 from mores.io.source import ARROW, Rows, TableRow, TableSource, not_utf8, unpack
 from mores.io.values import load_json
 from mores.io.xlsx import MOST_COLUMNS, read_cells
@@ -47,8 +48,12 @@ class Reading:
     """How many of some names are columns that are looked for: the delimiter that gives the most is the right one."""
     depth: int = 1
     """How many arrays and objects of a JSON file lie around its rows."""
+    finds_logs: bool = False
+    """Whether JSON that is a log of another program is read as one."""
     encoding: str = ""
     delimiter: str = ""
+    log: str = ""
+    """The program whose log it turned out to be."""
 
 
 def read_rows(source: TableSource, reading: Reading | None = None) -> Rows:
@@ -102,6 +107,9 @@ def _jsonl(source: TableSource, lines: Lines, reading: Reading) -> Rows:
         yield from _json(source, chain([first], filled), reading)
         return
     loads: Callable[[bytes], Any] = load_json if source.is_published else orjson.loads
+    if rows := _log(source, first[1], reading):
+        yield from rows
+        return
     for number, line in chain([first], filled):
         try:
             values = loads(line)
@@ -116,6 +124,18 @@ def _jsonl(source: TableSource, lines: Lines, reading: Reading) -> Rows:
             yield source.error(f"{problem}; write one JSON object per line", number)
             continue
         yield _object(source, number, values)
+
+
+def _log(source: TableSource, text: str | bytes, reading: Reading) -> Rows | None:
+    """Return the rows of a log of another program, where the text of a JSON file, or its first line, is of one."""
+    kind = ""
+    if reading.finds_logs and not source.stdin:
+        with suppress(ValueError):  # what is no JSON is said elsewhere
+            kind = log_of(load_json(text))
+    if not kind:
+        return None
+    reading.log = LOGS[kind]
+    return READERS[kind](replace(source, format=kind), reading)
 
 
 def _object(source: TableSource, number: int, values: Any) -> TableRow | InputError:
@@ -140,8 +160,11 @@ def _json(source: TableSource, lines: Lines, reading: Reading) -> Rows:
                 yield InputError(f"{source.label}:{number}{keys}: {problem}")
     elif text.strip():
         if not text.lstrip().startswith("["):
+            if rows := _log(source, text, reading):
+                yield from rows
+                return
             fix = "write an array of objects, or one object per line"
-            raise source.error(f"one JSON object; {fix}; or, if it is a log, name the format: inspect")
+            raise source.error(f"one JSON object; {fix}; or, if it is a log, name the format: {', '.join(LOGS)}")
         for number, (_, _, _, values) in enumerate(json_places(source, text, 1), 1):
             yield _object(source, number, values)
 
@@ -289,6 +312,7 @@ READERS: dict[str | None, Callable[[TableSource, Reading], Rows]] = {
     "texts": _folder,
     "inspect": lambda source, _: read_inspect(source),
     "lm-eval": lambda source, _: read_lm_eval(source),
+    "promptfoo": lambda source, _: read_promptfoo(source),
 }
 """Readers of formats that are not read line by line."""
 LINE_READERS: dict[str, Callable[[TableSource, Lines, Reading], Rows]] = {

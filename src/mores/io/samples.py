@@ -15,7 +15,7 @@ from mores.io.columns import MOST_PROBLEMS, TableColumn, TableReport
 from mores.io.fields import EVIDENCE, SampleReader, sample_columns
 from mores.io.rows import Reading, read_rows
 from mores.io.source import ARROW, STDIN, Rows, TableRow, TableSource, find_source, spool
-from mores.types import Record, Sample
+from mores.types import DEFAULT_INSTRUCTION, Record, Sample
 
 
 def is_frame(data: object) -> bool:
@@ -58,6 +58,8 @@ class CheckedTexts(Record):
     """Rows that cannot be read."""
     repeated: int
     """Rows that repeat the id of an earlier one."""
+    without_instruction: int
+    """Samples that get the default one."""
     report: TableReport
     """What was read as what."""
 
@@ -91,12 +93,13 @@ class SampleTable:
     @property
     def report(self) -> TableReport:
         """What was read so far."""
-        return self._reader.report(self.source, self._reading.encoding, self._reading.delimiter)
+        reading = self._reading
+        return self._reader.report(self.source, reading.encoding, reading.delimiter, reading.log)
 
     def rows(self) -> Iterator[tuple[TableRow, Sample]]:
         """Yield the samples with the row of each; a bad one goes to `on_bad`, or is raised."""
         reader = self._reader = SampleReader(self._wanted)
-        reading = self._reading = Reading(reader.choose, self._wanted.known)
+        reading = self._reading = Reading(reader.choose, self._wanted.known, finds_logs=True)
         rows: Rows = read_rows(self.source, reading)
         if self._data is not None:
             rows = (TableRow(self.source, number, values) for number, values in enumerate(frame_rows(self._data), 1))
@@ -110,7 +113,7 @@ class SampleTable:
                 except InputError as error:
                     raise row.error(str(error), setting=error.setting) from error
             except InputError as error:
-                if self._on_bad is None:
+                if self._on_bad is None or reader.is_ambiguous:
                     raise
                 reader.bad(error)
                 self._on_bad(error)
@@ -151,9 +154,11 @@ def check_samples(
         with spool(STDIN) as spooled:
             return check_samples(spooled, format=format, columns=columns)
     table, ids, count, characters = SampleTable(path, format, columns=columns, on_bad=lambda _: None), _Ids(), 0, 0
+    without = 0
     for sample in table:
         ids.add(sample.id)
         count += 1
+        without += sample.instruction == DEFAULT_INSTRUCTION
         characters += len(sample.instruction) + len(sample.text)
     suspects, repeated = ids.repeated()
     report = table.report
@@ -165,6 +170,7 @@ def check_samples(
         problems=(*report.problems, *messages[:room]),
         bad=report.left_out,
         repeated=repeated,
+        without_instruction=without,
         report=report,
     )
 

@@ -68,7 +68,7 @@ SUFFIXES = {
     ".md": "text",
     ".eval": "inspect",
 }
-FORMATS = (*dict.fromkeys(SUFFIXES.values()), "texts", "dataset", "lm-eval")
+FORMATS = (*dict.fromkeys(SUFFIXES.values()), "texts", "dataset", "lm-eval", "promptfoo")
 """`texts` is a folder of text files, `dataset` one that `datasets` saved."""
 ARROW = ("parquet", "arrow", "dataset")
 UNTYPED = ("csv", "tsv", "xlsx")
@@ -76,7 +76,7 @@ UNTYPED = ("csv", "tsv", "xlsx")
 STDIN = "-"
 BOM = b"\xef\xbb\xbf"
 _DAMAGED = (*BAD_ZIP, tarfile.TarError, gzip.BadGzipFile, ValueError)
-_UNITS = {"inspect": "sample", "xlsx": "row", "texts": "file", **dict.fromkeys(ARROW, "row")}
+_UNITS = {"inspect": "sample", "promptfoo": "result", "xlsx": "row", "texts": "file", **dict.fromkeys(ARROW, "row")}
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from mores.metaevaluation.records import Meta
 from mores.metaevaluation.scorers import MetricScorer, OwnMetric, asker_of, read_judgements
 from mores.metric import Metric
 from mores.metric.folder import judgements_file
+from mores.metric.prompt import places_of
 from mores.run import Plan, start_run
 from mores.types import Judgement, Sample
 
@@ -75,9 +76,14 @@ class JudgingSession(ABC):
     def fingerprint(self, *more: bytes) -> str:
         """Return eight digits that change with the settings of a model, the judgements in a file, or `more`."""
         digest = blake2b(digest_size=4)
-        for call, _ in self._calls():
-            content = judgements_file(call.name).read_bytes() if call.file and Path(call.name).exists() else b""
-            digest.update(content or str(call if call.file else call.open(self.open_metric).signature()).encode())
+        for call, samples in self._calls():
+            if call.file:
+                content = judgements_file(call.name).read_bytes() if Path(call.name).exists() else b""
+                digest.update(content or str(call).encode())
+                continue
+            opened = call.open(self.open_metric)
+            placed = {"placed": any(map(places_of, samples))} if isinstance(opened, Metric) else {}
+            digest.update(str(opened.signature(**placed)).encode())
         digest.update(b"".join(more))
         return digest.hexdigest()
 

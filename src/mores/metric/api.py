@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AsyncExitStack, nullcontext
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -13,33 +13,39 @@ from mores.io import SampleTable, file_name
 from mores.io.samples import is_frame
 from mores.metric.audit.run import AuditRun, audit_injections
 from mores.metric.folder import JUDGEMENTS, ScoreRun, open_score_run
+from mores.metric.frames import Judgements
 from mores.metric.metric import SINGLE, Metric, as_sample, make_metric
+from mores.metric.prompt import places_of
 from mores.metric.settings import AuditSettings, SampleLike, ScoreFileSettings, ScoreSettings
 from mores.metric.summary import summarise
 from mores.metric.texts import Lookup, Texts, check_style, judge_texts, make_lookup, open_texts
 from mores.models.configured import configuration_of
 from mores.run import Plan, start_run
 from mores.settings import takes
-from mores.types import Judgement, Signature
+from mores.types import Signature
 
 
 @takes(ScoreSettings)
-async def score(settings: ScoreSettings) -> list[Judgement]:
-    """Return the cultural errors of every text, with a score."""
+async def score(settings: ScoreSettings) -> Judgements:
+    """Return the cultural errors of every text, with a score; `to_pandas()` and `to_polars()` make a frame of them."""
     metric = make_metric(settings.model, settings, settings.report)
     lookup = make_lookup(settings, metric)
     samples: Iterable[SampleLike] = settings.samples
+    judged = Judgements()
+    judged.index = getattr(samples, "index", None) if hasattr(samples, "iloc") else None
     if settings.columns or is_frame(samples):
         samples = SampleTable(samples, columns=settings.columns)
-    if lookup is None:
-        return [judgement async for _, judgement in metric.stream(samples)]
-    if isinstance(samples, str | Mapping):
-        raise InputError(SINGLE)
-    read = [as_sample(sample, number) for number, sample in enumerate(samples, 1)]
-    if not (lookup := lookup.for_samples(read)):
-        return [judgement async for _, judgement in metric.stream(read)]
-    async with lookup.open(metric) as grounding:
-        return [judgement async for _, judgement in metric.stream(await grounding.ground_all(metric, read))]
+    async with AsyncExitStack() as stack:
+        if lookup is not None:
+            if isinstance(samples, str | Mapping):
+                raise InputError(SINGLE)
+            samples = read = [as_sample(sample, number) for number, sample in enumerate(samples, 1)]
+            if lookup := lookup.for_samples(read):
+                grounding = await stack.enter_async_context(lookup.open(metric))
+                samples = await grounding.ground_all(metric, read)
+        async for _, judgement in metric.stream(samples):
+            judged.append(judgement)
+    return judged
 
 
 @takes(ScoreFileSettings)
@@ -71,9 +77,13 @@ async def score_texts(
     settings: dict[str, JsonValue] = {
         "evidence": str(lookup or ""), "left_out": texts.bad, "warning": asker.model.warning
     }  # fmt: skip
+    if texts.report and not texts.report.is_plain:  # what the page says, and by which names results are grouped
+        settings["table"] = str(texts.report)
+        settings["columns"] = {ours: theirs[0] for ours, theirs in texts.report.columns.items()}
     async with lookup.open(metric) if lookup else nullcontext() as grounding:
         # Whether the model gives log-probabilities is known only afterwards; the judgements say it.
-        fields = {name: value for name, value in metric.signature().items() if name != "p"}
+        placed = any(map(places_of, texts.samples()))
+        fields = {name: value for name, value in metric.signature(placed=placed).items() if name != "p"}
         signature = Signature({"data": texts.revision(), **fields})
         plan = Plan(
             kind="score",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from mores.errors import InputError
+from mores.metric.frames import FrameView
+from mores.metric.groups import ColumnResult, find_columns, results_by
 from mores.metric.summary import ScoreSummary, summarise
 from mores.run import Run, open_run
 from mores.types import Judgement, Sample
@@ -14,8 +16,11 @@ from mores.types import Judgement, Sample
 JUDGEMENTS = "judgements.jsonl"
 
 
-class ScoreRun(Run):
+class ScoreRun(Run, FrameView):
     """A run of the metric over a file of texts."""
+
+    def _judgements(self) -> Iterator[Judgement]:
+        return self.judgements()
 
     def judgements(self) -> Iterator[Judgement]:
         """Return every judgement, with its text."""
@@ -26,6 +31,16 @@ class ScoreRun(Run):
         for judgement in self.judgements():
             assert judgement.sample is not None, "the metric repeats the sample"
             yield judgement.sample, judgement
+
+    def find_columns(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns of the texts that a person means; ConfigError where there is none of that name."""
+        columns = self.manifest.settings.get("columns")
+        read = {ours: str(theirs) for ours, theirs in columns.items()} if isinstance(columns, dict) else {}
+        return find_columns(names, self.pairs(), read)
+
+    def by(self, column: str) -> ColumnResult:
+        """Return the result by a column of the texts: the language, the region, or any other that their table has."""
+        return results_by(self.pairs(), *self.find_columns([column]))
 
     @cached_property
     def result(self) -> ScoreSummary:

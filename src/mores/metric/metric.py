@@ -18,7 +18,7 @@ from mores.metric.claims import DECISIONS, claims_grammar, claims_parts, error_p
 from mores.metric.claims import VERSION as CLAIMS
 from mores.metric.explained import checked
 from mores.metric.parts import report_parts
-from mores.metric.prompt import messages, prompt_hash, shared
+from mores.metric.prompt import messages, places_of, prompt_hash, shared
 from mores.metric.quotes import VERSION as QUOTES
 from mores.metric.quotes import report_grammar
 from mores.metric.schema import LONGEST, LONGEST_TUNED, VERSION, WrittenReport, parse, report_schema, schema_hash
@@ -114,7 +114,7 @@ class Metric:
     def request(self, sample: Sample) -> Request:
         """Return what the model is asked about one sample."""
         s = self.settings
-        asked = messages(sample, self.style)
+        asked = messages(sample, self.style, placed=self._shows_places)
         same = shared(asked[-1].content, sample, self.style)
         request = Request(asked, s.max_tokens, s.temperature, seed=s.seed, shared=same)
         return self._constrained(request, sample) if self._constrain else request
@@ -136,7 +136,7 @@ class Metric:
             report=report,
             evidence=sample.evidence,
             notes=tuple(self._notes(answer, written, report)),
-            signature=self.signature(report.certainty is not None, bool(sample.evidence)),
+            signature=self.signature(report.certainty is not None, bool(sample.evidence), bool(places_of(sample))),
         )
 
     def _parse(self, reply: Written, sample: Sample) -> WrittenReport | ErrorReport | Failure:
@@ -157,9 +157,10 @@ class Metric:
             errors = tuple(checked(error, sample, explanations) for error in errors)
         return ErrorReport(errors=errors, explanation=written.explanation)
 
-    def signature(self, with_logprobs: bool = True, with_evidence: bool = False) -> Signature:
-        """Return what must be the same for two scores to be comparable."""
+    def signature(self, with_logprobs: bool = True, with_evidence: bool = False, placed: bool = False) -> Signature:
+        """Return what must be the same for two scores to be comparable; `placed` if region or language are known."""
         s = self.settings
+        placed = placed and self._shows_places
         with_evidence = with_evidence or bool(self.evidence)  # also where the search found nothing
         evidence = {"evidence": self.evidence or "given"} if with_evidence else {}
         quotes = f".quotes{QUOTES}" if self._quoting else ""
@@ -170,7 +171,7 @@ class Metric:
             {
                 "metric": f"excam.{VERSION}",
                 "model": self.model.identity,
-                "prompt": f"{self.style}.{prompt_hash(self.style, with_evidence)}",
+                "prompt": f"{self.style}.{prompt_hash(self.style, with_evidence, placed)}",
                 "schema": schema + quotes,
                 "decoding": f"t{s.temperature},max{s.max_tokens},seed{s.seed}",
                 "repair": "yes" if s.repair else "no",
@@ -207,6 +208,11 @@ class Metric:
     def _quoting(self) -> bool:
         """Whether quotes are constrained to words of the sample."""
         return self._constrain and follows_grammars(self.model)
+
+    @property
+    def _shows_places(self) -> bool:
+        """Whether the prompt says the region and the language besides those of the style `claims`."""
+        return self.model.style is None and self.style in ("fenced", "guided")
 
     @property
     def style(self) -> Style:
@@ -265,7 +271,7 @@ class Metric:
             judge=self.model.name,
             evidence=sample.evidence,
             failure=failure,
-            signature=self.signature(with_evidence=bool(sample.evidence)),
+            signature=self.signature(with_evidence=bool(sample.evidence), placed=bool(places_of(sample))),
         )
 
 

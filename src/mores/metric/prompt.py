@@ -9,14 +9,16 @@
 | `claims` | the same with numbered sentences, region and language: for models that decide about each sentence |
 
 A sample's evidence, where it has any, stands first, numbered, one passage on one line, so that none can pass for two.
+Its region and language follow, where they are known, in the style `claims`, and in `fenced` and `guided` for judges
+that were not tuned (`placed`): a tuned one reads the prompt that it was tuned with.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 
 from mores.culture import language_name, region_name
@@ -39,8 +41,8 @@ _JOINER = "\u2060"
 """Word joiner: invisible, and ignored when a quote is looked for in the text."""
 
 
-def messages(sample: Sample, style: Style) -> tuple[Message, ...]:
-    """Return what the judge is asked about one sample."""
+def messages(sample: Sample, style: Style, *, placed: bool = False) -> tuple[Message, ...]:
+    """Return what the judge is asked about one sample; with `placed`, also about which region, in which language."""
     system, report = _text("system"), _text("report")
     if style == "paper":
         if sample.evidence:
@@ -49,7 +51,9 @@ def messages(sample: Sample, style: Style) -> tuple[Message, ...]:
     tuned = style in ("brief", "claims")
     if tuned:
         system, report = _text(f"{style}-system"), _text(style)
-    parts = {} if tuned else {"fence": True, "guide": style == "guided", "evidence": bool(sample.evidence)}
+    places = places_of(sample) if placed or style == "claims" else ()
+    parts = {"fence": True, "guide": style == "guided", "evidence": bool(sample.evidence), "place": bool(places)}
+    parts = {} if tuned else parts
     system = "\n".join([system, *(_text(part) for part, wanted in parts.items() if wanted)])
     mark = shared_mark(sample)
     judged = numbered(sample.text) if style == "claims" else sample.text
@@ -57,17 +61,22 @@ def messages(sample: Sample, style: Style) -> tuple[Message, ...]:
         f"<<<{mark}\n{defuse(side)}\n{mark}>>>" for side in (sample.instruction, judged, _listed(sample.evidence))
     )
     before = f"Evidence: {evidence}\n" if sample.evidence else ""
-    if style == "claims":
-        before += "".join(f"{name}: {value}\n" for name, value in _about(sample))
+    before += "".join(f"{name}: {value}\n" for name, value in places)
     return Message("system", system), Message("user", before + fill(report, instruction, text))
 
 
-def _about(sample: Sample) -> Iterator[tuple[str, str]]:
-    """Yield what is known about a sample besides its words; a name that nobody knows is left out."""
-    with suppress(InputError):
-        yield from [("Region", region_name(sample.region))] if sample.region else []
-    with suppress(InputError):
-        yield from [("Language", language_name(sample.language))] if sample.language else []
+def places_of(sample: Sample) -> tuple[tuple[str, str], ...]:
+    """Return the names of a sample's region and language, those that are known."""
+    return _places(sample.region or "", sample.language or "")
+
+
+@lru_cache(4096)
+def _places(region: str, language: str) -> tuple[tuple[str, str], ...]:
+    places: list[tuple[str, str]] = []
+    for kind, code, name_of in (("Region", region, region_name), ("Language", language, language_name)):
+        with suppress(InputError):
+            places += [(kind, name_of(code))] if code else []
+    return tuple(places)
 
 
 def claim_spans(text: str) -> list[tuple[int, int]]:
@@ -130,10 +139,12 @@ def defuse(text: str) -> str:
 
 
 @cache
-def prompt_hash(style: Style, evidence: bool = False) -> str:
+def prompt_hash(style: Style, evidence: bool = False, placed: bool = False) -> str:
     """Return eight digits that change when a word of the prompt does."""
     blank = Sample(id="", instruction="", text="", evidence=(Evidence(text=""),) if evidence else ())
-    return blake2b(repr(messages(blank, style)).encode(), digest_size=4).hexdigest()
+    if placed:
+        blank = blank.model_copy(update={"region": "FR", "language": "fr"})
+    return blake2b(repr(messages(blank, style, placed=placed)).encode(), digest_size=4).hexdigest()
 
 
 def fill(template: str, instruction: str, text: str) -> str:

@@ -143,8 +143,8 @@ class LineSettings(Settings):
         default=None,
         option="--from",
         metavar="KIND:LOG",
-        help="Instead of TEXTS: the answers in a log of another harness, inspect:LOG.eval (or .json) or "
-        "lm-eval:SAMPLES.jsonl.",
+        help="Instead of TEXTS: the answers in a log of another harness, inspect:LOG.eval (or .json), "
+        "lm-eval:SAMPLES.jsonl or promptfoo:RESULTS.json.",
     )
     sources: str | None = setting(
         default=None,

@@ -14,7 +14,8 @@ from mores.engine import Counts
 from mores.engine.estimate import Estimate, estimate
 from mores.errors import ConfigError, InputError
 from mores.formatting import count, first_problems, money
-from mores.io import JsonlWriter, check_samples, read_records, read_samples, spool
+from mores.io import JsonlWriter, TableReport, check_samples, read_records, read_samples, spool
+from mores.metric.groups import find_column
 from mores.metric.metric import Metric
 from mores.metric.prompt import NO_PLACE
 from mores.metric.settings import EvidenceSettings, ScoreFileSettings
@@ -24,7 +25,7 @@ from mores.search import Options as SearchOptions
 from mores.search import Search, ground, open_search, search_cost, search_or_corpus
 from mores.search.ground import CHARACTERS, nearness, searches_sentences
 from mores.search.languages import language_note
-from mores.types import Evidence, Sample
+from mores.types import DEFAULT_INSTRUCTION, Evidence, Sample
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,15 @@ class Texts:
     """Rows that cannot be read and are left out."""
     columns: Mapping[str, str] | None = None
     """The table's names of our columns, where they were given."""
+    report: TableReport | None = None
+    """What was read of the table."""
     grounded: Path | None = None
     """The same texts with what was looked up about them."""
+
+    def find_columns(self, names: Iterable[str]) -> list[str]:
+        """Return the columns that a person means; ConfigError where there is none of that name."""
+        kept, read = (self.report.kept, self.report.columns) if self.report else ((), {})
+        return [find_column(name, kept, {ours: theirs[0] for ours, theirs in read.items()}) for name in names]
 
     def samples(self) -> Iterator[Sample]:
         """Return the texts that were there at the check, also when the file has grown since."""
@@ -72,13 +80,16 @@ def open_texts(texts: str, settings: ScoreFileSettings) -> Iterator[Texts]:
             if check.repeated or not skip_bad:
                 fix = "give every text a different id" if check.repeated else "correct them, or leave them out"
                 text = f"{texts} has bad rows, so nothing was sent; {fix}:{lines}"
-                raise InputError(text, setting="" if check.repeated else "skip_bad")
+                raise InputError(text, setting="" if check.repeated else "skip_bad" if check.count else "columns")
             progress.note(f"left out {count(wrong, 'bad row')}:{lines}")
         if not check.count:
             raise InputError(f"{texts}: contains no text")
         number = min(check.count, settings.limit or check.count)
+        if check.without_instruction:
+            some = f"{count(check.without_instruction)} of {count(check.count, 'text')}"
+            progress.note(f"no instruction in {some}: the judge is told “{DEFAULT_INSTRUCTION}”")
         name = "standard input" if texts == "-" else texts
-        yield Texts(name, path, format_, number, check.bad, columns)
+        yield Texts(name, path, format_, number, check.bad, columns, check.report)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from mores.settings import takes
 async def show(settings: ShowSettings) -> ResultDocument:
     """Return the result of a run as a document: tables, charts and notes; write it with `html` or `figures`."""
     run = settings.run if isinstance(settings.run, Run) else open_run(settings.run)
-    document = describe(run)
+    document = describe(run, settings.by)
     if settings.html:
         write_text(settings.html, render_page(document))
     if settings.figures:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from importlib import import_module
 from typing import Any
 
-from mores.errors import InputError
+from mores.errors import ConfigError, InputError
+from mores.metric.folder import ScoreRun
 from mores.report.base.document import ResultDocument
 from mores.report.base.grid import Grid, tables_html
 from mores.report.base.page import render_page
@@ -34,12 +35,14 @@ DESCRIBED = {
 """For each kind of run, the module whose `describe(run)` returns its document."""
 
 
-def describe(run: Run) -> ResultDocument:
-    """Return the document of a run; InputError where it has no result yet."""
+def describe(run: Run, by: Sequence[str] = ()) -> ResultDocument:
+    """Return the document of a run, of `mores score` also by columns of the texts; InputError without a result yet."""
+    if by and run.kind != "score":
+        raise ConfigError(f"{run.path}: only runs of mores score are shown by a column", setting="by")
     if run.kind not in DESCRIBED:  # one that a user's package adds
         return ResultDocument(run.kind, run.manifest.name, [run.manifest.headline])
-    function: Callable[[Run], ResultDocument] = import_module(DESCRIBED[run.kind]).describe
-    return function(run)
+    function: Callable[..., ResultDocument] = import_module(DESCRIBED[run.kind]).describe
+    return function(run, by) if by else function(run)
 
 
 def run_tables(run: Run) -> list[Grid | str]:
@@ -52,12 +55,13 @@ def run_page(run: Run) -> str:
     return render_page(describe(run))
 
 
-def as_data(run: Run) -> dict[str, Any]:
+def as_data(run: Run, by: Sequence[str] = ()) -> dict[str, Any]:
     """Return the manifest of a run with its result, or with its tables where it has no such record."""
     data: dict[str, Any] = run.manifest.model_dump(mode="json")
     result = getattr(run, "result", None)
     if isinstance(result, Record):
-        return data | {"result": result.model_dump(mode="json")}
+        columns = {column: run.by(column).model_dump(mode="json") for column in by} if isinstance(run, ScoreRun) else {}
+        return data | {"result": result.model_dump(mode="json")} | ({"by": columns} if columns else {})
     grids = (table.brief() for table in run_tables(run) if isinstance(table, Grid))
     shown = [{"title": grid.title, "columns": grid.names, "rows": list(grid.lines())} for grid in grids]
     return data | {"tables": shown}

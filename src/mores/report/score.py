@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mores.culture import language_name, region_name
-from mores.formatting import count, number, show_failures, show_score
+from mores.formatting import count, number, points, show_failures, show_score, to
 from mores.metric.folder import ScoreRun
+from mores.metric.groups import PLACE_NAMES, ColumnResult, ColumnTally, PairedGroups
 from mores.metric.summary import ScoreSummary, ScoreTally, State, errors, lacks_certainty, state, weak_because
 from mores.report.base.blocks import Caution, Fold, PageBlock
-from mores.report.base.charts import Amounts, IntervalRow, Intervals
+from mores.report.base.charts import Amounts, IntervalRow, Intervals, Stack, StackPart, Stacks
 from mores.report.base.document import ResultDocument
-from mores.report.base.grid import Cell, Grid, ListGrid, Row, make_grid, share_cell
+from mores.report.base.grid import Cell, Grid, ListGrid, Row, count_cell, make_grid, number_cell, share_cell
 from mores.report.base.marks import MarkedSample, mark
 from mores.report.base.names import group_name, is_web_address, look_up
 from mores.report.base.page import draw, writable
 from mores.report.base.text import plain
 from mores.search.ground import cut, shorten
-from mores.stats.results import share_result
-from mores.types import Blame, Error, Judgement, Result, Sample, Severity
+from mores.types import DEFAULT_INSTRUCTION, Blame, Error, Judgement, Sample, Severity
 
 Pair = tuple[Sample, Judgement]
 LIMIT = 2000
@@ -37,11 +37,13 @@ SEVERITIES = (Severity.MAJOR, Severity.MINOR)
 STYLES: dict[State, str] = {"errors": "bold red", "clean": "blue", "unknown": "dim", "failed": "dim"}
 
 
-def describe(run: ScoreRun) -> ResultDocument:
-    """Return the document of a run."""
-    settings = {name: str(run.manifest.settings.get(name) or "") for name in ("evidence", "warning")}
-    facts = {"Texts": run.manifest.name, "Model": run.manifest.model, "Evidence": settings["evidence"]}
-    return describe_judgements(run.pairs(), "Cultural errors", facts, warning=settings["warning"] or None)
+def describe(run: ScoreRun, by: Sequence[str] = ()) -> ResultDocument:
+    """Return the document of a run, also by columns of its texts."""
+    settings = {name: str(run.manifest.settings.get(name) or "") for name in ("evidence", "warning", "table")}
+    facts = {"Texts": run.manifest.name, "Columns": settings["table"], "Model": run.manifest.model}
+    facts |= {"Evidence": settings["evidence"]}
+    by, warning = run.find_columns(by), settings["warning"] or None
+    return describe_judgements(run.pairs(), "Cultural errors", facts, warning=warning, by=by)
 
 
 def score_lines(run: ScoreRun, lines: int, only_system: bool) -> Iterator[str]:
@@ -65,22 +67,25 @@ def describe_judgements(
     *,
     warning: str | None = None,
     limit: int = LIMIT,
+    by: Sequence[str] = (),
 ) -> ResultDocument:
-    """Return the worst texts, the distribution of scores, and errors by severity, type, language and region.
+    """Return the worst texts, the distribution of scores, and errors by severity, type, language, region and `by`.
 
     With more than `limit` texts, the page says how many it leaves out. `facts` are those of the header in their
     order; the judge and the signature are added from the judgements unless they are given.
     """
-    counted = _Counted()
+    counted = _Counted(by)
     rows = heapq.nsmallest(limit, counted.watch(pairs), key=lambda row: (*rank(row[2]), row[0]))
-    summary, groups = counted.tally.summary(), _groups(counted)
+    summary = counted.tally.summary()
+    asked = [(result, column_tables(result)) for result in (counted.by[column].result() for column in by)]
+    printed = [table for _, tables in asked for table in tables]
     distribution = [ScoreDistribution(_zones(summary, counted.bars))] if summary.judged else []
     return ResultDocument(
         "cultural error report",
         title,
-        [_list(rows, summary.n), *show_summary(summary)],
+        [_list(rows, summary.n), *([""] if printed else []), *printed, *show_summary(summary)],
         details=lambda: [JudgedTexts(summary.n, [_card(*row) for row in rows])],
-        opening=[Tiles(summary), *distribution, *_folds(counted, groups)],
+        opening=[Tiles(summary), *distribution, *_folds(counted, asked)],
         facts=counted.facts(facts or {}),
         warning=warning,
         cautions=[Caution("Weak", f"{sentence}.") for sentence in _weak(summary)],
@@ -102,11 +107,12 @@ def rank(judgement: Judgement) -> tuple[int, float]:
 class _Counted:
     """Counts judgements one by one, in all and by group."""
 
-    def __init__(self) -> None:
+    def __init__(self, by: Sequence[str] = ()) -> None:
         self.tally = ScoreTally()
         self.bars: Counter[str] = Counter()
         self.types: Counter[tuple[str, Severity]] = Counter()
-        self.by: dict[str, dict[str, ScoreTally]] = {name: defaultdict(ScoreTally) for name in ("language", "region")}
+        self.by = {name: ColumnTally(name, paired=name in by) for name in dict.fromkeys((*by, *PLACE_NAMES))}
+        self.without_instruction = 0
         self._shared: dict[str, set[str]] = {"Judge": set(), "Signature": set()}
 
     def watch(self, pairs: Iterable[Pair]) -> Iterator[tuple[int, Sample, Judgement]]:
@@ -115,14 +121,18 @@ class _Counted:
             self.tally.add(judgement)
             self.bars[_bar(judgement)] += 1
             self.types.update((error.type, error.severity) for error in errors(judgement))
-            self.by["language"][sample.language or ""].add(judgement)
-            self.by["region"][sample.region or ""].add(judgement)
+            self.without_instruction += sample.instruction == DEFAULT_INSTRUCTION
+            for column in self.by.values():
+                column.add(sample, judgement)
             self._shared["Judge"].add(judgement.judge)
             self._shared["Signature"].add(str(judgement.signature))
             yield place, sample, judgement
 
     def facts(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return the facts that are given, then the judge and the signature that all judgements share."""
+        if self.without_instruction:
+            told = f"“{DEFAULT_INSTRUCTION}” for {count(self.without_instruction, 'text')} that had none"
+            given = {**given, "Instruction": told}
         names = {name.casefold() for name in given}
         shared = {
             name: f"{len(values)} different ones, see each text" if len(values) > 1 else "".join(values)
@@ -131,53 +141,81 @@ class _Counted:
         }
         return {name: value for name, value in {**given, **shared}.items() if value}
 
-    def groups(self, grouping: str) -> dict[str, ScoreSummary]:
-        """Return the counts of every group, the largest first; none where all texts are in one."""
-        counts = {group: tally.summary() for group, tally in self.by[grouping].items()}
-        ordered = sorted(counts.items(), key=lambda pair: (-pair[1].n, pair[0]))
-        return dict(ordered) if len(ordered) > 1 else {}
 
-
-def _groups(counted: _Counted) -> list[Grid]:
-    """Return the errors by type and severity, and the texts by language and region."""
-    names = Counter[str]()
-    for (name, _), n in counted.types.items():
-        names[name] += n
-    types = [(name, *(counted.types[name, s] for s in SEVERITIES), n) for name, n in names.most_common()]
-    tables = [make_grid("Errors by type", ("type", *(s.value for s in SEVERITIES), "errors"), types)] if types else []
-    for grouping in counted.by:
-        rows: list[Row] = [
+def column_tables(result: ColumnResult) -> list[Grid]:
+    """Return the texts by a column, and the differences of its groups where texts are paired."""
+    rows: list[Row] = [
+        (
+            group_name(result.column, group.name),
+            group.counts.n,
+            group.counts.judged,
+            share_cell(group.with_errors),
+            *(group.counts.errors[severity] for severity in SEVERITIES),
+            number_cell(group.score, 3),
+        )
+        for group in result.groups
+    ]
+    columns = (result.column, "texts", "judged", "with errors", *(s.value for s in SEVERITIES), "mean score")
+    tables = [make_grid(f"Texts by {result.column}", columns, rows, most=ROWS)]
+    if result.differences:
+        columns = ("compared", "pairs", "with errors, in points", "mean score")
+        differences = [
             (
-                group_name(grouping, group),
-                each.n,
-                each.judged,
-                share_cell(_share(each)),
-                *(each.errors[severity] for severity in SEVERITIES),
-                number(each.mean_score, 3),
+                _compared(result, each),
+                count_cell(each.with_errors.n, each.with_errors.unscored),
+                Cell(points(each.with_errors.value), small=to(each.with_errors.low, each.with_errors.high)),
+                number_cell(each.score, 3, signed=True),
             )
-            for group, each in counted.groups(grouping).items()
+            for each in result.differences
         ]
-        columns = (grouping, "texts", "judged", "with errors", *(s.value for s in SEVERITIES), "mean score")
-        tables += [make_grid(f"Texts by {grouping}", columns, rows)] if rows else []
+        note = "on the instructions that both have texts for"
+        tables.append(make_grid(f"Paired differences by {result.column}", columns, differences, note, most=ROWS))
     return tables
 
 
-def _share(counts: ScoreSummary) -> Result:
-    """Return the share of judged texts that have errors."""
-    return share_result("with errors", counts.with_errors, counts.judged, counts.n - counts.judged)
+def _compared(result: ColumnResult, difference: PairedGroups) -> str:
+    return " less ".join(group_name(result.column, name) for name in (difference.first, difference.second))
 
 
-def _folds(counted: _Counted, tables: Sequence[Grid]) -> Iterator[PageBlock]:
-    """Yield the charts and tables of the groups."""
-    severities = {severity.value: counted.tally.summary().errors[severity] for severity in SEVERITIES}
-    for table in tables:
-        grouping = table.title.rpartition(" ")[2]
-        charts: list[PageBlock] = [Amounts("Errors by severity", severities)]
-        if grouping in counted.by:
-            groups = counted.groups(grouping)
-            lines = [IntervalRow(group_name(grouping, group), _share(each)) for group, each in groups.items()]
-            charts = [Intervals(f"Texts with errors, by {grouping}", lines)]
-        yield Fold(table.title, [*charts, table])
+def _folds(counted: _Counted, asked: Sequence[tuple[ColumnResult, list[Grid]]]) -> Iterator[PageBlock]:
+    """Yield the charts and tables of the groups; those that were asked for come first, and are open."""
+    for result, tables in asked:
+        body = [*_charts(result), tables[0], *_difference_chart(result), *tables[1:]]
+        yield Fold(tables[0].title, body, opened=True)
+    names = Counter[str]()
+    for (name, _), n in counted.types.items():
+        names[name] += n
+    if types := [(name, *(counted.types[name, s] for s in SEVERITIES), n) for name, n in names.most_common()]:
+        table = make_grid("Errors by type", ("type", *(s.value for s in SEVERITIES), "errors"), types)
+        severities = {severity.value: counted.tally.summary().errors[severity] for severity in SEVERITIES}
+        yield Fold(table.title, [Amounts("Errors by severity", severities), table])
+    for column in counted.by.values():
+        if not column.paired and len((result := column.result()).groups) > 1:
+            table = column_tables(result)[0]
+            yield Fold(table.title, [*_charts(result)[:1], table])
+
+
+def _charts(result: ColumnResult) -> list[PageBlock]:
+    """Return the charts of a column: texts with errors, mean scores, and errors by severity."""
+    column, groups = result.column, result.groups[:ROWS]
+    names = [group_name(column, group.name) for group in groups]
+    shares = [IntervalRow(name, group.with_errors) for name, group in zip(names, groups, strict=True)]
+    means = [IntervalRow(name, group.score) for name, group in zip(names, groups, strict=True)]
+    charts: list[PageBlock] = [Intervals(f"Texts with errors, by {column}", shares)]
+    charts.append(Intervals(f"Mean score, by {column}", means, "number"))
+    counts = [
+        Stack(name, [group.counts.errors[s] for s in SEVERITIES]) for name, group in zip(names, groups, strict=True)
+    ]
+    if any(map(sum, (stack.counts for stack in counts))):
+        parts = [StackPart(f"{severity.value} errors", place) for place, severity in enumerate(SEVERITIES)]
+        charts.append(Stacks(f"Errors by severity, by {column}", counts, parts))
+    return charts
+
+
+def _difference_chart(result: ColumnResult) -> list[PageBlock]:
+    rows = [IntervalRow(_compared(result, each), each.with_errors) for each in result.differences[:ROWS]]
+    title = f"Differences of texts with errors, by {result.column}"
+    return [Intervals(title, rows, "points", zero="no difference")] if rows else []
 
 
 # ---- the terminal ----------------------------------------------------------------------------------------------

@@ -39,6 +39,17 @@ class GroupSettings(Settings):
     )
 
 
+class ColumnSettings(Settings):
+    """Columns of the texts that a result is shown by."""
+
+    by: Names = setting(
+        default=(),
+        metavar="COLUMN",
+        help="Also show the result by this column of the texts, with differences where texts are paired (may be "
+        "repeated).",
+    )
+
+
 class FileSettings(Settings):
     """Files that show a result."""
 
@@ -53,7 +64,7 @@ class FileSettings(Settings):
     )
 
 
-class ShowSettings(FileSettings):
+class ShowSettings(FileSettings, ColumnSettings):
     """A run that is shown."""
 
     run: Run | Path | str = setting(kw_only=False, help="A run, or its folder.")
@@ -61,6 +72,10 @@ class ShowSettings(FileSettings):
 
 class OutputSettings(FileSettings, JsonSettings, table="output"):
     """What is shown of a run besides its tables, and where."""
+
+
+class TextOutputSettings(ColumnSettings, OutputSettings, table="output"):
+    """What is shown of judged texts besides their tables, and where."""
 
 
 class CISettings(Settings):

@@ -17,6 +17,7 @@ from mores.io import JsonlWriter, write_text
 from mores.metric.audit import PLACES, Audit, Injection, audit, carriers, cases, choose, injections, plan
 from mores.metric.audit.suite import plain, suite_name
 from mores.metric.metric import Metric
+from mores.metric.prompt import places_of
 from mores.models.configured import configuration_of
 from mores.run import Plan, Run, start_run
 from mores.signature import sign
@@ -48,10 +49,11 @@ async def audit_injections(
     chosen = _choose(categories, limit)
     places = tuple(place for place in PLACES if place != "evidence" or metric.style != "paper")
     suite = suite_name(carriers(), chosen, places)
+    judged = metric.signature(placed=any(places_of(plain(carrier)) for carrier in carriers()))
     run_plan = Plan(
         kind="audit", name="injection", model=metric.model.name,
         configuration=configuration_of(metric.model),
-        signature=sign({**metric.signature(), "suite": suite}),
+        signature=sign({**judged, "suite": suite}),
         settings={"categories": list(categories), "limit": limit},
     )  # fmt: skip
     progress = metric.asker.progress

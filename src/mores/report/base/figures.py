@@ -43,7 +43,9 @@ def write_figures(document: ResultDocument, folder: Path) -> list[Path]:
     require("figures", "matplotlib")
     folder.mkdir(parents=True, exist_ok=True)
     used, written, section = set[str](), list[Path](), ""
-    for block in (*walk((*document.opening, *document.sections)), Section("", "", ()), *document.printed):
+    shown = [*walk((*document.opening, *document.sections))]
+    printed = [table for table in document.printed if not any(table is block for block in shown)]
+    for block in (*shown, Section("", "", ()), *printed):
         if isinstance(block, Section):
             section = block.short or block.title
         elif isinstance(block, Chart | Grid):

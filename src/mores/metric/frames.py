@@ -1,0 +1,77 @@
+"""Judgements as frames of pandas and polars: one row for each text, with what its own row says beside the verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from mores.extras import require
+from mores.metric.summary import errors, state
+from mores.types import Judgement, Severity
+
+
+class FrameView:
+    """Something with judgements that can be taken as a frame."""
+
+    def _judgements(self) -> Iterable[Judgement]:
+        raise NotImplementedError
+
+    def _index(self) -> Any:
+        """Return the index of the frame that the texts come from; None for rows that are only counted."""
+        return None
+
+    def to_pandas(self) -> Any:
+        """Return a frame of pandas with a row for each text, in their order; its index is that of the frame judged."""
+        require("pip install pandas", "pandas")
+        import pandas
+
+        rows = [frame_row(judgement) for judgement in self._judgements()]
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        return pandas.DataFrame(rows, index=self._index(), columns=columns)
+
+    def to_polars(self) -> Any:
+        """Return a frame of polars with a row for each text, in their order."""
+        require("pip install polars", "polars")
+        import polars
+
+        rows = [frame_row(judgement) for judgement in self._judgements()]
+        return polars.DataFrame(rows, infer_schema_length=None, strict=False)
+
+
+class Judgements(list[Judgement], FrameView):
+    """The judgements of `mores.score`: a list that can be taken as a frame."""
+
+    index: Any = None
+    """That of the pandas frame which was judged."""
+
+    def _judgements(self) -> Iterable[Judgement]:
+        return self
+
+    def _index(self) -> Any:
+        return self.index
+
+
+def frame_row(judgement: Judgement) -> dict[str, Any]:
+    """Return a judgement as one row: the text, the other columns of its own row, and the verdict.
+
+    A column of the table that is called like a part of the verdict has " (table)" after its name.
+    """
+    names = ("instruction", "text", "language", "region")
+    ours = {"id": judgement.sample_id, **{name: getattr(judgement, name) for name in names}}
+    found = errors(judgement)
+    severities = Counter(error.severity for error in found)
+    verdict = {
+        "score": judgement.score,
+        "state": state(judgement),
+        "errors": len(found),
+        "major": severities[Severity.MAJOR],
+        "minor": severities[Severity.MINOR],
+        "quotes": "; ".join(error.quote for error in found),
+        "explanation": judgement.report.explanation if judgement.report else None,
+        "failure": judgement.failure.reason if judgement.failure else None,
+        "notes": "; ".join(judgement.notes),
+    }
+    taken = {*ours, *verdict}
+    kept = {f"{name} (table)" if name in taken else name: value for name, value in judgement.metadata.items()}
+    return {**ours, **kept, **verdict}
