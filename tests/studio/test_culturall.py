@@ -139,7 +139,7 @@ def test_an_easy_item_is_made_harder_and_measured_again(database: Database, mode
     rows = [{"contains": " Chai ", "answer": "1"}, {"contains": " Uji ", "answer": "0"}]
     judge.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     organiser = play.organiser()
-    assert "wait because a model could not answer." in organiser.open("/overview").text
+    assert "Items that wait because a model could not answer: " in organiser.open("/overview").text
     assert "a model failed" in organiser.open("/items?stuck=1").text
     assert author.browser.post(f"/c/{play.campaign.id}/items/{item}/ask-again").status_code in (403, 404)
     assert "no row" in organiser.open(f"/items/{item}/life").text, "the organiser sees the reason"

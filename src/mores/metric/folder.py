@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mores.errors import InputError
 from mores.metric.frames import FrameView
-from mores.metric.groups import ColumnResult, find_columns, results_by
 from mores.metric.summary import ScoreSummary, summarise
 from mores.run import Run, open_run
 from mores.types import Judgement, Sample
+
+if TYPE_CHECKING:
+    from mores.metric.groups import ColumnResult
 
 JUDGEMENTS = "judgements.jsonl"
 
@@ -34,12 +37,16 @@ class ScoreRun(Run, FrameView):
 
     def find_columns(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the columns of the texts that a person means; ConfigError where there is none of that name."""
+        from mores.metric.groups import find_columns
+
         columns = self.manifest.settings.get("columns")
         read = {ours: str(theirs) for ours, theirs in columns.items()} if isinstance(columns, dict) else {}
         return find_columns(names, self.pairs(), read)
 
     def by(self, column: str) -> ColumnResult:
         """Return the result by a column of the texts: the language, the region, or any other that their table has."""
+        from mores.metric.groups import results_by
+
         return results_by(self.pairs(), *self.find_columns([column]))
 
     @cached_property

@@ -23,7 +23,7 @@ class FrameView:
 
     def to_pandas(self) -> Any:
         """Return a frame of pandas with a row for each text, in their order; its index is that of the frame judged."""
-        require("pip install pandas", "pandas")
+        require("pandas", "pandas")
         import pandas
 
         rows = [frame_row(judgement) for judgement in self._judgements()]
@@ -32,7 +32,7 @@ class FrameView:
 
     def to_polars(self) -> Any:
         """Return a frame of polars with a row for each text, in their order."""
-        require("pip install polars", "polars")
+        require("polars", "polars")
         import polars
 
         rows = [frame_row(judgement) for judgement in self._judgements()]
