@@ -100,8 +100,8 @@ class TextSamples:
         for text in self.texts:
             if (draw(self.seed, "test text", text.id)[0] % 100 < TESTED) != tested:
                 continue
-            alone = [(change,) for change in text.changes]
-            variants = [(), *alone, *([text.changes] if len(alone) > 1 else [])]
+            together = len({change.sentence for change in text.changes}) > 1
+            variants = [(), *((change,) for change in text.changes), *([text.changes] if together else [])]
             for number, use in enumerate(_USES[:1] if tested else _USES):
                 shown = self._passages(text, use, number)
                 for place, changes in enumerate(variants[:2] if tested or "passages" not in use else variants):
