@@ -172,7 +172,7 @@ def conversation(messages: Sequence[Mapping[str, str]]) -> str:
 def as_chat(value: Any) -> list[dict[str, str]] | None:
     """Return the messages in a value, with `role` and `content`: a list as OpenAI, Hugging Face or ShareGPT write it.
 
-    In a table without types it is written as JSON. None where the value is no chat.
+    In a table without types it is written as JSON. None where the value is not a chat.
     """
     if isinstance(value, str):
         if not value.lstrip().startswith("["):

@@ -130,7 +130,7 @@ def _log(source: TableSource, text: str | bytes, reading: Reading) -> Rows | Non
     """Return the rows of a log of another program, where the text of a JSON file, or its first line, is of one."""
     kind = ""
     if reading.finds_logs and not source.stdin:
-        with suppress(ValueError):  # what is no JSON is said elsewhere
+        with suppress(ValueError):  # reported elsewhere if it is not JSON
             kind = log_of(load_json(text))
     if not kind:
         return None

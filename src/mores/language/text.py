@@ -30,7 +30,7 @@ _QUERY = re.compile(
 _LINK = re.compile(r"(?:https?://|www\.)[^\s\0<>()\[\]]+|[@#]\w[\w.-]*|&[a-z]{2,8};")
 _TAG = re.compile(r"</?[a-z][^<>\0]{0,200}>")
 _REMOVED = ((_CODE, ("`", "{", "_")), (_LINK, ("://", "www.", "@", "#", "&")), (_TAG, ("<",)))
-"""What is no text, in lower case, and strings of which each has one: a search for these is far faster."""
+"""What is not text, in lower case, and strings of which each has one: a search for these is far faster."""
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ async def score_texts(
         settings["columns"] = {ours: theirs[0] for ours, theirs in texts.report.columns.items()}
     async with lookup.open(metric) if lookup else nullcontext() as grounding:
         # Whether the model gives log-probabilities is known only afterwards; the judgements say it.
-        placed = any(map(places_of, texts.samples()))
+        placed = metric.shows_places and any(map(places_of, texts.samples()))
         fields = {name: value for name, value in metric.signature(placed=placed).items() if name != "p"}
         signature = Signature({"data": texts.revision(), **fields})
         plan = Plan(

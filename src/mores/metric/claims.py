@@ -74,8 +74,12 @@ def decisions_of(report: ErrorReport, text: str) -> list[str]:
 def write_decisions(decisions: Sequence[str]) -> str:
     """Return the line of decisions about sentences, after the one about their text that follows from them."""
     whole = next(each for each in ("wrong", "supported", "disputed", "unknown", NONE) if each in decisions)
-    rows = [*([(WHOLE, whole)] if len(decisions) > 1 else []), *enumerate(decisions, 1)]
-    return " ".join(f"{number} {decision}" for number, decision in rows)
+    return " ".join(f"{number} {[whole, *decisions][number]}" for number in _numbers(len(decisions)))
+
+
+def _numbers(sentences: int) -> range:
+    """Return what is decided about, in order: the whole text if it has several sentences, and each of them."""
+    return range(WHOLE if sentences > 1 else 1, sentences + 1)
 
 
 def write_claims(report: ErrorReport, sample: Sample, listed: Sequence[Error] | None = None) -> str:
@@ -108,7 +112,7 @@ def read_claims(text: str, sample: Sample, chances: Alternatives | None = None) 
     first, *lines = text.strip().split("\n")
     spans = claim_spans(sample.text)
     found = [(int(match[1]), match[2]) for match in DECISION.finditer(first)]
-    if [number for number, _ in found] != [*([WHOLE] if len(spans) > 1 else []), *range(1, len(spans) + 1)]:
+    if [number for number, _ in found] != [*_numbers(len(spans))]:
         reason = f"{len(found)} decisions about {len(spans)} sentences: {first[:80]!r}"
         return Failure(kind=FailureKind.SCHEMA, reason=reason)
     errors = []
@@ -133,8 +137,9 @@ def _error(match: re.Match[str], span: tuple[int, int], sample: Sample) -> Error
     place = find(match[4], sample.text[start:end])
     cited = (int(match[1]),) if match[1] and 1 <= int(match[1]) <= len(sample.evidence) else ()
     if place and cited and place[1] - place[0] > _NEARLY_ALL * (end - start):
-        shift, length = differing(sample.text[start + place[0] : start + place[1]], sample.evidence[cited[0] - 1].text)
-        place = (place[0] + shift, place[0] + length)
+        passage = sample.evidence[cited[0] - 1].text
+        first, last = differing(sample.text[start + place[0] : start + place[1]], passage)
+        place = (place[0] + first, place[0] + last)
     quote = match[4] if place is None else sample.text[start + place[0] : start + place[1]]
     correct = "" if match[5] == _NO_WORDS.strip() or not cited else match[5]
     located = {} if place is None else {"start": start + place[0], "end": start + place[1]}
@@ -253,7 +258,7 @@ def _answer(grammar: str, sample: Sample, most: int) -> Generator[AnswerPart, st
     spans, wrong, given = claim_spans(sample.text), list[int](), ""
     quotable = [n for n, (start, end) in enumerate(spans, 1) if _QUOTABLE.search(sample.text[start:end])]
     whole = ""
-    for number in [*([WHOLE] if len(spans) > 1 else []), *range(1, len(spans) + 1)]:
+    for number in _numbers(len(spans)):
         asked = f"{given}{' ' * (number > 1 or bool(whole))}{number}"
         if whole == " wrong" and not wrong and number == quotable[-1]:
             decided, given = whole, f"{asked}{whole}"

@@ -107,7 +107,7 @@ class ColumnTally:
         shared = {key: texts for key, texts in self._pairs.items() if first in texts and second in texts}
         if len(shared) < FEWEST_PAIRS:
             return None
-        codes = np.unique([hash(key[0]) for key in shared], return_inverse=True)[1]
+        codes = np.array([hash(key[0]) for key in shared])
         # Of each group, pairs × (with errors, score); a pair is judged if all of its texts are. Pairs for the same
         # instruction, about other regions or in other languages, depend on each other.
         a, b = (np.array([np.mean(texts[group], axis=0) for texts in shared.values()]) for group in (first, second))

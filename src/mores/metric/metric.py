@@ -114,7 +114,7 @@ class Metric:
     def request(self, sample: Sample) -> Request:
         """Return what the model is asked about one sample."""
         s = self.settings
-        asked = messages(sample, self.style, placed=self._shows_places)
+        asked = messages(sample, self.style, placed=self.shows_places)
         same = shared(asked[-1].content, sample, self.style)
         request = Request(asked, s.max_tokens, s.temperature, seed=s.seed, shared=same)
         return self._constrained(request, sample) if self._constrain else request
@@ -160,7 +160,7 @@ class Metric:
     def signature(self, with_logprobs: bool = True, with_evidence: bool = False, placed: bool = False) -> Signature:
         """Return what must be the same for two scores to be comparable; `placed` if region or language are known."""
         s = self.settings
-        placed = placed and self._shows_places
+        placed = placed and self.shows_places
         with_evidence = with_evidence or bool(self.evidence)  # also where the search found nothing
         evidence = {"evidence": self.evidence or "given"} if with_evidence else {}
         quotes = f".quotes{QUOTES}" if self._quoting else ""
@@ -210,7 +210,7 @@ class Metric:
         return self._constrain and follows_grammars(self.model)
 
     @property
-    def _shows_places(self) -> bool:
+    def shows_places(self) -> bool:
         """Whether the prompt says the region and the language besides those of the style `claims`."""
         return self.model.style is None and self.style in ("fenced", "guided")
 
