@@ -30,6 +30,7 @@ LAYERS = [
     {"diagnosis", "gate", "harness"},
     {"report"},
     {"studio", "serve"},
+    {"view"},
     {"cli"},
 ]
 
