@@ -27,7 +27,7 @@ from mores.studio.web.security import Guard
 from mores.types import DEFAULT_INSTRUCTION, Judgement, Sample
 from mores.view.copying import compare_command, filter_code, show_command, try_code
 from mores.view.door import Door
-from mores.view.drawing import render, script, style
+from mores.view.drawing import prepare, render, script, style
 from mores.view.index import Filters, Index, Indexes, read_lines
 from mores.view.notes import NOTES, hand_over, keep_note, notes_table, read_notes
 from mores.view.runs import Entry, RunFolder
@@ -91,6 +91,7 @@ def view_app(settings: ViewAppSettings) -> FastAPI:
 
     With a `token` it is read-only unless `write` is given; without one, everybody who reaches it may write notes.
     """
+    prepare()
     may_write = settings.write or not settings.token
     viewer = Viewer(settings, RunFolder(settings.folder), Indexes(), may_write)
     app = FastAPI(title="Mores view", docs_url=None, redoc_url=None, openapi_url=None)
@@ -160,7 +161,7 @@ def pages_of(n: int, size: int, request: Request) -> dict[str, Any]:
     """Return which page is shown, and the addresses of those beside it."""
     given = request.query_params.get("page", "1")
     last = max(1, -(-n // size))
-    page = min(last, max(1, int(given) if given.isdecimal() and len(given) < 9 else 1))
+    page = min(last, max(1, int(given) if given.isdecimal() and len(given) < 12 else 1))
 
     def address(number: int) -> str:
         kept = [(name, value) for name, value in request.query_params.multi_items() if name != "page" and value]

@@ -10,6 +10,7 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader
 
+from mores.culture import language_name, region_name
 from mores.report.base.page import REPORT, environment, style_sheet, writable
 
 HERE = Path(__file__).parent
@@ -40,6 +41,15 @@ def _templates() -> Environment:
     made.globals = dict(made.globals)
     made.globals["version"] = blake2b((style() + script()).encode(), digest_size=6).hexdigest()
     return made
+
+
+def prepare() -> None:
+    """Compile the templates and load the names of languages and regions, so that the first visitor does not wait."""
+    for path in (HERE / "templates").iterdir():
+        _templates().get_template(path.name)
+    _templates().get_template("cards/score.html.j2")
+    language_name("en")
+    region_name("US")
 
 
 def render(template: str, **values: Any) -> str:

@@ -1,7 +1,8 @@
 """An index of a file of judgements: where each line begins, and what texts are filtered and sorted by.
 
-It is an SQLite file in the cache folder, made in the background when the file is first shown and again when the file
-has changed. Lines are read from the file itself, so that a page of 100,000 texts costs what one of 20 does.
+It is an SQLite file in the cache folder, with all words in a file beside it, made in the background when the file is
+first shown and again when the file has changed. Texts are read from their own file: a page of 100,000 costs what one of
+20 does.
 """
 
 from __future__ import annotations
@@ -10,16 +11,19 @@ import json
 import os
 import sqlite3
 import time
+from array import array
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from threading import Lock, Thread
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
+import orjson
 from pydantic import ValidationError
 
 from mores.cache import cache_folder
@@ -39,7 +43,7 @@ KEPT = 30 * 24 * 3600
 SCHEMA = """
 CREATE TABLE texts(place INTEGER PRIMARY KEY, at INT, size INT, id TEXT, state TEXT, rank INT, score REAL, worst INT,
                    weak INT, marks TEXT, text BLOB);
-CREATE TABLE said(place INTEGER PRIMARY KEY, words TEXT);
+CREATE TABLE starts(data BLOB);
 CREATE TABLE cells(name TEXT, value TEXT, place INT);
 CREATE TABLE options(name TEXT, value TEXT, n INT);
 """
@@ -73,9 +77,12 @@ class Filters(NamedTuple):
     ids: tuple[str, ...] | None = None
     """Only these texts, for those with stars or notes."""
 
-    def where(self) -> tuple[str, list[object]]:
-        """Return the condition, on the table `a`, and its values."""
+    def where(self, database: Path) -> tuple[str, list[object]]:
+        """Return the condition, on the table `a` of a database, and its values."""
         conditions, values = ["1"], list[object]()
+        if words := self.q.casefold().split():
+            conditions.append("a.place IN (SELECT value FROM json_each(?))")
+            values.append(_search(database, tuple(words)))
         if self.state:
             conditions.append("a.state = ?")
             values.append(self.state)
@@ -87,9 +94,6 @@ class Filters(NamedTuple):
         for name, value in self.cells:
             conditions.append("a.place IN (SELECT place FROM cells WHERE name = ? AND value = ?)")
             values += [name, value]
-        for word in self.q.casefold().split():
-            conditions.append("a.place IN (SELECT place FROM said WHERE instr(words, ?))")
-            values.append(word)
         if self.ids is not None:
             conditions.append("a.id IN (SELECT value FROM json_each(?))")
             values.append(json.dumps(self.ids))
@@ -106,25 +110,34 @@ class Index:
         """Return the values of each column that texts can be filtered by, the most frequent first."""
         with closing(self._open()) as db:
             options: dict[str, list[tuple[str, int]]] = {}
-            for name, value, n in db.execute("SELECT name, value, n FROM options ORDER BY name, n DESC, value"):
+            rows = db.execute("SELECT * FROM options WHERE name <> 'state' ORDER BY name, n DESC, value")
+            for name, value, n in rows:
                 options.setdefault(name, []).append((value, n))
             return options
 
     def states(self) -> dict[State, int]:
         """Return how many texts there are of each state."""
         with closing(self._open()) as db:
-            return dict(db.execute("SELECT state, count(*) FROM texts GROUP BY state").fetchall())
+            return dict(db.execute("SELECT value, n FROM options WHERE name = 'state'").fetchall())
 
     def count(self, filters: Filters) -> int:
         """Return how many texts fit."""
-        condition, values = filters.where()
+        if filters._replace(sort="") == Filters():
+            return sum(self.states().values())
+        condition, values = filters.where(self.database)
         with closing(self._open()) as db:
             [[n]] = db.execute(f"SELECT count(*) FROM texts a WHERE {condition}", values)
             return int(n)
 
+    def _joined(self, change: str, filters: Filters) -> tuple[str, list[object]]:
+        """Return the texts of two runs that differ, `a` and `b`, and the values of the condition."""
+        differing = CHANGES.get(change) or " OR ".join(f"({each})" for each in CHANGES.values())
+        condition, values = filters.where(self.database)
+        return f"FROM texts a JOIN other.texts b ON b.id = a.id WHERE ({differing}) AND {condition}", values
+
     def find(self, filters: Filters, first: int = 0, most: int = -1) -> list[tuple[int, Judgement]]:
         """Return texts that fit with their places in the file, from the first on; without `most`, all of them."""
-        condition, values = filters.where()
+        condition, values = filters.where(self.database)
         order = "a.place" if filters.sort == "input" else "a.rank, a.score, a.place"
         with closing(self._open()) as db:
             rows = db.execute(
@@ -138,7 +151,7 @@ class Index:
         if filters == Filters():
             counts = self.count_changes(other)
             return counts[change] if change in CHANGES else sum(counts[name] for name in CHANGES)
-        joined, values = _joined(change, filters)
+        joined, values = self._joined(change, filters)
         with closing(self._open()) as db:
             db.execute("ATTACH ? AS other", [_address(other.database)])
             [[n]] = db.execute(f"SELECT count(*) {joined}", values)
@@ -146,7 +159,7 @@ class Index:
 
     def pairs(self, other: Index, change: str, filters: Filters, first: int, most: int) -> list[Pair]:
         """Return texts that both runs judged and whose verdicts differ in this way, or in any."""
-        joined, values = _joined(change, filters)
+        joined, values = self._joined(change, filters)
         cases = " ".join(f"WHEN {condition} THEN '{name}'" for name, condition in CHANGES.items())
         with closing(self._open()) as db:
             db.execute("ATTACH ? AS other", [_address(other.database)])
@@ -179,13 +192,6 @@ class Pair(NamedTuple):
     """Whether both judged the same text; otherwise only the id is the same."""
     change: str
     """One of `CHANGES`."""
-
-
-def _joined(change: str, filters: Filters) -> tuple[str, list[object]]:
-    """Return the texts of two runs that differ, `a` and `b`, and the values of the condition."""
-    differing = CHANGES.get(change) or " OR ".join(f"({each})" for each in CHANGES.values())
-    condition, values = filters.where()
-    return f"FROM texts a JOIN other.texts b ON b.id = a.id WHERE ({differing}) AND {condition}", values
 
 
 @lru_cache(maxsize=64)
@@ -230,10 +236,11 @@ class Indexes:
         try:
             make_folder(self.folder)
             self._remove_old()
-            part = make_part(database.with_suffix(".part"))
-            with closing(sqlite3.connect(part)) as db:
-                fill(db, file)
-            part.replace(database)
+            parts = {name: make_part(database.with_suffix(f".{name}.part")) for name in ("words", "db")}
+            with closing(sqlite3.connect(parts["db"])) as db, parts["words"].open("wb") as words:
+                fill(db, words, file)
+            for name, part in parts.items():  # the database last: with it, the index is there
+                part.replace(database.with_suffix(f".{name}"))
         except (MoresError, OSError, sqlite3.Error) as error:
             self._problems[database] = str(error)
         finally:
@@ -246,40 +253,58 @@ class Indexes:
                 about = path.stat()
                 if time.time() - max(about.st_atime, about.st_mtime) > KEPT:
                     path.unlink()
+                    path.with_suffix(".words").unlink()
 
 
-def fill(db: sqlite3.Connection, file: Path) -> None:
-    """Write the tables of a file of judgements."""
+def fill(db: sqlite3.Connection, words: IO[bytes], file: Path) -> None:
+    """Write the tables of a file of judgements, and the words of all texts one after the other."""
     db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + SCHEMA)
-    counted: Counter[tuple[str, str]] = Counter()
+    known: dict[str, Counter[str]] = {}
+    """How often each column has each value; those with too many are not looked at any more."""
+    starts = array("Q", [0])
     lines = read_lines(file)
-    place = 0
     while batch := list(islice(lines, 2000)):
-        texts, said, cells = [], [], []
+        texts, cells = [], []
         for at, size, judgement in batch:
-            wrong = errors(judgement)
+            place, wrong, verdict = len(starts) - 1, errors(judgement), state(judgement)
             worst = sum({SEVERITIES[error.severity.value] for error in wrong})
             marks = sorted(repr((each.side, each.start, each.end, each.quote, each.severity.value)) for each in wrong)
             text = blake2b((judgement.text or "").encode("utf-8", "replace"), digest_size=8).digest()
-            about = state(judgement), *rank(judgement), worst, bool(weak_because(judgement))
-            texts.append((place, at, size, judgement.sample_id, *about, repr(marks), text))
-            said.append((place, words_of(judgement)))
-            values = set(cells_of(judgement))
-            counted.update(values)
-            cells += [(name, value, place) for name, value in values]
-            place += 1
+            about = verdict, *rank(judgement), worst, bool(weak_because(judgement)), "\n".join(marks), text
+            texts.append((place, at, size, judgement.sample_id, *about))
+            row = {
+                name: value if isinstance(value, str) else orjson.dumps(value).decode()
+                for name, value in judgement.metadata.items()
+            }
+            starts.append(starts[-1] + words.write(words_of(judgement, row.values())))
+            for name, value in {("state", verdict), *cells_of(judgement, row)}:
+                counts = known.setdefault(name, Counter())
+                if len(counts) <= MOST_VALUES or not name.startswith("column:"):
+                    counts[value] += 1
+                    cells.append((name, value, place))
         db.executemany("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", texts)
-        db.executemany("INSERT INTO said VALUES (?, ?)", said)
         db.executemany("INSERT INTO cells VALUES (?, ?, ?)", cells)
-    many = Counter(name for name, _ in counted)
-    offered = [
-        (name, value, n)
-        for (name, value), n in counted.items()
-        if many[name] <= MOST_VALUES or not name.startswith("column:")
-    ]
-    db.executemany("INSERT INTO options VALUES (?, ?, ?)", offered)
+    for name, counts in known.items():
+        if len(counts) <= MOST_VALUES or not name.startswith("column:"):
+            db.executemany("INSERT INTO options VALUES (?, ?, ?)", [(name, value, n) for value, n in counts.items()])
+    db.execute("INSERT INTO starts VALUES (?)", [starts.tobytes()])
     db.executescript(INDEXES)
     db.commit()
+
+
+@lru_cache(maxsize=32)
+def _search(database: Path, words: tuple[str, ...]) -> str:
+    """Return the places of the texts that have all words, as JSON; pages of the same search look only once."""
+    with closing(sqlite3.connect(_address(database), uri=True)) as db:
+        starts = array("Q", db.execute("SELECT data FROM starts").fetchone()[0])
+    longest, *others = sorted((word.encode("utf-8", "replace") for word in words), key=len, reverse=True)
+    said, found, at = database.with_suffix(".words").read_bytes(), [], 0
+    while (hit := said.find(longest, at)) >= 0:
+        place = bisect_right(starts, hit) - 1
+        start, at = starts[place], starts[place + 1]
+        if all(said.find(word, start, at) >= 0 for word in others):
+            found.append(place)
+    return json.dumps(found)
 
 
 def read_lines(file: Path) -> Iterator[tuple[int, int, Judgement]]:
@@ -296,27 +321,23 @@ def read_lines(file: Path) -> Iterator[tuple[int, int, Judgement]]:
             at += len(line)
 
 
-def words_of(judgement: Judgement) -> str:
-    """Return everything of a judgement in which words are searched."""
-    parts = [judgement.sample_id, judgement.instruction or "", judgement.text or "", *_values(judgement.metadata)]
+def words_of(judgement: Judgement, row: Iterable[str]) -> bytes:
+    """Return everything of a judgement in which words are searched, with the columns of its row."""
+    parts = [judgement.sample_id, judgement.instruction or "", judgement.text or "", *row]
     parts += [f"{error.quote}\n{error.type}\n{error.explanation}" for error in errors(judgement)]
     parts += [judgement.failure.reason] if judgement.failure else []
-    return "\n".join(parts).casefold().encode("utf-8", "replace").decode()
+    return ("\n".join(parts).casefold() + "\n").encode("utf-8", "replace")
 
 
-def cells_of(judgement: Judgement) -> Iterator[tuple[str, str]]:
+def cells_of(judgement: Judgement, row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield what a text can be filtered by: its places, the types of its errors, and the columns of its row."""
     yield "language", judgement.language or ""
     yield "region", judgement.region or ""
     for error in errors(judgement):
         yield "type", error.type.strip().casefold()
-    for name, value in zip(judgement.metadata, _values(judgement.metadata), strict=True):
+    for name, value in row.items():
         if len(value) <= LONGEST_VALUE:
             yield f"column:{name}", value
-
-
-def _values(metadata: Mapping[str, object]) -> list[str]:
-    return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in metadata.values()]
 
 
 def _address(database: Path) -> str:
