@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import uvicorn
 from click.testing import CliRunner
 from starlette.testclient import TestClient
 
@@ -97,14 +98,13 @@ def test_only_runs_of_the_folder_are_shown(view: View, name: str) -> None:
 def test_the_command_makes_a_token_where_other_machines_can_reach_it(
     runs: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], token: bool, write: bool
 ) -> None:
-    served = []
+    served: list[uvicorn.Server] = []
     monkeypatch.setattr(serving, "run_server", served.append)
     done = CliRunner().invoke(mores, ["view", str(runs), *options])
     assert done.exit_code == 0, done.output
     [server] = served
-    viewer = server.config.loaded_app if server.config.loaded else server.config.app
     assert ("?token=" in done.output) == token
-    state = viewer.state.viewer
+    state = server.config.app.state.viewer  # type: ignore[union-attr]
     assert bool(state.settings.token) == token
     assert state.may_write == write
     assert state.settings.token in done.output

@@ -124,6 +124,13 @@ def test_the_first_texts_are_shown_while_the_others_are_read(runs: Path, monkeyp
     assert shown(page) == ["t0", "t1", "t2", "t3", "t4", "t5", "t6"]
 
 
+def test_a_run_without_texts_is_shown_and_searched(view: View, runs: Path) -> None:
+    write_run(runs / "empty", [])
+    client = view()
+    assert "No text fits" in client.get("/run?run=empty").text
+    assert "No text fits" in client.get("/run?run=empty&q=x").text
+
+
 def test_an_index_follows_its_file(view: View, runs: Path) -> None:
     client = view()
     write_run(runs / "first", [judge(9)])

@@ -230,7 +230,8 @@ def show_run(viewer: Viewer, request: Request) -> Response:
     notes = read_notes(entry.path)
     filters = read_filters(request, notes)
     live = viewer.runs.progress(entry) if entry.status == "running" else {}
-    others = [each.name for each in viewer.runs.entries().values() if each.judged and each.name != entry.name]
+    others = [each for each in viewer.runs.entries().values() if each.judged and each.name != entry.name]
+    others.sort(key=lambda each: not entry.is_about_the_same_as(each))
     made_from = entry.manifest.parents if entry.manifest else ()
     parents = [name for parent in made_from if (name := _below(viewer, entry, parent))]
     values: dict[str, Any] = {"entry": entry, "file": file, "live": live, "others": others, "parents": parents}
@@ -270,7 +271,7 @@ def named_options(index: Index) -> dict[str, list[tuple[str, str, int]]]:
     """Return the values of the columns as a form offers them: value, name, count."""
     return {
         column: [(value or "-", group_name(column, value), n) for value, n in values]
-        for column, values in index.options().items()
+        for column, values in sorted(index.options().items(), key=lambda each: each[0].startswith("column:"))
         if len(values) > 1 or column == "type"
     }
 

@@ -19,6 +19,7 @@ from contextlib import closing, suppress
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from threading import Lock, Thread
 from typing import IO, NamedTuple
@@ -296,14 +297,20 @@ def fill(db: sqlite3.Connection, words: IO[bytes], file: Path) -> None:
 def _search(database: Path, words: tuple[str, ...]) -> str:
     """Return the places of the texts that have all words, as JSON; pages of the same search look only once."""
     with closing(sqlite3.connect(_address(database), uri=True)) as db:
-        starts = array("Q", db.execute("SELECT data FROM starts").fetchone()[0])
+        starts = array("Q", db.execute("SELECT data FROM starts").fetchone()[0]).tolist()
     longest, *others = sorted((word.encode("utf-8", "replace") for word in words), key=len, reverse=True)
-    said, found, at = database.with_suffix(".words").read_bytes(), [], 0
-    while (hit := said.find(longest, at)) >= 0:
-        place = bisect_right(starts, hit) - 1
-        start, at = starts[place], starts[place + 1]
-        if all(said.find(word, start, at) >= 0 for word in others):
+    found, place, end = [], -1, 0
+    if len(starts) == 1:  # a file without texts, of which no map can be made
+        return "[]"
+    with database.with_suffix(".words").open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as said:
+        while (hit := said.find(longest, end)) >= 0:
+            place += 1
+            if starts[place + 1] <= hit:  # not in the next text
+                place = bisect_right(starts, hit, place) - 1
+            end = starts[place + 1]
             found.append(place)
+        for word in others:
+            found = [place for place in found if said.find(word, starts[place], starts[place + 1]) >= 0]
     return json.dumps(found)
 
 

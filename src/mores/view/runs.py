@@ -44,6 +44,10 @@ class Entry(NamedTuple):
         files = self.manifest.files if self.manifest else {}
         return [name for name, kind in files.items() if kind == "Judgement" and (self.path / name).is_file()]
 
+    def is_about_the_same_as(self, other: Entry) -> bool:
+        """Return whether both were made from a file of the same name."""
+        return bool(self.manifest and other.manifest and self.manifest.name == other.manifest.name)
+
     def says(self, words: str) -> bool:
         """Return whether all words are in what the list shows of it."""
         about = self.manifest

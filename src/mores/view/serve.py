@@ -22,8 +22,8 @@ def serve(settings: ViewSettings, tell: Callable[[str], object]) -> None:
     if token and len(token) < SHORTEST:
         raise ConfigError(f"{TOKEN_VARIABLE} can be guessed; make one with: openssl rand -hex 24")
     token = token or ("" if host in HERE else token_urlsafe(24))
-    shared = {"token": token, "write": settings.write or host in HERE, "allow_host": (*settings.allow_host, host)}
-    options = replace(settings.part(ViewAppSettings), **shared)
+    hosts, write = (*settings.allow_host, host), settings.write or host in HERE
+    options = replace(settings.part(ViewAppSettings), token=token, write=write, allow_host=hosts)
     address = address_of(host, settings.port)
     tell(f"The runs are at {address}/{f'?token={token}' if token else ''} (Ctrl-C stops it).")
     if token and host not in HERE:
