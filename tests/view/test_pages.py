@@ -17,7 +17,7 @@ from mores.io import JsonlWriter
 from mores.run import Plan, open_run, start_run
 from mores.studio.manage import import_files, new_campaign
 from mores.types import Signature
-from mores.view.index import Indexes
+from mores.view.index import TextIndexes
 from tests.view.conftest import HERE, OWN, TEXT, judge, write_run
 
 View = Callable[..., TestClient]
@@ -118,7 +118,7 @@ def test_pages_lead_through_many_texts(view: View, runs: Path) -> None:
 
 
 def test_the_first_texts_are_shown_while_the_others_are_read(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Indexes, "of", lambda *_args, **_options: None)
+    monkeypatch.setattr(TextIndexes, "of", lambda *_args, **_options: None)
     page = TestClient(mores.view_app(runs), HERE).get("/run?run=first").text
     assert "The others are being read" in page
     assert shown(page) == ["t0", "t1", "t2", "t3", "t4", "t5", "t6"]
@@ -141,7 +141,7 @@ def test_an_index_follows_its_file(view: View, runs: Path) -> None:
 def test_a_line_that_cannot_be_read_is_named(runs: Path) -> None:
     with (runs / "first" / "judgements.jsonl").open("a") as file:
         file.write("{}\n")
-    indexes = Indexes()
+    indexes = TextIndexes()
     with pytest.raises(mores.InputError, match=r"judgements\.jsonl:8: .*expected a Judgement"):
         indexes.of(runs / "first" / "judgements.jsonl", wait=True)
 

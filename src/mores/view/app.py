@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode
 
 from fastapi import FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from mores.errors import InputError, MoresError
@@ -28,7 +29,7 @@ from mores.types import DEFAULT_INSTRUCTION, Judgement, Sample
 from mores.view.copying import compare_command, filter_code, show_command, try_code
 from mores.view.door import Door
 from mores.view.drawing import prepare, render, script, style
-from mores.view.index import Filters, Index, Indexes, read_lines
+from mores.view.index import Filters, TextIndex, TextIndexes, read_lines
 from mores.view.notes import NOTES, hand_over, keep_note, notes_table, read_notes
 from mores.view.runs import Entry, RunFolder
 from mores.view.settings import ViewAppSettings
@@ -60,7 +61,7 @@ class Viewer(NamedTuple):
 
     settings: ViewAppSettings
     runs: RunFolder
-    indexes: Indexes
+    indexes: TextIndexes
     may_write: bool
 
     def entry(self, request: Request, place: int = 0) -> Entry:
@@ -93,7 +94,7 @@ def view_app(settings: ViewAppSettings) -> FastAPI:
     """
     prepare()
     may_write = settings.write or not settings.token
-    viewer = Viewer(settings, RunFolder(settings.folder), Indexes(), may_write)
+    viewer = Viewer(settings, RunFolder(settings.folder), TextIndexes(), may_write)
     app = FastAPI(title="Mores view", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.viewer = viewer
     for path, page in READ.items():
@@ -105,14 +106,15 @@ def view_app(settings: ViewAppSettings) -> FastAPI:
         """Keep a star or a note; the page comes back to its text."""
         entry, form = viewer.entry(request), await read_form(request)
         identifier = form.get("id", "")
-        keep_note(entry.path, identifier, star=form.get("star") == "on", note=form.get("note", ""))
+        star, words = form.get("star") == "on", form.get("note", "")
+        await run_in_threadpool(keep_note, entry.path, identifier, star=star, note=words)
         return RedirectResponse(f"run?{form.get('back', '')}#{_anchor(identifier)}", 303)
 
     @app.post("/handover")
     async def handover(request: Request) -> Response:
         """Write the texts with a star for the studio, and say how they get there."""
         entry, form = viewer.entry(request), await read_form(request)
-        chosen = starred(viewer, entry)
+        chosen = await run_in_threadpool(starred, viewer, entry)
         if not chosen:
             raise InputError("no text of this run has a star; give one to each text that people should mark")
         title = form.get("title") or entry.name
@@ -267,7 +269,7 @@ def _anchor(identifier: str) -> str:
     return "t" + blake2b(identifier.encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
-def named_options(index: Index) -> dict[str, list[tuple[str, str, int]]]:
+def named_options(index: TextIndex) -> dict[str, list[tuple[str, str, int]]]:
     """Return the values of the columns as a form offers them: value, name, count."""
     return {
         column: [(value or "-", group_name(column, value), n) for value, n in values]

@@ -101,7 +101,7 @@ class Filters(NamedTuple):
         return " AND ".join(conditions), values
 
 
-class Index:
+class TextIndex:
     """The index of one file as it is now."""
 
     def __init__(self, file: Path, database: Path) -> None:
@@ -147,7 +147,7 @@ class Index:
             ).fetchall()
         return list(zip((row[0] for row in rows), self._read([row[1:] for row in rows]), strict=True))
 
-    def count_pairs(self, other: Index, change: str, filters: Filters) -> int:
+    def count_pairs(self, other: TextIndex, change: str, filters: Filters) -> int:
         """Return how many texts `pairs` has in all."""
         if filters == Filters():
             counts = self.count_changes(other)
@@ -158,7 +158,7 @@ class Index:
             [[n]] = db.execute(f"SELECT count(*) {joined}", values)
             return int(n)
 
-    def pairs(self, other: Index, change: str, filters: Filters, first: int, most: int) -> list[Pair]:
+    def pairs(self, other: TextIndex, change: str, filters: Filters, first: int, most: int) -> list[Pair]:
         """Return texts that both runs judged and whose verdicts differ in this way, or in any."""
         joined, values = self._joined(change, filters)
         cases = " ".join(f"WHEN {condition} THEN '{name}'" for name, condition in CHANGES.items())
@@ -172,7 +172,7 @@ class Index:
         ours, theirs = self._read([row[:2] for row in rows]), other._read([row[2:4] for row in rows])
         return [Pair(a, b, bool(row[4]), row[5]) for a, b, row in zip(ours, theirs, rows, strict=True)]
 
-    def count_changes(self, other: Index) -> dict[str, int]:
+    def count_changes(self, other: TextIndex) -> dict[str, int]:
         """Return how many texts both runs judged, and of how many the verdicts differ in each way."""
         return dict(_count_changes(self.database, other.database))
 
@@ -205,7 +205,7 @@ def _count_changes(first: Path, second: Path) -> dict[str, int]:
         return dict(zip(("shared", *CHANGES), row, strict=True))
 
 
-class Indexes:
+class TextIndexes:
     """The indexes of all files that were shown; each is made once, by a thread."""
 
     def __init__(self) -> None:
@@ -214,7 +214,7 @@ class Indexes:
         self._problems: dict[Path, str] = {}
         self._lock = Lock()
 
-    def of(self, file: Path, *, wait: bool = False) -> Index | None:
+    def of(self, file: Path, *, wait: bool = False) -> TextIndex | None:
         """Return the index of a file; None while it is being made. InputError where a line cannot be read."""
         size, changed = (about := file.stat()).st_size, about.st_mtime_ns
         key = blake2b(f"{VERSION} {file.resolve()} {size} {changed}".encode(), digest_size=16).hexdigest()
@@ -223,7 +223,7 @@ class Indexes:
             if problem := self._problems.get(database):
                 raise InputError(problem)
             if database.exists():
-                return Index(file, database)
+                return TextIndex(file, database)
             if database not in self._making:
                 self._making[database] = Thread(target=self._make, args=(file, database), daemon=True)
                 self._making[database].start()

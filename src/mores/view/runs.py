@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -105,7 +106,7 @@ class RunFolder:
         lines = {}
         for part in sorted(entry.path.glob(".*.part")):
             size, number = self._counted.get(part, (0, 0))
-            with part.open("rb") as file:
+            with suppress(FileNotFoundError), part.open("rb") as file:  # it may be complete now
                 if os.fstat(file.fileno()).st_size < size:  # it was begun again
                     size = number = 0
                 file.seek(size)
