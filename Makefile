@@ -106,6 +106,7 @@ picture: $(READY) ## take the README's picture again; needs Chromium
 pictures: picture ## a picture of every screen of the studio in build/studio, and those of the docs; needs Chromium
 	rm -rf build/studio
 	MORES_PICTURES=docs/pictures $(BIN)/pytest -n 0 tests/report/test_every_page.py
+	MORES_PICTURES=docs $(BIN)/pytest -n 0 tests/view/test_browser.py
 	MORES_PICTURES=build/studio $(BIN)/pytest -n 0 -k "not squeezed" tests/studio/test_looks.py
 	cp build/studio/studio-*.png docs/
 

@@ -160,6 +160,7 @@ def test_every_public_function_and_record_is_in_the_docs() -> None:
     reference = (ROOT / "docs" / "api" / "functions.md").read_text("utf-8")
     others = {"open_run": "mores.run:open_run", "find_runs": "mores.run:find_runs"}
     others |= {"serve_app": "mores.serve.app:serve_app", "pull": "mores.models.pull:pull"}
+    others |= {"view_app": "mores.view.app:view_app"}
     for name, place in (FUNCTIONS | others).items():
         assert f"`mores.{name}(" in page, name
         assert f"::: {place.replace(':', '.')}\n" in reference, name

@@ -30,6 +30,7 @@ LAYERS = [
     {"diagnosis", "gate", "harness"},
     {"report"},
     {"studio", "serve"},
+    {"view"},
     {"cli"},
 ]
 
@@ -147,6 +148,7 @@ COMMAND_LINES = {
     "training/study.py": "the card of a model shows how it is used",
     "models/pull.py": "the options of pip",
     "harness/export.py": "the README of an exported task shows how it is run",
+    "view/copying.py": "a page shows the command that does the same",
     "studio/export.py": "the card of an exported benchmark shows how it is run",
     "studio/campaigns/culturalteaming/results.py": "the card of an exported benchmark shows how it is run",
 }

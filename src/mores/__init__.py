@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from mores.types import Sample as Sample
     from mores.types import Severity as Severity
     from mores.types import Signature as Signature
+    from mores.view.app import view_app as view_app
 
 __version__ = "0.2.0"
 
@@ -129,6 +130,7 @@ PUBLIC = {
     "mores.rating.settings": ("RateSettings",),
     "mores.search.settings": ("CorpusSettings",),
     "mores.training.settings": ("ExportSettings", "GroundSettings", "TrainSettings"),
+    "mores.view": ("view_app",),
 }
 """The public names besides the functions, by their modules."""
 DRAWN |= {

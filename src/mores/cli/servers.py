@@ -1,4 +1,4 @@
-"""`mores serve` and `mores studio`: the metric as an HTTP service, and the web app in which people make data."""
+"""`mores serve`, `mores view` and `mores studio`: the metric over HTTP, runs in the browser, and the web app."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ import click
 
 from mores.cli.command import StrictCommand, command, is_given, make_record, options_of
 from mores.cli.result import check_push, print_warnings, push
-from mores.errors import ConfigError
 from mores.extras import require
 from mores.formatting import count
 from mores.report.settings import PushSettings
-from mores.serve.keys import Keys, read_keys
-from mores.serve.settings import KEYS_VARIABLE, Bounds, ServeSettings
+from mores.serve.keys import choose_keys
+from mores.serve.settings import HERE, KEYS_VARIABLE, Bounds, ServeSettings, address_of
 from mores.studio.settings import StudioSettings
+from mores.view.settings import ViewSettings
 
-HERE = ("127.0.0.1", "localhost", "::1")
-"""Hosts that other machines cannot reach."""
 FORMATS = "folder (for mores bench), csv, jsonl, parquet, label-studio or pearmut."
 
 
@@ -40,19 +38,25 @@ def serve(settings: ServeSettings) -> None:
     from mores.serve.run import serve as serve_until_stopped
     from mores.serve.service import Service
 
-    host, port, file, open_to_all = settings.host, settings.port, settings.key_file, settings.no_keys
-    if file and open_to_all:
-        raise ConfigError("--keys and --no-keys contradict each other; give one of them")
-    keys = Keys(() if open_to_all else read_keys(file, os.environ.get(KEYS_VARIABLE)))
-    if not keys and not open_to_all and host not in HERE:
-        fix = f"give keys by a file or {KEYS_VARIABLE}, or --no-keys where a server in front of it checks who asks"
-        raise ConfigError(f"other machines can reach {host}, and nobody has to show a key; {fix}", setting="keys")
+    keys = choose_keys(settings, os.environ.get(KEYS_VARIABLE))
     metric = make_metric(settings.model, settings, settings.report)
     service = Service(metric, make_lookup(settings, metric), settings.part(Bounds))
-    address = f"http://{'localhost' if host in ('0.0.0.0', '::') else host}:{port}"
+    address = address_of(settings.host, settings.port)
     click.echo(f"Try it at {address}/; POST texts to {address}/score (Ctrl-C stops it).", err=True)
     print_warnings(service.metric.asker)
-    serve_until_stopped(service, keys, host, port)
+    serve_until_stopped(service, keys, settings.host, settings.port)
+
+
+@command(ViewSettings)
+def view(settings: ViewSettings) -> None:
+    """Show the runs in FOLDER and below in the browser: every text, with filters, and two runs side by side.
+
+    FOLDER is this folder unless another is given. Beyond this machine it is read-only, behind a token (docs/view.md).
+    """
+    require("serve", "fastapi", "uvicorn")
+    from mores.view.serve import serve as serve_until_stopped
+
+    serve_until_stopped(settings, partial(click.echo, err=True))
 
 
 class StudioGroup(StrictCommand, click.Group):
@@ -75,14 +79,13 @@ def studio(context: click.Context, /, **options: Any) -> None:
         return
     from mores.studio.serve import prepare, serve
 
-    host, port, given = settings.host, settings.port, is_given(context, "database")
+    given, address = is_given(context, "database"), address_of(settings.host, settings.port)
     start = prepare(str(settings.database), demo=not given if settings.demo is None else settings.demo)
-    address = f"http://{'localhost' if host in ('0.0.0.0', '::') else host}:{port}"
     click.echo(f"The studio is at {address} (Ctrl-C stops it).")
     click.echo("Open a link to sign in; each works once:" if start.links else "The organiser's link: mores studio link")
     for role, path in start.links.items():
         click.echo(f"  {role:<10} {address}{path}")
-    if host not in HERE:
+    if settings.host not in HERE:
         fix = "put a server with HTTPS in front of it (docs/studio.md)"
         click.echo(f"\nwarning: other machines can reach the studio; {fix}", err=True)
     serve(start, settings)

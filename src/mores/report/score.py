@@ -84,7 +84,7 @@ def describe_judgements(
         "cultural error report",
         title,
         [_list(rows, summary.n), *([""] if printed else []), *printed, *show_summary(summary)],
-        details=lambda: [JudgedTexts(summary.n, [_card(*row) for row in rows])],
+        details=lambda: [JudgedTexts(summary.n, [text_card(*row) for row in rows])],
         opening=[Tiles(summary), *distribution, *_folds(counted, asked)],
         facts=counted.facts(facts or {}),
         warning=warning,
@@ -330,7 +330,7 @@ def _zones(counts: ScoreSummary, bars: Counter[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
+def text_card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
     """Return one text as the template shows it; an explanation that only repeats those of its errors is left out."""
     explanation = judgement.report.explanation if judgement.report else ""
     evidence = [

@@ -9,10 +9,10 @@ is refused, so that the files of a folder always belong together and nothing is 
 `open_run(path)` reads a run of any kind.
 """
 
-from mores.run.folder import KINDS, WORK, ActiveRun, Run, find_runs, open_run, read_manifest, start_run
+from mores.run.folder import KINDS, WORK, ActiveRun, Run, find_runs, is_working, open_run, read_manifest, start_run
 from mores.run.manifest import MANIFEST, Manifest, Plan, Status
 
 __all__ = [
-    "KINDS", "MANIFEST", "WORK", "ActiveRun", "Manifest", "Plan", "Run", "Status", "find_runs", "open_run",
-    "read_manifest", "start_run",
+    "KINDS", "MANIFEST", "WORK", "ActiveRun", "Manifest", "Plan", "Run", "Status", "find_runs", "is_working",
+    "open_run", "read_manifest", "start_run",
 ]  # fmt: skip

@@ -196,6 +196,23 @@ def _locked(path: Path) -> Iterator[bool]:
         os.close(descriptor)
 
 
+def is_working(path: Path) -> bool:
+    """Return whether a process works on the run in a folder; where there are no locks, what its manifest says."""
+    if fcntl is None:
+        return read_manifest(path).status is Status.RUNNING
+    try:
+        descriptor = os.open(path / LOCK, os.O_RDONLY | NO_LINK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def read_manifest(path: Path) -> Manifest:
     """Return what `run.json` says; InputError where there is none or it cannot be read."""
     try:

@@ -9,6 +9,7 @@ from hmac import compare_digest
 from pathlib import Path
 
 from mores.errors import ConfigError
+from mores.serve.settings import HERE, KEYS_VARIABLE, ServeSettings
 
 SHORTEST = 16
 """Characters of a key: shorter ones can be guessed."""
@@ -52,6 +53,18 @@ def read_keys(path: Path | None, variable: str | None) -> list[str]:
         if not keys:
             raise ConfigError(f"{path}: contains no key; {_FIX}")
     return keys + [key for key in re.split(r"[\s,]+", variable or "") if key]
+
+
+def choose_keys(settings: ServeSettings, variable: str | None) -> Keys:
+    """Return the keys of a service; ConfigError where other machines can reach it and nobody has to show one."""
+    if settings.key_file and settings.no_keys:
+        raise ConfigError("a file of keys and no_keys contradict each other; give one of them", setting="no_keys")
+    keys = Keys(() if settings.no_keys else read_keys(settings.key_file, variable))
+    if not keys and not settings.no_keys and settings.host not in HERE:
+        fix = f"give keys by a file or {KEYS_VARIABLE}, or set no_keys where a server in front of it checks who asks"
+        reason = f"other machines can reach {settings.host}, and nobody has to show a key"
+        raise ConfigError(f"{reason}; {fix}", setting="keys")
+    return keys
 
 
 def _check(key: str, place: str) -> None:

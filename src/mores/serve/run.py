@@ -1,10 +1,12 @@
-"""The server of `mores serve`."""
+"""The server of `mores serve`, and what other servers share with it."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from mores.errors import ConfigError, MoresError
 from mores.serve.app import app_of
@@ -12,13 +14,25 @@ from mores.serve.keys import Keys
 from mores.serve.service import Service
 
 
+def make_server(app: ASGIApp, host: str, port: int, **options: Any) -> uvicorn.Server:
+    """Return a server of an app, which logs no requests."""
+    quiet: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
+    return uvicorn.Server(uvicorn.Config(app, host=host, port=port, **quiet, **options))
+
+
+def run_server(server: uvicorn.Server) -> None:
+    """Serve until it is stopped; ConfigError where the port is taken."""
+    try:
+        server.run()
+    except SystemExit as error:
+        place = f"{server.config.host}:{server.config.port}"
+        raise ConfigError(f"{place} cannot be used; another program may be using it", setting="port") from error
+
+
 def serve(service: Service, keys: Keys, host: str, port: int) -> None:
     """Serve until it is stopped, and finish what was accepted; MoresError where the model cannot be opened."""
-    config = uvicorn.Config(
-        app_of(service, keys), host=host, port=port, log_level="warning", access_log=False, server_header=False,
-        timeout_graceful_shutdown=math.ceil(service.bounds.deadline) + 5,
-    )  # fmt: skip
-    server = uvicorn.Server(config)
+    patience = math.ceil(service.bounds.deadline) + 5
+    server = make_server(app_of(service, keys), host, port, timeout_graceful_shutdown=patience)
     failed: list[MoresError] = []
 
     def stop(error: MoresError) -> None:
@@ -26,9 +40,6 @@ def serve(service: Service, keys: Keys, host: str, port: int) -> None:
         server.should_exit = True
 
     service.on_failed_start = stop
-    try:
-        server.run()
-    except SystemExit as error:
-        raise ConfigError(f"{host}:{port} cannot be used; another program may be using it", setting="port") from error
+    run_server(server)
     if failed:
         raise failed[0]

@@ -32,6 +32,7 @@ RECORDS = {
     "train": "mores.training.settings:TrainSettings",
     "export": "mores.training.settings:ExportSettings",
     "studio": "mores.studio.settings:StudioSettings",
+    "view": "mores.view.settings:ViewSettings",
     "output": "mores.report.settings:OutputSettings",
     "score-gate": "mores.gate:TextGate",
     "bench-gate": "mores.gate:BenchGate",

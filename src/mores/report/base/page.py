@@ -44,8 +44,8 @@ def render_page(document: ResultDocument) -> str:
         sections.append(Section("signatures", "Signatures", [lead, folded]))
     drawn = [block for block in sections if not isinstance(block, Section) or block.body]
     script = _asset("base/page.js") if document.script else ""
-    values = {"page": document, "sections": drawn, "style": _style(), "script": script}
-    return writable(_environment().get_template("base/page.html.j2").render(values))
+    values = {"page": document, "sections": drawn, "style": style_sheet(), "script": script}
+    return writable(environment().get_template("base/page.html.j2").render(values))
 
 
 def writable(html: str) -> str:
@@ -64,24 +64,25 @@ def draw(blocks: PageBlock | Markup | Iterable[PageBlock | Markup]) -> Markup:
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(loader=FileSystemLoader(REPORT), autoescape=True, undefined=StrictUndefined)
-    environment.filters.update(
+def environment() -> Environment:
+    """Return the templates of pages, with the filters that they use."""
+    made = Environment(loader=FileSystemLoader(REPORT), autoescape=True, undefined=StrictUndefined)
+    made.filters.update(
         draw=draw, without_overrides=without_overrides, thousands=count, number=number, percent=percent,
         score=show_score, blame_failure=blame_failure, show_failures=show_failures,
     )  # fmt: skip
-    environment.filters["hash"] = lambda asset: "sha256-" + b64encode(sha256(asset.encode()).digest()).decode()
-    environment.globals["LONG"] = LONG
-    return environment
+    made.filters["hash"] = lambda asset: "sha256-" + b64encode(sha256(asset.encode()).digest()).decode()
+    made.globals["LONG"] = LONG
+    return made
 
 
 @cache
 def _macros(template: str) -> Any:
-    return _environment().get_template(template).module
+    return environment().get_template(template).module
 
 
 @cache
-def _style() -> Markup:
+def style_sheet() -> Markup:
     """Return the style sheet: a rule with N in its name is there for each colour, one with M for each shade."""
     css = str(_asset("base/page.css"))
     for sign, numbers in {"N": range(COLOURS), "M": range(1, STEPS + 1)}.items():

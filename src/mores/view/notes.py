@@ -1,0 +1,80 @@
+"""What a person says of texts: stars and notes in `notes.jsonl` beside the run, and texts handed to the studio."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+
+from mores.io import json_line, read_records, to_csv, write_text
+from mores.io.private import make_folder
+from mores.types import Judgement, Record
+
+NOTES = "notes.jsonl"
+HANDED = "handover"
+LONGEST = 5000
+_lock = Lock()
+
+
+class TextNote(Record):
+    """What a person says of a text."""
+
+    sample_id: str
+    star: bool = False
+    note: str = ""
+    changed: datetime
+
+
+def read_notes(folder: Path) -> dict[str, TextNote]:
+    """Return the notes of a run by the id of their text."""
+    path = folder / NOTES
+    return {note.sample_id: note for note in read_records(path, TextNote)} if path.exists() else {}
+
+
+def keep_note(folder: Path, sample_id: str, *, star: bool, note: str) -> None:
+    """Keep what a person says of a text; nothing is kept of one without star and note."""
+    with _lock:
+        notes = read_notes(folder)
+        said = TextNote(sample_id=sample_id, star=star, note=note.strip()[:LONGEST], changed=datetime.now(UTC))
+        notes[sample_id] = said
+        kept = [each for each in notes.values() if each.star or each.note]
+        write_text(folder / NOTES, b"".join(map(json_line, kept)).decode())
+
+
+def notes_table(notes: Iterable[tuple[TextNote, Judgement]]) -> str:
+    """Return notes with their texts as CSV."""
+    head = ("id", "star", "note", "score", "errors", "language", "region", "instruction", "text")
+    rows = [
+        (
+            said.sample_id,
+            int(said.star),
+            said.note,
+            judgement.score,
+            "; ".join(error.quote for error in judgement.report.errors) if judgement.report else "",
+            *(getattr(judgement, name) for name in head[5:]),
+        )
+        for said, judgement in notes
+    ]
+    return to_csv([head, *rows])
+
+
+def hand_over(folder: Path, judgements: Sequence[Judgement], title: str, *, blank: bool) -> tuple[Path, Path]:
+    """Write the campaign and the texts that the studio reads, beside the run; `blank` leaves out what was found."""
+    target = folder / HANDED
+    make_folder(target)
+    languages = sorted({each.language for each in judgements if each.language})
+    settings = {"kind": "marking", "title": title[:200], "languages": languages}
+    settings["begin"] = "blank" if blank else "report"
+    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in settings.items()]
+    rows = [_row(each, blank) for each in judgements]
+    campaign, texts = target / "campaign.yaml", target / "texts.jsonl"
+    write_text(campaign, "".join(lines))
+    write_text(texts, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    return campaign, texts
+
+
+def _row(judgement: Judgement, blank: bool) -> dict[str, object]:
+    names = {"instruction", "text", "language", "region"} | (set() if blank else {"judge", "report"})
+    return {"id": judgement.sample_id} | judgement.model_dump(mode="json", include=names)
