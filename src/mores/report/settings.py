@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -122,6 +122,12 @@ class ShownFiles(Settings):
     )
     title: str = setting(default="Cultural errors", help="Title of the page of JUDGEMENTS.")
     quiet: bool = setting(default=False, help="Print no table.")
+
+
+class CiteSettings(Settings):
+    """Runs that are cited."""
+
+    runs: Iterable[Run | Path | str] = setting(kw_only=False, place="folder", metavar="RUN...", help="Folders of runs.")
 
 
 class FolderSettings(Settings):
