@@ -23,7 +23,7 @@ async def show(settings: ShowSettings) -> ResultDocument:
     if settings.html:
         write_text(settings.html, render_page(document))
     if settings.figures:
-        write_figures(document, settings.figures)
+        write_figures(document, settings.figures, settings)
     return document
 
 
