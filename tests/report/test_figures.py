@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -117,7 +118,7 @@ def test_names_and_order(tmp_path: Path) -> None:
     document = ResultDocument(
         "", "", [Grid(("model", "rank"), [("", [("1. hf:aya", "1")])], "Ranks")], opening=[SHARES]
     )
-    orders = {
+    orders: dict[Literal["page", "value", "name"], list[str]] = {
         "page": ["GPT-4.1", "openai:gpt-4.1-mini", "Aya Expanse"],
         "value": ["Aya Expanse", "GPT-4.1", "openai:gpt-4.1-mini"],
         "name": ["Aya Expanse", "GPT-4.1", "openai:gpt-4.1-mini"],

@@ -147,7 +147,9 @@ class ShownFiles(Settings):
 class CiteSettings(Settings):
     """Runs that are cited."""
 
-    runs: Iterable[Run | Path | str] = setting(kw_only=False, place="folder", metavar="RUN...", help="Folders of runs.")
+    runs: Run | Path | str | Iterable[Run | Path | str] = setting(
+        kw_only=False, place="folder", metavar="RUN...", help="Folders of runs."
+    )
 
 
 class FolderSettings(Settings):
