@@ -24,7 +24,7 @@ from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
 from mores.metaevaluation.dataset import Dataset
 from mores.metaevaluation.evaluate import Moved, Scored, group_of, influences, join, label_groups
-from mores.metaevaluation.records import ChangedText, GradedQuestion, JudgementComparison, MetricComparison
+from mores.metaevaluation.records import ChangedVerdict, GradedQuestion, JudgementComparison, MetricComparison
 from mores.stats import influence
 from mores.stats.paired import PairedDifference, paired_difference
 from mores.stats.resampling import adjust_p_values
@@ -183,7 +183,7 @@ def compare_judges(
         ]
         if right[0] != right[1]:
             changed.append(
-                ChangedText(
+                ChangedVerdict(
                     id=gold.sample.id,
                     asked=gold.sample.text,
                     first=said[0],
@@ -248,7 +248,7 @@ def compare_texts(
             asked = (one.instruction if one.instruction != DEFAULT_INSTRUCTION else None) or one.text or ""
             if difference or (one.score < 0) != (other.score < 0):
                 changed.append(
-                    ChangedText(id=name, asked=asked, first=_said(one), second=_said(other), difference=difference)
+                    ChangedVerdict(id=name, asked=asked, first=_said(one), second=_said(other), difference=difference)
                 )
     changed.sort(key=lambda change: -abs(change.difference))
     return JudgementComparison(
@@ -311,7 +311,7 @@ def compare_questions(
         whole = difference_result("credit", *credit).whole
         overall = overall.model_copy(update={"missing": len(shared) - n, "whole": whole})
     changed = [
-        ChangedText(
+        ChangedVerdict(
             id=name,
             asked=one[name].asked,
             first=f"{one[name].label}: {one[name].answer}",

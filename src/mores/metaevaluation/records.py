@@ -119,7 +119,7 @@ class MetricComparison(Record):
         return self.adjusted < SIGNIFICANT and self.holds
 
 
-class ChangedText(Record):
+class ChangedVerdict(Record):
     """A text, or a question of a benchmark, on which two runs differ."""
 
     id: str
@@ -156,7 +156,7 @@ class JudgementComparison(Record):
     overall: tuple[MetricComparison, ...]
     by: dict[str, dict[str, MetricComparison]]
     """Grouping and group: the difference in scaled accuracy."""
-    changed: tuple[ChangedText, ...] = ()
+    changed: tuple[ChangedVerdict, ...] = ()
     """The texts or questions on which they differ, those that differ most first."""
 
 
