@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from mores.functions import bench as bench
     from mores.functions import board as board
     from mores.functions import build as build
+    from mores.functions import cite as cite
     from mores.functions import collect as collect
     from mores.functions import compare as compare
     from mores.functions import corpus as corpus

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mores.metric.api import score as score
     from mores.metric.api import score_file as score_file
     from mores.rating.api import rate as rate
+    from mores.report.api import cite as cite
     from mores.report.api import show as show
     from mores.search.api import corpus as corpus
     from mores.training.api import export as export

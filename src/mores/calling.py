@@ -33,6 +33,7 @@ FUNCTIONS = {
     "export": "mores.training.api:export",
     "sources": "mores.factory.api:sources",
     "show": "mores.report.api:show",
+    "cite": "mores.report.api:cite",
 }
 """Every public function that works for a while, and where it is written."""
 

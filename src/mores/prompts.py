@@ -10,7 +10,8 @@ from pathlib import Path
 from mores.errors import ConfigError, InputError
 from mores.io.source import read_text
 
-_SLOT = re.compile(r"\{(\w+)\}")
+SLOT = re.compile(r"\{(\w+)\}")
+"""A place in a prompt that is filled."""
 
 
 @cache
@@ -24,9 +25,9 @@ def read_prompt(file: str, name: str) -> str:
 
 def fill(template: str, **values: str) -> str:
     """Return the prompt with its slots filled in one pass, so that slots in the values stay."""
-    if missing := [slot for slot in _SLOT.findall(template) if slot not in values]:
+    if missing := [slot for slot in SLOT.findall(template) if slot not in values]:
         raise ConfigError(f"nothing fills the slot {{{missing[0]}}} of a prompt; it gets {', '.join(values)}")
-    return _SLOT.sub(lambda slot: values[slot[1]], template)
+    return SLOT.sub(lambda slot: values[slot[1]], template)
 
 
 def hash_prompts(*templates: str) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from mores.benchmark.benchmark import Label, Verdict
-from mores.benchmark.board import Board, BoardEntry, credit_of, make_board, read_runs
-from mores.benchmark.score import BenchResult, tally
+from mores.benchmark.board import Board, BoardEntry, make_board, read_runs
+from mores.benchmark.score import BenchResult, credit_of, tally
 from mores.errors import ConfigError, InputError
 from mores.stats.results import share_result
 from mores.types import Failure, FailureKind, Result, Signature

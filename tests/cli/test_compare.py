@@ -139,3 +139,20 @@ def test_wrong_usage_and_wrong_files(mores: Run, arguments: list[str], code: int
     assert words in done.stderr
     assert done.returncode == code
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.usefixtures("files")
+def test_what_changed_is_listed(mores: Run) -> None:
+    """A is right about all samples; B finds an error in each, so it is wrong about those without one."""
+    both = versus(mores("compare", "A.jsonl", "B.jsonl", "--data", "d", "--json").stdout)
+    correct = {gold.sample.id for gold in GOLDS[2:] if not gold.report.errors}
+    assert {change.id for change in both.changed} == correct
+    assert all((change.first, change.difference) == ("right: no error", 1) for change in both.changed)
+    assert all(change.second.startswith("wrong: ") for change in both.changed)
+    shown = mores("compare", "B.jsonl", "A.jsonl", "--data", "d").stdout
+    assert f"Changed: {len(correct)} of 58; 0 better in A, {len(correct)} better in B" in " ".join(shown.split())
+    put("C.jsonl", GOLDS, lambda _: -1.0, signature=SIGNED)
+    texts = versus(mores("compare", "A.jsonl", "C.jsonl", "--json").stdout)
+    assert len(texts.changed) == 60
+    assert {change.difference for change in texts.changed} == {-4.0, 1.0}
+    assert abs(texts.changed[0].difference) == 4

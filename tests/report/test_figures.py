@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import csv
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
+from typing import Literal
 
+import numpy as np
 import pytest
 
 from mores.errors import ConfigError
 from mores.report.base import figures
 from mores.report.base.blocks import Fold, PageBlock, Section
-from mores.report.base.charts import Chart
+from mores.report.base.charts import Amounts, Chart, IntervalRow, Intervals
 from mores.report.base.document import ResultDocument
 from mores.report.base.grid import Grid
+from mores.report.base.plots import Curves, ScoreHistogram
+from mores.report.base.shapes import Radar, Ranks
+from mores.report.settings import FigureSettings
+from mores.types import Result
 from tests.report.test_charts import HOSTILE, every_chart
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -73,3 +81,99 @@ def test_without_matplotlib_the_message_says_what_to_install(tmp_path: Path, mon
     monkeypatch.setattr("mores.extras.find_spec", lambda _: None)
     with pytest.raises(ConfigError, match="figures"):
         write([], [], tmp_path)
+
+
+MODELS = ("openai:gpt-4.1", "openai:gpt-4.1-mini", "hf:aya")
+SHARES = Intervals(
+    "accuracy",
+    rows=[
+        IntervalRow(name, Result(name="x", value=value, low=value - 0.1, high=value + 0.1, n=50))
+        for name, value in zip(MODELS, (0.4, 0.2, 0.7), strict=True)
+    ],
+)
+
+
+def texts_of(svg: Path) -> list[str]:
+    """The words of a figure, which stay text."""
+    words = ("".join(element.itertext()).strip() for element in ET.parse(svg).iter() if element.tag.endswith("}text"))
+    return [word for word in words if word]
+
+
+@pytest.mark.parametrize("width", [3.03, 6.3])
+def test_a_figure_is_as_wide_as_the_column(tmp_path: Path, width: float) -> None:
+    for number, block in enumerate(every_chart("a name that is rather long")):
+        style = FigureSettings(figure_width=width, font_size=7)
+        document = ResultDocument("", "", (), opening=[block])
+        written = figures.write_figures(document, tmp_path / str(number), style)
+        for svg in (path for path in written if path.suffix == ".svg" and not isinstance(block, Grid)):
+            found = float(str(ET.parse(svg).getroot().get("width")).removesuffix("pt")) / 72
+            is_square = isinstance(block, Curves | Radar)
+            assert found <= width + 1e-6 if is_square else found == pytest.approx(width), svg.name
+            assert re.search(r"font(-size)?: 7px", svg.read_text("utf-8"))
+
+
+def test_names_and_order(tmp_path: Path) -> None:
+    names = tmp_path / "names.toml"
+    names.write_text('"openai:gpt-4.1" = "GPT-4.1"\n"hf:aya" = "Aya Expanse"\n')
+    document = ResultDocument(
+        "", "", [Grid(("model", "rank"), [("", [("1. hf:aya", "1")])], "Ranks")], opening=[SHARES]
+    )
+    orders: dict[Literal["page", "value", "name"], list[str]] = {
+        "page": ["GPT-4.1", "openai:gpt-4.1-mini", "Aya Expanse"],
+        "value": ["Aya Expanse", "GPT-4.1", "openai:gpt-4.1-mini"],
+        "name": ["Aya Expanse", "GPT-4.1", "openai:gpt-4.1-mini"],
+    }
+    for order, expected in orders.items():
+        style = FigureSettings(order=order, names=names)
+        written = figures.write_figures(document, tmp_path / order, style)
+        rows = list(csv.reader((tmp_path / order / "accuracy.csv").read_text("utf-8").splitlines()))
+        assert [row[0] for row in rows[1:]] == expected
+        shown = texts_of(tmp_path / order / "accuracy.svg")
+        assert [word for word in shown if word in expected] == expected
+        [table] = [path for path in written if path.suffix == ".tex"]
+        assert "1. Aya Expanse &" in table.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("x = ", "names.toml: not TOML"), ("x = 1", "names.toml: 'x' is not a text; put quotes around both")],
+)
+def test_a_file_of_names_that_cannot_be_read(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "names.toml").write_text(text)
+    with pytest.raises(ConfigError, match=problem):
+        figures.read_names(tmp_path / "names.toml")
+
+
+def test_ticks_are_round_and_have_one_minus_sign(tmp_path: Path) -> None:
+    histogram = ScoreHistogram("scores", counts={"wrong": [3, 2, 1]}, edges=[-5, -2, 0, 1])
+    ranks = Ranks("ranks", columns=["one", "two"], ranks={"a": [1, 2], "b": [2, 1]})
+    write([histogram, ranks, Amounts("amounts", {"x": 3})], [], tmp_path)
+    assert {"−5", "−2"} <= set(texts_of(tmp_path / "scores.svg"))
+    assert [word for word in texts_of(tmp_path / "ranks.svg") if word[0].isdigit()] == ["1", "2"]
+    words = [word for path in tmp_path.glob("*.svg") for word in texts_of(path)]
+    assert not [word for word in words if word.startswith("-")]
+    assert all(word.isdigit() for word in texts_of(tmp_path / "amounts.svg") if word != "x")
+
+
+XYZ = ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
+"""From linear red, green and blue."""
+SEEN = {
+    "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "tritanopia": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+}
+"""What people see of linear red, green and blue (Machado et al. 2009, severity 1)."""
+
+
+@pytest.mark.parametrize("kind", SEEN)
+def test_colours_differ_for_people_who_are_colour_blind(kind: str) -> None:
+    def lab(colour: str) -> np.ndarray:
+        parts = np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)]) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        seen = np.clip(np.array(SEEN[kind]) @ linear, 0, 1)
+        white, to_xyz = np.array([0.9505, 1, 1.089]), np.array(XYZ)
+        ratios = to_xyz @ seen / white
+        x, y, z = np.where(ratios > 0.008856, np.cbrt(ratios), 7.787 * ratios + 16 / 116)
+        return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+    assert min(np.linalg.norm(lab(a) - lab(b)) for a, b in combinations(figures.PALETTE, 2)) > 15

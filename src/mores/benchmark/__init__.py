@@ -3,6 +3,7 @@
     benchmark("msqa")                       # one of ours, or of an installed package (entry points `mores.benchmarks`)
     benchmark("path/to/folder")             # your folder; its code is executed
     benchmark("path/to/folder:proverbs")    # one of several in it
+    benchmark("questions.csv")              # your table of questions, or a TOML or YAML file about one
 
 `BENCHMARKS` names the module and the attribute of each of ours, so that a benchmark is imported when it is used.
 """
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark
 from mores.errors import ConfigError
+from mores.io.source import SUFFIXES
 from mores.prompts import read_prompt
 from mores.registry import Registry, import_code, owner, split_name
 
@@ -53,7 +55,7 @@ def names() -> list[str]:
 
 
 def benchmark(name: str | Path | Benchmark) -> Benchmark:
-    """Return the benchmark of a name, or in a folder; a name comes before a folder, which is then written `./msqa`."""
+    """Return the benchmark of a name, a table or a folder; a name comes before a folder, which is then `./msqa`."""
     if isinstance(name, Benchmark):
         return name
     text = str(name)
@@ -68,6 +70,10 @@ def benchmark(name: str | Path | Benchmark) -> Benchmark:
         what = f"has no benchmark {chosen!r}" if chosen else "has several benchmarks"
         written = " or ".join(f"{folder}:{definition.name}" for definition in defined)
         raise ConfigError(f"{folder}: {what}; write {written}")
+    if Path(text).is_file():
+        return _of_file(Path(text))
+    if Path(text).suffix.lower() in (*SUFFIXES, ".toml", ".yaml", ".yml"):
+        raise ConfigError(f"{text}: no such file; check the path. `mores bench init {text}` writes an example")
     if len(Path(text).parts) > 1:
         raise ConfigError(f"{text}: no such folder; give a folder with a benchmark, or one of {', '.join(names())}")
     raise REGISTRY.unknown(text)
@@ -113,7 +119,9 @@ def load_folder(folder: Path) -> list[Benchmark]:
 
 
 def reference(definition: Benchmark) -> str:
-    """Return what `benchmark` finds it by, from any working folder: its name, or folder and name."""
+    """Return what `benchmark` finds it by, from any working folder: its name, its file, or folder and name."""
+    if definition.file:
+        return str(definition.file)
     named = definition.name in names() and benchmark(definition.name).folder == definition.folder
     return definition.name if named or definition.folder is None else f"{definition.folder}:{definition.name}"
 
@@ -126,10 +134,20 @@ def split_path(text: str) -> tuple[Path, str] | None:
     )
 
 
-def is_folder(name: str) -> bool:
-    """Return whether it is the path of a benchmark's folder, with or without a name behind it."""
+def is_path(name: str) -> bool:
+    """Return whether it is the path of a benchmark's table or folder, with or without a name behind it."""
     place = split_path(name)
-    return place is not None and (place[0] / "__init__.py").is_file()
+    return Path(name).is_file() or (place is not None and (place[0] / "__init__.py").is_file())
+
+
+def _of_file(file: Path) -> Benchmark:
+    from mores.benchmark.questions import load_questions
+
+    loaded = load_questions(file)
+    if loaded.name in names():
+        fix = 'give it another in a definition (name = "…", `mores bench init`)'
+        raise ConfigError(f"{file}: {loaded.name!r} is the name of another benchmark; {fix}, or rename the file")
+    return loaded
 
 
 def _registered(name: str) -> Benchmark:

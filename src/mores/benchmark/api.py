@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from mores.benchmark import benchmark as find_benchmark
 from mores.benchmark import judge_check as checking
 from mores.benchmark import reference
-from mores.benchmark.benchmark import Verdict
+from mores.benchmark.benchmark import Benchmark, Verdict
 from mores.benchmark.board import Board, make_board, read_runs
 from mores.benchmark.folder import RESPONSES, VERDICTS, BenchRun
 from mores.benchmark.judge_check import JudgeCheckRun, LabelledAnswer, make_probes, probes_hash
@@ -40,12 +40,13 @@ from mores.signature import sign
 async def bench(settings: BenchSettings) -> BenchRun:
     """Ask a model the questions of a benchmark; the run is in a folder below `out`, and continues where it stopped."""
     chosen = find_benchmark(settings.benchmark)
-    return await open_session(settings.model, settings).run(chosen, settings.out)
+    return await open_session(settings.model, settings, [chosen]).run(chosen, settings.out)
 
 
-def open_session(model: str | Model, settings: QuestionSettings) -> Session:
-    """Open the model and its judges."""
-    asker, judges = make_asker(model, settings), settings.judge
+def open_session(model: str | Model, settings: QuestionSettings, benchmarks: Sequence[Benchmark] = ()) -> Session:
+    """Open the model and its judges: those that the user names, else those on which the benchmarks agree."""
+    own = {benchmark.judges for benchmark in benchmarks if benchmark.judging}
+    asker, judges = make_asker(model, settings), settings.judge or (own.pop() if len(own) == 1 else ())
     on_server = any(takes_address(name) for name in judges if isinstance(name, str))
     opened = (
         asker.open(judge, settings.judge_url if takes_address(judge) or not on_server else None)

@@ -164,6 +164,10 @@ class Benchmark:
     off where no judge grades: a letter may stand before the cut, and a long answer is appraised as far as it goes."""
     folder: Path | None = None
     """Where its code, prompts, README and sample rows lie; set when it is loaded (`mores.benchmark.benchmark`)."""
+    file: Path | None = None
+    """The table of questions, or the file that says how they are asked, where no code defines it."""
+    judges: tuple[str, ...] = ()
+    """Models that grade, unless the user names others."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for a field of the wrong type, so that an author sees it at the line that sets it."""
@@ -196,7 +200,9 @@ class Benchmark:
 
     @property
     def data(self) -> Path | None:
-        """The data that lie beside its code, where there are any."""
+        """The data that lie beside its code, or its table, where there are any."""
+        if self.file:
+            return self.file.parent
         beside = self.folder / "data" if self.folder else None
         return beside if beside and beside.is_dir() else None
 

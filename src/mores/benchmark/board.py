@@ -15,15 +15,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import fsum
 from pathlib import Path
 
 import numpy as np
 from pydantic import Field
 
-from mores.benchmark.benchmark import Verdict
 from mores.benchmark.folder import find_bench_runs
-from mores.benchmark.score import BenchResult, Tallies, tally
+from mores.benchmark.score import BenchResult, credit_of
 from mores.errors import ConfigError, suggest
 from mores.formatting import SIGNIFICANT
 from mores.stats.missing import decide
@@ -145,28 +143,11 @@ def read_runs(folders: Iterable[Path]) -> list[BoardEntry]:
     entries: dict[Path, BoardEntry] = {}
     for folder in folders:
         for run in find_bench_runs(folder):
-            verdicts, result = run.verdicts(), run.result
-            name = next(iter(result.figures), "")
-            tallies = measure_of(verdicts, name) if result.measured else tally(verdicts, result.unjudged)
+            tallies, result = run.tallies(), run.result
             missing = {unit: 1 - scored / asked for unit, (_, scored, asked) in tallies.items() if scored < asked}
             entry = BoardEntry(str(run.path), result, credit_of(tallies), run.facts, missing)
             entries.setdefault(run.path.resolve(), entry)
     return list(entries.values())
-
-
-def credit_of(tallies: Tallies) -> dict[str, float]:
-    """Return the share of correct answers to each question that has a score, or the mean of what was measured."""
-    return {unit: total / scored for unit, (total, scored, _) in tallies.items() if scored}
-
-
-def measure_of(verdicts: Iterable[Verdict], name: str) -> Tallies:
-    """Return a measure of the answers to each question."""
-    measured: dict[str, list[float | None]] = defaultdict(list)
-    for verdict in verdicts:
-        if name in verdict.values:
-            measured[verdict.unit].append(verdict.values[name])
-    known = {unit: [value for value in values if value is not None] for unit, values in measured.items()}
-    return {unit: (fsum(values), len(values), len(measured[unit])) for unit, values in known.items()}
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------

@@ -53,9 +53,8 @@ class BenchmarkCheck(Record):
 
 def list_facts(benchmark: Benchmark) -> dict[str, Any]:
     """Return all about a benchmark: its data, prompts, figures, paper and licence."""
-    assert benchmark.folder is not None
-    prompts = {path.name: read_text(path) for path in benchmark.folder.glob("*.txt")}
-    sample = benchmark.folder / "sample"
+    prompts = {path.name: read_text(path) for path in benchmark.folder.glob("*.txt")} if benchmark.folder else {}
+    sample = _sample(benchmark)
     first = next(benchmark.read(sample, lambda _: None), None) if sample.is_dir() else None
     if first:
         prompts["for example, the model is asked"] = "\n".join(message.content for message in benchmark.messages(first))
@@ -65,7 +64,9 @@ def list_facts(benchmark: Benchmark) -> dict[str, Any]:
         "paper": benchmark.homepage,
         "licence": benchmark.licence,
         "files": benchmark.files,
-        "folder": f"DATA/{benchmark.source}, with --data DATA" + (f"; or {benchmark.data}" if benchmark.data else ""),
+        "folder": f"{benchmark.file}"
+        if benchmark.file
+        else f"DATA/{benchmark.source}, with --data DATA" + (f"; or {benchmark.data}" if benchmark.data else ""),
         "hub": benchmark.hub,
         "graded by": benchmark.graded_by,
         "figures": list(benchmark.figures),
@@ -92,7 +93,8 @@ def check(name: str | Path) -> dict[str, list[BenchmarkCheck]]:
 def check_benchmark(benchmark: Benchmark) -> list[BenchmarkCheck]:
     """Return every check, in the order in which an author meets them."""
     items: list[Item] = []
-    checks = [_check(name, benchmark, test(benchmark)) for name, test in _OF_FILES.items()]
+    of_files = {} if benchmark.file else _OF_FILES
+    checks = [_check(name, benchmark, test(benchmark)) for name, test in of_files.items()]
     checks.append(_check("sample rows", benchmark, _read_sample(benchmark, items)))
     if not items:
         return [*checks, *(BenchmarkCheck(name=name, status="skipped") for name in _OF_ITEMS)]
@@ -146,9 +148,14 @@ def _folder(benchmark: Benchmark) -> Path:
     return benchmark.folder
 
 
+def _sample(benchmark: Benchmark) -> Path:
+    """Return the folder of the rows that are checked: all, where the benchmark is a table."""
+    return benchmark.file.parent if benchmark.file else _folder(benchmark) / "sample"
+
+
 def _read_sample(benchmark: Benchmark, items: list[Item]) -> Iterator[str]:
     """Put the items of the sample rows into the list."""
-    sample = _folder(benchmark) / "sample"
+    sample = _sample(benchmark)
     if not sample.is_dir():
         yield f"the folder sample is missing; put {QUESTIONS} rows or more into it: {benchmark.files}"
         return
@@ -159,7 +166,7 @@ def _read_sample(benchmark: Benchmark, items: list[Item]) -> Iterator[str]:
         items.clear()
         yield f"read gives {type(wrong).__name__}; it must yield mores.types.Item"
         return
-    if (count := len({benchmark.unit(item) for item in items})) < QUESTIONS:
+    if (count := len({benchmark.unit(item) for item in items})) < QUESTIONS and not benchmark.file:
         yield f"sample has {count} questions; give {QUESTIONS} or more"
 
 
@@ -188,7 +195,8 @@ def _codes(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:  # noq
 
 
 def _prompts(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:
-    slots = {slot for path in _folder(benchmark).glob("*.txt") for slot in re.findall(r"\{\w+\}", read_text(path))}
+    files = () if benchmark.file else _folder(benchmark).glob("*.txt")
+    slots = {slot for path in files for slot in re.findall(r"\{\w+\}", read_text(path))}
     for item in items:
         for variant in (None, *benchmark.variants):
             place = f"item {item.id!r}" + (f", variant {variant}" if variant else "")

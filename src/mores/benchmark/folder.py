@@ -18,9 +18,10 @@ from pathlib import Path
 
 from mores.benchmark import benchmark
 from mores.benchmark.benchmark import Benchmark, Verdict
-from mores.benchmark.score import BenchResult
+from mores.benchmark.score import BenchResult, Tallies, credit_of, measure_of, tally
 from mores.errors import InputError
 from mores.io import JsonlWriter
+from mores.metaevaluation.records import GradedQuestion
 from mores.run import Run, find_runs, open_run
 from mores.types import Item
 
@@ -64,6 +65,24 @@ class BenchRun(Run):
         """Return each question with an answer and its grade."""
         by_id = {item.id: item for item in self.items()}
         return ((by_id[verdict.item_id], verdict) for verdict in self.verdicts())
+
+    def tallies(self) -> Tallies:
+        """Return how many answers to each question are correct, or what was measured of them."""
+        name, result = next(iter(self.result.figures), ""), self.result
+        return measure_of(self.verdicts(), name) if result.measured else tally(self.verdicts(), result.unjudged)
+
+    def graded(self) -> dict[str, GradedQuestion]:
+        """Return each question with its first answer, and the share of its answers that are correct."""
+        credit, graded = credit_of(self.tallies()), dict[str, GradedQuestion]()
+        for item, verdict in self.answers():
+            if verdict.unit not in graded:
+                label, share = str(verdict.label or "not graded").replace("_", " "), credit.get(verdict.unit)
+                if share is not None and (share not in (0, 1) or verdict.unit != item.id):
+                    label = f"{share:.0%} correct"
+                graded[verdict.unit] = GradedQuestion(
+                    asked=item.prompt, answer=verdict.answer or "", label=label, credit=share
+                )
+        return graded
 
 
 def write_items(items: Iterable[Item], folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from math import fsum
 from statistics import fmean
 
 import numpy as np
@@ -239,6 +240,21 @@ def tally(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> Tallies
         correct, graded, asked = tallies.get(unit, (0, 0, 0))
         tallies[unit] = correct + (label is Label.CORRECT), graded + (label is not None), asked + 1
     return tallies
+
+
+def credit_of(tallies: Tallies) -> dict[str, float]:
+    """Return the share of correct answers to each question that has a score, or the mean of what was measured."""
+    return {unit: total / scored for unit, (total, scored, _) in tallies.items() if scored}
+
+
+def measure_of(verdicts: Iterable[Verdict], name: str) -> Tallies:
+    """Return a measure of the answers to each question."""
+    measured: dict[str, list[float | None]] = defaultdict(list)
+    for verdict in verdicts:
+        if name in verdict.values:
+            measured[verdict.unit].append(verdict.values[name])
+    known = {unit: [value for value in values if value is not None] for unit, values in measured.items()}
+    return {unit: (fsum(values), len(values), len(measured[unit])) for unit, values in known.items()}
 
 
 def together(labels: Sequence[Label | None]) -> Label | None:

@@ -148,7 +148,7 @@ class Session:
 
 def read_items(benchmark: Benchmark, data: Path | None, limit: int | None, progress: Progress) -> list[Item]:
     """Return the items of a benchmark, or some of them; bad rows are reported and left out."""
-    folder = data / benchmark.source if data else benchmark.data
+    folder = data / benchmark.source if data and not benchmark.file else benchmark.data
     folder = folder or download(benchmark.name, benchmark.hub, benchmark.revision, benchmark.homepage)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; put there {benchmark.files} (from {benchmark.homepage})")

@@ -122,7 +122,11 @@ class BenchSettings(QuestionSettings, table="bench"):
     """A benchmark, a model, and how it is asked."""
 
     benchmark: str | Path | Benchmark = setting(
-        kw_only=False, metavar="BENCHMARK...", help="Name of a benchmark, or the folder of one.", result=True, code=True
+        kw_only=False,
+        metavar="BENCHMARK...",
+        help="Name of a benchmark, a table of questions, or a folder.",
+        result=True,
+        code=True,
     )
     model: str | Model = setting(default="embedded", kw_only=False, metavar="MODEL", help=MODELS + ".", result=True)
     out: AnyPath = setting(

@@ -29,6 +29,7 @@ COMMANDS = {
     "longform": ("longform", "Judge long answers: language, repetition, facts, relevance."),
     "judge-check": ("benchmarks", "Test how far a judge of answers can be trusted."),
     "show": ("show", "Show the result of a run, or judgements by a model or by people."),
+    "cite": ("show", "Print what a run must cite: papers, data sets and software."),
     "pull": ("train", "Get the embedded model, or another GGUF file."),
     "audit": ("benchmarks", "Test how far a judge can be trusted."),
     "meta": ("meta", "Measure how good metrics are at finding cultural errors."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +98,15 @@ def show_checks(names: Sequence[str], as_json: bool) -> None:
         click.get_current_context().exit(1)
 
 
-DESCRIBED: dict[str, Callable[..., None]] = {"list": show_list, "info": show_info, "check": show_checks}
+def write_files(names: Sequence[str], _: bool) -> None:
+    """Write the file that says how the questions of a table are asked."""
+    from mores.benchmark.questions import write_definition
+
+    for path in write_definition(Path(*names[:1] or ["questions.csv"])):
+        click.echo(f"wrote {path}")
+
+
+DESCRIBED = {"list": show_list, "info": show_info, "check": show_checks, "init": write_files}
 """What words in the place of a benchmark do."""
 
 
@@ -106,9 +114,10 @@ DESCRIBED: dict[str, Callable[..., None]] = {"list": show_list, "info": show_inf
 def bench(settings: BenchSettings, gate: BenchGate, dry: DryRunSettings, output: OutputSettings) -> None:
     """Ask a model the questions of BENCHMARK... and measure how well it does and where it is weak, with intervals.
 
-    A BENCHMARK is a name or the path of a folder with a benchmark of your own, whose code is executed. `mores bench
-    list` shows what there is, `mores bench info BENCHMARK` all about one: files, prompts, figures, paper and licence;
-    `mores bench check BENCHMARK` says what a benchmark of yours lacks. A stopped run continues where it stopped.
+    A BENCHMARK is a name, a table of your own questions (docs/benchmarks.md), or the path of a folder with a benchmark
+    of your own, whose code is executed. `mores bench list` shows what there is, `mores bench info BENCHMARK` all about
+    one; `mores bench check BENCHMARK` says what a benchmark of yours lacks, and `mores bench init TABLE` writes a file
+    that says how your questions are asked and graded. A stopped run continues where it stopped.
     """
     from mores.report.bench import write_pages
 
@@ -119,7 +128,7 @@ def bench(settings: BenchSettings, gate: BenchGate, dry: DryRunSettings, output:
         return
     chosen = [each for name in dict.fromkeys(names) for each in all_in(name)]
     gate.require_baseline(each.name for each in chosen)
-    session = open_session(settings.model, settings)
+    session = open_session(settings.model, settings, chosen)
     for each in chosen:
         session.asking.check(each, session.judges)
     with asking(session.asker):

@@ -12,11 +12,10 @@ from mores.cli.command import command
 from mores.cli.result import check_push, hint_at_failures, print_result, push
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
-from mores.factory.settings import BuildSettings, SourcesSettings
+from mores.factory.settings import BuildSettings, DatasetSettings, DatasetsSettings, SourcesSettings
 from mores.report.settings import JsonSettings, PushSettings
 from mores.search.settings import CorpusSettings
-from mores.settings import Settings, apply, setting
-from mores.settings.values import AnyPath
+from mores.settings import apply
 from mores.training.settings import GroundSettings
 
 
@@ -59,12 +58,6 @@ def recipe(settings: BuildSettings, hub: PushSettings, output: JsonSettings) -> 
     push(hub, run.upload)
 
 
-class DatasetSettings(Settings):
-    """A built dataset."""
-
-    folder: AnyPath = setting(kw_only=False, place="folder", metavar="FOLDER", help="Folder that `mores build` wrote.")
-
-
 @command(DatasetSettings)
 def verify(settings: DatasetSettings) -> None:
     """Check a dataset: sums, manifest, gold reports, counts, and that nothing leaks from one split into another."""
@@ -76,13 +69,6 @@ def verify(settings: DatasetSettings) -> None:
         more = f"\n  and {len(problems) - 20} more" if len(problems) > 20 else ""
         raise InputError(f"{folder} is not as it was built:\n  " + "\n  ".join(problems[:20]) + more)
     click.echo(f"{folder} is as it was built; the sum of its manifest is {sum_of(folder / MANIFEST)}")
-
-
-class DatasetsSettings(Settings):
-    """Two built datasets."""
-
-    before: AnyPath = setting(kw_only=False, place="path", metavar="A", help="A dataset, or its manifest.jsonl.")
-    after: AnyPath = setting(kw_only=False, place="path", metavar="B", help="The other one.")
 
 
 @command(DatasetsSettings, JsonSettings)

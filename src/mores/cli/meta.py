@@ -49,7 +49,7 @@ def meta(settings: MetaSettings, group: GroupSettings, dry: DryRunSettings, outp
 
 @command(CompareSettings, GroupSettings, JsonSettings)
 def compare(settings: CompareSettings, group: GroupSettings, output: JsonSettings) -> None:
-    """Test whether A and B differ: two runs of `mores score`, or two files of judgements.
+    """Test whether A and B differ, and list what changed: two runs of `mores score` or `bench`, or files of judgements.
 
     With --data, they are two judges of the same samples: which one finds the errors better, or agrees better with
     people? Then each may also be a table of scores, FILE.csv:COLUMN.

@@ -64,7 +64,7 @@ def show_document(
     if output.figures:
         from mores.report.base.figures import write_figures
 
-        written = write_figures(document, output.figures)
+        written = write_figures(document, output.figures, output)
         click.echo(f"wrote {count(len(written), 'file')} into {output.figures}", err=True)
     print_result(data, document.printed if tables is None else tables, output.json, stderr=stderr)
 

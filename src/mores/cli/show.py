@@ -1,4 +1,4 @@
-"""`mores show`, `runs`, `doctor` and `config`: look at a run, at all runs of a folder, at judges, at settings."""
+"""`mores show`, `cite`, `runs`, `doctor` and `config`: look at a run, at all of a folder, at judges, at settings."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from mores.metric.groups import find_columns
 from mores.metric.judged import read_judged
 from mores.metric.summary import summarise
 from mores.report.settings import (
+    CiteSettings,
     ConfigSettings,
     DoctorSettings,
     FolderSettings,
@@ -24,7 +25,7 @@ from mores.report.settings import (
     TextOutputSettings,
 )
 from mores.run import find_runs, open_run
-from mores.settings import declared, resolve_values, settings_of
+from mores.settings import apply, declared, resolve_values, settings_of
 from mores.settings.files import redact, settings_files, user_file
 from mores.settings.records import load_record
 
@@ -54,6 +55,19 @@ def show(settings: ShownFiles, output: TextOutputSettings) -> None:
     document = describe_judgements(pairs, settings.title, facts, by=find_columns(output.by, pairs))
     summary = summarise(judgement for _, judgement in pairs).model_dump(mode="json") if output.json else None
     show_document(document, output, summary, tables)
+
+
+@command(CiteSettings, JsonSettings)
+def cite(settings: CiteSettings, output: JsonSettings) -> None:
+    """Print the papers, data sets and software that RUN... used: BibTeX, and a sentence for the paper.
+
+    `mores cite RUN > references.bib` keeps the entries alone.
+    """
+    from mores.report.api import cite as cite_given
+
+    citation = run_loop(apply(cite_given, settings))
+    click.echo(citation.model_dump_json(indent=2) if output.json else citation.bibtex)
+    click.echo(f"\n{citation.sentence}", err=True)
 
 
 @command(FolderSettings, JsonSettings)

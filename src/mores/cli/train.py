@@ -16,19 +16,14 @@ from mores.engine.loop import run
 from mores.errors import ConfigError
 from mores.formatting import megabytes, number, percent
 from mores.models import pull as models
+from mores.models.settings import PullSettings
 from mores.report.settings import JsonSettings, PushSettings
-from mores.settings import Settings, apply, setting
-from mores.training.settings import ExportSettings, TrainSettings
+from mores.settings import apply
+from mores.training.settings import EachSettings, ExportSettings, TrainSettings
 
 if TYPE_CHECKING:
     from mores.training.folder import TrainRun
     from mores.training.tune import TrainingStep
-
-
-class EachSettings(Settings):
-    """Several trainings at once."""
-
-    leave_one_out: bool = setting(default=False, help="Train on all, then once without each source.")
 
 
 @command(TrainSettings, EachSettings, PushSettings, JsonSettings)
@@ -107,15 +102,6 @@ def export(settings: ExportSettings) -> None:
     if kept is not None:
         click.echo(f"the LoRA of rank {settings.rank} keeps {percent(kept)} of what the tuning changed", err=True)
     click.echo(f"wrote {settings.out} ({megabytes(settings.out.stat().st_size, 1)})", err=True)
-
-
-class PullSettings(Settings):
-    """A GGUF file to get."""
-
-    name: str = setting(
-        default="", kw_only=False, metavar="[NAME]", help="Empty for the default, reader, path or OWNER/REPO/FILE.gguf."
-    )
-    list: bool = setting(default=False, help="Show what is there, get nothing.")
 
 
 @command(PullSettings, JsonSettings)

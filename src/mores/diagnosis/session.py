@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mores.benchmark import benchmark, is_folder, names
+from mores.benchmark import benchmark, is_path, names
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.folder import BenchRun, find_bench_runs
 from mores.benchmark.run import Asking
@@ -43,7 +43,7 @@ def read_targets(targets: Sequence[Given], *, runs_only: bool = False) -> list[T
             if path.is_dir() and next(path.rglob(MANIFEST), None):
                 resolved += [open_run(run.path) for run in find_bench_runs(path)]
                 continue
-            if name not in names() and not is_folder(name) and (path.exists() or len(path.parts) > 1):
+            if name not in names() and not is_path(name) and (path.exists() or len(path.parts) > 1):
                 fix = "give a folder that `mores bench` wrote, or the name of a benchmark"
                 raise InputError(f"{name}: there is no run in it, because it has no {MANIFEST}; {fix}")
         chosen = benchmark(target)

@@ -69,3 +69,16 @@ class BuildSettings(AskSettings, table="build"):
         help="Export of the studio's validation campaign; the card prints the rate of bad samples that people found.",
         default_text="the folder `validated` in that of the dataset, if it exists",
     )
+
+
+class DatasetSettings(Settings):
+    """A built dataset."""
+
+    folder: AnyPath = setting(kw_only=False, place="folder", metavar="FOLDER", help="Folder that `mores build` wrote.")
+
+
+class DatasetsSettings(Settings):
+    """Two built datasets."""
+
+    before: AnyPath = setting(kw_only=False, place="path", metavar="A", help="A dataset, or its manifest.jsonl.")
+    after: AnyPath = setting(kw_only=False, place="path", metavar="B", help="The other one.")

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from mores.errors import ConfigError
 from mores.extras import require
 from mores.metaevaluation.baselines import ALL, BASELINES, NEEDS
-from mores.metaevaluation.compare import check_data, compare_judges, compare_texts
+from mores.metaevaluation.compare import GradedRun, check_data, compare_judges, compare_questions, compare_texts
 from mores.metaevaluation.dataset import Dataset, Pairs
 from mores.metaevaluation.folder import MetaRun
 from mores.metaevaluation.judging import JudgingSession
@@ -151,27 +151,17 @@ async def compare(settings: CompareSettings) -> JudgementComparison:
 
     With `data`, they are two judges of the same samples: which finds the errors better, or with `ratings:FILE` and
     `marks:FILE` agrees better with people (then each may be a table of scores, `FILE.csv:COLUMN`). Without it, they are
-    one judge's scores of the same texts in two versions, for example by two models.
+    one judge's scores of the same texts in two versions, for example by two models. Two runs of a benchmark are
+    compared question by question. `changed` has the texts or questions on which they differ.
     """
-    first, second, data, force = settings.first, settings.second, settings.data, settings.force
+    data, force = settings.data, settings.force
     kind, file = split_data(data) if data is not None else ("", Path())
-    if kind == "juice":
-        raise ConfigError("JuICE compares judges in `mores.meta`; give what people rated or marked", setting="data")
     if kind:
-        rated = read_people(kind, file, columns=settings.columns, aliases=settings.aliases).rated
-        read = []
-        for judge in (first, second):
-            if not isinstance(judge, Path | str | Run):
-                raise ConfigError("give files or runs to compare with people, not judgements in memory")
-            opened = open_judge(str(judge.path if isinstance(judge, Run) else judge))
-            if isinstance(opened, TableJudge):
-                read.append(read_table_judge(opened, rated, settings.aliases))
-            elif opened.file:
-                read.append(read_judgement_file(opened, rated))
-            else:
-                raise ConfigError(f"{opened.name} is a model; compare what it said, a file or a run", setting="metric")
-        return compare_two(rated, *read)
-    names = (_name(first, "first"), _name(second, "second"))
+        return _compare_with_people(settings, kind, file)
+    names = (_name(settings.first, "first"), _name(settings.second, "second"))
+    first, second = _open(settings.first), _open(settings.second)
+    if data is None and isinstance(first, GradedRun) and isinstance(second, GradedRun):
+        return compare_questions(names, first, second, force=force)
     pair = (_judgements(first, names[0]), _judgements(second, names[1]))
     if data is None:
         return compare_texts(names, *pair, force=force)
@@ -180,6 +170,31 @@ async def compare(settings: CompareSettings) -> JudgementComparison:
         for name, judgements in zip(names, pair, strict=True):
             check_data(name, judgements, dataset, can_force=True)
     return compare_judges(names, *pair, dataset.golds, force=force)
+
+
+def _compare_with_people(settings: CompareSettings, kind: str, file: Path) -> JudgementComparison:
+    """Test which of two judges agrees better with people."""
+    if kind == "juice":
+        raise ConfigError("JuICE compares judges in `mores.meta`; give what people rated or marked", setting="data")
+    rated = read_people(kind, file, columns=settings.columns, aliases=settings.aliases).rated
+    read = []
+    for judge in (settings.first, settings.second):
+        if not isinstance(judge, Path | str | Run):
+            raise ConfigError("give files or runs to compare with people, not judgements in memory")
+        opened = open_judge(str(judge.path if isinstance(judge, Run) else judge))
+        if isinstance(opened, TableJudge):
+            read.append(read_table_judge(opened, rated, settings.aliases))
+        elif opened.file:
+            read.append(read_judgement_file(opened, rated))
+        else:
+            raise ConfigError(f"{opened.name} is a model; compare what it said, a file or a run", setting="metric")
+    return compare_two(rated, *read)
+
+
+def _open(judgements: Path | str | Run | Iterable[Judgement]) -> Path | str | Run | Iterable[Judgement]:
+    """Return the run in a folder; anything else stays."""
+    is_folder = isinstance(judgements, Path | str) and Path(judgements).is_dir()
+    return open_run(judgements) if is_folder else judgements  # type: ignore[arg-type]
 
 
 def _name(judgements: Path | str | Run | Iterable[Judgement], otherwise: str) -> str:
@@ -191,13 +206,11 @@ def _name(judgements: Path | str | Run | Iterable[Judgement], otherwise: str) ->
 def _judgements(judgements: Path | str | Run | Iterable[Judgement], name: str) -> dict[str, Judgement]:
     """Return the judgements by sample."""
     if isinstance(judgements, Path | str):
-        if not Path(judgements).is_dir():
-            return read_judgements(judgements)
-        judgements = open_run(judgements)
+        return read_judgements(judgements, with_texts=True)
     if not isinstance(judgements, Run):
-        return by_sample(judgements, name)
+        return by_sample(judgements, name, with_texts=True)
     files = [file for file, kind in judgements.manifest.files.items() if kind == "Judgement"]
     if len(files) != 1:
         problem = f"several files of judgements; give one of them: {', '.join(files)}" if files else "no judgements"
         raise ConfigError(f"{name}: the run has {problem}")
-    return read_judgements(judgements.path / files[0])
+    return read_judgements(judgements.path / files[0], with_texts=True)

@@ -7,6 +7,7 @@ pairs each time.
 
 Two sets of judgements are two judges of the same samples if there is a dataset: which finds its errors better. Without
 one, they are of the same judge on two versions of the same texts, for example by two models: which has better scores.
+Two runs of a benchmark are compared question by question.
 """
 
 from __future__ import annotations
@@ -14,19 +15,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy import nan
 
 from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
 from mores.metaevaluation.dataset import Dataset
 from mores.metaevaluation.evaluate import Moved, Scored, group_of, influences, join, label_groups
-from mores.metaevaluation.records import JudgementComparison, MetricComparison
+from mores.metaevaluation.records import ChangedVerdict, GradedQuestion, JudgementComparison, MetricComparison
 from mores.stats import influence
 from mores.stats.paired import PairedDifference, paired_difference
 from mores.stats.resampling import adjust_p_values
 from mores.stats.results import difference_result
-from mores.types import Judgement, Severity
+from mores.types import DEFAULT_INSTRUCTION, Judgement, Severity, Signature
 
 PERMUTATIONS = 1000
 FEWEST = 10
@@ -171,6 +174,23 @@ def compare_judges(
         raise InputError(f"{names[0]} and {names[1]} have scored no sample of the dataset in common")
     tests = _compare(names, (first, second), (influences(first), influences(second)))
     overall = [with_lost(test, *whole) for test in tests]
+    changed = []
+    for gold, one, other in zip(first.golds, first.judgements, second.judgements, strict=True):
+        right = [((each.score or 0) < 0) == bool(gold.report.errors) for each in (one, other)]
+        said = [
+            f"{'right' if is_right else 'wrong'}: {_said(each)}"
+            for is_right, each in zip(right, (one, other), strict=True)
+        ]
+        if right[0] != right[1]:
+            changed.append(
+                ChangedVerdict(
+                    id=gold.sample.id,
+                    asked=gold.sample.text,
+                    first=said[0],
+                    second=said[1],
+                    difference=right[0] - right[1],
+                )
+            )
     return JudgementComparison(
         first=names[0],
         second=names[1],
@@ -178,6 +198,7 @@ def compare_judges(
         left_out=len(golds) - len(first.golds),
         overall=tuple(overall),
         by=_by_group(names, golds, whole, (first, second)),
+        changed=tuple(changed),
     )
 
 
@@ -218,8 +239,91 @@ def compare_texts(
             gap = difference_result(name, *(np.append(column, nothing) for column in measures["error_free"]))
             found = found.model_copy(update={"missing": missing, "whole": gap.whole if name == "error_free" else None})
         overall.append(found)
+    changed = []
+    for name, one in first_judgements.items():
+        other = second_judgements.get(name)
+        if other is not None and one.score is not None and other.score is not None:
+            # Severities alone: a text without error has a probability as its score, which is never quite the same.
+            difference = min(one.score, 0.0) - min(other.score, 0.0)
+            asked = (one.instruction if one.instruction != DEFAULT_INSTRUCTION else None) or one.text or ""
+            if difference or (one.score < 0) != (other.score < 0):
+                changed.append(
+                    ChangedVerdict(id=name, asked=asked, first=_said(one), second=_said(other), difference=difference)
+                )
+    changed.sort(key=lambda change: -abs(change.difference))
     return JudgementComparison(
-        first=names[0], second=names[1], n=len(scored), left_out=missing, overall=tuple(overall), by={}
+        first=names[0],
+        second=names[1],
+        n=len(scored),
+        left_out=missing,
+        overall=tuple(overall),
+        by={},
+        changed=tuple(changed),
+    )
+
+
+def _said(judgement: Judgement) -> str:
+    """Return the errors of a text in words."""
+    if judgement.report and judgement.report.errors:
+        return ", ".join(f"{error.severity} “{error.quote}”" for error in judgement.report.errors)
+    return "no error" if (judgement.score or 0) >= 0 else f"score {judgement.score:g}"
+
+
+@runtime_checkable
+class GradedRun(Protocol):
+    """A run of a benchmark, whose questions have grades."""
+
+    @property
+    def signature(self) -> Signature:
+        """What must be the same for two results to be comparable."""
+
+    def graded(self) -> dict[str, GradedQuestion]:
+        """Return each question, by its id."""
+
+
+def compare_questions(
+    names: tuple[str, str], first: GradedRun, second: GradedRun, *, force: bool = False
+) -> JudgementComparison:
+    """Return which of two models answers the questions of a benchmark better, question by question."""
+    different = [
+        f"{key}: {first.signature.get(key)} and {second.signature.get(key)}"
+        for key in ("task", "data")
+        if first.signature.get(key) != second.signature.get(key)
+    ]
+    if different and not force:
+        lines = "\n  ".join(different)
+        rule = "models are comparable only on the same questions, unless you force it"
+        raise ConfigError(f"{names[0]} and {names[1]} differ:\n  {lines}\n{rule}", setting="force")
+    one, other = first.graded(), second.graded()
+    shared = [name for name in one if name in other]
+    credit = [
+        np.array([nan if (value := graded[name].credit) is None else value for name in shared])
+        for graded in (one, other)
+    ]
+    known = ~np.isnan(credit[0]) & ~np.isnan(credit[1])
+    test = paired_difference(credit[0][known], credit[1][known], permutations=PERMUTATIONS)
+    if test is None:
+        raise InputError(f"{names[0]} and {names[1]} have no graded question in common")
+    n = int(known.sum())
+    missing = len(one.keys() | other.keys()) - n
+    overall = compared(names, "credit", test, n)
+    if n < len(shared):
+        whole = difference_result("credit", *credit).whole
+        overall = overall.model_copy(update={"missing": len(shared) - n, "whole": whole})
+    changed = [
+        ChangedVerdict(
+            id=name,
+            asked=one[name].asked,
+            first=f"{one[name].label}: {one[name].answer}",
+            second=f"{other[name].label}: {other[name].answer}",
+            difference=float(gap),
+        )
+        for name, gap in zip(shared, credit[0] - credit[1], strict=True)
+        if gap and not np.isnan(gap)
+    ]
+    changed.sort(key=lambda change: -abs(change.difference))
+    return JudgementComparison(
+        first=names[0], second=names[1], n=n, left_out=missing, overall=(overall,), by={}, changed=tuple(changed)
     )
 
 

@@ -119,8 +119,33 @@ class MetricComparison(Record):
         return self.adjusted < SIGNIFICANT and self.holds
 
 
+class ChangedVerdict(Record):
+    """A text, or a question of a benchmark, on which two runs differ."""
+
+    id: str
+    asked: str
+    """The question or instruction; the first text where there is neither."""
+    first: str
+    """What is said of the first: correct or not, the errors, the answer."""
+    second: str
+    difference: float
+    """Above 0 where the first is better."""
+
+
+class GradedQuestion(Record):
+    """A question of a benchmark and the answer of one model."""
+
+    asked: str
+    answer: str
+    """The first of several."""
+    label: str
+    """Its grade, in a word."""
+    credit: float | None
+    """The share of its answers that are correct; None where none has a grade."""
+
+
 class JudgementComparison(Record):
-    """Two sets of judgements against each other."""
+    """Two sets of judgements, or of graded answers, against each other."""
 
     first: str
     second: str
@@ -131,6 +156,8 @@ class JudgementComparison(Record):
     overall: tuple[MetricComparison, ...]
     by: dict[str, dict[str, MetricComparison]]
     """Grouping and group: the difference in scaled accuracy."""
+    changed: tuple[ChangedVerdict, ...] = ()
+    """The texts or questions on which they differ, those that differ most first."""
 
 
 class LeaveOneOut(Record):

@@ -182,18 +182,18 @@ def _is_file(name: str) -> bool:
     return name.endswith((".jsonl", ".score")) or (name not in BASELINES and Path(name).is_dir())
 
 
-def read_judgements(path: str | Path) -> dict[str, Judgement]:
+def read_judgements(path: str | Path, *, with_texts: bool = False) -> dict[str, Judgement]:
     """Return the judgements of a file, or of a run of the metric, by sample."""
-    return by_sample(read_records(judgements_file(path), Judgement), str(path))
+    return by_sample(read_records(judgements_file(path), Judgement), str(path), with_texts=with_texts)
 
 
-def by_sample(judgements: Iterable[Judgement], name: str) -> dict[str, Judgement]:
-    """Return judgements by sample; InputError for two of the same sample."""
+def by_sample(judgements: Iterable[Judgement], name: str, *, with_texts: bool = False) -> dict[str, Judgement]:
+    """Return judgements by sample, without the texts unless they are needed; InputError for two of the same sample."""
     by_id: dict[str, Judgement] = {}
     for judgement in judgements:
         if judgement.score is not None and not abs(judgement.score) <= LARGEST:
             raise InputError(f"{name}: the score of {judgement.sample_id!r} is {judgement.score}; expected a number")
         if judgement.sample_id in by_id:
             raise InputError(f"{name}: {judgement.sample_id!r} is judged twice; keep one judgement for each sample")
-        by_id[judgement.sample_id] = judgement.repeat(None)
+        by_id[judgement.sample_id] = judgement if with_texts else judgement.repeat(None)
     return by_id

@@ -95,13 +95,13 @@ class MetaSettings(ReportSettings, PeopleSettings, AskSettings, table="meta"):
 
 
 class CompareSettings(PeopleSettings, table="compare"):
-    """Two judges, or one judge's verdicts on two versions of the same texts."""
+    """Two judges, one judge's verdicts on two versions of the same texts, or two models on the same questions."""
 
     first: Path | str | Run | Iterable[Judgement] = setting(
         kw_only=False,
         metavar="A",
         place="path:COLUMN",
-        help="Run of `mores score`, file of judgements, or FILE.csv:COLUMN.",
+        help="Run of `mores score` or `bench`, file of judgements, or FILE.csv:COLUMN.",
     )
     second: Path | str | Run | Iterable[Judgement] = setting(
         kw_only=False, metavar="B", place="path:COLUMN", help="The other one."

@@ -74,3 +74,12 @@ class ModelSettings(Settings):
     config: OptionalPath = setting(
         default=None, place="file", metavar="FILE", help="Settings file: settings and named models (docs/settings.md)."
     )
+
+
+class PullSettings(Settings):
+    """A GGUF file to get."""
+
+    name: str = setting(
+        default="", kw_only=False, metavar="[NAME]", help="Empty for the default, reader, path or OWNER/REPO/FILE.gguf."
+    )
+    list: bool = setting(default=False, help="Show what is there, get nothing.")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from mores.io.source import FORMATS
 from mores.settings import Settings, setting
@@ -50,7 +50,27 @@ class ColumnSettings(Settings):
     )
 
 
-class FileSettings(Settings):
+class FigureSettings(Settings):
+    """How figures for a paper look."""
+
+    figure_width: float = setting(default=5.5, at_least=1.5, at_most=40, metavar="INCHES", help="Width of figures.")
+    font_size: float = setting(
+        default=8.0, at_least=4, at_most=30, metavar="POINTS", help="Size of letters in figures."
+    )
+    order: Literal["page", "value", "name"] = setting(
+        default="page",
+        option="--figure-order",
+        help="Order of the rows of figures: as on the page, by value (the highest first) or by name.",
+    )
+    names: OptionalPath = setting(
+        default=None,
+        place="file",
+        metavar="FILE",
+        help='TOML file with names for figures and their tables, a line for each: "openai:gpt-4.1" = "GPT-4.1".',
+    )
+
+
+class FileSettings(FigureSettings):
     """Files that show a result."""
 
     html: OptionalPath = setting(
@@ -122,6 +142,14 @@ class ShownFiles(Settings):
     )
     title: str = setting(default="Cultural errors", help="Title of the page of JUDGEMENTS.")
     quiet: bool = setting(default=False, help="Print no table.")
+
+
+class CiteSettings(Settings):
+    """Runs that are cited."""
+
+    runs: Run | Path | str | Iterable[Run | Path | str] = setting(
+        kw_only=False, place="folder", metavar="RUN...", help="Folders of runs."
+    )
 
 
 class FolderSettings(Settings):

@@ -122,3 +122,9 @@ class ExportSettings(Settings, table="export"):
     merged: bool = setting(default=False, help="Write a whole model instead of a LoRA.")
     type: Literal["q8_0", "q5_0", "q4_1", "q4_0", "f16", "f32"] = setting(default="q8_0", help="Type of numbers.")
     rank: int = setting(default=64, at_least=1, help="Rank of the LoRA of a model all of whose weights were tuned.")
+
+
+class EachSettings(Settings):
+    """Several trainings at once."""
+
+    leave_one_out: bool = setting(default=False, help="Train on all, then once without each source.")

@@ -256,13 +256,10 @@ const find = (id) => document.getElementById(id);
     change();
   }
 
-  async function copySignature() {
-    try {
-      await navigator.clipboard.writeText(find("signature").textContent);
-      find("copy").textContent = "Copied";
-    } catch {
-      getSelection().selectAllChildren(find("signature")); // not allowed here: selected, ready to copy by hand
-    }
+  function copySignature() {
+    getSelection().selectAllChildren(find("signature")); // ready to copy by hand where the clipboard does not answer
+    const copied = () => (find("copy").textContent = "Copied");
+    navigator.clipboard?.writeText(find("signature").textContent).then(copied, () => {});
   }
 
   for (const control of document.querySelectorAll("#filters, .status, #copy")) control.hidden = false;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from mores.formatting import NOTHING, SIGNIFICANT, count, left_out, number, p_value, show_failures, span
@@ -31,7 +32,11 @@ ALL_TRAINED = "none"
 BETTER = "* significantly better than all others in the column (adjusted p < 0.05)."
 APART = "* its 95% interval lies above those of all the others"
 EMPTY = Cell(NOTHING)
-NAMES = {**PEOPLE, **STATISTICS, "score": "mean score", "error_free": "without error"}
+NAMES = {**PEOPLE, **STATISTICS, "score": "mean score", "error_free": "without error", "credit": "correct"}
+CHANGED = 10
+"""Changed texts that are shown, of those where the first is better and of the others."""
+WIDTHS = 36, 19, 19
+"""Characters of what was asked, of A and of B, for a terminal of 80 columns."""
 
 
 # ---- single numbers --------------------------------------------------------------------------------------------
@@ -304,7 +309,24 @@ def versus_tables(versus: JudgementComparison, by: str = "source") -> list[Grid 
         statistic = next(iter(groups.values())).statistic
         name = "Scaled accuracy" if statistic == "scaled_accuracy" else NAMES[statistic]
         broken_down = [_grid(groups, by, f"{name} by {by}", adjusted=True)]
-    return [*broken_down, overall, _better(versus)]
+    return [*broken_down, *_changed(versus), overall, _better(versus)]
+
+
+def _changed(versus: JudgementComparison) -> list[Grid]:
+    """Return the texts or questions on which the two differ most: who was right in which."""
+    better = [change for change in versus.changed if change.difference > 0]
+    worse = [change for change in versus.changed if change.difference < 0]
+    if not versus.changed:
+        return []
+    title = f"Changed: {len(versus.changed):,} of {versus.n:,}; {len(better):,} better in A, {len(worse):,} better in B"
+    rows = [
+        tuple(textwrap.shorten(text, width, placeholder="…") for text, width in zip(texts, WIDTHS, strict=True))
+        for change in (*better[:CHANGED], *worse[:CHANGED])
+        for texts in [(change.asked or change.id, change.first, change.second)]
+    ]
+    names = f"A is {versus.first}, B is {versus.second}"
+    more = "" if len(rows) == len(versus.changed) else f"the first {CHANGED} of each; JSON has all"
+    return [make_grid(title, ("asked", "A", "B"), rows, names, more, words=frozenset({0, 1, 2}))]
 
 
 def _grid(rows: Mapping[str, MetricComparison], what: str, title: str, *, adjusted: bool = False) -> Grid:
