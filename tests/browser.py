@@ -296,7 +296,8 @@ class Page:
         """Click an element with the mouse, where it stands once what was scrolled into view has its real size."""
         x, y = self.centre(selector)
         for _ in range(20):
-            self.move(x, y)  # takes a frame
+            self.move(x, y)
+            self.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
             now = self.centre(selector)
             if now == (x, y) and self._hits(selector, x, y):
                 break
