@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from mores.engine import Store, request_key
 from mores.engine.claims import Claims
 from mores.engine.rescue import rescue
+from mores.engine.store import _pack_numbers, _unpack_numbers
 from mores.errors import InputError, StoreError
 from mores.models import Completion, Message, Request
 from mores.models.fake import FakeModel
@@ -200,3 +201,69 @@ def test_an_answer_whose_numbers_are_damaged_is_said_to_be(tmp_path: Path) -> No
     db.close()
     with Store(tmp_path / "s.db") as store, pytest.raises(StoreError, match=r"s\.db: damaged"):
         collect([ask("q0 " + "x" * 400)], FakeModel("echo", echo), store)
+
+
+def test_prompts_that_repeat_another_are_kept_as_the_difference(tmp_path: Path) -> None:
+    """Also when two kinds of prompts take turns; each can be read back, and answers are found as ever."""
+    rules = " ".join(f"rule {n}." for n in range(90)), " ".join(f"{n * n * n:x}" for n in range(300, 500))
+    jobs = [ask(f"{rule} Text {n}: Ağrı 神社") for n in range(200) for rule in rules] + [ask("short")]
+    model = FakeModel("echo", echo)
+    with Store(tmp_path / "s.db") as store:
+        collect(jobs, model, store)
+        assert all(answer.cached for answer in collect(jobs, model, store))
+        for job in jobs:
+            assert isinstance(job.request, Request)
+            assert store.messages(request_key(model.identity, job.request)) == list(job.request.messages)
+        assert store.messages(request_key("another model", ask("never asked").request)) is None  # type: ignore[arg-type]
+    with sqlite3.connect(tmp_path / "s.db") as db:
+        whole, alike = (db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("prompt", "alike"))
+        stored = db.execute("SELECT sum(length(difference)) FROM alike").fetchone()[0]
+    db.close()
+    assert (whole, alike) == (3, 398)
+    assert stored / alike < len(rules[0]) / 5
+
+
+def test_a_prompt_that_was_not_committed_is_no_base_for_others(tmp_path: Path) -> None:
+    long = "The same rules for every text. " * 40
+    model = FakeModel("echo", echo)
+    with Store(tmp_path / "s.db") as store:
+        store._connect = lambda: sqlite3.connect(tmp_path / "missing" / "s.db")  # type: ignore[method-assign]
+        with pytest.raises(StoreError):
+            collect([ask(long + "1")], model, store)
+        del store._connect
+        collect([ask(long + "2")], model, store)
+        key = request_key(model.identity, ask(long + "2").request)  # type: ignore[arg-type]
+        assert store.messages(key) == [Message("user", long + "2")]
+
+
+@given(st.lists(st.floats(max_value=0, allow_nan=False) | st.floats(-9, 0).map(lambda value: round(value, 6))))
+def test_log_probabilities_come_back_exactly(numbers: list[float]) -> None:
+    assert _unpack_numbers(_pack_numbers(numbers)) == tuple(numbers)
+
+
+def test_who_else_has_a_store_open(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    script = f"import sys; from mores.engine import Store; Store({str(path)!r}); print(1, flush=True); sys.stdin.read()"
+    with Store(path) as store:
+        mark = store.claims.alone()
+        assert store.claims.still_alone(mark)
+        with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+            assert other.stdout is not None
+            assert other.stdout.readline() == b"1\n"
+            assert store.claims.alone() is None
+            assert not store.claims.still_alone(mark)
+            other.communicate()
+        assert not store.claims.still_alone(mark)  # it may have answered something before it ended
+        assert store.claims.still_alone(store.claims.alone())
+        with Store(path) as second:  # another thread's, say
+            assert store.claims.alone() is second.claims.alone() is None
+        assert store.claims.alone() is not None
+
+
+def test_one_store_that_closes_keeps_the_claims_of_another_in_the_process(tmp_path: Path) -> None:
+    path, key = tmp_path / "s.db", b"0123456789abcdef"
+    script = f"from mores.engine import Store; print(Store({str(path)!r}).claims.take({key!r}))"
+    with Store(path) as store:
+        assert store.claims.take(key)
+        Store(path).close()
+        assert subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout == b"False\n"

@@ -86,6 +86,8 @@ class _Ticket:
     request: Request
     key: AnswerKey
     followed: bool = False
+    alone: int | None = None
+    """That no other process used the store when the question was looked up there (`Claims.alone`)."""
     waited: float = 0.0
     """Seconds to wait for another process that asks the same."""
 
@@ -220,9 +222,12 @@ class _Runner:
     def _admit(self, tickets: list[_Ticket]) -> None:
         """Answer from the store what it knows, and queue the rest; the same question is asked once."""
         known: dict[bytes, Outcome] = {}
+        alone = None
         if self.store is not None and not self.options.fresh:
+            alone = self.store.claims.alone()
             known = self.store.get_many([t.key.key for t in tickets])
         for ticket in tickets:
+            ticket.alone = alone
             key = ticket.key.key
             if isinstance(outcome := known.get(key), Completion):
                 self.probe.add(ticket.request, outcome)
@@ -267,6 +272,8 @@ class _Runner:
                 self._resolve(ticket, outcome)
             else:
                 self._keep(ticket, outcome)
+                if not self.asking:  # nothing else will come with it
+                    self.store.flush()
             await self.doubts.decide()
 
     def _claim(self, ticket: _Ticket) -> bool:
@@ -278,6 +285,8 @@ class _Runner:
             return True
         key = ticket.key.key
         claimed = self.store.claims.take(key)  # before we look, or the other could answer in between
+        if claimed and self.store.claims.still_alone(ticket.alone):
+            return True
         if (outcome := self.store.get_many([key]).get(key)) is not None:
             self.patience.succeeded()
             self._resolve(ticket, outcome, cached=True)

@@ -33,7 +33,7 @@ LAYOUT = DatabaseLayout(
             key BLOB PRIMARY KEY, query TEXT NOT NULL, backend TEXT NOT NULL, evidence BLOB NOT NULL,
             at REAL NOT NULL, sum BLOB)""",
     ),
-    upgrade=("ALTER TABLE found ADD COLUMN sum BLOB",),
+    upgrade={1: ("ALTER TABLE found ADD COLUMN sum BLOB",)},
 )
 _CHUNK = 500
 _ELSEWHERE = 0.2
