@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -106,20 +108,81 @@ def test_nobody_waits_for_a_process_that_was_killed(tmp_path: Path) -> None:
     assert len(server.asked) == 128  # those in flight at the kill are asked again, and no other
 
 
-def test_a_claim_ends_with_its_release_and_its_process(tmp_path: Path) -> None:
-    script = (
-        "import sys; from pathlib import Path; from mores.engine.claims import Claims;"
-        f"print(Claims(Path({str(tmp_path / 's.db')!r})).take(b'0123456789abcdef'), flush=True); sys.stdin.read()"
-    )
-    ours = Claims(tmp_path / "s.db")
-    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+OTHER = """
+import sys
+from pathlib import Path
+from mores.engine.claims import Claims
+claims = Claims(Path(sys.argv[1]))
+claims.enter()
+for line in sys.stdin:
+    print(claims.take(line.strip().encode()), flush=True)
+"""
+
+
+@contextmanager
+def another_process(store: Path) -> Iterator[Callable[[bytes], bool]]:
+    """Another process on a store; what is yielded lets it claim a question."""
+    command = [sys.executable, "-c", OTHER, str(store)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdin is not None
         assert other.stdout is not None
-        assert other.stdout.readline() == b"True\n"
+
+        def claim(key: bytes) -> bool:
+            print(key.decode(), file=other.stdin, flush=True)
+            assert other.stdout is not None
+            return other.stdout.readline() == "True\n"
+
+        yield claim
+        other.stdin.close()
+
+
+def test_a_claim_ends_with_its_release_and_its_process(tmp_path: Path) -> None:
+    ours = Claims(tmp_path / "s.db")
+    with another_process(tmp_path / "s.db") as claim:
+        assert claim(b"0123456789abcdef")  # of all that it has
+        ours.enter()
+        assert not ours.alone
         assert not ours.take(b"0123456789abcdef")
-        assert ours.take(b"another question")
-        other.communicate()
     assert ours.take(b"0123456789abcdef")
-    ours.close()
+    ours.leave()
+
+
+def test_the_first_process_has_all_questions_until_another_comes(tmp_path: Path) -> None:
+    first, second, third = b"0123456789abcdef", b"another question", b"a third question"
+    ours = Claims(tmp_path / "s.db")
+    ours.enter()
+    assert ours.alone
+    assert ours.take(first)
+    assert ours.take(second)
+    ours.release(second)
+    ours.make_room()
+    assert ours.alone  # nobody came
+    with another_process(tmp_path / "s.db") as claim:
+        assert not claim(third)
+        ours.make_room()
+        assert not ours.alone
+        assert claim(third)
+        assert claim(second)
+        assert not claim(first)
+        assert not ours.take(third)
+        ours.release(first)
+        assert claim(first)
+    ours.leave()
+
+
+def test_two_runs_of_a_process_keep_their_claims_when_one_of_them_ends(tmp_path: Path) -> None:
+    ours, others = Claims(tmp_path / "s.db"), Claims(tmp_path / "s.db")
+    ours.enter()
+    assert ours.take(b"0123456789abcdef")
+    others.enter()
+    assert not ours.alone  # what the other run asks is no longer ours alone to know
+    others.leave()
+    with another_process(tmp_path / "s.db") as claim:
+        assert not claim(b"0123456789abcdef")
+        assert claim(b"another question")
+    ours.leave()
+    with another_process(tmp_path / "s.db") as claim:
+        assert claim(b"0123456789abcdef")
 
 
 def filled(path: Path, answers: int = 300) -> None:
@@ -239,31 +302,3 @@ def test_a_prompt_that_was_not_committed_is_no_base_for_others(tmp_path: Path) -
 @given(st.lists(st.floats(max_value=0, allow_nan=False) | st.floats(-9, 0).map(lambda value: round(value, 6))))
 def test_log_probabilities_come_back_exactly(numbers: list[float]) -> None:
     assert _unpack_numbers(_pack_numbers(numbers)) == tuple(numbers)
-
-
-def test_who_else_has_a_store_open(tmp_path: Path) -> None:
-    path = tmp_path / "s.db"
-    script = f"import sys; from mores.engine import Store; Store({str(path)!r}); print(1, flush=True); sys.stdin.read()"
-    with Store(path) as store:
-        mark = store.claims.alone()
-        assert store.claims.still_alone(mark)
-        with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-            assert other.stdout is not None
-            assert other.stdout.readline() == b"1\n"
-            assert store.claims.alone() is None
-            assert not store.claims.still_alone(mark)
-            other.communicate()
-        assert not store.claims.still_alone(mark)  # it may have answered something before it ended
-        assert store.claims.still_alone(store.claims.alone())
-        with Store(path) as second:  # another thread's, say
-            assert store.claims.alone() is second.claims.alone() is None
-        assert store.claims.alone() is not None
-
-
-def test_one_store_that_closes_keeps_the_claims_of_another_in_the_process(tmp_path: Path) -> None:
-    path, key = tmp_path / "s.db", b"0123456789abcdef"
-    script = f"from mores.engine import Store; print(Store({str(path)!r}).claims.take({key!r}))"
-    with Store(path) as store:
-        assert store.claims.take(key)
-        Store(path).close()
-        assert subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout == b"False\n"

@@ -143,7 +143,6 @@ class Store:
         self._reader.close()
         if self._writer is not None:
             self._writer.close()
-        self.claims.close()
 
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, Outcome]:
         """Return the known answers and refusals, by key."""
