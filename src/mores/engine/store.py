@@ -253,9 +253,10 @@ class Store:
                     ((*row, _checksum((*row, others.get(row[0]), thoughts.get(row[0])))) for row in rows),
                 )
                 db.executemany("INSERT OR REPLACE INTO alternative VALUES (?, ?)", others.items())
-                db.executemany("DELETE FROM thought WHERE key = ?", [row[:1] for row in rows])
+                for table in ("thought", "refusal"):
+                    if db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone():  # else there is nothing to replace
+                        db.executemany(f"DELETE FROM {table} WHERE key = ?", [row[:1] for row in rows])
                 db.executemany("INSERT INTO thought VALUES (?, ?)", thoughts.items())
-                db.executemany("DELETE FROM refusal WHERE key = ?", [row[:1] for row in rows])
                 db.executemany(
                     "INSERT OR REPLACE INTO refusal VALUES (?,?,?,?,?,?,?)",
                     ((*row, checksum(*row)) for row in refusals),
