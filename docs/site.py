@@ -22,7 +22,7 @@ from mkdocs.structure.pages import Page
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
-NOTEBOOKS = run_path(str(DOCS / "notebooks.py"))
+NOTEBOOK = run_path(str(DOCS / "notebook.py"))
 _LINK = re.compile(r'(\]\(|src=")(?!https?:|mailto:|#)([^)#"\s]+)')
 
 # `mores.__all__` is made from a dict, which the reader of the code does not follow and need not: pages name modules.
@@ -57,7 +57,7 @@ def _expand(entry: object) -> object:
 def on_files(files: Files, config: MkDocsConfig) -> None:
     """Add README.md, the notebooks, and whatever else pages link to."""
     for path in sorted((DOCS / "notebooks").glob("*.ipynb")):
-        content = NOTEBOOKS["as_markdown"](NOTEBOOKS["read"](path))
+        content = NOTEBOOK["as_markdown"](NOTEBOOK["read"](path))
         files.append(File.generated(config, f"notebooks/{path.stem}.md", content=content))
     waiting = [
         ROOT / "README.md",

@@ -143,7 +143,9 @@ def test_the_first_screen_leads_to_a_result(tmp_path: Path, monkeypatch: pytest.
     assert "chopsticks" in (tmp_path / "page.html").read_text("utf-8")
     if not stand_in:
         table = CliRunner().invoke(mores, ["show", "answers.csv.embedded.score"]).output
-        assert "\n".join(map(str.rstrip, table.splitlines())) in FIRST_SCREEN
+        shown = "\n".join(map(str.rstrip, table.splitlines()))
+        certainty = re.compile(r"[01]\.\d{3}")  # a search by meaning, where it is installed, shows other evidence too
+        assert certainty.sub("p", shown) in certainty.sub("p", FIRST_SCREEN)
 
 
 def test_the_tutorial_leads_to_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

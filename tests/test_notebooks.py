@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.notebooks import FOLDER, fingerprint, read, run
+from docs.notebook import FOLDER, fingerprint, read, run
 from mores.models.pull import default_path
 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -19,10 +19,10 @@ def test_a_notebook_runs_and_its_outputs_are_those_of_its_code(
     pytest.importorskip("pandas")
     monkeypatch.setenv("MORES_CACHE", str(tmp_path))
     notebook = read(path)
-    assert notebook["metadata"]["mores"] == fingerprint(notebook), "run `python -m docs.notebooks`"
+    assert notebook["metadata"]["mores"] == fingerprint(notebook), "run `python -m docs.notebook`"
     for kept, cell in zip(notebook["cells"], run(notebook, stand_in="fake:first-word")["cells"], strict=True):
         kinds = [[output["output_type"] for output in each.get("outputs", ())] for each in (kept, cell)]
-        assert set(kinds[1]) <= set(kinds[0]), "run `python -m docs.notebooks`"  # the stand-in finds less to print
+        assert set(kinds[1]) <= set(kinds[0]), "run `python -m docs.notebook`"  # the stand-in finds less to print
 
 
 @pytest.mark.slow
@@ -31,7 +31,7 @@ def test_a_notebook_runs_and_its_outputs_are_those_of_its_code(
 def test_the_embedded_model_gives_what_a_notebook_shows(path: Path) -> None:
     pytest.importorskip("pandas")
     notebook = read(path)
-    assert run(notebook) == notebook, "run `python -m docs.notebooks`"
+    assert run(notebook) == notebook, "run `python -m docs.notebook`"
 
 
 def test_notebooks_are_small() -> None:

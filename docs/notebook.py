@@ -1,4 +1,4 @@
-"""Runs the notebooks of docs/notebooks and keeps what their cells show: `python -m docs.notebooks`; tests check them.
+"""Runs the notebooks of docs/notebooks and keeps what their cells show: `python -m docs.notebook`; tests check them.
 
 They need the embedded model (`mores pull`) and pandas, and no network. Cells run in a folder of their own.
 """
