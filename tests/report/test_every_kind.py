@@ -87,7 +87,7 @@ def test_a_document_is_shown_by_every_renderer(kind: str, tmp_path: Path, monkey
     assert tables_html(document.printed).startswith("<")
     pytest.importorskip("matplotlib")
     # test_figures draws them
-    monkeypatch.setattr(figures, "_draw", lambda _block, path, _style: [path.with_suffix(".svg")])
+    monkeypatch.setattr(figures, "draw", lambda _block, path, *_: [path.with_suffix(".svg")])
     charts = [block for block in walk((*document.opening, *document.sections)) if isinstance(block, Chart)]
     written = figures.write_figures(document, tmp_path)
     assert len({path for path in written if path.suffix == ".csv"}) >= len(charts)

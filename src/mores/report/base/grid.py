@@ -18,11 +18,17 @@ from mores.formatting import NOTHING, between, count, left_out, number, percent,
 from mores.io import to_csv
 from mores.report.base.blocks import PageBlock, few_count, few_sign, is_few, shade_of
 from mores.report.base.layout import Laid, lay_list, lay_out
-from mores.report.base.text import Shown, ends, harmless, join, latex, markdown, plain
+from mores.report.base.text import Shown, ends, harmless, join, latex, markdown
 from mores.types import Result
 
 UPRIGHT = 14
 """A column's name with more letters stands upright in a heatmap when there are several columns."""
+LONG = 45
+"""A column of texts with more letters is broken into lines in a paper."""
+FOREIGN = "\u0180"
+"""The first letter that LaTeX has in no encoding of Latin letters."""
+WIDE = 75
+"""Letters of a line of a table that one column of a paper has room for."""
 
 
 # ---- the record ------------------------------------------------------------------------------------------------
@@ -43,6 +49,8 @@ class Head(NamedTuple):
     """Whether the terminal leaves the column out."""
     short: str | None = None
     """What the terminal shows instead, for example a code."""
+    paper: str = ""
+    """What LaTeX shows instead, for example of which kind an interval is."""
 
     @property
     def text(self) -> str:
@@ -202,17 +210,35 @@ class Grid(PageBlock):
             table.append([heading] * len(headed) + list(chain.from_iterable(cells)))
         return to_csv(table)
 
-    def latex(self) -> str:
-        """Return a table for a paper, with the rules of booktabs."""
-        form = "".join("l" if place in self.words else "r" for place in range(len(self.columns)))
-        lines = [rf"\begin{{tabular}}{{{form}}}", r"\toprule", rf"{latex(self.names)} \\", r"\midrule"]
-        for place, (heading, rows) in enumerate(self.sections):
-            if heading:
-                lines += [r"\midrule"] * (place > 0)
-                lines.append(rf"\multicolumn{{{len(self.columns)}}}{{l}}{{\emph{{{latex([heading])}}}}} \\")
-            lines += [rf"{latex([join(_show(value)) for value in row])} \\" for row in rows]
-        notes = [f"% {plain(note)}" for note in (self.title, *self.notes) if note]
-        return "\n".join([*notes, *lines, r"\bottomrule", r"\end{tabular}", ""])
+    def latex(self, label: str = "", caption: str = "") -> str:
+        """Return a table for a paper, with caption, label and notes, for booktabs (wide ones: graphicx)."""
+        count, texts = len(self.columns), [[join(_show(value)) for value in row] for row in self.rows]
+        names = [as_head(column).paper or as_head(column).text for column in self.columns]
+        widths = [max(map(len, column)) for column in zip(names, *texts, strict=True)]
+        long, wide = sum(width > LONG for width in widths), sum(min(width, LONG) + 2 for width in widths) > WIDE
+        forms = ("l" if place in self.words else "r" for place in range(count))
+        broken = f"p{{{0.8 / max(1, long):.2f}\\linewidth}}"
+        form = "".join(broken if width > LONG else form for width, form in zip(widths, forms, strict=True))
+        lines = [rf"\begin{{tabular}}{{{form}}}", r"\toprule", rf"{' & '.join(map(latex, names))} \\"]
+        rows = iter(texts)
+        for heading, members in self.sections:
+            lines += [
+                r"\midrule",
+                *([rf"\multicolumn{{{count}}}{{l}}{{\emph{{{latex(heading)}}}}} \\"] * bool(heading)),
+            ]
+            lines += [rf"{' & '.join(map(latex, next(rows)))} \\" for _ in members]
+        lines += [r"\bottomrule", r"\end{tabular}"]
+        if wide:  # both columns of a page, and not wider than these
+            lines = [r"\sbox0{%", *lines, "}%"]
+            lines.append(r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi")
+        if notes := [latex(note[:1].upper() + note[1:]).rstrip(".") + "." for note in self.notes if note]:
+            lines.append(rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize {' '.join(notes)}}}")
+        title, kind = caption or self.title, "table*" if wide else "table"
+        lines = [rf"\caption{{{latex(title)}}}"] * bool(title) + [rf"\label{{tab:{label}}}"] * bool(label) + lines
+        text = "\n".join([rf"\begin{{{kind}}}", r"\centering", *lines, rf"\end{{{kind}}}", ""])
+        if strange := sorted({char for char in text if char >= FOREIGN}):
+            text = f"% pdfLaTeX has no font for {' '.join(strange)}: use LuaLaTeX or XeLaTeX, or other names\n{text}"
+        return text
 
     def markdown(self) -> str:
         """Return the table in Markdown, under its title."""

@@ -158,25 +158,30 @@ def differences_table(regression: Regression) -> Grid:
         )
         for d in regression.differences
     ]
-    family = "" if len(rows) == 1 else f"p adjusted after {regression.adjustment.capitalize()}; "
-    columns = ("difference", Head("estimate", bare=True), "SE", "z", "p")
+    adjusted, many = regression.adjustment.capitalize(), len(rows) > 1
+    family = f"p adjusted after {adjusted}; " if many else ""
+    paper = ("estimate [95% interval, not adjusted]", f"p ({adjusted})") if many else ("estimate [95% interval]", "")
+    columns = ("difference", Head("estimate", bare=True, paper=paper[0]), "SE", "z", Head("p", paper=paper[1]))
     title, note = f"Differences, {regression.formula}", f"{family}log odds of a higher rating"
     return make_grid(title, columns, rows, note, most=MOST)
 
 
 def power_table(regressions: Iterable[Regression]) -> Grid:
     """Return how many more ratings the differences need."""
-    rows: list[Row] = []
-    for d in (difference for regression in regressions for difference in regression.differences):
-        more = "over 1,000,000" if d.more is None else f"{sum(d.more):,}" if any(d.more) else "none"
-        p = Cell(p_value(d.p, 4), star=d.p < SIGNIFICANT)
-        rows.append((name_difference(d), p, percent(d.power, 0), more, number(d.detectable)))
+    sections: list[tuple[str, list[Row]]] = []
+    for regression in regressions:
+        rows: list[Row] = []
+        for d in regression.differences:
+            more = "over 1,000,000" if d.more is None else f"{sum(d.more):,}" if any(d.more) else "none"
+            p = Cell(p_value(d.p, 4), star=d.p < SIGNIFICANT)
+            rows.append((name_difference(d), p, percent(d.power, 0), more, number(d.detectable)))
+        sections += [(regression.formula, rows)] if rows else []
     note = (
         "for a power of 80%, if the true difference is the estimate, and that is often too large: plan for more; "
         "detectable: the least difference of log odds that as many ratings show"
     )
-    columns = ("group", "p", "power", "more ratings", "detectable")
-    return make_grid("How many more ratings a difference needs", columns, rows, note)
+    columns = ("difference", "p", "power", "more ratings", "detectable")
+    return Grid(columns, sections, "How many more ratings a difference needs", [note])
 
 
 def name_difference(difference: GroupDifference) -> str:
