@@ -43,6 +43,8 @@ PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#c00020", "#e69f00", "#5
 """Colours that people who are colour-blind can tell apart, after Okabe and Ito, in the order of the page's own."""
 ABOVE, BELOW, NONE, INK, SOFT, FAINT = "#3f93d6", "#e58a45", "#f4f3ef", "#1c1e22", "#595e67", "#e3e1da"
 DASHES = ("-", "--", ":")
+WHEN = {".svg": "Date", ".pdf": "CreationDate", ".png": "Creation Time"}
+"""What the formats call the time, which is left out: the same chart gives the same file."""
 STYLE = {
     "axes.titlesize": "medium", "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 200,
     "axes.axisbelow": True, "grid.color": FAINT, "grid.linewidth": 0.5, "hatch.linewidth": 0.5,
@@ -53,13 +55,15 @@ STYLE = {
 """Names are hostile: none of them is read as mathematics. Text stays text in both formats."""
 
 
-def draw(block: Chart | Grid, path: Path, style: FigureSettings, words: str) -> list[Path]:
-    """Write a chart as SVG and as PDF; `words` are all that it shows, for which fonts are looked for."""
+def draw(
+    block: Chart | Grid, path: Path, style: FigureSettings, words: str, kinds: Sequence[str] = ("svg", "pdf")
+) -> list[Path]:
+    """Write a chart as files of these kinds; `words` are all that it shows, for which fonts are looked for."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    files = [path.with_name(f"{path.name}.{kind}") for kind in ("svg", "pdf")]
+    files = [path.with_name(f"{path.name}.{kind}") for kind in kinds]
     sizes = {"font.size": style.font_size, "legend.fontsize": style.font_size * 7 / 8, "font.family": _fonts(words)}
     with warnings.catch_warnings(), matplotlib.rc_context(STYLE | sizes):
         warnings.simplefilter("ignore")  # a letter that no font has: the SVG has it as text all the same
@@ -67,7 +71,7 @@ def draw(block: Chart | Grid, path: Path, style: FigureSettings, words: str) -> 
         FigureCanvasAgg(figure)  # measures words
         DRAWN[type(block)](figure, block)
         for file in files:
-            figure.savefig(file, metadata={"Date" if file.suffix == ".svg" else "CreationDate": None})
+            figure.savefig(file, metadata={WHEN[file.suffix]: None})
     return files
 
 
@@ -120,7 +124,8 @@ def _width(figure: Any, texts: Iterable[str], size: float = 0.0) -> float:
 
     font, renderer = FontProperties(size=size or _size()), figure.canvas.get_renderer()
     lines = (line for text in texts for line in text.split("\n"))
-    return max((renderer.get_text_width_height_descent(line, font, False)[0] for line in lines), default=0) / figure.dpi
+    widths = (float(renderer.get_text_width_height_descent(line, font, False)[0]) for line in lines)
+    return max(widths, default=0.0) / float(figure.dpi)
 
 
 def _fold(figure: Any, text: str, room: float) -> str:
@@ -308,7 +313,7 @@ def _curves(figure: Any, chart: Curves) -> None:
     side = min(figure.get_figwidth(), 3.2 * _enlarged())
     ends = sorted((line.y[-1], line.label) for line in chart.lines if line.y)
     gaps = [upper[0] - lower[0] for lower, upper in pairwise(ends)]
-    beside = len(ends) > 1 and min(gaps) * side * 0.75 > 1.2 * _size() / 72
+    beside = len(ends) > 1 and min(gaps) * side * 0.75 > 0.95 * _size() / 72
     more = _width(figure, [label for _, label in ends]) + 0.1 if beside else 0.0
     figure.set_size_inches(min(figure.get_figwidth(), side + more), side)
     axes = figure.add_subplot()
@@ -404,6 +409,7 @@ def _radar(figure: Any, chart: Radar) -> None:
         dash = ":" if profile is chart.faint else _dash(place)
         axes.plot([*angles, angles[0]], closed, dash, color=colour, linewidth=1.3, label=profile.label, clip_on=False)
     _legend(figure)
+    figure.draw_without_rendering()  # names around a circle have their places only after the first layout
 
 
 def _world(figure: Any, chart: World) -> None:
@@ -518,8 +524,9 @@ class _Room:
             for x, cell in enumerate(line):
                 shade = cell.value if all_few or not is_few(cell.n) else None
                 face = "white" if shade is None else _blend(shade)
-                hatch = {"hatch": "///", "edgecolor": "white"} if is_few(cell.n) and shade is not None else {}
-                axes.add_patch(Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, facecolor=face, linewidth=0, **hatch))
+                square = Rectangle((x - 0.48, y - 0.47), 0.96, 0.94, facecolor=face, edgecolor="white", linewidth=0)
+                square.set_hatch("///" if is_few(cell.n) and shade is not None else "")
+                axes.add_patch(square)
                 axes.text(x, y, _text(cell), ha="center", va="center_baseline", fontsize=self.small)
 
 

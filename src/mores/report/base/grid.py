@@ -27,6 +27,8 @@ LONG = 45
 """A column of texts with more letters is broken into lines in a paper."""
 FOREIGN = "\u0180"
 """The first letter that LaTeX has in no encoding of Latin letters."""
+UNADJUSTED = "95% interval, not adjusted"
+"""What a paper calls an interval beside a p that is adjusted."""
 WIDE = 75
 """Letters of a line of a table that one column of a paper has room for."""
 
@@ -83,6 +85,11 @@ there are, or None where it is not known."""
 def as_head(name: Any) -> Head:
     """Return the name of a row or column."""
     return name if isinstance(name, Head) else Head(name[0] if isinstance(name, tuple) else str(name))
+
+
+def _sentence(note: str) -> str:
+    begins_with_word = note[:2].isalpha()  # not with a variable: n, p
+    return (note[:1].upper() + note[1:] if begins_with_word else note).rstrip(".")
 
 
 def as_cell(value: Any) -> Cell:
@@ -231,7 +238,7 @@ class Grid(PageBlock):
         if wide:  # both columns of a page, and not wider than these
             lines = [r"\sbox0{%", *lines, "}%"]
             lines.append(r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi")
-        if notes := [latex(note[:1].upper() + note[1:]).rstrip(".") + "." for note in self.notes if note]:
+        if notes := [f"{latex(_sentence(note))}." for note in self.notes if note]:
             lines.append(rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize {' '.join(notes)}}}")
         title, kind = caption or self.title, "table*" if wide else "table"
         lines = [rf"\caption{{{latex(title)}}}"] * bool(title) + [rf"\label{{tab:{label}}}"] * bool(label) + lines

@@ -21,7 +21,7 @@ from mores.rating.records import (
     Regression,
 )
 from mores.rating.regressions import explained
-from mores.report.base.grid import Cell, Grid, Head, Row, count_cell, make_grid, number_cell
+from mores.report.base.grid import UNADJUSTED, Cell, Grid, Head, Row, count_cell, make_grid, number_cell
 from mores.report.base.names import group_name
 from mores.types import Result
 
@@ -160,7 +160,7 @@ def differences_table(regression: Regression) -> Grid:
     ]
     adjusted, many = regression.adjustment.capitalize(), len(rows) > 1
     family = f"p adjusted after {adjusted}; " if many else ""
-    paper = ("estimate [95% interval, not adjusted]", f"p ({adjusted})") if many else ("estimate [95% interval]", "")
+    paper = (f"estimate [{UNADJUSTED}]", f"p ({adjusted})") if many else ("estimate [95% interval]", "")
     columns = ("difference", Head("estimate", bare=True, paper=paper[0]), "SE", "z", Head("p", paper=paper[1]))
     title, note = f"Differences, {regression.formula}", f"{family}log odds of a higher rating"
     return make_grid(title, columns, rows, note, most=MOST)
