@@ -46,7 +46,7 @@ class Shown:
         return re.sub(r"[^a-z0-9]+", "-", f"{self.document} {self.chart.__name__} {self.title}".lower()).strip("-")
 
 
-BENCH, META = "mores bench culturalbench-hard --model openai:gpt-4.1", "mores meta --data excam"
+BENCH, META = "mores bench culturalbench-hard --model openai:gpt-4.1", "mores meta --data excam40k"
 GALLERY = (
     Shown("bench", Intervals, "By language", BENCH, "Accuracy by language, beside what guessing reaches"),
     Shown("bench", Radar, "By language", BENCH, "The profile of a model over languages"),
@@ -63,7 +63,7 @@ GALLERY = (
     Shown("meta", Curves, "ROC", META, "How well scores tell wrong texts from correct ones"),
     Shown("meta", ScoreHistogram, "ExCAM-r (Gemma3-27B)", META, "Scores of correct texts and of two kinds of errors"),
     Shown("people", Intervals, "Pearson", "mores meta --data ratings:ratings.csv", "How well judges agree with people"),
-    Shown("juice", Intervals, "F1", "mores meta --data juice:FOLDER", "Judges beside people who mark errors"),
+    Shown("juice", Intervals, "F1", "mores meta --data juice:final_data.json", "Judges beside people who mark errors"),
     Shown("diagnose", Curves, "Reliability: likelihood", "mores diagnose calibration", "Confidence beside accuracy"),
     Shown("diagnose", Curves, "Correct answers over n", "mores diagnose stability", "Several answers to each question"),
     Shown("diagnose", Intervals, "Rank of each", "mores diagnose locality", "Ranks on two benchmarks, with intervals"),
@@ -154,7 +154,8 @@ The pictures below are of that width.
 TABLES = r"""## Tables
 
 A table is a float with its caption, its label (`tab:` and the name of the file) and its notes below the rules. It needs
-the package `booktabs`; a table that is wider than a column is a `table*`, and `graphicx` scales it down.
+the packages `booktabs` and `graphicx`: a table that is wider than its column is scaled down, and a wide one is a
+`table*`, which spans both columns.
 
 ```latex
 \usepackage{booktabs,graphicx}
@@ -164,9 +165,9 @@ Table~\ref{tab:by-source-scaled-accuracy-by-source} shows …
 ```
 
 All signs are escaped. Letters with marks are commands (`\'{e}`), so that pdfLaTeX has them in any encoding; a few
-others, such as đ and ą, need `\usepackage[T1]{fontenc}`. Names in other scripts need LuaLaTeX or XeLaTeX and a font that
-has them: the first line of the file says so. A heading says when an interval beside an adjusted p is not adjusted. LaTeX
-cuts a table that is longer than a page: remove rows. These two packages of Debian (45 MB) compile all of them:
+others, such as đ and ą, need `\usepackage[T1]{fontenc}`. Names in other scripts need LuaLaTeX or XeLaTeX and a font
+that has them: the first line of the file says so. A heading says when an interval beside an adjusted p is not adjusted.
+LaTeX cuts a table that is longer than a page: remove rows. These two packages of Debian (45 MB) compile all of them:
 `apt-get install --no-install-recommends texlive-latex-base texlive-latex-recommended`.
 
 The table of `mores compare`:"""

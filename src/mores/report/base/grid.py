@@ -27,10 +27,10 @@ LONG = 45
 """A column of texts with more letters is broken into lines in a paper."""
 FOREIGN = "\u0180"
 """The first letter that LaTeX has in no encoding of Latin letters."""
-UNADJUSTED = "95% interval, not adjusted"
+UNADJUSTED = "unadjusted 95% CI"
 """What a paper calls an interval beside a p that is adjusted."""
-WIDE = 75
-"""Letters of a line of a table that one column of a paper has room for."""
+NARROW, WIDE = 40, 75
+"""Letters of a line of a table that one of two columns of a paper has room for, and one column alone."""
 
 
 # ---- the record ------------------------------------------------------------------------------------------------
@@ -218,11 +218,11 @@ class Grid(PageBlock):
         return to_csv(table)
 
     def latex(self, label: str = "", caption: str = "") -> str:
-        """Return a table for a paper, with caption, label and notes, for booktabs (wide ones: graphicx)."""
+        """Return a table for a paper, with caption, label and notes, for booktabs and graphicx."""
         count, texts = len(self.columns), [[join(_show(value)) for value in row] for row in self.rows]
         names = [as_head(column).paper or as_head(column).text for column in self.columns]
         widths = [max(map(len, column)) for column in zip(names, *texts, strict=True)]
-        long, wide = sum(width > LONG for width in widths), sum(min(width, LONG) + 2 for width in widths) > WIDE
+        long, total = sum(width > LONG for width in widths), sum(min(width, LONG) + 2 for width in widths)
         forms = ("l" if place in self.words else "r" for place in range(count))
         broken = f"p{{{0.8 / max(1, long):.2f}\\linewidth}}"
         form = "".join(broken if width > LONG else form for width, form in zip(widths, forms, strict=True))
@@ -235,13 +235,18 @@ class Grid(PageBlock):
             ]
             lines += [rf"{' & '.join(map(latex, next(rows)))} \\" for _ in members]
         lines += [r"\bottomrule", r"\end{tabular}"]
-        if wide:  # both columns of a page, and not wider than these
+        if total > NARROW:  # scaled down if it is wider than the line
             lines = [r"\sbox0{%", *lines, "}%"]
             lines.append(r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi")
-        if notes := [f"{latex(_sentence(note))}." for note in self.notes if note]:
+        unscored = ["✕3: three more could not be scored"] * any("✕" in text for row in texts for text in row)
+        if notes := [f"{latex(_sentence(note))}." for note in (*self.notes, *unscored) if note]:
             lines.append(rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize {' '.join(notes)}}}")
-        title, kind = caption or self.title, "table*" if wide else "table"
-        lines = [rf"\caption{{{latex(title)}}}"] * bool(title) + [rf"\label{{tab:{label}}}"] * bool(label) + lines
+        title, kind = caption or self.title, "table*" if total > WIDE else "table"
+        lines = (
+            [rf"\caption{{{latex(title)}}}"] * bool(title)
+            + [rf"\label{{tab:{label}}}"] * bool(label)
+            + [r"\smallskip", *lines]
+        )
         text = "\n".join([rf"\begin{{{kind}}}", r"\centering", *lines, rf"\end{{{kind}}}", ""])
         if strange := sorted({char for char in text if char >= FOREIGN}):
             text = f"% pdfLaTeX has no font for {' '.join(strange)}: use LuaLaTeX or XeLaTeX, or other names\n{text}"
