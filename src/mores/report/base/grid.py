@@ -229,25 +229,21 @@ class Grid(PageBlock):
         lines = [rf"\begin{{tabular}}{{{form}}}", r"\toprule", rf"{' & '.join(map(latex, names))} \\"]
         rows = iter(texts)
         for heading, members in self.sections:
-            lines += [
-                r"\midrule",
-                *([rf"\multicolumn{{{count}}}{{l}}{{\emph{{{latex(heading)}}}}} \\"] * bool(heading)),
-            ]
+            lines.append(r"\midrule")
+            lines += [rf"\multicolumn{{{count}}}{{l}}{{\emph{{{latex(heading)}}}}} \\"] if heading else []
             lines += [rf"{' & '.join(map(latex, next(rows)))} \\" for _ in members]
         lines += [r"\bottomrule", r"\end{tabular}"]
         if total > NARROW:  # scaled down if it is wider than the line
             lines = [r"\sbox0{%", *lines, "}%"]
             lines.append(r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi")
-        unscored = ["✕3: three more could not be scored"] * any("✕" in text for row in texts for text in row)
+        explained = any("✕" in note for note in self.notes) or not any("✕" in text for row in texts for text in row)
+        unscored = [] if explained else ["✕3: three more could not be scored"]
         if notes := [f"{latex(_sentence(note))}." for note in (*self.notes, *unscored) if note]:
             lines.append(rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize {' '.join(notes)}}}")
         title, kind = caption or self.title, "table*" if total > WIDE else "table"
-        lines = (
-            [rf"\caption{{{latex(title)}}}"] * bool(title)
-            + [rf"\label{{tab:{label}}}"] * bool(label)
-            + [r"\smallskip", *lines]
-        )
-        text = "\n".join([rf"\begin{{{kind}}}", r"\centering", *lines, rf"\end{{{kind}}}", ""])
+        named = [rf"\caption{{{latex(title)}}}"] if title else []
+        named += [rf"\label{{tab:{label}}}"] if label else []
+        text = "\n".join([rf"\begin{{{kind}}}", r"\centering", *named, r"\smallskip", *lines, rf"\end{{{kind}}}", ""])
         if strange := sorted({char for char in text if char >= FOREIGN}):
             text = f"% pdfLaTeX has no font for {' '.join(strange)}: use LuaLaTeX or XeLaTeX, or other names\n{text}"
         return text

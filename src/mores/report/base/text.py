@@ -15,7 +15,7 @@ LATEX = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", "`": r"\textasciigrave{}", '"': r"\char34{}",
     **{char: f"\\{char}" for char in "&%$#_{}"},
-    "−": "$-$", "–": r"\textendash{}", "—": r"\textemdash{}", "×": r"$\times$", "✕": r"$\times$",
+    "−": "$-$", "×": r"$\times$", "✕": r"$\times$",
     "±": r"$\pm$", "≤": r"$\leq$", "≥": r"$\geq$", "≈": r"$\approx$", "≠": r"$\neq$",
     "↓": r"$\downarrow$", "↑": r"$\uparrow$", "→": r"$\to$",
     "←": r"$\leftarrow$", "∞": r"$\infty$", "√": r"$\surd$", "²": "$^{2}$", "³": "$^{3}$", "·": r"$\cdot$",
@@ -75,7 +75,7 @@ def latex(words: str) -> str:
     text = unicodedata.normalize("NFC", re.sub(r"(.)([\u0300-\u036f]*)", _escape, text))
     letter = rf"(?<![^\W\d_])[{''.join(GREEK)}](?![^\W\d_])"  # alone: others are part of a Greek word
     text = re.sub(letter, lambda match: f"$\\{GREEK[match[0]]}$", text)
-    text = re.sub(r"-(?=-)", "-{}", re.sub(r"\*$", r"$^{*}$", text))
+    text = re.sub(r"-(?=-)", "-{}", re.sub(r"\*$", r"$^{*}$", text)).replace("—", "---").replace("–", "--")
     return "{}" + text if text.startswith(("[", "*")) else text  # after the end of a row these would be its arguments
 
 
