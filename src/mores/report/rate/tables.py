@@ -168,20 +168,18 @@ def differences_table(regression: Regression) -> Grid:
 
 def power_table(regressions: Iterable[Regression]) -> Grid:
     """Return how many more ratings the differences need."""
-    sections: list[tuple[str, list[Row]]] = []
-    for regression in regressions:
-        rows: list[Row] = []
-        for d in regression.differences:
-            more = "over 1,000,000" if d.more is None else f"{sum(d.more):,}" if any(d.more) else "none"
-            p = Cell(p_value(d.p, 4), star=d.p < SIGNIFICANT)
-            rows.append((name_difference(d), p, percent(d.power, 0), more, number(d.detectable)))
-        sections += [(regression.formula, rows)] if rows else []
+    rows: list[Row] = []
+    for d in (difference for regression in regressions for difference in regression.differences):
+        more = "over 1,000,000" if d.more is None else f"{sum(d.more):,}" if any(d.more) else "none"
+        p, name = Cell(p_value(d.p, 4), star=d.p < SIGNIFICANT), name_difference(d)
+        compared = " × ".join(PREDICTORS.get(factor, factor) for factor in d.first)
+        rows.append((Head(name, f"({compared})", short=name), p, percent(d.power, 0), more, number(d.detectable)))
     note = (
         "for a power of 80%, if the true difference is the estimate, and that is often too large: plan for more; "
         "detectable: the least difference of log odds that as many ratings show"
     )
-    columns = ("difference", "p", "power", "more ratings", "detectable")
-    return Grid(columns, sections, "How many more ratings a difference needs", [note])
+    columns = ("group", "p", "power", "more ratings", "detectable")
+    return make_grid("How many more ratings a difference needs", columns, rows, note)
 
 
 def name_difference(difference: GroupDifference) -> str:
