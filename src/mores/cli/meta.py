@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from mores.cli.command import command
-from mores.cli.result import print_estimates, print_result, run_asking, show_run
+from mores.cli.result import print_estimates, run_asking, show_document, show_run
 from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.io import write_text
 from mores.metaevaluation.settings import CompareSettings, MetaSettings
 from mores.rating.settings import RateSettings
-from mores.report.settings import DryRunSettings, GroupSettings, JsonSettings, OutputSettings
+from mores.report.settings import DryRunSettings, GroupSettings, OutputSettings
 from mores.settings import apply
 
 
@@ -47,8 +47,8 @@ def meta(settings: MetaSettings, group: GroupSettings, dry: DryRunSettings, outp
         raise ModelError(f"{silent[0]} could score no sample; the reasons are in {done.path / JUDGEMENTS}")
 
 
-@command(CompareSettings, GroupSettings, JsonSettings)
-def compare(settings: CompareSettings, group: GroupSettings, output: JsonSettings) -> None:
+@command(CompareSettings, GroupSettings, OutputSettings)
+def compare(settings: CompareSettings, group: GroupSettings, output: OutputSettings) -> None:
     """Test whether A and B differ, and list what changed: two runs of `mores score` or `bench`, or files of judgements.
 
     With --data, they are two judges of the same samples: which one finds the errors better, or agrees better with
@@ -57,10 +57,10 @@ def compare(settings: CompareSettings, group: GroupSettings, output: JsonSetting
     A difference is A's value less B's, with its 95% interval and a paired test.
     """
     from mores.metaevaluation.api import compare as compare_judgements
-    from mores.report.meta import versus_tables
+    from mores.report.meta import describe_versus
 
     versus = run(apply(compare_judgements, settings))
-    print_result(versus, versus_tables(versus, group.by or next(iter(versus.by), "source")), output.json)
+    show_document(describe_versus(versus, group.by or next(iter(versus.by), "source")), output, versus)
 
 
 @command(RateSettings, OutputSettings)

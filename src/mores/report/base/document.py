@@ -53,4 +53,4 @@ class ResultDocument:
         make_folder(folder)
         for name, grid in self.tables.items():
             write_text(folder / f"{name}.csv", grid.csv())
-            write_text(folder / f"{name}.tex", grid.latex())
+            write_text(folder / f"{name}.tex", grid.latex(name))
