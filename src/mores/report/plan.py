@@ -5,7 +5,7 @@ from __future__ import annotations
 from mores.formatting import count, money, number, percent
 from mores.planning.api import USED
 from mores.planning.records import DesignOutcome, StudyPlan, show_power
-from mores.report.base.blocks import Hero, Notes, Paragraph, Section, key
+from mores.report.base.blocks import Frame, Hero, Notes, Paragraph, Section, key
 from mores.report.base.document import ResultDocument
 from mores.report.base.grid import make_grid
 from mores.report.base.plots import Axis, CurveLine, Curves
@@ -15,11 +15,11 @@ def describe(plan: StudyPlan) -> ResultDocument:
     """Return the designs with their power, interval, hours and cost, and a paragraph for a preregistration."""
     people = any(each.design.raters for each in plan.outcomes)
     timed, paid = (any(getattr(e, name) is not None for e in plan.outcomes) for name in ("hours", "cost"))
-    heads = ["items", *["raters"] * people, "models", "power", "interval"]
+    heads = ["design", *["raters"] * people, "models", "power", "interval"]
     heads += ["ratings"] * people + ["hours"] * timed + ["cost"] * paid
     rows = [
         (
-            f"{each.design.items:,}{' ←' * (each == plan.chosen)}",
+            f"{each.design.items:,} items{' ←' * (each == plan.chosen)}",
             *[f"{each.design.raters:,}"] * people,
             f"{each.design.models:,}",
             show_power(each),
@@ -48,7 +48,7 @@ def describe(plan: StudyPlan) -> ResultDocument:
         plan.measure,
         [table, plan.paragraph, plan.headline],
         [
-            Section("power", "Power", [_curves(plan), key("Bands are the error of the simulation."), table]),
+            Section("power", "Power", [Frame([_curves(plan)]), key("Bands are the error of the simulation."), table]),
             Section("assumptions", "Assumptions", [assumed, Notes(list(plan.notes))]),
             Section("preregistration", "For a preregistration", [Paragraph(plan.paragraph)]),
         ],
@@ -79,4 +79,4 @@ def _curves(plan: StudyPlan) -> Curves:
         for label, outcomes in lines.items()
     ]
     sizes = [each.design.items for each in plan.outcomes]
-    return Curves(f"Power to show {plan.question}", drawn, Axis("items", min(sizes), max(sizes), shares=False), "power")
+    return Curves("Power by the number of items", drawn, Axis("items", min(sizes), max(sizes), shares=False), "power")
