@@ -105,9 +105,12 @@ def to_number(text: str) -> float:
 
     InputError for 1,234, which is a different number in different countries.
     """
-    if not DECIMAL.fullmatch(text.strip()):
+    try:
         return float(text)
-    text = text.strip()
+    except ValueError:
+        text = text.strip()
+        if not DECIMAL.fullmatch(text):
+            raise
     last = max(text.rfind(","), text.rfind("."))
     before, after = re.sub("[.,]", "", text[:last]), text[last + 1 :]
     if text[last] == "," and "." not in text and len(after) == 3:
