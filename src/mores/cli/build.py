@@ -46,12 +46,9 @@ def recipe(settings: BuildSettings, hub: PushSettings, output: OutputSettings) -
     click.echo(f"wrote {settings.out}; its card is {settings.out / 'card.html'}", err=True)
     if settings.validate:
         folder = quote(str(settings.out))
-        steps = (
-            f"new {folder}/validate.yaml",
-            f"import NAME {folder}/validate.jsonl",
-            f"export NAME {folder}/validated",
-        )
-        lines = [f"  mores studio --database {folder}/validate.db {step}\n" for step in steps]
+        steps = {"new": "validate.yaml", "import NAME": "validate.jsonl", "export NAME": "validated"}
+        studio = f"mores studio --database {folder}/validate.db"
+        lines = [f"  {studio} {step} {folder}/{file}\n" for step, file in steps.items()]
         click.echo(f"next, for people to validate samples:\n{''.join(lines)}", err=True, nl=False)
     hint_at_failures({kind: n for kind, n in run.manifest.failures.items() if kind != "input"})
     show_document(describe(run), output, run.about["shortcut"])
