@@ -14,6 +14,7 @@ import sys
 import zipfile
 from html import unescape
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -121,7 +122,7 @@ def test_an_organiser_lets_twenty_volunteers_mark_errors(tmp_path: Path, monkeyp
 
     assert "marking" in organiser.open("/campaigns/new")
     organiser.open("/campaigns/new?kind=marking")
-    about = {
+    about: dict[str, Any] = {
         "title": "Weddings",
         "languages": "English",
         "regions": "Japan\nIndia\nNigeria",
@@ -167,9 +168,9 @@ def test_an_organiser_lets_twenty_volunteers_mark_errors(tmp_path: Path, monkeyp
     assert [error["quote"] for row in marked for error in row["report"]["errors"]] == [
         "a live chicken"
     ] * 2  # two people see each text
-    shown = CliRunner().invoke(mores, ["show", str(judgements), "--html", "people.html"])
-    assert shown.exit_code == 0, shown.output
-    assert "20 texts, 20 judged" in shown.output
+    listed = CliRunner().invoke(mores, ["show", str(judgements), "--html", "people.html"])
+    assert listed.exit_code == 0, listed.output
+    assert "20 texts, 20 judged" in listed.output
     start.database.close()
 
 

@@ -230,7 +230,8 @@ def compare(old: Path, new: Path, version: Path, folder: Path) -> list[str]:
             if "judging" in written["signature"] and mores.__version__ != number:  # a hash of the version, among others
                 rewritten["signature"]["judging"] = written["signature"]["judging"]
         return differences(written, rewritten)
-    return differences(*(lines_of(old, text) for text in texts))
+    before, after = (lines_of(old, text) for text in texts)
+    return differences(before, after)
 
 
 def lines_of(file: Path, text: str) -> list[str]:

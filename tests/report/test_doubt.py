@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from mores.gate import TextGate
@@ -13,17 +15,17 @@ from tests.report.samples import page
 from tests.report.test_table import printed, table
 
 SAMPLE = Sample(id="a", text="Guests wear white.")
-WEAK = {"notes": ("weak verdict: it guesses",)}
-SHOWN = {"evidence": (Evidence(text="Guests wear black."),)}
+WEAK: dict[str, Any] = {"notes": ("weak verdict: it guesses",)}
+SHOWN: dict[str, Any] = {"evidence": (Evidence(text="Guests wear black."),)}
 
 
-def claims(decision: Decision, confidence: float | None = None) -> dict[str, object]:
+def claims(decision: Decision, confidence: float | None = None) -> dict[str, Any]:
     """A report about one claim, without an error, that has no score."""
     claim = JudgedClaim(start=0, end=18, decision=decision)
     return {"score": None, "report": ErrorReport(claims=(claim,), certainty=0.9, confidence=confidence)}
 
 
-CASES: dict[str, dict[str, object]] = {
+CASES: dict[str, dict[str, Any]] = {
     "Not known no errors found, but no evidence about it": WEAK,
     "Not known no errors found, but little evidence about it": WEAK | SHOWN,
     "Not known the evidence decides none of its claims": claims("unknown") | SHOWN,
@@ -32,7 +34,7 @@ CASES: dict[str, dict[str, object]] = {
 }
 
 
-def judgement(fields: dict[str, object]) -> Judgement:
+def judgement(fields: dict[str, Any]) -> Judgement:
     """The judgement of a text in which no error was found."""
     report, signature = ErrorReport(certainty=0.9), Signature(model="m")
     given = {"sample_id": "a", "judge": "m", "score": 0.9, "report": report, "signature": signature, **fields}
