@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import time
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mores.engine import Store
 from mores.io import read_records
 from mores.metric.folder import open_score_run
 from mores.types import Judgement
@@ -440,10 +442,9 @@ def wait_for(server: Server, answers: int) -> None:
 
 def keys(home: Path) -> set[str]:
     """The prompts whose answers are in the store."""
-    with sqlite3.connect(home / "cache" / "responses.db") as db:
-        rows = db.execute("SELECT messages FROM response JOIN prompt ON prompt.hash = response.prompt").fetchall()
-    db.close()
-    return {json.loads(messages)[-1][1] for (messages,) in rows}
+    with Store(path := home / "cache" / "responses.db") as store, closing(sqlite3.connect(path)) as db:
+        prompts = [store.messages(prompt) for (prompt,) in db.execute("SELECT prompt FROM response")]
+    return {messages[-1].content for messages in prompts if messages}
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(2, marks=pytest.mark.slow)])

@@ -276,8 +276,8 @@ def test_prompts_that_repeat_another_are_kept_as_the_difference(tmp_path: Path) 
         assert all(answer.cached for answer in collect(jobs, model, store))
         for job in jobs:
             assert isinstance(job.request, Request)
-            assert store.messages(request_key(model.identity, job.request)) == list(job.request.messages)
-        assert store.messages(request_key("another model", ask("never asked").request)) is None  # type: ignore[arg-type]
+            assert store.messages(request_key(model.identity, job.request).prompt) == list(job.request.messages)
+        assert store.messages(b"never asked") is None
     with sqlite3.connect(tmp_path / "s.db") as db:
         whole, alike = (db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("prompt", "alike"))
         stored = db.execute("SELECT sum(length(difference)) FROM alike").fetchone()[0]
@@ -296,7 +296,7 @@ def test_a_prompt_that_was_not_committed_is_no_base_for_others(tmp_path: Path) -
         del store._connect
         collect([ask(long + "2")], model, store)
         key = request_key(model.identity, ask(long + "2").request)  # type: ignore[arg-type]
-        assert store.messages(key) == [Message("user", long + "2")]
+        assert store.messages(key.prompt) == [Message("user", long + "2")]
 
 
 @given(st.lists(st.floats(max_value=0, allow_nan=False) | st.floats(-9, 0).map(lambda value: round(value, 6))))

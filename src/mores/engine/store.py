@@ -280,12 +280,12 @@ class Store:
                 bases = [(name, messages), *bases][:_BASES]
         return _Compared(bases, whole, alike)
 
-    def messages(self, key: AnswerKey) -> Sequence[Message] | None:
-        """Return the prompt that is stored for a request, where there is one."""
+    def messages(self, prompt: bytes) -> Sequence[Message] | None:
+        """Return the prompt with a hash (`AnswerKey.prompt`), where it is stored."""
         with explained(self.path, LAYOUT):
             query = "SELECT messages, NULL FROM prompt WHERE hash = ?1 UNION ALL SELECT prompt.messages, difference"
             query += " FROM alike JOIN prompt ON prompt.hash = alike.base WHERE alike.hash = ?1"
-            row = self._reader.execute(query, (key.prompt,)).fetchone()
+            row = self._reader.execute(query, (prompt,)).fetchone()
             if row is None:
                 return None
             stored, difference = row
