@@ -300,7 +300,7 @@ def _write(
     refused = 0
     for number, answer in enumerate(row.answers):
         assert stage.role is not None
-        matching = {"regions": frozenset({item.region}), "languages": frozenset({item.language})}
+        matching = {"regions": {item.region}, "languages": {item.language}, "imported": True}
         identifier = _annotator(connection, campaign, answer.person, stage.role)
         giver = Person(id=identifier, roles=frozenset({stage.role}), **matching)
         try:  # as if they had given their answer here

@@ -10,11 +10,12 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel
 from sqlalchemy import ColumnElement, case, false, func, or_, select, true
 
-from mores.studio.records import CampaignItem, EventKind, ItemStatus, Person, Role
+from mores.studio.records import CampaignItem, ItemStatus, Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, list_held, now
 from mores.studio.store.people import find_member, list_members
-from mores.studio.store.tables import asks, audit, events, holds, items, people, votes
+from mores.studio.store.statistics import read_writing
+from mores.studio.store.tables import asks, audit, holds, items, people, votes
 from mores.studio.store.work import count_work
 from mores.studio.workflow import EVERYBODY, Flow
 
@@ -132,14 +133,12 @@ def count_waiting_for(database: Database, campaign: Campaign, person: Person) ->
 
 
 def sum_seconds(database: Database, campaign: Campaign, person: Person) -> float:
-    """Return how long a person has worked in a campaign, as their browser counted it."""
-    answering = select(func.sum(votes.c.seconds)).where(votes.c.campaign == campaign.id, votes.c.person == person.id)
-    writing = select(events.c.payload).where(
-        events.c.campaign == campaign.id, events.c.person == person.id, events.c.kind == EventKind.SUBMITTED.value
-    )
+    """Return how long a person has worked in a campaign, by the server's clock, as it counts for pay."""
+    span = func.coalesce(votes.c.span, votes.c.seconds)
+    answering = select(span).where(votes.c.campaign == campaign.id, votes.c.person == person.id)
     with database.read() as connection:
-        answered = connection.execute(answering).scalar() or 0.0
-        return float(answered) + sum(payload.get("seconds") or 0.0 for (payload,) in connection.execute(writing))
+        answered = sum(map(campaign.settings.count_seconds, connection.execute(answering).scalars()))
+        return float(answered) + read_writing(connection, campaign, person.id).get(person.id, (0, 0.0))[1]
 
 
 class ItemFilter(BaseModel):

@@ -20,6 +20,7 @@ from mores.studio.figures import show_figure
 from mores.studio.kind import ExportFile
 from mores.studio.marks import Mark, sample_of, to_errors
 from mores.studio.phrase import phrase_share, with_missing
+from mores.studio.provenance import range_of
 from mores.studio.records import CampaignItem, Content, ItemStatus
 from mores.types import DEFAULT_INSTRUCTION, ErrorReport, Failure, FailureKind, Judgement, Result, Sample, Signature
 
@@ -242,12 +243,14 @@ def method(settings: MarkingSettings, items: Iterable[CampaignItem]) -> str:
         "previous": "They began with what the person before them had marked",
     }
     sentences = [
-        f"{len(counted)} texts were marked for cultural errors, each by {settings.markers} speakers of its language.",
+        f"{len(counted)} texts were marked for cultural errors, each by "
+        f"{range_of(len(item.votes_at(MARK)) for item in counted)} speakers of its language.",
         "They selected the wrong words, and gave each error a severity (minor or major) and a type; "
         f"types were {types[settings.taxonomy]}.",
         f"{begin[settings.begin]}.",
         "Marks of several people that overlap are one error, whatever their type.",
     ]
-    if settings.validated:
-        sentences.insert(3, "Another person then said of each mark whether it is an error, and of which type.")
+    if checked := sum(bool(item.votes_at(VALIDATE)) for item in counted):
+        begun = f"In {checked} of the texts another person" if checked < len(counted) else "Another person"
+        sentences.insert(3, f"{begun} then said of each mark whether it is an error, and of which type.")
     return " ".join(sentences)

@@ -12,6 +12,7 @@ from sqlalchemy import literal, select
 from mores.errors import InputError
 from mores.studio.store import people
 from mores.studio.store.campaigns import list_campaigns_of, open_campaign
+from mores.studio.store.identity import withdraw_person
 from mores.studio.store.passwords import check_password, set_password
 from mores.studio.store.queries import summarise_work
 from mores.studio.web.pages import WEB, choose_locale, known_names, list_locales
@@ -163,5 +164,5 @@ def delete(visit: SignedIn, form: Form) -> Response:
     if form.get("sure") != "yes":
         return visit.go("/me")
     campaigns = list_campaigns_of(visit.database, visit.account.id)
-    people.withdraw_person(visit.database, campaigns, visit.account.id)
+    withdraw_person(visit.database, campaigns, visit.account.id)
     return visit.go("/login")

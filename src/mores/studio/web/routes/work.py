@@ -181,10 +181,14 @@ def vote(item: str, place: Working, form: Form) -> Response:
         answer = read_form(whole.select_step(step), form.values)
     except FormError as error:
         return _judge(place, shown, error.problems, form)
-    seconds, comment = form.number("seconds"), clean(form.get("comment"))[:2000]
+    comment = clean(form.get("comment"))[:2000]
+    known = [hold.taken for hold in shown.holds if hold.person == place.person.id]
+    known += [vote.taken for vote in shown.votes_at(shown.stage) if vote.person == place.person.id]
+    span = max((now() - taken).total_seconds() for taken in [*filter(None, known), now()])
+    seconds, offline = (round(min(max(form.number(name), 0), span), 1) for name in ("seconds", "offline"))
     last = step == whole.steps
     action = (
-        workflow.Cast(answer, seconds, comment, whole.blocks)
+        workflow.Cast(answer, seconds, comment, whole.blocks, offline)
         if last
         else workflow.Step(step, answer, seconds, whole.blocks)
     )
