@@ -18,6 +18,9 @@ from mores.studio.store.people import add_person, link_back, read_profile
 from mores.studio.store.tables import audit, people
 from mores.studio.web.app import app
 
+PATIENCE = 5
+"""Seconds that requests may take once the server is stopped; what an import has written whole stays."""
+
 
 class Start(NamedTuple):
     """A studio that is ready to be served."""
@@ -65,6 +68,7 @@ def serve(start: Start, settings: StudioSettings) -> None:
         port=settings.port,
         log_level="warning",
         access_log=False,
+        timeout_graceful_shutdown=PATIENCE,
     )
     try:
         uvicorn.Server(config).run()

@@ -6,6 +6,7 @@ key that is made from the file.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
@@ -99,7 +100,14 @@ def read_table_rows(data: bytes, name: str, form: str) -> list[Incoming]:
             raise row
         match = reader.match(tuple(row.values))
         about = {column: reader.value(match, row.values, column) for column in match.names}
-        rows.append(_row(storable_values({name: row.values[name] for name in match.others} | about), row.place))
+        given = {column: row.values[column] for column in match.others}
+        for column, value in given.items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise InputError(f"{row.place}: {column!r} is {value}, which is not a number; write a number or a text")
+        try:
+            rows.append(_row(storable_values(given | about), row.place))
+        except InputError as error:
+            raise InputError(f"{row.place}: {error}") from error
         if len(rows) > MOST_ROWS:
             raise InputError(f"{name}: more than {MOST_ROWS:,} items; import at most {MOST_ROWS:,} at once")
     return rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -43,8 +44,14 @@ def read_json(text: str, place: str) -> Any:
     def refuse(name: str) -> float:
         raise ValueError(f"{name} is not a number")
 
+    def read_number(written: str) -> float:
+        value = float(written)
+        return value if math.isfinite(value) else refuse(written[:40])
+
     try:
-        return storable_values(json.loads(text, parse_constant=refuse))
+        return storable_values(json.loads(text, parse_constant=refuse, parse_float=read_number))
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
     except json.JSONDecodeError as error:
         where = f"{place}:{error.lineno}" if error.lineno > 1 else place
         raise InputError(f"{where}: not valid JSON ({error.msg} at column {error.colno})") from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import unicodedata
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from secrets import choice
 from typing import Any, Literal, NamedTuple
@@ -121,6 +121,29 @@ def find_by_code(database: Database, code: str) -> str:
     for row in database.fetch(query) if len(plain) == 12 else ():
         return str(row.id)
     raise Refused("Nobody has this code. Please look at it again, or ask the organiser for a new link.")
+
+
+def collect_data(database: Database, person: str) -> dict[str, Any]:
+    """Return everything that is kept about a person, for themselves: profile, campaigns, and all that they did."""
+    columns = (events.c.at, events.c.campaign, events.c.item, events.c.stage, events.c.kind)
+    acted = select(*columns, events.c.payload, events.c.standing).where(events.c.person == person)
+    joined = (members.c.campaign, members.c.roles, members.c.joined, members.c.consented, members.c.test)
+    queries = {
+        "profile": select(*(column for column in people.c if column.name not in ("password", "code"))).where(
+            people.c.id == person
+        ),
+        "campaigns": select(*joined, members.c.pay_note).where(members.c.person == person),
+        "drafts": select(drafts.c.campaign, drafts.c.place, drafts.c.content).where(drafts.c.person == person),
+        "actions": acted.order_by(events.c.id),
+    }
+
+    def plain(value: Any) -> Any:
+        return value.isoformat() if isinstance(value, datetime) else value
+
+    return {
+        name: [{key: plain(value) for key, value in row._mapping.items()} for row in database.fetch(query)]
+        for name, query in queries.items()
+    }
 
 
 def withdraw_person(database: Database, campaigns: Iterable[Campaign], person: str) -> None:

@@ -284,7 +284,7 @@ _FORGET = delete(drafts).where(
     drafts.c.campaign == bindparam("of"), drafts.c.person == bindparam("by"), drafts.c.place == bindparam("at")
 )
 """What a person typed before they answered."""
-_DONE = select(events.c.item, events.c.person).where(
+_DONE = select(events.c.item, events.c.person, events.c.kind).where(
     events.c.campaign == bindparam("campaign"), events.c.key == bindparam("key")
 )
 
@@ -299,6 +299,12 @@ def _done(database: Database, campaign: Campaign, person: Person | None, key: st
             raise Refused("This form is not yours. Please load the page again.")
         return read_item(database, campaign, row.item)
     return None
+
+
+def find_done(database: Database, campaign: Campaign, person: Person, key: str) -> EventKind | None:
+    """Return what a person did with a form that they send once more; None where it is new."""
+    rows = database.fetch(_DONE, {"campaign": campaign.id, "key": key}) if key else ()
+    return next((EventKind(row.kind) for row in rows if row.person == person.id), None)
 
 
 def append(

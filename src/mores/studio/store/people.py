@@ -5,15 +5,17 @@ Tokens are stored as hashes: who reads the database cannot sign in with what it 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from hashlib import sha256
 from secrets import token_hex, token_urlsafe
 from typing import Any, NamedTuple
 
+from pydantic import Field
 from sqlalchemy import Connection, Row, Select, bindparam, delete, func, insert, literal, select, update
 
+from mores.culture import countries
 from mores.errors import InputError
 from mores.studio.form import clean
 from mores.studio.kind import read_languages, read_regions
@@ -41,6 +43,8 @@ class PersonProfile(Record):
     """Languages that they speak natively or nearly so."""
     locale: str = "en"
     """The language of the pages."""
+    typed: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """What they wrote in a field and no list of places or languages has."""
 
 
 class Account(NamedTuple):
@@ -66,6 +70,8 @@ class Member(NamedTuple):
     """The organiser has let them go on after the pilot."""
     alike: Mapping[str, Mapping[str, Any]] = {}
     """Other members who look like the same person: in what (`by`), and what the organiser found out (`settled`)."""
+    typed: Mapping[str, Sequence[str]] = {}
+    """What they wrote about themselves that no list has."""
 
 
 class Invitation(NamedTuple):
@@ -90,6 +96,7 @@ def read_profile(
     home: Sequence[str] = (),
     languages: Sequence[str] = (),
     locale: str = "en",
+    typed: Mapping[str, Sequence[str]] | None = None,
 ) -> PersonProfile:
     """Return a profile with known regions and languages; InputError names what is not known."""
     if not clean(name):
@@ -103,6 +110,7 @@ def read_profile(
         home=read_regions(home),
         languages=read_languages(languages),
         locale=locale,
+        typed={field: tuple(names) for field, names in (typed or {}).items()},
     )
 
 
@@ -224,6 +232,14 @@ def join(
     return person
 
 
+def come_back(database: Database, person: str, name: str) -> str:
+    """Return the person whose own link was opened, where they know the name that they gave."""
+    for row in database.fetch(select(people.c.name).where(people.c.id == person, people.c.withdrawn.is_(None))):
+        if clean(name).casefold() == row.name.casefold():
+            return person
+    raise InputError("This is not the name with which this link was used. Please write it as you did then.")
+
+
 def add_person(connection: Connection, profile: PersonProfile, *, organises: bool = False) -> str:
     """Add a person; their id."""
     identifier = token_hex(8)
@@ -296,7 +312,8 @@ def _members(counting: bool, each: bool = False) -> Select[Any]:
     """Return the query for everybody in a campaign, or one of them; `counting` what they have written."""
     names = ("roles", "qualified", "test", "consented", "pay_note", "released", "invitation", "alike")
     columns = tuple(members.c[name] for name in names)
-    chosen = (people.c.id, people.c.name, people.c.nationality, people.c.home, people.c.languages, *columns)
+    known = tuple(people.c[name] for name in ("id", "name", "nationality", "home", "languages", "typed"))
+    chosen: tuple[Any, ...] = (*known, *columns)
     written: Any = literal(0)
     if counting:
         mine = (items.c.campaign == members.c.campaign, items.c.author == people.c.id, items.c.status != "withdrawn")
@@ -307,17 +324,33 @@ def _members(counting: bool, each: bool = False) -> Select[Any]:
     return joined.where(people.c.id == bindparam("id")) if each else joined
 
 
+def _with_countries(codes: Iterable[str]) -> frozenset[str]:
+    """Return regions, and the country of each that lies in a single one: who lived in Tokyo lived in Japan."""
+    known = frozenset(codes)
+    within = (countries(code) for code in known if "-" in code)
+    return known | {names[0] for names in within if len(names) == 1}
+
+
 def _member(campaign: Campaign, row: Row[Any]) -> Member:
     person = Person(
         id=row.id,
         roles=frozenset(Role(role) for role in row.roles),
-        regions=frozenset(row.nationality) & frozenset(row.home),
+        regions=_with_countries(row.nationality) & _with_countries(row.home),
         languages=frozenset(row.languages),
         qualified=row.qualified or not campaign.settings.pass_share,
         left=campaign.settings.pilot - row.written if campaign.settings.pilot and not row.released else None,
         link=row.invitation,
     )
-    about = (row.name, row.consented, row.test or {}, row.pay_note, row.written, row.released, row.alike or {})
+    about = (
+        row.name,
+        row.consented,
+        row.test or {},
+        row.pay_note,
+        row.written,
+        row.released,
+        row.alike or {},
+        row.typed,
+    )
     return Member(person, *about)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
@@ -50,7 +51,8 @@ def to_sample(item: CampaignItem, *, unique: bool = True) -> Sample:
     """Return the text of an item, with the id that it came with; the item's is behind one that several came with."""
     content, name = item.content, item.content.get("id") or ""
     identifier = name if name and unique else f"{name}/{item.id}" if name else item.id
-    return sample_of(item, identifier, content.get("instruction"), str(content.get("text", "")), content.get("source"))
+    written = content | (content.get("original") or {})  # with its own line ends
+    return sample_of(item, identifier, written.get("instruction"), str(written.get("text", "")), content.get("source"))
 
 
 def judgements_of(settings: MarkingSettings, item: CampaignItem, sample: Sample) -> Iterator[Judgement]:
@@ -72,11 +74,20 @@ def agreed_judgement(settings: MarkingSettings, item: CampaignItem, sample: Samp
     return Judgement.of(sample, judge="people", score=score(report), report=report, signature=signature)
 
 
-def _quoted(item: CampaignItem, mark: Mark) -> Mark:
-    """Return a mark as a report has it: its quote is what the text has there."""
+def _quoted(item: CampaignItem, mark: Mark, *, is_shown: bool = False) -> Mark:
+    """Return a mark as a report has it: its quote is what the text has there, with the text's own line ends."""
     if mark["start"] is None:
         return mark | {"quote": ""}
-    return mark | {"quote": str(item.content.get(mark["part"], ""))[mark["start"] : mark["end"]]}
+    text, places = str(item.content.get(mark["part"], "")), (mark["start"], mark["end"])
+    if not is_shown and (original := (item.content.get("original") or {}).get(mark["part"])):
+        text, places = original, tuple(_place_in(original, place) for place in places)
+    return mark | {"start": places[0], "end": places[1], "quote": text[places[0] : places[1]]}
+
+
+def _place_in(original: str, place: int) -> int:
+    """Return where a place of the shown text is in the original: each line end before it may be a character longer."""
+    ends = enumerate(found.start() for found in re.finditer("\r\n", original))
+    return place + sum(start - number < place for number, start in ends)
 
 
 def _signature(settings: MarkingSettings, item: CampaignItem, what: str) -> Signature:
@@ -119,7 +130,7 @@ def _juice_group(item: CampaignItem, members: dict[int, PersonMark]) -> dict[str
 
 
 def _juice_error(item: CampaignItem, found: PersonMark) -> dict[str, Any]:
-    mark = _quoted(item, found.mark)
+    mark = _quoted(item, found.mark, is_shown=True)
     start, end = mark["start"], mark["end"]
     blocks = enumerate(paragraphs(str(item.content.get("text", ""))))
     touched = [number for number, (first, last) in blocks if start is not None and start < last and first < end]

@@ -163,17 +163,25 @@ async function send(form, button, kept) {
   const body = new URLSearchParams(new FormData(form, button)).toString();
   const path = new URL(form.action).pathname;
   for (const each of form.querySelectorAll("button")) each.disabled = true;
-  try {
-    const answer = await post(path, body);
-    if (answer.ok) {
-      localStorage.removeItem(kept);
-      location.href = (await answer.json()).go;
-      return;
-    }
-  } catch {
+  let answer;
+  for (const pause of [0, 1000, 3000]) { // a reply that got lost is asked for again: sending twice is the same as once
+    await new Promise((go) => { setTimeout(go, pause); });
+    try {
+      answer = await post(path, body);
+      if (answer.ok) {
+        const { go } = await answer.json();
+        localStorage.removeItem(kept);
+        location.href = go;
+        return;
+      }
+      break;
+    } catch { answer = undefined; }
+    if (!navigator.onLine) break;
+  }
+  if (!answer || answer.status === 401) {
     queue([...waiting(), { path, body, at: Date.now() }]);
     localStorage.removeItem(kept);
-    tell(document.body.dataset.later);
+    show(answer ? document.body.dataset.ended : "");
     return;
   }
   for (const each of form.querySelectorAll("button")) each.disabled = false;
@@ -191,12 +199,20 @@ function queue(entries) { localStorage.setItem(line, JSON.stringify(entries)); }
 
 async function flush() {
   for (const entry of waiting()) {
-    let answer;
-    try { answer = await post(entry.path, entry.body); } catch { return; }
-    if (answer.status === 401 || answer.status === 429 || answer.status >= 500) return;
+    let answer, reply;
+    const offline = Math.round((Date.now() - entry.at) / 1000);
+    try {
+      answer = await post(entry.path, `${entry.body}&offline=${offline}`);
+      reply = answer.ok ? await answer.json() : null;
+    } catch { return show(); }
+    if (answer.status === 401) return show(document.body.dataset.ended);
+    if (answer.status === 429 || answer.status >= 500) return show();
     queue(waiting().filter((other) => other.at !== entry.at));
-    if (answer.ok) tell(document.body.dataset.sent);
-    else {
+    if (reply) {
+      show(document.body.dataset.sent);
+      const here = [...document.querySelectorAll("form[data-draft]")].some((form) => new URL(form.action).pathname === entry.path);
+      if (here) location.href = reply.go;
+    } else {
       const { error } = await answer.json().catch(() => ({ error: "" }));
       const lost = [...new URLSearchParams(entry.body)].filter(([name]) => !["csrf", "key", "seconds", "step"].includes(name));
       tell(`${document.body.dataset.refused} ${error ?? ""}`, lost.map(([, value]) => value).join("\n"));
@@ -217,16 +233,42 @@ function tell(message, text = "") {
   document.getElementById("main").prepend(notice);
 }
 
-// The line: say when it is gone, and send what waits when it is back.
-const offline = document.getElementById("offline");
-const show = () => {
-  offline.hidden = navigator.onLine;
-  if (navigator.onLine && person && waiting().length) flush();
-};
-addEventListener("online", show);
-addEventListener("offline", show);
+// One line about the connection: it is gone, so much waits on this device, or all of it is sent.
+function show(text = "") {
+  const { offline, later } = document.body.dataset;
+  const count = person ? waiting().length : 0;
+  const line = document.getElementById("offline");
+  line.textContent = text || (count ? `${later} ${count}` : navigator.onLine ? "" : offline);
+  line.hidden = !line.textContent;
+}
+addEventListener("online", () => { show(); if (person) flush(); });
+addEventListener("offline", () => show());
 show();
+if (person && navigator.onLine && waiting().length) flush();
 setInterval(() => { if (person && waiting().length) flush(); }, 20000);
+
+// On a phone one of several answers at a time; what is wrong comes first, and sending comes after the last.
+const rated = [...document.querySelectorAll("form .rated")];
+if (rated.length > 1 && matchMedia("(max-width: 760px)").matches) {
+  const pager = document.querySelector(".pager");
+  const turn = (at, scroll) => {
+    rated.forEach((part, number) => { part.hidden = number !== at; });
+    pager.querySelector("span").textContent = `${at + 1} / ${rated.length}`;
+    pager.querySelector('[data-go="-1"]').disabled = at === 0;
+    pager.querySelector('[data-go="1"]').disabled = at === rated.length - 1;
+    for (const end of document.querySelectorAll(".at-last")) end.hidden = at < rated.length - 1;
+    if (scroll) rated[at].scrollIntoView();
+  };
+  pager.hidden = false;
+  pager.addEventListener("click", (event) => {
+    const go = Number(event.target.closest("[data-go]")?.dataset.go ?? 0);
+    if (go) turn(rated.findIndex((part) => !part.hidden) + go, true);
+  });
+  for (const link of document.querySelectorAll(".notice.bad a")) {
+    link.addEventListener("click", () => turn(Math.max(rated.findIndex((part) => part.contains(document.querySelector(link.hash))), 0)));
+  }
+  turn(Math.max(rated.findIndex((part) => part.querySelector(".problem")), 0), false);
+}
 
 // Pages that were open can be read again without a line; signing out forgets them.
 if ("serviceWorker" in navigator && person) navigator.serviceWorker.register(`${root}/sw.js`, { scope: `${root}/` }).catch(() => {});
