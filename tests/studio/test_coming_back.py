@@ -187,7 +187,7 @@ def test_pages_say_how_much_there_is_and_that_it_is_over(play: Play) -> None:
     verifier = play.person(Role.VERIFIER, "Juma")
     verifier.take()
     assert verifier.page is not None
-    assert '<small class="turn">1 of 2</small>' in verifier.page.text
+    assert '<small class="nth">Item 1 of 2</small>' in verifier.page.text
     verifier.send(f"/items/{verifier.item}/vote", answer=["A"])
     assert "<strong>1 of 2</strong>" in verifier.page.text
     set_open(play.database, play.campaign, False)

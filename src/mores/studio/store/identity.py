@@ -151,7 +151,7 @@ def withdraw_person(database: Database, campaigns: Iterable[Campaign], person: s
     for campaign in campaigns:
         if member := find_member(database, campaign, person):
             give_back(database, campaign, member.person)
-    nothing = {"name": "", "email": "", "password": "", "nationality": [], "home": [], "languages": []}
+    nothing: dict[str, Any] = {"name": "", "email": "", "password": "", "nationality": [], "home": [], "languages": []}
     nothing |= {"code": "", "typed": {}}
     with database.write() as connection:
         name = connection.execute(select(people.c.name).where(people.c.id == person)).scalar() or ""

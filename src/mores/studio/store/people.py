@@ -27,6 +27,7 @@ from mores.studio.workflow import Refused, Release, Unknown
 from mores.types import Record
 
 INVITED = timedelta(days=14)
+AS_WRITTEN = " as written"
 SIGNED_IN = timedelta(days=30)
 
 
@@ -44,7 +45,7 @@ class PersonProfile(Record):
     locale: str = "en"
     """The language of the pages."""
     typed: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """What they wrote in a field and no list of places or languages has."""
+    """What they wrote in a field and no list has; with `AS_WRITTEN` behind the field's name, what was found in one."""
 
 
 class Account(NamedTuple):

@@ -78,10 +78,10 @@ def _quoted(item: CampaignItem, mark: Mark, *, is_shown: bool = False) -> Mark:
     """Return a mark as a report has it: its quote is what the text has there, with the text's own line ends."""
     if mark["start"] is None:
         return mark | {"quote": ""}
-    text, places = str(item.content.get(mark["part"], "")), (mark["start"], mark["end"])
+    text, start, end = str(item.content.get(mark["part"], "")), mark["start"], mark["end"]
     if not is_shown and (original := (item.content.get("original") or {}).get(mark["part"])):
-        text, places = original, tuple(_place_in(original, place) for place in places)
-    return mark | {"start": places[0], "end": places[1], "quote": text[places[0] : places[1]]}
+        text, start, end = original, _place_in(original, start), _place_in(original, end)
+    return mark | {"start": start, "end": end, "quote": text[start:end]}
 
 
 def _place_in(original: str, place: int) -> int:

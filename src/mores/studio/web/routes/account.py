@@ -10,13 +10,15 @@ from fastapi import APIRouter
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 from sqlalchemy import literal, select
 
+from mores.culture import region_name
 from mores.errors import InputError
 from mores.studio.form import clean
 from mores.studio.store import identity, people
 from mores.studio.store.campaigns import list_campaigns_of, open_campaign
 from mores.studio.store.passwords import check_password, set_password
+from mores.studio.store.people import AS_WRITTEN
 from mores.studio.store.queries import summarise_work
-from mores.studio.web.pages import WEB, choose_locale, list_locales
+from mores.studio.web.pages import WEB, choose_locale, list_locales, region_in
 from mores.studio.web.places import find_name
 from mores.studio.web.visit import LANGUAGE_COOKIE, AnyVisit, Form, Posted, SignedIn, Visit, limited
 from mores.studio.workflow import Refused
@@ -74,7 +76,7 @@ def accept(token: str, visit: AnyVisit, form: Form) -> Response:
 def _profile(form: Posted, visit: Visit) -> people.PersonProfile:
     """Return what someone tells about themselves: countries, cities and languages, in any language and script.
 
-    What is not known is kept as it was typed.
+    What is not known, and a city whose country is, is kept as it was typed.
     """
     several: dict[str, list[str]] = {"nationality": [], "home": [], "languages": []}
     typed: dict[str, list[str]] = {}
@@ -84,6 +86,8 @@ def _profile(form: Posted, visit: Visit) -> people.PersonProfile:
                 written = clean(part)[:100]
                 if code := find_name(written, visit.locale, is_language=name == "languages"):
                     codes.append(code)
+                    if name != "languages" and written not in (code, region_name(code), region_in(code, visit.locale)):
+                        typed.setdefault(f"{name}{AS_WRITTEN}", []).append(written)
                 elif written:
                     typed.setdefault(name, []).append(written)
     locale = form.get("locale") if form.get("locale") in list_locales() else visit.locale

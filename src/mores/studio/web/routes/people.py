@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from mores.studio.data.tables import time_rows, to_csv
 from mores.studio.figures import PersonFigures
 from mores.studio.records import Role
-from mores.studio.store.identity import list_alike, settle_alike
+from mores.studio.store.identity import Settled, list_alike, settle_alike
 from mores.studio.store.people import (
     Member,
     change_member,
@@ -156,7 +156,7 @@ def release_author(member: Someone, place: Organising, _form: Form) -> Response:
 @router.post("/people/{person}/alike", dependencies=[limited("write")])
 def settle(member: Someone, place: Organising, form: Form) -> Response:
     """Say whether two accounts that look alike are the same person's."""
-    settled = "same" if form.get("settled") == "same" else "different"
+    settled: Settled = "same" if form.get("settled") == "same" else "different"
     settle_alike(place.database, place.campaign, member.person.id, form.get("other"), settled, place.person.id)
     return place.go("/people")
 
