@@ -5,21 +5,34 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
 
+import httpx2
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 
 from mores.errors import InputError
 from mores.studio.campaigns import open_kind
 from mores.studio.campaigns.marking.results import export
-from mores.studio.data.imports import read_items_files
+from mores.studio.data.imports import BATCH, read_items_files
 from mores.studio.records import ItemStatus, Role
 from mores.studio.store.campaigns import make_campaign, read_settings, set_open
-from mores.studio.store.database import Database
+from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import Campaign
-from mores.studio.store.people import invite
-from mores.studio.store.tables import events, members, metadata
+from mores.studio.store.people import invite, sign_in, signing_key
+from mores.studio.store.tables import events, items, members, metadata
+from mores.studio.web.security import token_for
+from mores.studio.web.visit import COOKIE
 from tests.studio.play import Play, Player
 
 QUESTION = {"question": "In Kenya?", "options": ["Tea", "Rice", "A song", "Nothing"], "correct": "A"}
@@ -261,3 +274,55 @@ def test_a_text_keeps_its_line_ends_and_marks_of_it_their_places(database: Datab
     [found] = judgement["report"]["errors"]
     assert sample["text"] == written
     assert written[found["start"] : found["end"]] == found["quote"] == "Three"
+
+
+ROWS = 4000
+
+
+@pytest.mark.slow
+def test_the_server_ends_while_it_reads_a_large_file(tmp_path: Path) -> None:
+    path = tmp_path / "studio.db"
+    database = open_database(path)
+    play = Play(database, "rating", languages=["en"])
+    cookie = sign_in(database, play.organiser_id)
+    token = token_for(signing_key(database), cookie)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "mores", "studio", "--database", str(path), "--no-demo", "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ)
+    rows = "".join(json.dumps({"question": f"{n}?", "answers": {"m": "t"}}) + "\n" for n in range(ROWS))
+
+    def upload() -> None:
+        with suppress(httpx2.HTTPError):
+            address = f"http://127.0.0.1:{port}/c/{play.campaign.id}/import"
+            files = {"file": ("rows.jsonl", rows.encode())}
+            httpx2.post(address, data={"csrf": token}, files=files, cookies={COOKIE: cookie}, timeout=120)
+
+    def written() -> int:
+        return int(database.fetch(select(func.count()).select_from(items))[0][0])
+
+    try:
+        _wait(lambda: _answers(port))
+        Thread(target=upload, daemon=True).start()
+        _wait(lambda: written() > 0)
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+    finally:
+        process.kill()
+    assert 0 < written() < ROWS
+    assert written() % BATCH == 0, "what was written is whole"
+    database.close()
+
+
+def _answers(port: int) -> bool:
+    with suppress(httpx2.HTTPError):
+        return httpx2.get(f"http://127.0.0.1:{port}/health").status_code == 200
+    return False
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

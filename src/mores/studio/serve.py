@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 from typing import NamedTuple
 
 import uvicorn
 from sqlalchemy import select, true
 
 from mores.errors import ConfigError
+from mores.studio.data.incoming import STOPPING
 from mores.studio.demo import fill, guests
 from mores.studio.records import Role
 from mores.studio.settings import StudioAppSettings, StudioSettings
@@ -60,6 +62,14 @@ def make_sign_in_link(database: Database, person: str, role: Role) -> str:
     return f"/join/{link_back(database, person, person, role=role)}"
 
 
+class StudioServer(uvicorn.Server):
+    """A server that gives up reading files when it is told to stop: its threads would go on."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        STOPPING.set()
+        super().handle_exit(sig, frame)
+
+
 def serve(start: Start, settings: StudioSettings) -> None:
     """Serve until it is stopped. Addresses are not logged: invitations stand in them."""
     config = uvicorn.Config(
@@ -71,7 +81,7 @@ def serve(start: Start, settings: StudioSettings) -> None:
         timeout_graceful_shutdown=PATIENCE,
     )
     try:
-        uvicorn.Server(config).run()
+        StudioServer(config).run()
     except SystemExit as error:
         place = f"{settings.host}:{settings.port}"
         raise ConfigError(f"{place} cannot be used; another program may be using it", setting="port") from error

@@ -69,7 +69,7 @@ def _about(snapshot: Snapshot) -> str:
     campaign = snapshot.campaign
     rows = [
         ("Campaign", f"{one_line(campaign.title)} (`{campaign.id}`)"),
-        ("Kind", f"{campaign.kind.title}: {campaign.kind.summary}"),
+        ("Kind", campaign.kind.title),
         ("Licence", campaign.settings.licence),
         ("Contact", one_line(campaign.settings.contact)),
         ("Last event", snapshot.at.strftime("%Y-%m-%d %H:%M UTC") if snapshot.at else "none"),
@@ -227,8 +227,8 @@ def _general(snapshot: Snapshot) -> str:
     stages = "; ".join(_stage(stage, snapshot) for stage in snapshot.campaign.flow.stages)
     decided = f" ({_share(share)} of those decided)" if share else ""
     return (
-        f"{one_line(snapshot.campaign.title)} was made with Mores in a campaign of the kind {kind.title}: "
-        f"{kind.summary} Items passed {len(snapshot.campaign.flow.stages)} stages: {stages}. "
+        f"{one_line(snapshot.campaign.title)} was made with Mores in a campaign of the kind {kind.title}. "
+        f"Its stages are: {stages}. "
         f"Of {len(snapshot.items):,} items, {snapshot.statuses[ItemStatus.ACCEPTED]:,} were accepted{decided}."
     )
 

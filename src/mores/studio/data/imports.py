@@ -22,7 +22,7 @@ from mores.io.columns import ColumnReader, TableColumn, Wanted
 from mores.io.rows import Reading, read_rows
 from mores.io.source import SUFFIXES, TableSource
 from mores.metric.mqm_tsv import Segment, read_mqm_tsv
-from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json
+from mores.studio.data.incoming import ImportedAnswer, Incoming, check_stopping, read_json
 from mores.studio.data.label_studio import read_label_studio
 from mores.studio.data.pearmut import read_pearmut
 from mores.studio.form import FormError, StudioForm, as_sent, read_form, storable_values
@@ -98,6 +98,7 @@ def read_table_rows(data: bytes, name: str, form: str) -> list[Incoming]:
     for row in read_rows(source, Reading(choose)):
         if isinstance(row, InputError):
             raise row
+        check_stopping(row.place)
         match = reader.match(tuple(row.values))
         about = {column: reader.value(match, row.values, column) for column in match.names}
         given = {column: row.values[column] for column in match.others}
@@ -211,6 +212,7 @@ def find_import_stage(campaign: Campaign, name: str = "") -> CampaignStage:
 def check(campaign: Campaign, stage: CampaignStage, row: Incoming) -> Incoming:
     """Return a row as the campaign wants it: known fields, a known region and language, and whole answers."""
     place, settings = row.place, campaign.settings
+    check_stopping(place)
     try:
         where = region(row.region) if row.region else ""
         tongue = language(row.language) if row.language else ""
@@ -286,6 +288,7 @@ def import_items(
     source = sha256(data).hexdigest()[:20]
     total = Imported()
     for start in range(0, len(rows), BATCH):
+        check_stopping(rows[start].place)
         with database.write() as connection:
             for number, row in enumerate(rows[start : start + BATCH], start):
                 added = _write(connection, campaign, person, target, row, f"import-{source}-{number}")
