@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from mores import formatting as form
 from mores.culture import region_name
-from mores.studio.records import CampaignItem, ItemStatus, ItemVote, Passage, Role, Standing
+from mores.studio.records import CampaignItem, ItemStatus, ItemVote, PersonStanding, Role, StagePassage
 from mores.studio.workflow import CampaignStage, Flow, is_judged
 
 SMALLEST = 5
@@ -36,9 +36,9 @@ class Irregular(NamedTuple):
     """The rules had rejected the item there."""
 
 
-def follow_path(flow: Flow, item: CampaignItem) -> dict[str, Passage]:
+def follow_path(flow: Flow, item: CampaignItem) -> dict[str, StagePassage]:
     """Return how the item left each stage on its way to where it is; what it was sent back over does not count."""
-    way: dict[str, Passage] = {}
+    way: dict[str, StagePassage] = {}
     for passage in item.path:
         if passage.outcome == "back":
             kept = flow.place(passage.to) if passage.to in flow.named else 0
@@ -128,7 +128,7 @@ def describe_regions(votes: Iterable[tuple[CampaignItem, ItemVote]]) -> str:
     return f"{known[True]:,} of {known.total():,} answers are of people who did; {' and '.join(parts)}"
 
 
-def matches_region(item: CampaignItem, standing: Standing | None) -> bool | None:
+def matches_region(item: CampaignItem, standing: PersonStanding | None) -> bool | None:
     """Return whether someone came from an item's region then; None where that is not known."""
     if standing is None or standing.source == "import":
         return None
@@ -136,7 +136,7 @@ def matches_region(item: CampaignItem, standing: Standing | None) -> bool | None
     return True if matched else None if standing.source == "upgrade" else False
 
 
-def matches_language(item: CampaignItem, standing: Standing | None) -> bool | None:
+def matches_language(item: CampaignItem, standing: PersonStanding | None) -> bool | None:
     """Return whether someone knew an item's language then; None where that is not known."""
     if standing is None or standing.source == "import":
         return None
@@ -144,9 +144,9 @@ def matches_language(item: CampaignItem, standing: Standing | None) -> bool | No
     return True if matched else None if standing.source == "upgrade" else False
 
 
-def list_standings(items: Iterable[CampaignItem]) -> dict[str, list[Standing]]:
+def list_standings(items: Iterable[CampaignItem]) -> dict[str, list[PersonStanding]]:
     """Return everybody who wrote or judged, with who they were each time it changed; empty where it is not known."""
-    found: dict[str, list[Standing]] = {}
+    found: dict[str, list[PersonStanding]] = {}
     for item in items:
         acted = [(vote.person, vote.standing) for vote in item.votes]
         acted += [(item.author, item.standing)] if item.author else []
@@ -157,7 +157,7 @@ def list_standings(items: Iterable[CampaignItem]) -> dict[str, list[Standing]]:
     return found
 
 
-def count_regions(standings: Mapping[str, Sequence[Standing]]) -> tuple[dict[str, int], int, int]:
+def count_regions(standings: Mapping[str, Sequence[PersonStanding]]) -> tuple[dict[str, int], int, int]:
     """Return how many people came from each region, how many regions have too few people to be named, and these people.
 
     Who changed their region counts for every region that they answered from.
@@ -169,7 +169,7 @@ def count_regions(standings: Mapping[str, Sequence[Standing]]) -> tuple[dict[str
     return dict(sorted(named.items(), key=lambda pair: (-pair[1], pair[0]))), len(counts) - len(named), hidden
 
 
-def name_regions(standings: Mapping[str, Sequence[Standing]]) -> str:
+def name_regions(standings: Mapping[str, Sequence[PersonStanding]]) -> str:
     """Return where people came from, for a sentence: regions of few people are only counted."""
     named, others, _ = count_regions(standings)
     names = sorted(map(region_name, named))

@@ -63,7 +63,7 @@ class ItemStatus(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-class Standing(Record):
+class PersonStanding(Record):
     """A person's qualifications when they acted; later changes of their profile leave them as they were."""
 
     roles: tuple[Role, ...] = ()
@@ -89,7 +89,7 @@ class Event(Record):
     person: str | None = None
     """None where the rules or a model did it."""
     payload: Content = Field(default_factory=dict)
-    standing: Standing | None = None
+    standing: PersonStanding | None = None
     """Who the person was, where they wrote, judged or decided."""
 
 
@@ -112,7 +112,7 @@ class ItemVote(Record):
     """When the person got the item, by the server's clock."""
     offline: float = 0.0
     """Seconds that the answer waited on the person's device, as the device counted them."""
-    standing: Standing | None = None
+    standing: PersonStanding | None = None
     """Who the person was then."""
 
     @property
@@ -145,7 +145,7 @@ class Hold(Record):
     """When it was given to them."""
 
 
-class Passage(Record):
+class StagePassage(Record):
     """An item's leaving a stage."""
 
     stage: str
@@ -231,13 +231,13 @@ class CampaignItem(Record):
     """How often it was sent back."""
     adjudicated: tuple[tuple[str, int], ...] = ()
     """Stages and versions at which an organiser decided in place of the votes."""
-    path: tuple[Passage, ...] = ()
+    path: tuple[StagePassage, ...] = ()
     """Every stage that it left, in order, and by whose decision."""
     deciding: bool = False
     """The last event was an organiser's decision; what follows from it is theirs."""
     edited: int = 1
     """The version that a person wrote last; a stage may have made later ones."""
-    standing: Standing | None = None
+    standing: PersonStanding | None = None
     """Who the author was when they began it."""
     created: datetime
     updated: datetime
@@ -288,10 +288,10 @@ class Person(Record):
     """They stand for somebody in a file, of whom nothing is known."""
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> PersonStanding:
         """Who they are now, to be kept with what they do."""
         roles = tuple(role for role in Role if role in self.roles)
         if self.imported:
-            return Standing(roles=roles, source="import")
+            return PersonStanding(roles=roles, source="import")
         known = {"regions": tuple(sorted(self.regions)), "languages": tuple(sorted(self.languages))}
-        return Standing(roles=roles, link=self.link, **known)
+        return PersonStanding(roles=roles, link=self.link, **known)

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 
 from mores.studio.figures import Figures, Given, summarise_votes
 from mores.studio.provenance import find_irregular, list_standings
-from mores.studio.records import CampaignItem, EventKind, ItemStatus, Standing
+from mores.studio.records import CampaignItem, EventKind, ItemStatus, PersonStanding
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, read_items, to_event
 from mores.studio.store.people import Member, list_members
@@ -76,7 +76,7 @@ class Snapshot:
         return [item for item in self.items if not find_irregular(self.campaign.flow, item, self.same)]
 
     @cached_property
-    def standings(self) -> dict[str, list[Standing]]:
+    def standings(self) -> dict[str, list[PersonStanding]]:
         """Everybody who wrote or judged, with who they were then."""
         return list_standings(self.items)
 

@@ -199,7 +199,7 @@ def list_audit(database: Database, campaign: Campaign, before: int = 0) -> list[
         return [AuditLine(*row) for row in connection.execute(query.order_by(audit.c.id.desc()).limit(PAGE))]
 
 
-class Message(NamedTuple):
+class OrganiserMessage(NamedTuple):
     """What somebody wrote to the organiser beside an answer."""
 
     at: Any
@@ -212,7 +212,9 @@ class Message(NamedTuple):
     comment: str
 
 
-def list_messages(database: Database, campaign: Campaign, start: int = 0, limit: int | None = PAGE) -> list[Message]:
+def list_messages(
+    database: Database, campaign: Campaign, start: int = 0, limit: int | None = PAGE
+) -> list[OrganiserMessage]:
     """Return what people wrote to the organiser, the newest first; a page of it, or everything."""
     columns = (
         votes.c.at,
@@ -226,7 +228,7 @@ def list_messages(database: Database, campaign: Campaign, start: int = 0, limit:
     joined = votes.join(items, items.c.id == votes.c.item).outerjoin(people, people.c.id == votes.c.person)
     query = select(*columns).select_from(joined).where(votes.c.campaign == campaign.id, votes.c.comment != "")
     query = query.order_by(votes.c.at.desc(), votes.c.item, votes.c.person).offset(start)
-    return [Message(*row) for row in database.fetch(query.limit(limit) if limit else query)]
+    return [OrganiserMessage(*row) for row in database.fetch(query.limit(limit) if limit else query)]
 
 
 SLOW = timedelta(minutes=15)

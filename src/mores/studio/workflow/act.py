@@ -20,9 +20,9 @@ from mores.studio.records import (
     Hold,
     ItemStatus,
     ItemVote,
-    Passage,
     Person,
-    Standing,
+    PersonStanding,
+    StagePassage,
 )
 from mores.studio.workflow.actions import Action
 from mores.studio.workflow.rules import may
@@ -90,7 +90,7 @@ class _Writer:
     person: str | None
     now: datetime
     key: str
-    standing: Standing | None
+    standing: PersonStanding | None
     events: list[Event] = field(default_factory=list)
 
     @property
@@ -343,7 +343,7 @@ def _change(item: CampaignItem, event: Event) -> dict[str, Any]:  # noqa: C901 -
 
 def _moved(item: CampaignItem, event: Event, outcome: Literal["next", "back", "rejected"]) -> dict[str, Any]:
     results = item.results | {event.stage: read_phrases(event.payload.get("result", {}))}
-    passage = Passage(
+    passage = StagePassage(
         stage=event.stage,
         to=event.payload.get("to", ""),
         outcome=outcome,
