@@ -140,10 +140,13 @@ def collect_data(database: Database, person: str) -> dict[str, Any]:
     def plain(value: Any) -> Any:
         return value.isoformat() if isinstance(value, datetime) else value
 
-    return {
+    found = {
         name: [{key: plain(value) for key, value in row._mapping.items()} for row in database.fetch(query)]
         for name, query in queries.items()
     }
+    for action in found["actions"]:  # which model was asked is the organiser's to know
+        action["payload"] = {name: value for name, value in action["payload"].items() if name != "model"}
+    return found
 
 
 def withdraw_person(database: Database, campaigns: Iterable[Campaign], person: str) -> None:

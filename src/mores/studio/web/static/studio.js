@@ -164,7 +164,7 @@ async function send(form, button, kept) {
   const path = new URL(form.action).pathname;
   for (const each of form.querySelectorAll("button")) each.disabled = true;
   let answer;
-  for (const pause of [0, 1000, 3000]) { // a reply that got lost is asked for again: sending twice is the same as once
+  for (const pause of [0, 1000, 3000]) { // a lost reply is asked for again
     await new Promise((go) => { setTimeout(go, pause); });
     try {
       answer = await post(path, body);
@@ -210,8 +210,7 @@ async function flush() {
     queue(waiting().filter((other) => other.at !== entry.at));
     if (reply) {
       show(document.body.dataset.sent);
-      const here = [...document.querySelectorAll("form[data-draft]")].some((form) => new URL(form.action).pathname === entry.path);
-      if (here) location.href = reply.go;
+      if (document.querySelector(`form[data-draft][action$="${entry.path}"]`)) location.href = reply.go;
     } else {
       const { error } = await answer.json().catch(() => ({ error: "" }));
       const lost = [...new URLSearchParams(entry.body)].filter(([name]) => !["csrf", "key", "seconds", "step"].includes(name));
