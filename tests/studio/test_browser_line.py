@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mores.studio.records import Role
 from mores.studio.store.database import Database
@@ -76,10 +77,11 @@ def test_an_answer_without_a_line_is_sent_once_when_it_is_back(play: Play, brows
         fill(page, answer=["A"])
         page.send("Network.emulateNetworkConditions", **NO_LINE)
         page.evaluate("document.querySelector('[data-key=Enter]').click()")
-        page.wait("document.querySelector('main .notice')?.textContent.includes('will be sent')")
+        page.wait("document.getElementById('offline').textContent.includes('will be sent: 1')")
         assert play.read(item).votes == ()
         page.send("Network.emulateNetworkConditions", **LINE)
-        page.wait("[...document.querySelectorAll('main .notice')].some((n) => n.textContent.includes('is sent'))", 60)
+        page.wait("location.search.includes('done')", 60)
+        assert page.evaluate("document.getElementById('offline').hidden")
         assert [vote.answer["answer"] for vote in play.read(item).votes] == [["A"]]
         page.open(f"{address}/c/{play.campaign.id}")
         page.evaluate("new Promise((done) => setTimeout(done, 300))")
@@ -94,7 +96,7 @@ def test_an_answer_that_comes_too_late_is_shown_and_not_thrown_away(play: Play, 
         fill(page, answer=["A"], comment="My long comment")
         page.send("Network.emulateNetworkConditions", **NO_LINE)
         page.evaluate("document.querySelector('[data-key=Enter]').click()")
-        page.wait("document.querySelector('main .notice')?.textContent.includes('will be sent')")
+        page.wait("document.getElementById('offline').textContent.includes('will be sent: 1')")
         organiser = play.organiser()
         organiser.open(f"/items/{item}/life")
         organiser.send(f"/items/{item}/adjudicate", outcome="rejected", note="no")
@@ -102,3 +104,43 @@ def test_an_answer_that_comes_too_late_is_shown_and_not_thrown_away(play: Play, 
         page.wait("document.querySelector('main .notice textarea')?.value.includes('My long comment')", 60)
         assert play.read(item).votes == ()
         page.close()
+
+
+class Dropping:
+    """The studio behind a line that breaks while it answers the first vote, which it has kept."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.votes = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not scope["path"].endswith("/vote"):
+            await self.app(scope, receive, send)
+            return
+        self.votes += 1
+        if self.votes > 1:
+            await self.app(scope, receive, send)
+            return
+
+        async def lose(_message: Message) -> None:
+            pass
+
+        await self.app(scope, receive, lose)
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"1000")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"{"})
+
+
+def test_a_reply_that_gets_lost_is_asked_for_again(database: Database, browser: Browser) -> None:
+    play = Play(database, "culturalteaming", regions=["Kenya"], verifiers=1, agreeing=1)
+    item = waiting_item(play)
+    line = Dropping(play.app)
+    with serving(line) as address:
+        page = taken(play, browser, address)
+        fill(page, answer=["A"])
+        page.evaluate("document.querySelector('[data-key=Enter]').click()")
+        page.wait("location.search.includes('done')", 60)
+        assert "Thank you" in page.evaluate("document.querySelector('main').textContent")
+        page.close()
+    assert line.votes == 2
+    assert [vote.answer["answer"] for vote in play.read(item).votes] == [["A"]]

@@ -16,6 +16,7 @@ from mores.rating.ratings import read_ratings
 from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
 from mores.studio.store.people import invite, sign_in
+from mores.studio.web.visit import COOKIE
 from tests.browser import Browser, Page, binary
 from tests.studio.play import Play
 from tests.studio.rating_life import ANSWERS, ROW, bring, letters
@@ -130,3 +131,28 @@ def test_two_people_from_an_invitation_to_the_analysis(database: Database, brows
     assert study["n"] == 6
     wins = {each["model"]: each["wins"]["value"] for each in study["ranking"]["placings"]}
     assert wins == {KESTREL: 0.5, HERON: 0.5, WREN: 0.0}
+
+
+def test_a_phone_shows_one_answer_at_a_time(database: Database, browser: Browser) -> None:
+    play = Play(database, "rating", languages=["sw"], raters=2)
+    bring(play, ROW)
+    juma = play.person(Role.ANNOTATOR, "Juma")
+    seen = "[...document.querySelectorAll('.rated')].map((part) => !part.hidden)"
+    with serving(play.app) as address:
+        page = visitor(browser, address, juma.browser.cookies[COOKIE], width=390, height=844, touch=True)
+        page.open(f"{address}/c/{play.campaign.id}")
+        follow(page, "[data-key=n]")
+        assert page.evaluate(seen) == [True, False, False]
+        assert page.evaluate("document.querySelector('[data-key=Enter]').checkVisibility()") is False
+        for shown in ([False, True, False], [False, False, True]):
+            page.evaluate("document.querySelector('.pager [data-go=\"1\"]').click()")
+            assert page.evaluate(seen) == shown
+        assert page.evaluate("document.querySelector('[data-key=Enter]').checkVisibility()")
+        follow(page, "[data-key=Enter]")
+        assert page.evaluate(seen) == [True, False, False], "what is wrong comes first"
+        page.close()
+        page = visitor(browser, address, juma.browser.cookies[COOKIE])
+        page.open(f"{address}/c/{play.campaign.id}")
+        follow(page, "[data-key=n]")
+        assert page.evaluate(seen) == [True, True, True]
+        page.close()

@@ -44,7 +44,13 @@ def test_an_invitation_works_once(play: Play) -> None:
     first.open(f"/join/{token}")
     assert first.send(f"/join/{token}", name="Amina", nationality="Kenya", home="Kenya").status_code == 200
     second = Player(play.browser(), play)
-    assert second.open(f"/join/{token}").status_code == 409
+    assert "Welcome back" in second.open(f"/join/{token}").text, "a personal link is the person's own"
+    assert second.send(f"/join/{token}", name="Somebody else").status_code == 422
+    assert len(play.members()) == 2
+    several = invite(play.database, play.campaign, Role.AUTHOR, play.organiser_id, uses=2)
+    for name in ("Juma", "Wanjiku"):
+        store.join(play.database, several, store.read_profile(name))
+    assert second.open(f"/join/{several}").status_code == 409
     assert "does not work any more" in second.page.text  # type: ignore[union-attr]
 
 
@@ -61,14 +67,36 @@ def test_an_invitation_runs_out_and_can_be_revoked(play: Play) -> None:
         store.find_invitation(play.database, token)
 
 
-def test_a_wrong_country_is_explained_and_uses_up_nothing(play: Play) -> None:
+def test_what_no_list_has_is_kept_and_what_is_missing_empties_no_form(play: Play) -> None:
     token = invite(play.database, play.campaign, Role.AUTHOR, play.organiser_id)
     player = Player(play.browser(), play)
     player.open(f"/join/{token}")
-    answer = player.send(f"/join/{token}", name="Amina", nationality="Kenia<script>", home="Kenya")
+    written = {"nationality": "Kenia<script>, Kenya", "home": "Nairobi", "languages": "Sheng"}
+    answer = player.send(f"/join/{token}", name=" ", **written)
     assert answer.status_code == 422
     assert "<script>" not in answer.text.replace('<script src="', "")
+    assert 'value="Nairobi"' in answer.text
     assert store.find_invitation(play.database, token).uses_left == 1
+    assert player.send(f"/join/{token}", name="Amina", **written).status_code == 200
+    page = player.open("/me").text
+    assert 'value="Kenya, Kenia&lt;script&gt;"' in page
+    member = next(each for each in play.members() if each.name == "Amina")
+    assert member.person.regions == {"KE"}
+    written = {"nationality": ["Kenia<script>"], "languages": ["Sheng"], "home as written": ["Nairobi"]}
+    assert member.typed == written, "also the city whose country is known"
+    assert "Sheng" in play.organiser().open(f"/people/{member.person.id}").text
+
+
+@pytest.mark.parametrize(
+    ("home", "code"),
+    [("Nairobi", "KE"), ("القاهرة", "EG"), ("北京", "CN"), ("दिल्ली", "IN"), ("Köln", "DE"), ("Tokyo", "JP")],
+)
+def test_a_city_in_any_script_is_in_its_country(play: Play, home: str, code: str) -> None:
+    player = play.person(Role.VERIFIER, "Amina")
+    player.open("/me")
+    assert player.send("/me", name="Amina", nationality=code, home=home, languages="en").status_code == 200
+    member = next(each for each in play.members() if each.name == "Amina")
+    assert code in member.person.regions
 
 
 def test_a_second_role_is_added_to_the_same_person(play: Play) -> None:

@@ -357,7 +357,7 @@ def test_from_an_import_to_mores_rate(database: Database, tmp_path: Path) -> Non
         [given] = [
             each for each in place.votes if each.order.index(letters(place)[row["model"]]) + 1 == int(row["position"])
         ][:1]
-        assert row["seconds"] == "40.0"
+        assert float(row["seconds"] or 0) < 40, "the browser's 120 seconds cannot have passed by the server's clock"
         assert given.answer["reason"] == row["reason"]
     assert {(row["annotator"], row["model"], row["rank"]) for row in rows} >= {("p2", HERON, "1"), ("p3", HERON, "2")}
 

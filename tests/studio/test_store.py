@@ -21,10 +21,10 @@ from mores.studio.demo import fill
 from mores.studio.records import CampaignItem, Event, EventKind, Person, Role
 from mores.studio.serve import find_owner
 from mores.studio.store.campaigns import change_settings, make_campaign, read_settings
-from mores.studio.store.database import Database, _engine, _url, migrate, open_database
+from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import Campaign, append, now, perform, read_events, read_item, read_items, rebuild
 from mores.studio.store.people import PersonProfile, add_person, read_draft, save_draft
-from mores.studio.store.tables import VIEWS, events, holds, metadata
+from mores.studio.store.tables import VIEWS, holds, metadata
 from mores.studio.store.work import release_late, take
 from mores.studio.workflow import (
     Adjudicate,
@@ -249,25 +249,6 @@ def test_items_are_read_in_batches_in_the_order_in_which_they_were_made(
     for name in names:
         add(database, campaign, name)
     assert [item.id for item in read_items(database, campaign)] == names
-
-
-def test_an_older_database_keeps_its_items(tmp_path: Path) -> None:
-    path = tmp_path / "old.db"
-    engine = _engine(_url(path))
-    migrate(engine, "0001")
-    old = Database(engine)
-    campaign = campaign_in(old)
-    add(old, campaign, "i")
-    with old.read() as connection:
-        tables = set(connection.execute(text("SELECT name FROM sqlite_master WHERE type = 'table'")).scalars())
-    assert "exports" not in tables
-    old.close()
-    new = open_database(path)
-    assert read_item(new, campaign, "i").content["question"] == "i?"
-    with new.read() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
-        assert connection.execute(select(events)).all()
-    new.close()
 
 
 def test_what_is_written_survives_a_power_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -193,6 +193,8 @@ def _csv(source: TableSource, lines: Lines, reading: Reading, delimiter: str) ->
     else:
         delimiter = sniff_delimiter(first, delimiter, reading.known)
     reading.delimiter = delimiter
+    if '"' not in first:
+        check_width(source, first.count(delimiter) + 1, 1 + skipped)
     records = _records(source, texts, chain([first] if first else [], decoded), delimiter, skipped)
     line, header = next(records, (1, None))
     if header is None:
@@ -243,6 +245,9 @@ def sniff_delimiter(header: str, usual: str, known: Callable[[Sequence[str]], in
     """Return the delimiter of a header: with which it has the most known columns, else the most columns."""
 
     def rank(delimiter: str) -> tuple[int, int]:
+        if '"' not in header:  # counting is enough, however many columns there are
+            names = header.split(delimiter, MOST_COLUMNS)[:MOST_COLUMNS]
+            return known([name.strip() for name in names]), header.count(delimiter) + 1
         names = _split(header, delimiter)
         return known(names[:MOST_COLUMNS]), len(names)
 

@@ -10,7 +10,7 @@ Attention checks are not units: they have one known answer and measure people.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import NamedTuple
@@ -36,6 +36,11 @@ class Given(NamedTuple):
     correct: bool | None
     """Of an attention check: whether it was passed; None for any other item."""
     seconds: float
+    """As the browser counted them, and never more than the server's clock."""
+    span: float | None = None
+    """From getting the item to answering, by the server's clock; None where that is not known."""
+    offline: float = 0.0
+    """Seconds that the answer waited on the person's device; not in `span`."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,9 @@ class PersonFigures:
     checks: ShareEstimate | None = None
     """Attention checks that were passed."""
     seconds: float = 0.0
-    """Spent on answers and on writing."""
+    """Spent on answers and on writing, by the server's clock, with the campaign's least and most for each."""
+    offline: float = 0.0
+    """More seconds, in which answers waited on the person's device."""
     median_seconds: float | None = None
     """Of one answer."""
     written: int = 0
@@ -99,9 +106,15 @@ class Figures:
 
 
 def summarise_votes(
-    votes: Sequence[Given], stages: Sequence[str], written: Mapping[str, tuple[int, float]] | None = None
+    votes: Sequence[Given],
+    stages: Sequence[str],
+    written: Mapping[str, tuple[int, float]] | None = None,
+    count_seconds: Callable[[float], float] = float,
 ) -> Figures:
-    """Return the figures of a campaign; `written` says how many items each person has sent, and in how many seconds."""
+    """Return the figures of a campaign; `written` says how many items each person has sent, and in how many seconds.
+
+    `count_seconds` says what a span by the server's clock counts for.
+    """
     judged = last_versions(vote for vote in votes if vote.correct is None)
     by_stage: dict[str, list[Given]] = defaultdict(list)
     for vote in judged:
@@ -109,7 +122,7 @@ def summarise_votes(
     found = (measure_agreement(by_stage[stage]) for stage in stages if stage in by_stage)
     return Figures(
         agreement=[agreement for agreement in found if agreement],
-        people=measure_people(votes, judged, written or {}),
+        people=measure_people(votes, judged, written or {}, count_seconds),
         times=[time for stage in stages if (time := _time(stage, by_stage[stage]))],
     )
 
@@ -188,7 +201,10 @@ def _figure(value: float | None, interval: Interval | None) -> AgreementFigure:
 
 
 def measure_people(
-    votes: Sequence[Given], judged: Sequence[Given], written: Mapping[str, tuple[int, float]]
+    votes: Sequence[Given],
+    judged: Sequence[Given],
+    written: Mapping[str, tuple[int, float]],
+    count_seconds: Callable[[float], float] = float,
 ) -> dict[str, PersonFigures]:
     """Return what each person did: how many answers, how often with the others, how many checks passed, how long."""
     labelled = [(f"{vote.item}/{vote.stage}", vote.person, vote.label) for vote in judged if vote.label is not None]
@@ -206,7 +222,8 @@ def measure_people(
             votes=len(given),
             agreement=quality[person].agreement if person in quality else None,
             checks=share_of(sum(checks), len(checks)) if checks else None,
-            seconds=sum(timed) + seconds,
+            seconds=sum(count_seconds(vote.seconds if vote.span is None else vote.span) for vote in given) + seconds,
+            offline=sum(vote.offline for vote in given),
             median_seconds=median(timed) if timed else None,
             written=count,
         )

@@ -18,6 +18,8 @@ FieldKind = Literal[
     "line", "text", "lines", "choice", "choices", "select", "scale", "link", "number", "check", "hidden", "marks"
 ]
 LONGEST = 4000
+DEEPEST = 50
+"""How many lists and records may lie in each other."""
 
 
 @dataclass(frozen=True)
@@ -167,13 +169,15 @@ def storable(text: str) -> str:
     return text.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
 
 
-def storable_values(value: Any) -> Any:
-    """Return the same of every text in a value, such as a model's answer."""
+def storable_values(value: Any, depth: int = 0) -> Any:
+    """Return the same of every text in a value, such as a model's answer; InputError where it is nested too deep."""
+    if depth > DEEPEST:
+        raise InputError("It is nested too deep.")
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, dict):
-        return {storable_values(name): storable_values(inner) for name, inner in value.items()}
-    return [storable_values(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+        return {storable_values(name): storable_values(inner, depth + 1) for name, inner in value.items()}
+    return [storable_values(inner, depth + 1) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
 def _read(field: FormField, given: list[str], draft: bool) -> Any:  # noqa: C901 - one case for each kind of field

@@ -106,6 +106,12 @@ class CampaignSettings(BaseModel):
     check_every: int = Field(0, ge=0, le=1000)
     """Every how many items a person gets an attention check; 0 for never."""
     checks: tuple[Practice, ...] = ()
+    include_overrides: bool = False
+    """Export also items that an organiser accepted in place of the answers, or past a stage."""
+    least_seconds: float = Field(0, ge=0, le=24 * 3600)
+    """The least time that one answer or item counts for in hours and pay."""
+    most_seconds: float = Field(1800, gt=0, le=24 * 3600)
+    """The most time that one answer or item counts for in hours and pay."""
 
     @field_validator("regions", "languages")
     @classmethod
@@ -116,6 +122,10 @@ class CampaignSettings(BaseModel):
     def hold(self) -> timedelta:
         """How long a person keeps an item."""
         return timedelta(hours=self.hold_hours)
+
+    def count_seconds(self, span: float) -> float:
+        """Return what a span by the server's clock counts for in hours and pay."""
+        return min(max(span, self.least_seconds), self.most_seconds)
 
 
 def slug(title: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -63,6 +63,19 @@ class ItemStatus(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
+class PersonStanding(Record):
+    """A person's qualifications when they acted; later changes of their profile leave them as they were."""
+
+    roles: tuple[Role, ...] = ()
+    regions: tuple[str, ...] = ()
+    """Where both nationality and home before 18 were."""
+    languages: tuple[str, ...] = ()
+    link: str = ""
+    """The invitation by which they joined; empty where there was none."""
+    source: Literal["profile", "upgrade", "import"] = "profile"
+    """`upgrade`: as the profile was when the studio began to keep this. `import`: from a file; nothing is known."""
+
+
 class Event(Record):
     """Who did what to an item, and when."""
 
@@ -76,6 +89,8 @@ class Event(Record):
     person: str | None = None
     """None where the rules or a model did it."""
     payload: Content = Field(default_factory=dict)
+    standing: PersonStanding | None = None
+    """Who the person was, where they wrote, judged or decided."""
 
 
 class ItemVote(Record):
@@ -93,6 +108,19 @@ class ItemVote(Record):
     """The blocks of the form as the person saw them, from the first; empty where that is not known."""
     skill: float | None = None
     """How often this person's answers were correct until then, where it was known."""
+    taken: datetime | None = None
+    """When the person got the item, by the server's clock."""
+    offline: float = 0.0
+    """Seconds that the answer waited on the person's device, as the device counted them."""
+    standing: PersonStanding | None = None
+    """Who the person was then."""
+
+    @property
+    def span(self) -> float | None:
+        """Seconds from getting the item to answering, by the server's clock, without those offline."""
+        if self.taken is None:
+            return None
+        return max((self.at - self.taken).total_seconds() - self.offline, 0.0)
 
 
 class Begun(Record):
@@ -113,6 +141,22 @@ class Hold(Record):
     person: str
     stage: str
     until: datetime
+    taken: datetime | None = None
+    """When it was given to them."""
+
+
+class StagePassage(Record):
+    """An item's leaving a stage."""
+
+    stage: str
+    to: str = ""
+    """The stage that it went to; empty where it was decided."""
+    outcome: Literal["next", "back", "rejected"]
+    organiser: bool = False
+    """An organiser decided in place of the rules."""
+    version: int
+    votes: int = 0
+    """Answers that the stage had about this version."""
 
 
 class Ask(Record):
@@ -187,6 +231,14 @@ class CampaignItem(Record):
     """How often it was sent back."""
     adjudicated: tuple[tuple[str, int], ...] = ()
     """Stages and versions at which an organiser decided in place of the votes."""
+    path: tuple[StagePassage, ...] = ()
+    """Every stage that it left, in order, and by whose decision."""
+    deciding: bool = False
+    """The last event was an organiser's decision; what follows from it is theirs."""
+    edited: int = 1
+    """The version that a person wrote last; a stage may have made later ones."""
+    standing: PersonStanding | None = None
+    """Who the author was when they began it."""
     created: datetime
     updated: datetime
 
@@ -230,3 +282,16 @@ class Person(Record):
     """False until the campaign's qualification test is passed."""
     left: int | None = None
     """How many more items they may begin, while the organiser has not let them go on after the pilot."""
+    link: str = ""
+    """The invitation by which they joined."""
+    imported: bool = False
+    """They stand for somebody in a file, of whom nothing is known."""
+
+    @property
+    def standing(self) -> PersonStanding:
+        """Who they are now, to be kept with what they do."""
+        roles = tuple(role for role in Role if role in self.roles)
+        if self.imported:
+            return PersonStanding(roles=roles, source="import")
+        known = {"regions": tuple(sorted(self.regions)), "languages": tuple(sorted(self.languages))}
+        return PersonStanding(roles=roles, link=self.link, **known)

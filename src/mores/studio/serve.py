@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 from typing import NamedTuple
 
 import uvicorn
 from sqlalchemy import select, true
 
 from mores.errors import ConfigError
+from mores.studio.data.incoming import STOPPING
 from mores.studio.demo import fill, guests
 from mores.studio.records import Role
 from mores.studio.settings import StudioAppSettings, StudioSettings
@@ -17,6 +19,9 @@ from mores.studio.store.database import Database, open_database
 from mores.studio.store.people import add_person, link_back, read_profile
 from mores.studio.store.tables import audit, people
 from mores.studio.web.app import app
+
+PATIENCE = 5
+"""Seconds that requests may take once the server is stopped; what an import has written whole stays."""
 
 
 class Start(NamedTuple):
@@ -57,6 +62,14 @@ def make_sign_in_link(database: Database, person: str, role: Role) -> str:
     return f"/join/{link_back(database, person, person, role=role)}"
 
 
+class StudioServer(uvicorn.Server):
+    """A server that gives up reading files when it is told to stop: its threads would go on."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        STOPPING.set()
+        super().handle_exit(sig, frame)
+
+
 def serve(start: Start, settings: StudioSettings) -> None:
     """Serve until it is stopped. Addresses are not logged: invitations stand in them."""
     config = uvicorn.Config(
@@ -65,9 +78,10 @@ def serve(start: Start, settings: StudioSettings) -> None:
         port=settings.port,
         log_level="warning",
         access_log=False,
+        timeout_graceful_shutdown=PATIENCE,
     )
     try:
-        uvicorn.Server(config).run()
+        StudioServer(config).run()
     except SystemExit as error:
         place = f"{settings.host}:{settings.port}"
         raise ConfigError(f"{place} cannot be used; another program may be using it", setting="port") from error

@@ -11,8 +11,9 @@ from mores import formatting as form
 from mores.culture import language_name, region_name
 from mores.hub import licence_name
 from mores.stats.distributions import ShareEstimate, share_of
-from mores.studio.data.snapshot import Snapshot, workers
+from mores.studio.data.snapshot import Snapshot
 from mores.studio.figures import show_figure
+from mores.studio.provenance import SMALLEST, count_regions, describe_irregular, last_votes, name_regions
 from mores.studio.records import ItemStatus, Role
 from mores.studio.setup import dump_campaign
 from mores.studio.workflow import CampaignStage, is_judged
@@ -20,6 +21,9 @@ from mores.types import Signature
 
 HIDDEN = {"checks", "practice"}
 """Settings that a card does not show: whoever knows the answers passes every check."""
+
+NOT_SIGNED = {"author", "votes", "holds", "path", "deciding", "edited", "standing"}
+"""What the signature of the items does not cover: people, and what is derived from the rest."""
 
 
 def write_card(snapshot: Snapshot) -> str:
@@ -29,6 +33,7 @@ def write_card(snapshot: Snapshot) -> str:
     sections = [
         ("Data card", _about(snapshot)),
         ("Items", _items(snapshot)),
+        ("Decisions", _decisions(snapshot)),
         ("People", _people(snapshot)),
         ("Agreement", _agreement(snapshot)),
         ("Models", _models(snapshot)),
@@ -46,7 +51,7 @@ def sign(snapshot: Snapshot) -> Signature:
 
     digest = sha256()
     for item in snapshot.items:
-        digest.update(item.model_dump_json(exclude={"author", "votes", "holds"}).encode())
+        digest.update(item.model_dump_json(exclude=NOT_SIGNED).encode())
     fields = {"task": snapshot.campaign.kind.name, "campaign": snapshot.campaign.id, "items": str(len(snapshot.items))}
     fields |= {"events": str(snapshot.last_event), "data": digest.hexdigest()[:12], "mores": __version__}
     return Signature(fields)
@@ -64,7 +69,7 @@ def _about(snapshot: Snapshot) -> str:
     campaign = snapshot.campaign
     rows = [
         ("Campaign", f"{one_line(campaign.title)} (`{campaign.id}`)"),
-        ("Kind", f"{campaign.kind.title}: {campaign.kind.summary}"),
+        ("Kind", campaign.kind.title),
         ("Licence", campaign.settings.licence),
         ("Contact", one_line(campaign.settings.contact)),
         ("Last event", snapshot.at.strftime("%Y-%m-%d %H:%M UTC") if snapshot.at else "none"),
@@ -103,16 +108,61 @@ def _accepted(snapshot: Snapshot) -> ShareEstimate | None:
     return share_of(accepted, accepted + rejected) if accepted + rejected else None
 
 
+def _decisions(snapshot: Snapshot) -> str:
+    """Return what was not decided by the rules, and which items nobody wrote here."""
+    settings, flow = snapshot.campaign.settings, snapshot.campaign.flow
+    shown = describe_irregular(flow, snapshot.items, snapshot.same, included=settings.include_overrides)
+    imported = sum(item.author is None for item in snapshot.items)
+    brought = f"{form.count(imported, 'item')} {'was' if imported == 1 else 'were'} imported." if imported else ""
+    return " ".join(filter(None, (brought, shown or "The rules of the campaign decided every accepted item.")))
+
+
 def _people(snapshot: Snapshot) -> str:
-    people = workers(snapshot)
-    if not people:
+    standings = snapshot.standings
+    if not standings:
         return "Nobody has worked yet."
-    regions = Counter(code for member in people for code in member.person.regions)
-    roles = Counter(role.value for member in people for role in member.person.roles)
+    acted = {(item.author, Role.AUTHOR.value) for item in snapshot.items if item.author}
+    for stage in snapshot.campaign.flow.stages:
+        judges = {vote.person for item in snapshot.items for vote in item.votes if vote.stage == stage.name}
+        acted |= {(person, Role(stage.role).value) for person in judges if stage.role}
+    roles = Counter(role for _, role in acted)
     named = ", ".join(f"{count} as {role}" for role, count in sorted(roles.items()))
-    rows = [(region_name(code), str(count)) for code, count in sorted(regions.items(), key=lambda p: (-p[1], p[0]))]
-    text = f"{form.count(len(people), 'person')} took part".replace("persons", "people") + f" ({named})."
-    return f"{text}\n\n{_table(('region of nationality and home before 18', 'people'), rows)}" if rows else text
+    regions, others, hidden = count_regions(standings)
+    rows = [(region_name(code), str(count)) for code, count in regions.items()]
+    few = f"{form.count(others, 'more region')}, each with fewer than {SMALLEST} people"
+    rows += [(few, str(hidden) if hidden >= SMALLEST else f"fewer than {SMALLEST}")] if others else []
+    table = _table(("region of nationality and home before 18", "people"), rows) if rows else ""
+    return "\n\n".join(filter(None, (f"{_count_people(snapshot)} took part ({named}).", _identity(snapshot), table)))
+
+
+def _count_people(snapshot: Snapshot) -> str:
+    """Return how many people wrote or judged; accounts of one person count once."""
+    people = len({snapshot.same.get(person, person) for person in snapshot.standings})
+    return "1 person" if people == 1 else f"{people:,} people"
+
+
+def _identity(snapshot: Snapshot) -> str:
+    """Return what is doubtful about who the people are: accounts that look alike, changed and deleted profiles."""
+    standings, sentences = snapshot.standings, []
+    alike = {
+        settled: {m.person.id for m in snapshot.members for a in m.alike.values() if a.get("settled", "") == settled}
+        & standings.keys()
+        for settled in ("", "same")
+    }
+    if count := len(alike[""] - alike["same"]):
+        sentences.append(f"{form.count(count, 'account')} may belong to somebody who also has another one.")
+    if count := len(alike["same"]):
+        sentences.append(f"{form.count(count, 'account')} of people who have several count once.")
+    places = [{(known.regions, known.languages) for known in every} for every in standings.values()]
+    if count := sum(len(place) > 1 for place in places):
+        changed = "1 person" if count == 1 else f"{count} people"
+        sentences.append(f"{changed} changed regions or languages meanwhile; each answer has those of its time.")
+    sources = Counter(known.source for every in standings.values() for known in every)
+    if sources["import"]:
+        sentences.append(f"Nothing is known about {sources['import']:,} people whose answers were imported.")
+    if count := sum(not member.name for member in snapshot.members if member.person.id in standings):
+        sentences.append(f"{count:,} of them {'has' if count == 1 else 'have'} deleted their data since.")
+    return " ".join(sentences)
 
 
 def _agreement(snapshot: Snapshot) -> str:
@@ -143,14 +193,18 @@ def _models(snapshot: Snapshot) -> str:
 
 
 def write_method(snapshot: Snapshot) -> str:
-    """Return the paragraph for a paper's Method section: the kind's own or a general one, then people and agreement."""
+    """Return the paragraph for a paper's Method section: the kind's own or a general one, then people and agreement.
+
+    The kind's own is about what the rules decided; what they did not follows.
+    """
     kind, settings = snapshot.campaign.kind, snapshot.campaign.settings
-    people = workers(snapshot)
-    regions = sorted({region_name(code) for member in people for code in member.person.regions})
-    sentences = [kind.method(settings, snapshot.items) if kind.method else _general(snapshot)]
-    if people:
-        names = " and ".join(filter(None, (", ".join(regions[:-1]), *regions[-1:])))
-        sentences.append(f"{len(people)} people took part{f', from {names}' if regions else ''}.")
+    sentences = [kind.method(settings, snapshot.regular) if kind.method else _general(snapshot)]
+    shown = {"same": snapshot.same, "included": settings.include_overrides}
+    sentences.append(describe_irregular(snapshot.campaign.flow, snapshot.items, **shown))
+    if snapshot.standings:
+        names = name_regions(snapshot.standings)
+        sentences.append(f"{_count_people(snapshot)} took part{f', from {names}' if names else ''}.")
+        sentences.append(_identity(snapshot))
     title = {stage.name: stage.title for stage in snapshot.campaign.flow.stages}
     sentences += [
         f"At “{title[found.stage]}”, {found.people} people gave {found.votes:,} answers about "
@@ -165,7 +219,7 @@ def write_method(snapshot: Snapshot) -> str:
     ]
     if settings.pay:
         sentences.append(f"Pay: {one_line(settings.pay)}")
-    return " ".join(sentences)
+    return " ".join(filter(None, sentences))
 
 
 def _general(snapshot: Snapshot) -> str:
@@ -173,8 +227,8 @@ def _general(snapshot: Snapshot) -> str:
     stages = "; ".join(_stage(stage, snapshot) for stage in snapshot.campaign.flow.stages)
     decided = f" ({_share(share)} of those decided)" if share else ""
     return (
-        f"{one_line(snapshot.campaign.title)} was made with Mores in a campaign of the kind {kind.title}: "
-        f"{kind.summary} Items passed {len(snapshot.campaign.flow.stages)} stages: {stages}. "
+        f"{one_line(snapshot.campaign.title)} was made with Mores in a campaign of the kind {kind.title}. "
+        f"Its stages are: {stages}. "
         f"Of {len(snapshot.items):,} items, {snapshot.statuses[ItemStatus.ACCEPTED]:,} were accepted{decided}."
     )
 
@@ -185,7 +239,7 @@ def _stage(stage: CampaignStage, snapshot: Snapshot) -> str:
     who = Role(stage.role).value
     if not is_judged(stage):
         return f"{stage.title} ({who})"
-    votes = [len(snapshot.last_votes(item, stage.name)) for item in snapshot.items]
+    votes = [len(last_votes(item, stage.name)) for item in snapshot.items]
     given = [count for count in votes if count]
     mean = f", {sum(given) / len(given):.1f} answers for each item" if given else ""
     matched = " from the item's region" if stage.regional else " who know its language" if stage.speaking else ""

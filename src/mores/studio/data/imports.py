@@ -6,6 +6,7 @@ key that is made from the file.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
@@ -21,7 +22,7 @@ from mores.io.columns import ColumnReader, TableColumn, Wanted
 from mores.io.rows import Reading, read_rows
 from mores.io.source import SUFFIXES, TableSource
 from mores.metric.mqm_tsv import Segment, read_mqm_tsv
-from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json
+from mores.studio.data.incoming import ImportedAnswer, Incoming, check_stopping, read_json
 from mores.studio.data.label_studio import read_label_studio
 from mores.studio.data.pearmut import read_pearmut
 from mores.studio.form import FormError, StudioForm, as_sent, read_form, storable_values
@@ -97,9 +98,17 @@ def read_table_rows(data: bytes, name: str, form: str) -> list[Incoming]:
     for row in read_rows(source, Reading(choose)):
         if isinstance(row, InputError):
             raise row
+        check_stopping(row.place)
         match = reader.match(tuple(row.values))
         about = {column: reader.value(match, row.values, column) for column in match.names}
-        rows.append(_row(storable_values({name: row.values[name] for name in match.others} | about), row.place))
+        given = {column: row.values[column] for column in match.others}
+        for column, value in given.items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise InputError(f"{row.place}: {column!r} is {value}, which is not a number; write a number or a text")
+        try:
+            rows.append(_row(storable_values(given | about), row.place))
+        except InputError as error:
+            raise InputError(f"{row.place}: {error}") from error
         if len(rows) > MOST_ROWS:
             raise InputError(f"{name}: more than {MOST_ROWS:,} items; import at most {MOST_ROWS:,} at once")
     return rows
@@ -203,6 +212,7 @@ def find_import_stage(campaign: Campaign, name: str = "") -> CampaignStage:
 def check(campaign: Campaign, stage: CampaignStage, row: Incoming) -> Incoming:
     """Return a row as the campaign wants it: known fields, a known region and language, and whole answers."""
     place, settings = row.place, campaign.settings
+    check_stopping(place)
     try:
         where = region(row.region) if row.region else ""
         tongue = language(row.language) if row.language else ""
@@ -278,6 +288,7 @@ def import_items(
     source = sha256(data).hexdigest()[:20]
     total = Imported()
     for start in range(0, len(rows), BATCH):
+        check_stopping(rows[start].place)
         with database.write() as connection:
             for number, row in enumerate(rows[start : start + BATCH], start):
                 added = _write(connection, campaign, person, target, row, f"import-{source}-{number}")
@@ -300,7 +311,7 @@ def _write(
     refused = 0
     for number, answer in enumerate(row.answers):
         assert stage.role is not None
-        matching = {"regions": frozenset({item.region}), "languages": frozenset({item.language})}
+        matching = {"regions": {item.region}, "languages": {item.language}, "imported": True}
         identifier = _annotator(connection, campaign, answer.person, stage.role)
         giver = Person(id=identifier, roles=frozenset({stage.role}), **matching)
         try:  # as if they had given their answer here

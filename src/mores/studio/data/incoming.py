@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 from datetime import UTC, datetime
+from threading import Event
 from typing import Any, NamedTuple
 
 from mores.errors import InputError
 from mores.studio.form import storable_values
 from mores.studio.records import Content
+
+STOPPING = Event()
+"""Set when the server is told to stop: what is being read is given up, and what is written stays whole."""
+
+
+def check_stopping(place: str) -> None:
+    """Raise InputError where the server is told to stop."""
+    if STOPPING.is_set():
+        raise InputError(f"{place}: the server is stopping; import the file again when it is back")
 
 
 class ImportedAnswer(NamedTuple):
@@ -43,8 +54,14 @@ def read_json(text: str, place: str) -> Any:
     def refuse(name: str) -> float:
         raise ValueError(f"{name} is not a number")
 
+    def read_number(written: str) -> float:
+        value = float(written)
+        return value if math.isfinite(value) else refuse(written[:40])
+
     try:
-        return storable_values(json.loads(text, parse_constant=refuse))
+        return storable_values(json.loads(text, parse_constant=refuse, parse_float=read_number))
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
     except json.JSONDecodeError as error:
         where = f"{place}:{error.lineno}" if error.lineno > 1 else place
         raise InputError(f"{where}: not valid JSON ({error.msg} at column {error.colno})") from error

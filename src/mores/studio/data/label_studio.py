@@ -23,6 +23,7 @@ from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json, read
 from mores.studio.data.snapshot import Snapshot
 from mores.studio.form import FormField, StudioForm
 from mores.studio.kind import ExportFile
+from mores.studio.provenance import last_votes
 from mores.studio.records import CampaignItem, Content
 from mores.studio.timeline import describe_value
 from mores.studio.workflow import CampaignStage, is_judged
@@ -62,7 +63,7 @@ def to_task(snapshot: Snapshot, number: int, item: CampaignItem, stage: Campaign
                 "ground_truth": False,
                 "result": to_results(stage.form(item), vote.answer, main_text(item.content)),
             }
-            for vote in snapshot.last_votes(item, stage.name)
+            for vote in last_votes(item, stage.name)
         ]
     return {"id": number, "data": data, "annotations": annotations, "predictions": []}
 

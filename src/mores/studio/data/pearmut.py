@@ -20,6 +20,7 @@ from mores.studio.data.label_studio import judged_stage
 from mores.studio.data.snapshot import Snapshot
 from mores.studio.form import StudioForm
 from mores.studio.kind import ExportFile
+from mores.studio.provenance import last_votes
 from mores.studio.records import CampaignItem, Content, ItemVote
 from mores.studio.timeline import join_forms, list_values
 
@@ -40,7 +41,7 @@ def pearmut_files(snapshot: Snapshot) -> Iterator[ExportFile]:
     lines = [
         json.dumps(to_line(snapshot, vote, shown, number), ensure_ascii=False)
         for number, (item, shown) in enumerate(zip(snapshot.items, items, strict=True))
-        for vote in (snapshot.last_votes(item, stage.name) if stage else ())
+        for vote in (last_votes(item, stage.name) if stage else ())
     ]
     yield ExportFile("annotations.jsonl", "".join(f"{line}\n" for line in lines).encode())
 

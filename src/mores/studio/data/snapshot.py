@@ -12,7 +12,8 @@ from typing import Any
 from sqlalchemy import func, select
 
 from mores.studio.figures import Figures, Given, summarise_votes
-from mores.studio.records import CampaignItem, EventKind, ItemStatus, ItemVote, Role
+from mores.studio.provenance import find_irregular, list_standings
+from mores.studio.records import CampaignItem, EventKind, ItemStatus, PersonStanding
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, read_items, to_event
 from mores.studio.store.people import Member, list_members
@@ -51,9 +52,33 @@ class Snapshot:
     def statuses(self) -> Counter[ItemStatus]:
         return Counter(item.status for item in self.items)
 
+    @cached_property
+    def same(self) -> dict[str, str]:
+        """The first account of everybody who, as an organiser found out, has several."""
+        found: dict[str, str] = {}
+        for member in self.members:
+            for other, about in member.alike.items():
+                if about.get("settled") == "same":
+                    found[member.person.id] = found.get(other, other)
+        return found
+
     @property
     def accepted(self) -> list[CampaignItem]:
-        return [item for item in self.items if item.status is ItemStatus.ACCEPTED]
+        """What is exported as accepted: without what the rules did not decide, unless the organiser wants it."""
+        chosen = [item for item in self.items if item.status is ItemStatus.ACCEPTED]
+        if self.campaign.settings.include_overrides:
+            return chosen
+        return [item for item in chosen if not find_irregular(self.campaign.flow, item, self.same)]
+
+    @cached_property
+    def regular(self) -> list[CampaignItem]:
+        """The items about which the rules alone have decided so far."""
+        return [item for item in self.items if not find_irregular(self.campaign.flow, item, self.same)]
+
+    @cached_property
+    def standings(self) -> dict[str, list[PersonStanding]]:
+        """Everybody who wrote or judged, with who they were then."""
+        return list_standings(self.items)
 
     @property
     def numbered(self) -> list[CampaignItem]:
@@ -68,6 +93,12 @@ class Snapshot:
             for item in self.items
         ]
 
+    @cached_property
+    def links(self) -> dict[str, str]:
+        """The invitations by which people joined, as numbers: `l1` is the one that was used first."""
+        used = (vote.standing.link for item in self.items for vote in item.votes if vote.standing)
+        return {link: f"l{number}" for number, link in enumerate(dict.fromkeys(filter(None, used)), 1)}
+
     def number(self, person: str | None) -> str:
         """Return a person's number; empty for nobody."""
         return self.numbers.get(person or "", "")
@@ -79,12 +110,6 @@ class Snapshot:
         if isinstance(value, list | tuple):
             return [self.hide(inside) for inside in value]
         return self.numbers.get(value, value) if isinstance(value, str) else value
-
-    def last_votes(self, item: CampaignItem, stage: str) -> list[ItemVote]:
-        """Return the votes of a stage about the last version that was judged there."""
-        given = [vote for vote in item.votes if vote.stage == stage]
-        last = max((vote.version for vote in given), default=0)
-        return [vote for vote in given if vote.version == last]
 
 
 def read_snapshot(database: Database, campaign: Campaign) -> Snapshot:
@@ -99,7 +124,8 @@ def read_snapshot(database: Database, campaign: Campaign) -> Snapshot:
         items = list(read_items(database, campaign, connection=connection))
         votes = read_votes(connection, campaign)
         written = read_writing(connection, campaign)
-    figures = summarise_votes(votes, [stage.name for stage in campaign.flow.stages], written)
+    stages = [stage.name for stage in campaign.flow.stages]
+    figures = summarise_votes(votes, stages, written, campaign.settings.count_seconds)
     members = [member for member in list_members(database, campaign) if member.person.id in numbers]
 
     def read_versions() -> list[ItemVersion]:
@@ -109,8 +135,3 @@ def read_snapshot(database: Database, campaign: Campaign) -> Snapshot:
         return list_versions(map(to_event, database.fetch(query.order_by(events.c.id))))
 
     return Snapshot(campaign, int(last or 0), at, items, votes, figures, numbers, members, read_versions)
-
-
-def workers(snapshot: Snapshot) -> list[Member]:
-    """Return the people who wrote or judged, without those who only organised."""
-    return [member for member in snapshot.members if member.person.roles != {Role.ORGANISER}]

@@ -14,6 +14,7 @@ from mores.io.arrow import import_parquet
 from mores.studio.data.snapshot import Snapshot
 from mores.studio.figures import Figures, PersonFigures
 from mores.studio.kind import ExportFile
+from mores.studio.provenance import matches_language, matches_region
 from mores.studio.store.people import Member
 
 Row = dict[str, Any]
@@ -54,6 +55,11 @@ def vote_rows(snapshot: Snapshot) -> list[Row]:
             "seconds": vote.seconds,
             "at": vote.at.isoformat(),
             "answer": vote.answer,
+            "taken": vote.taken.isoformat() if vote.taken else None,
+            "offline": vote.offline,
+            "from_region": matches_region(item, vote.standing),
+            "knows_language": matches_language(item, vote.standing),
+            "link": snapshot.links.get(vote.standing.link, "") if vote.standing else "",
         }
         for item in snapshot.items
         for vote in sorted(item.votes, key=lambda vote: (vote.version, vote.at, snapshot.number(vote.person)))
@@ -89,6 +95,7 @@ def time_rows(members: Iterable[Member], figures: Figures) -> list[Row]:
                 "answers": done.votes,
                 "items written": done.written,
                 "hours": f"{done.seconds / 3600:.2f}",
+                "hours offline, not counted": f"{done.offline / 3600:.2f}",
                 "seconds per answer (median)": "" if done.median_seconds is None else f"{done.median_seconds:.0f}",
                 "pay note": member.pay_note,
             }

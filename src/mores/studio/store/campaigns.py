@@ -19,6 +19,7 @@ from mores.studio.phrase import Phrase
 from mores.studio.plain_yaml import read_yaml
 from mores.studio.records import CampaignItem, EventKind, Person, Role
 from mores.studio.store.database import Database
+from mores.studio.store.identity import forget_signals
 from mores.studio.store.items import Campaign, now, perform
 from mores.studio.store.people import record
 from mores.studio.store.tables import campaigns, events, items, members
@@ -237,6 +238,8 @@ def set_open(database: Database, campaign: Campaign, is_open: bool, by: str | No
     with database.write() as connection:
         connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(open=is_open))
         record(connection, by, "opened the campaign" if is_open else "closed the campaign", "", campaign.id)
+        if not is_open:
+            forget_signals(connection, campaign.id)
     return replace(campaign, flow=replace(campaign.flow, open=is_open))
 
 

@@ -183,11 +183,12 @@ def _rows(campaign: Campaign, item: CampaignItem) -> dict[Table, dict[tuple[Any,
     for vote in item.votes:
         correct = None if item.check is None else matches(vote.answer, item.check)
         label = campaign.kind.label(vote.stage, vote.answer)
-        voted.append(vote.model_dump(exclude={"skill", "order"}) | {"label": label, "correct": correct})
+        row = vote.model_dump(exclude={"skill", "order", "taken", "standing"})
+        voted.append(row | {"label": label, "correct": correct, "span": vote.span})
     places = {(vote.person, vote.stage, vote.version) for vote in item.votes}
     places |= {(person, stage, item.version) for person, stage in item.declined}
     seen = [dict(zip(("person", "stage", "version"), place, strict=True)) for place in places]
-    found = {holds: [hold.model_dump() for hold in item.holds], votes: voted, met: seen}
+    found = {holds: [hold.model_dump(exclude={"taken"}) for hold in item.holds], votes: voted, met: seen}
     name = {"item": item.id, "campaign": item.campaign}
     named = ((table, [row | name for row in rows]) for table, rows in found.items())
     return {table: {tuple(row[key] for key in _KEYS[table]): row for row in rows} for table, rows in named}
@@ -283,7 +284,7 @@ _FORGET = delete(drafts).where(
     drafts.c.campaign == bindparam("of"), drafts.c.person == bindparam("by"), drafts.c.place == bindparam("at")
 )
 """What a person typed before they answered."""
-_DONE = select(events.c.item, events.c.person).where(
+_DONE = select(events.c.item, events.c.person, events.c.kind).where(
     events.c.campaign == bindparam("campaign"), events.c.key == bindparam("key")
 )
 
@@ -298,6 +299,12 @@ def _done(database: Database, campaign: Campaign, person: Person | None, key: st
             raise Refused("This form is not yours. Please load the page again.")
         return read_item(database, campaign, row.item)
     return None
+
+
+def find_done(database: Database, campaign: Campaign, person: Person, key: str) -> EventKind | None:
+    """Return what a person did with a form that they send once more; None where it is new."""
+    rows = database.fetch(_DONE, {"campaign": campaign.id, "key": key}) if key else ()
+    return next((EventKind(row.kind) for row in rows if row.person == person.id), None)
 
 
 def append(

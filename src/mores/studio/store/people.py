@@ -5,15 +5,17 @@ Tokens are stored as hashes: who reads the database cannot sign in with what it 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from hashlib import sha256
 from secrets import token_hex, token_urlsafe
 from typing import Any, NamedTuple
 
+from pydantic import Field
 from sqlalchemy import Connection, Row, Select, bindparam, delete, func, insert, literal, select, update
 
+from mores.culture import countries
 from mores.errors import InputError
 from mores.studio.form import clean
 from mores.studio.kind import read_languages, read_regions
@@ -25,6 +27,7 @@ from mores.studio.workflow import Refused, Release, Unknown
 from mores.types import Record
 
 INVITED = timedelta(days=14)
+AS_WRITTEN = " as written"
 SIGNED_IN = timedelta(days=30)
 
 
@@ -41,6 +44,8 @@ class PersonProfile(Record):
     """Languages that they speak natively or nearly so."""
     locale: str = "en"
     """The language of the pages."""
+    typed: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """What they wrote in a field and no list has; with `AS_WRITTEN` behind the field's name, what was found in one."""
 
 
 class Account(NamedTuple):
@@ -64,6 +69,10 @@ class Member(NamedTuple):
     """How many items they have written, as far as the campaign has a pilot."""
     released: bool = False
     """The organiser has let them go on after the pilot."""
+    alike: Mapping[str, Mapping[str, Any]] = {}
+    """Other members who look like the same person: in what (`by`), and what the organiser found out (`settled`)."""
+    typed: Mapping[str, Sequence[str]] = {}
+    """What they wrote about themselves that no list has."""
 
 
 class Invitation(NamedTuple):
@@ -77,6 +86,8 @@ class Invitation(NamedTuple):
     note: str
     uses_left: int
     until: datetime
+    used_by: str | None = None
+    """Whose own link it is, since they have used it."""
 
 
 def read_profile(
@@ -86,6 +97,7 @@ def read_profile(
     home: Sequence[str] = (),
     languages: Sequence[str] = (),
     locale: str = "en",
+    typed: Mapping[str, Sequence[str]] | None = None,
 ) -> PersonProfile:
     """Return a profile with known regions and languages; InputError names what is not known."""
     if not clean(name):
@@ -99,6 +111,7 @@ def read_profile(
         home=read_regions(home),
         languages=read_languages(languages),
         locale=locale,
+        typed={field: tuple(names) for field, names in (typed or {}).items()},
     )
 
 
@@ -127,10 +140,14 @@ def invite(
     note: str = "",
     lasts: timedelta = INVITED,
 ) -> str:
-    """Make an invitation; the secret that stands in its link."""
+    """Make an invitation; the secret that stands in its link.
+
+    One for a single person is theirs once they have used it: by it they come back.
+    """
     with database.write() as connection:
         record(connection, by, "invited", f"{role.value} × {uses}", campaign.id)
-        return _add_link(connection, role, by, lasts, campaign=campaign.id, note=note, uses_left=uses)
+        about = {"campaign": campaign.id, "note": note, "uses_left": uses, "personal": uses == 1}
+        return _add_link(connection, role, by, lasts, **about)
 
 
 def link_back(database: Database, person: str, by: str, *, role: Role, lasts: timedelta = INVITED) -> str:
@@ -156,7 +173,7 @@ def find_invitation(database: Database, token: str) -> Invitation:
 def _find_usable(connection: Connection, token: str, *, lock: bool = False) -> Row[Any]:
     query = select(invitations).where(invitations.c.token == digest(token))
     row = connection.execute(query.with_for_update() if lock else query).one_or_none()
-    if row is None or row.uses_left < 1 or row.until <= now():
+    if row is None or (row.used_by is None and (row.uses_left < 1 or row.until <= now())):
         raise Refused("This invitation does not work any more. Please ask for a new one.")
     return row
 
@@ -173,19 +190,27 @@ def revoke(database: Database, campaign: Campaign, invitation: str, by: str) -> 
     """Make an invitation useless."""
     mine = (invitations.c.id == invitation, invitations.c.campaign == campaign.id)
     with database.write() as connection:
-        if not connection.execute(update(invitations).where(*mine).values(uses_left=0)).rowcount:
+        if not connection.execute(update(invitations).where(*mine).values(uses_left=0, used_by=None)).rowcount:
             raise Unknown("There is no such invitation.")
         record(connection, by, "revoked", invitation, campaign.id)
 
 
 def _invitation(row: Row[Any]) -> Invitation:
-    return Invitation(row.id, row.campaign, row.person, Role(row.role), row.note, row.uses_left, row.until)
+    about = (Role(row.role), row.note, row.uses_left, row.until, row.used_by)
+    return Invitation(row.id, row.campaign, row.person, *about)
 
 
-def join(database: Database, token: str, profile: PersonProfile | None, person: str | None = None) -> str:
+def join(
+    database: Database,
+    token: str,
+    profile: PersonProfile | None,
+    person: str | None = None,
+) -> str:
     """Use an invitation: someone new with this profile, or who is signed in, becomes a member; the person's id."""
     with database.write() as connection:
         row = _find_usable(connection, token, lock=True)
+        if row.used_by and person != row.used_by:
+            raise Refused("This link belongs to somebody else. Please ask for a link of your own.")
         if row.person:
             connection.execute(update(invitations).where(invitations.c.id == row.id).values(uses_left=0))
             return str(row.person)
@@ -197,16 +222,23 @@ def join(database: Database, token: str, profile: PersonProfile | None, person: 
         known = connection.execute(select(members.c.roles).where(*mine)).scalar()
         if known is None:
             new = {"campaign": row.campaign, "person": person, "roles": [row.role], "qualified": False}
-            connection.execute(insert(members), new | {"consented": None, "joined": now()})
+            connection.execute(insert(members), new | {"consented": None, "joined": now(), "invitation": row.id})
         elif row.role not in known:
             connection.execute(update(members).where(*mine).values(roles=[*known, row.role]))
         else:
             return person  # the invitation is kept for someone else
-        connection.execute(
-            update(invitations).where(invitations.c.id == row.id).values(uses_left=invitations.c.uses_left - 1)
-        )
+        used = {"uses_left": invitations.c.uses_left - 1, "used_by": person if row.personal else None}
+        connection.execute(update(invitations).where(invitations.c.id == row.id).values(used))
         record(connection, person, "joined", row.role, row.campaign)
     return person
+
+
+def come_back(database: Database, person: str, name: str) -> str:
+    """Return the person whose own link was opened, where they know the name that they gave."""
+    for row in database.fetch(select(people.c.name).where(people.c.id == person, people.c.withdrawn.is_(None))):
+        if clean(name).casefold() == row.name.casefold():
+            return person
+    raise InputError("This is not the name with which this link was used. Please write it as you did then.")
 
 
 def add_person(connection: Connection, profile: PersonProfile, *, organises: bool = False) -> str:
@@ -279,8 +311,10 @@ def list_members(database: Database, campaign: Campaign) -> list[Member]:
 @cache
 def _members(counting: bool, each: bool = False) -> Select[Any]:
     """Return the query for everybody in a campaign, or one of them; `counting` what they have written."""
-    columns = tuple(members.c[name] for name in ("roles", "qualified", "test", "consented", "pay_note", "released"))
-    chosen = (people.c.id, people.c.name, people.c.nationality, people.c.home, people.c.languages, *columns)
+    names = ("roles", "qualified", "test", "consented", "pay_note", "released", "invitation", "alike")
+    columns = tuple(members.c[name] for name in names)
+    known = tuple(people.c[name] for name in ("id", "name", "nationality", "home", "languages", "typed"))
+    chosen: tuple[Any, ...] = (*known, *columns)
     written: Any = literal(0)
     if counting:
         mine = (items.c.campaign == members.c.campaign, items.c.author == people.c.id, items.c.status != "withdrawn")
@@ -291,16 +325,34 @@ def _members(counting: bool, each: bool = False) -> Select[Any]:
     return joined.where(people.c.id == bindparam("id")) if each else joined
 
 
+def _with_countries(codes: Iterable[str]) -> frozenset[str]:
+    """Return regions, and the country of each that lies in a single one: who lived in Tokyo lived in Japan."""
+    known = frozenset(codes)
+    within = (countries(code) for code in known if "-" in code)
+    return known | {names[0] for names in within if len(names) == 1}
+
+
 def _member(campaign: Campaign, row: Row[Any]) -> Member:
     person = Person(
         id=row.id,
         roles=frozenset(Role(role) for role in row.roles),
-        regions=frozenset(row.nationality) & frozenset(row.home),
+        regions=_with_countries(row.nationality) & _with_countries(row.home),
         languages=frozenset(row.languages),
         qualified=row.qualified or not campaign.settings.pass_share,
         left=campaign.settings.pilot - row.written if campaign.settings.pilot and not row.released else None,
+        link=row.invitation,
     )
-    return Member(person, row.name, row.consented, row.test or {}, row.pay_note, row.written, row.released)
+    about = (
+        row.name,
+        row.consented,
+        row.test or {},
+        row.pay_note,
+        row.written,
+        row.released,
+        row.alike or {},
+        row.typed,
+    )
+    return Member(person, *about)
 
 
 def change_member(database: Database, campaign: Campaign, person: str, **values: Any) -> None:
@@ -308,20 +360,6 @@ def change_member(database: Database, campaign: Campaign, person: str, **values:
     mine = (members.c.campaign == campaign.id, members.c.person == person)
     with database.write() as connection:
         connection.execute(update(members).where(*mine).values(**values))
-
-
-def withdraw_person(database: Database, campaigns: Iterable[Campaign], person: str) -> None:
-    """Delete what is known about a person; their work stays, without a name, and what waits for them goes to others."""
-    for campaign in campaigns:
-        if member := find_member(database, campaign, person):
-            give_back(database, campaign, member.person)
-    nothing = {"name": "", "email": "", "password": "", "nationality": [], "home": [], "languages": []}
-    with database.write() as connection:
-        connection.execute(update(people).where(people.c.id == person).values(nothing | {"withdrawn": now()}))
-        connection.execute(update(members).where(members.c.person == person).values(test={}, pay_note=""))
-        for table in (sessions, drafts):
-            connection.execute(delete(table).where(table.c.person == person))
-        record(connection, person, "deleted their data")
 
 
 def give_back(database: Database, campaign: Campaign, person: Person, keep: Collection[Role] = ()) -> None:

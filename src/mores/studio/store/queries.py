@@ -10,11 +10,12 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel
 from sqlalchemy import ColumnElement, case, false, func, or_, select, true
 
-from mores.studio.records import CampaignItem, EventKind, ItemStatus, Person, Role
+from mores.studio.records import CampaignItem, ItemStatus, Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, list_held, now
 from mores.studio.store.people import find_member, list_members
-from mores.studio.store.tables import asks, audit, events, holds, items, people, votes
+from mores.studio.store.statistics import read_writing
+from mores.studio.store.tables import asks, audit, holds, items, people, votes
 from mores.studio.store.work import count_work
 from mores.studio.workflow import EVERYBODY, Flow
 
@@ -132,14 +133,12 @@ def count_waiting_for(database: Database, campaign: Campaign, person: Person) ->
 
 
 def sum_seconds(database: Database, campaign: Campaign, person: Person) -> float:
-    """Return how long a person has worked in a campaign, as their browser counted it."""
-    answering = select(func.sum(votes.c.seconds)).where(votes.c.campaign == campaign.id, votes.c.person == person.id)
-    writing = select(events.c.payload).where(
-        events.c.campaign == campaign.id, events.c.person == person.id, events.c.kind == EventKind.SUBMITTED.value
-    )
+    """Return how long a person has worked in a campaign, by the server's clock, as it counts for pay."""
+    span = func.coalesce(votes.c.span, votes.c.seconds)
+    answering = select(span).where(votes.c.campaign == campaign.id, votes.c.person == person.id)
     with database.read() as connection:
-        answered = connection.execute(answering).scalar() or 0.0
-        return float(answered) + sum(payload.get("seconds") or 0.0 for (payload,) in connection.execute(writing))
+        answered = sum(map(campaign.settings.count_seconds, connection.execute(answering).scalars()))
+        return float(answered) + read_writing(connection, campaign, person.id).get(person.id, (0, 0.0))[1]
 
 
 class ItemFilter(BaseModel):
@@ -198,6 +197,38 @@ def list_audit(database: Database, campaign: Campaign, before: int = 0) -> list[
         query = query.where(audit.c.id < before)
     with database.read() as connection:
         return [AuditLine(*row) for row in connection.execute(query.order_by(audit.c.id.desc()).limit(PAGE))]
+
+
+class OrganiserMessage(NamedTuple):
+    """What somebody wrote to the organiser beside an answer."""
+
+    at: Any
+    person: str
+    name: str
+    """Empty where they have left."""
+    item: str
+    headline: str
+    stage: str
+    comment: str
+
+
+def list_messages(
+    database: Database, campaign: Campaign, start: int = 0, limit: int | None = PAGE
+) -> list[OrganiserMessage]:
+    """Return what people wrote to the organiser, the newest first; a page of it, or everything."""
+    columns = (
+        votes.c.at,
+        votes.c.person,
+        people.c.name,
+        votes.c.item,
+        items.c.headline,
+        votes.c.stage,
+        votes.c.comment,
+    )
+    joined = votes.join(items, items.c.id == votes.c.item).outerjoin(people, people.c.id == votes.c.person)
+    query = select(*columns).select_from(joined).where(votes.c.campaign == campaign.id, votes.c.comment != "")
+    query = query.order_by(votes.c.at.desc(), votes.c.item, votes.c.person).offset(start)
+    return [OrganiserMessage(*row) for row in database.fetch(query.limit(limit) if limit else query)]
 
 
 SLOW = timedelta(minutes=15)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from datetime import datetime
 from threading import Lock, Thread
 from typing import Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
@@ -88,11 +89,12 @@ def read_figures(database: Database, campaign: Campaign, *, fresh: bool = False)
     def make() -> Figures:
         with database.read() as connection:
             given, written = read_votes(connection, campaign), read_writing(connection, campaign)
-        return summarise_votes(given, [stage.name for stage in campaign.flow.stages], written)
+        stages = [stage.name for stage in campaign.flow.stages]
+        return summarise_votes(given, stages, written, campaign.settings.count_seconds)
 
     with database.read() as connection:
-        number = find_last_event(connection, campaign)
-    return _figures.get(database, campaign.id, number, make, fresh=fresh)
+        version = find_last_event(connection, campaign), campaign.settings.least_seconds, campaign.settings.most_seconds
+    return _figures.get(database, campaign.id, version, make, fresh=fresh)
 
 
 def read_votes(connection: Connection, campaign: Campaign) -> list[Given]:
@@ -102,16 +104,25 @@ def read_votes(connection: Connection, campaign: Campaign) -> list[Given]:
     return [Given(*row) for row in connection.execute(query.order_by(votes.c.item, votes.c.stage, votes.c.person))]
 
 
-def read_writing(connection: Connection, campaign: Campaign) -> dict[str, tuple[int, float]]:
-    """Return how many items each person has sent on, and the seconds that it took them."""
-    query = select(events.c.person, events.c.item, events.c.payload).where(
-        events.c.campaign == campaign.id, events.c.kind == EventKind.SUBMITTED.value, events.c.person.is_not(None)
-    )
+def read_writing(connection: Connection, campaign: Campaign, author: str | None = None) -> dict[str, tuple[int, float]]:
+    """Return how many items each person, or one author, has sent on, and the seconds that it took them.
+
+    By the server's clock: from opening the empty form, from sending the item on before, or from its coming back.
+    """
+    kinds = [EventKind.CREATED.value, EventKind.RETURNED.value, EventKind.SUBMITTED.value]
+    columns = (events.c.kind, events.c.at, events.c.person, events.c.item, events.c.payload)
+    query = select(*columns).where(events.c.campaign == campaign.id, events.c.kind.in_(kinds)).order_by(events.c.id)
+    if author is not None:
+        query = query.where(events.c.item.in_(select(items.c.id).where(items.c.author == author)))
+    begun: dict[str, datetime] = {}
     sent: dict[str, set[str]] = defaultdict(set)
     seconds: dict[str, float] = defaultdict(float)
-    for person, item, payload in connection.execute(query):
-        sent[person].add(item)
-        seconds[person] += payload.get("seconds") or 0.0
+    for kind, at, person, item, payload in connection.execute(query):
+        if kind == EventKind.SUBMITTED.value and person is not None:
+            sent[person].add(item)
+            seconds[person] += campaign.settings.count_seconds((at - begun.get(item, at)).total_seconds())
+        since = payload.get("since") if kind == EventKind.CREATED.value else None
+        begun[item] = datetime.fromisoformat(since) if since else at
     return {person: (len(sent[person]), seconds[person]) for person in sent}
 
 

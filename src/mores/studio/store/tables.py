@@ -64,6 +64,9 @@ people = sa.Table(
     sa.Column("organises", sa.Boolean, nullable=False, default=False),
     sa.Column("created", Time, nullable=False),
     sa.Column("withdrawn", Time),
+    sa.Column("code", sa.String(64), nullable=False, default="", server_default=""),
+    sa.Column("typed", Json, nullable=False, default=dict, server_default="{}"),
+    sa.Index(None, "code"),
 )
 
 members = sa.Table(
@@ -78,6 +81,9 @@ members = sa.Table(
     sa.Column("consented", Time),
     sa.Column("pay_note", sa.Text, nullable=False, default=""),
     sa.Column("joined", Time, nullable=False),
+    sa.Column("invitation", sa.String(40), nullable=False, default="", server_default=""),
+    sa.Column("signals", Json, nullable=False, default=dict, server_default="{}"),
+    sa.Column("alike", Json, nullable=False, default=dict, server_default="{}"),
     sa.Index(None, "person"),
 )
 
@@ -94,9 +100,14 @@ invitations = sa.Table(
     sa.Column("uses_left", sa.Integer, nullable=False, default=1),
     sa.Column("created", Time, nullable=False),
     sa.Column("until", Time, nullable=False),
+    sa.Column("personal", sa.Boolean, nullable=False, default=False, server_default=sa.false()),
+    sa.Column("used_by", sa.ForeignKey("people.id", ondelete="CASCADE")),
     sa.Index(None, "campaign"),
 )
-"""Links into a campaign for someone new, or, with a person, links by which someone known signs in."""
+"""Links into a campaign for someone new, or, with a person, links by which someone known signs in.
+
+A link for one person is that person's own once it was used (`used_by`): by it they come back.
+"""
 
 sessions = sa.Table(
     "sessions",
@@ -120,6 +131,7 @@ events = sa.Table(
     sa.Column("kind", sa.String(20), nullable=False),
     sa.Column("person", sa.String(40)),
     sa.Column("payload", Json, nullable=False),
+    sa.Column("standing", Json),
     sa.UniqueConstraint("campaign", "key"),
     sa.Index(None, "item", "id"),
     sa.Index(None, "campaign", "id"),
@@ -169,6 +181,8 @@ votes = sa.Table(
     sa.Column("at", Time, nullable=False),
     sa.Column("seconds", sa.Float, nullable=False),
     sa.Column("comment", sa.Text, nullable=False),
+    sa.Column("span", sa.Float),
+    sa.Column("offline", sa.Float, nullable=False, default=0.0, server_default="0"),
     sa.Index(None, "campaign", "stage"),
     sa.Index(None, "person", "campaign"),
 )

@@ -69,15 +69,6 @@ def language_in(tag: str, locale: str) -> str:
     return name or language_name(tag)
 
 
-@cache
-def known_names(locale: str) -> Mapping[str, str]:
-    """Return the codes of countries and languages by their names in a language of the pages, in lower case."""
-    names = Locale.parse(locale)
-    languages = {name.casefold(): code for code, name in names.languages.items()}
-    countries = {name.casefold(): code for code, name in names.territories.items() if code.isalpha()}
-    return languages | countries
-
-
 def choose_locale(wanted: str, accepted: str) -> str:
     """Return the language of the pages: the one that a person chose, or the best that their browser asks for."""
     if wanted in list_locales():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from secrets import token_urlsafe
 from typing import Annotated, Any
 
@@ -132,6 +133,17 @@ class Visit:
             samesite="lax",
             secure=self.request.scope["scheme"] == "https",
         )
+
+    @property
+    def opened(self) -> str:
+        """The present time with a signature, for a form: what comes back is when it was opened, by our clock."""
+        moment = datetime.now(UTC).isoformat(timespec="seconds")
+        return f"{moment} {token_for(self.studio.key, f'opened {moment}')}"
+
+    def read_time(self, opened: str) -> datetime | None:
+        """Return when a form was opened; None where it does not say so, or not with our signature."""
+        moment, _, signature = opened.partition(" ")
+        return datetime.fromisoformat(moment) if is_own(self.studio.key, f"opened {moment}", signature) else None
 
     def limit(self, action: str, name: str) -> None:
         """Refuse what someone does too often."""

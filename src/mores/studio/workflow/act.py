@@ -5,18 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 import mores.studio.workflow.actions as actions
 from mores.studio.form import is_complete
 from mores.studio.phrase import keep_phrases, read_phrases
-from mores.studio.records import Ask, Begun, CampaignItem, Content, Event, EventKind, Hold, ItemStatus, ItemVote, Person
+from mores.studio.records import (
+    Ask,
+    Begun,
+    CampaignItem,
+    Content,
+    Event,
+    EventKind,
+    Hold,
+    ItemStatus,
+    ItemVote,
+    Person,
+    PersonStanding,
+    StagePassage,
+)
 from mores.studio.workflow.actions import Action
 from mores.studio.workflow.rules import may
 from mores.studio.workflow.stages import Flow, Refused, StageDecision
 
 UNDO = timedelta(minutes=10)
 """How long a vote can be changed, while its item is still in the same stage."""
+CLAIMS = {EventKind.CREATED, EventKind.SUBMITTED, EventKind.VOTED, EventKind.ADJUDICATED}
+"""Events about which exports say who did them: they keep who the person was."""
 ROUNDS = 50
 """The most moves that one action may set off: more means that a campaign's rules run in a circle."""
 
@@ -27,7 +42,7 @@ def act(  # noqa: C901 - one case for each action
     """Return the events of an action, and of everything that follows from it; raises `Refused` with the reason."""
     if reason := may(flow, item, person, type(action)):
         raise Refused(reason)
-    write = _Writer(flow, item, person.id if person else None, now, key)
+    write = _Writer(flow, item, person.id if person else None, now, key, person.standing if person else None)
     match action:
         case actions.Create():
             write.create(action)
@@ -75,6 +90,7 @@ class _Writer:
     person: str | None
     now: datetime
     key: str
+    standing: PersonStanding | None
     events: list[Event] = field(default_factory=list)
 
     @property
@@ -94,6 +110,7 @@ class _Writer:
             kind=kind,
             person=self.person if by == "" else by,
             payload=payload,
+            standing=self.standing if by == "" and kind in CLAIMS else None,
         )
         self.events.append(event)
         self.item = apply(self.item, event)
@@ -109,6 +126,7 @@ class _Writer:
             language=action.language,
             imported=bool(action.stage),
             check=action.check,
+            **({"since": action.since.isoformat()} if action.since else {}),
         )
         if action.stage:
             self.inquire()
@@ -130,7 +148,8 @@ class _Writer:
         answer = action.answer | (begun.answer if begun else {})
         seconds = action.seconds + (begun.seconds if begun else 0.0)
         given: Content = {"answer": answer, "seconds": seconds, "order": list(action.order)}
-        self.add(EventKind.VOTED, **given, comment=action.comment, skill=skill)
+        offline: Content = {"offline": action.offline} if action.offline else {}
+        self.add(EventKind.VOTED, **given, comment=action.comment, skill=skill, **offline)
         self.settle()
 
     def release(self, reason: str, of: str) -> None:
@@ -245,10 +264,12 @@ def apply(item: CampaignItem | None, event: Event) -> CampaignItem:
             check=payload.get("check"),
             created=event.at,
             updated=event.at,
+            standing=None if payload.get("imported") else event.standing,
         )
     if item is None:
         raise ValueError(f"the first event of {event.item} is {event.kind.value}, not created")
-    return item.model_copy(update={"updated": event.at} | _change(item, event))
+    deciding = event.kind is EventKind.ADJUDICATED
+    return item.model_copy(update={"updated": event.at, "deciding": deciding} | _change(item, event))
 
 
 def _change(item: CampaignItem, event: Event) -> dict[str, Any]:  # noqa: C901 - one case for each kind of event
@@ -258,11 +279,13 @@ def _change(item: CampaignItem, event: Event) -> dict[str, Any]:  # noqa: C901 -
             return {
                 "content": payload["content"],
                 "version": item.version + 1,
+                "edited": item.edited if event.person is None else item.version + 1,
                 "region": payload.get("region") or item.region,
                 "language": payload.get("language") or item.language,
             }
         case EventKind.ASSIGNED:
-            hold = Hold(person=event.person or "", stage=event.stage, until=datetime.fromisoformat(payload["until"]))
+            until = datetime.fromisoformat(payload["until"])
+            hold = Hold(person=event.person or "", stage=event.stage, until=until, taken=event.at)
             return {"holds": (*item.holds, hold)}
         case EventKind.RELEASED:
             declined = ((payload["of"], event.stage),) if payload.get("reason") else ()
@@ -281,8 +304,11 @@ def _change(item: CampaignItem, event: Event) -> dict[str, Any]:  # noqa: C901 -
         case EventKind.VOTED:
             place = event.person or "", event.stage, item.version
             given = dict(zip(("person", "stage", "version"), place, strict=True)) | payload
-            vote = ItemVote.model_validate({"at": event.at} | given)
             others = [vote for vote in item.votes if (vote.person, vote.stage, vote.version) != place]
+            before = [vote.taken for vote in item.votes if vote not in others]
+            held = [hold.taken for hold in item.holds if (hold.person, hold.stage) == place[:2]]
+            kept = {"at": event.at, "taken": next(iter(before + held), None), "standing": event.standing}
+            vote = ItemVote.model_validate(kept | given)
             return {"votes": (*others, vote), "holds": _without(item.holds, vote.person)}
         case EventKind.ASKED_MODEL:
             fields = {name: payload[name] for name in ("task", "model", "sample", "data")}
@@ -301,12 +327,12 @@ def _change(item: CampaignItem, event: Event) -> dict[str, Any]:  # noqa: C901 -
             status = ItemStatus.OPEN if payload["to"] else ItemStatus.ACCEPTED
             without = tuple((person, stage) for person in payload.get("without", ()))
             moved = {"stage": stage, "status": status, "note": "", "declined": (*item.declined, *without)}
-            return _moved(item, event) | moved
+            return _moved(item, event, "next") | moved
         case EventKind.RETURNED:
             moved = {"stage": payload["to"], "status": ItemStatus.OPEN, "returns": item.returns + 1}
-            return _moved(item, event) | moved
+            return _moved(item, event, "back") | moved
         case EventKind.REJECTED:
-            return _moved(item, event) | {"status": ItemStatus.REJECTED}
+            return _moved(item, event, "rejected") | {"status": ItemStatus.REJECTED}
         case EventKind.ADJUDICATED:
             return {"adjudicated": (*item.adjudicated, (event.stage, item.version))}
         case EventKind.WITHDRAWN:
@@ -315,9 +341,19 @@ def _change(item: CampaignItem, event: Event) -> dict[str, Any]:  # noqa: C901 -
             return {}
 
 
-def _moved(item: CampaignItem, event: Event) -> dict[str, Any]:
+def _moved(item: CampaignItem, event: Event, outcome: Literal["next", "back", "rejected"]) -> dict[str, Any]:
     results = item.results | {event.stage: read_phrases(event.payload.get("result", {}))}
-    return {"results": results, "note": read_phrases(event.payload.get("note", "")), "holds": ()}
+    passage = StagePassage(
+        stage=event.stage,
+        to=event.payload.get("to", ""),
+        outcome=outcome,
+        organiser=item.deciding,
+        version=item.version,
+        votes=len(item.votes_at(event.stage)),
+    )
+    moved = {"results": results, "note": read_phrases(event.payload.get("note", "")), "holds": ()}
+    is_sample = "without" in event.payload  # it was decided before, and is judged once more
+    return moved | {"path": item.path if is_sample else (*item.path, passage)}
 
 
 def _without(holds: Iterable[Hold], person: str) -> tuple[Hold, ...]:

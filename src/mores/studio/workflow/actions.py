@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal
 
 from mores.studio.records import Content
@@ -24,6 +25,8 @@ class Create(Action):
     """The first one, unless the organiser imports further along."""
     check: Content | None = None
     """The known answer of an attention check."""
+    since: datetime | None = None
+    """When the author opened the empty form, by the server's clock."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ class Cast(Action):
     """What the person wants to tell the organiser."""
     order: tuple[str, ...] = ()
     """The blocks of the form as the person saw them."""
+    offline: float = 0.0
+    """Seconds that the answer waited on the person's device."""
 
 
 @dataclass(frozen=True)

@@ -13,21 +13,30 @@ from mores.studio.campaigns.culturall import forms
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
 from mores.studio.phrase import Phrase, with_missing
+from mores.studio.provenance import last_votes, range_of
 from mores.studio.records import CampaignItem, Content, ItemStatus
 
 PAPER = {"accept": 0.750, "revise": 0.081, "reject": 0.169}
 """What reviewers decided in the paper (Section 2.4.3)."""
 FILE = "annotated_data.jsonl"
 ABOUT = """\
-{count} questions in real situations, in the columns of CulturALL (Lin et al. 2026). Another person than the author
-reviewed each for region and topic, the requirements of an item, the translation and sensitive content. A model grades
-the answers (`--judge MODEL`); `--variant english` asks in English, where there is a translation.
+{count} questions in real situations, in the columns of CulturALL (Lin et al. 2026). {reviewed}
+A model grades the answers (`--judge MODEL`); `--variant english` asks in English, where there is a translation.
 
 ## Fidelity
 
 Prompts and judge are those of `mores bench culturall`. There are no tiers: nobody has counted how many settings solve
 each question.
 """
+REVIEWED = """\
+Another person than the author reviewed {each} for region and topic, the requirements of an item, the translation and
+sensitive content."""
+SOURCES = {
+    "experience": "their experience",
+    "inspiration": "English versions of others' items",
+    "data": "existing data",
+    "document": "documents",
+}
 SAMPLE = 5
 
 
@@ -40,13 +49,16 @@ def label(stage: str, answer: Content) -> str | None:
 
 def export(settings: forms.CulturallSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield the accepted items in the published columns, one line each, as a benchmark that runs."""
+    items = list(items)
     lines = [f"{json.dumps(row(item), ensure_ascii=False)}\n".encode() for item in items]
+    reviewed = sum(bool(last_votes(item, "review")) for item in items)
+    each = "each" if reviewed == len(items) else f"{reviewed} of them"
     yield from bench_folder(
         settings,
         [Runnable("culturall:CULTURALL", groupings=("topic", "language", "region"))],
         {FILE: b"".join(lines)},
         {FILE: b"".join(lines[:SAMPLE])},
-        ABOUT.format(count=len(lines)),
+        ABOUT.format(count=len(lines), reviewed=REVIEWED.format(each=each)),
     )
 
 
@@ -147,9 +159,13 @@ def describe(settings: forms.CulturallSettings, items: Iterable[CampaignItem]) -
     languages = {item.language for item in accepted}
     regions = {forms.present(item)["region"] for item in accepted}
     decided = ", ".join(f"{percent(rate.share)} {verdict}" for verdict, rate in rates.items())
+    measured = dict.fromkeys(ask.model for item in every for ask in item.asks if ask.task == "answer")
+    answers = range_of(
+        result["models"] for item in every if (result := item.results.get("measure", {})).get("measured")
+    )
     difficulty = (
-        f"Difficulty was measured with {', '.join(settings.models)}: an item is challenging when at most "
-        f"{settings.most_correct} of {len(settings.models)} models answer it correctly; authors made easy items harder "
+        f"Difficulty was measured with {', '.join(measured)}: an item is challenging when at most "
+        f"{settings.most_correct} of {answers} models answer it correctly; authors made easy items harder "
         f"where they could, and {percent(hard.share)} of {hard.total:,} measured items are challenging"
         f"{f'; {hard.missing:,} more could not be measured' if hard.missing else ''}. "
         if hard.total
@@ -162,10 +178,17 @@ def describe(settings: forms.CulturallSettings, items: Iterable[CampaignItem]) -
         if checked.total
         else ""
     )
+    used = Counter(item.content.get("source") for item in every if item.author)
+    origins = [f"{text} ({used[name]:,})" for name, text in SOURCES.items() if used[name]]
+    imported = sum(item.author is None for item in every)
+    wrote = [f"authors wrote {len(every) - imported:,} grounded items on {len(settings.topics)} topics"]
+    wrote += [f"from {', '.join(origins)}"] if origins else []
+    brought = f"{imported:,} more were imported. " if imported else ""
+    reviewed = sum(bool(last_votes(item, "review")) for item in accepted)
+    each = "Each accepted item" if reviewed == len(accepted) else f"{reviewed:,} of {len(accepted):,} accepted items"
     return (
-        f"Following CulturALL (Lin et al. 2026), authors wrote grounded items on {len(settings.topics)} topics from "
-        f"their experience, from English versions of others' items, and from data and documents. {difficulty}"
-        f"Each item was reviewed by another person for region and topic, requirements, translation and sensitive "
+        f"Following CulturALL (Lin et al. 2026), {' '.join(wrote)}. {brought}{difficulty}"
+        f"{each} was reviewed by another person for region and topic, requirements, translation and sensitive "
         f"content ({decided}; {rates['accept'].total:,} reviews). The result has {len(accepted):,} items in "
         f"{len(languages)} languages from {len(regions)} regions.{again}"
     )

@@ -23,6 +23,7 @@ from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, 
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
 from mores.studio.phrase import Phrase, phrase_share
+from mores.studio.provenance import describe_regions, last_votes, range_of
 from mores.studio.records import CampaignItem, ItemStatus
 
 PAPER = Phrase("1,696 of over 3,000 verified questions were accepted; 1,554 single, 142 multi mode")
@@ -99,23 +100,44 @@ def method(settings: TeamingSettings, items: Iterable[CampaignItem]) -> str:
     figures = summarise(settings, every)
     regions = len({item.region for item in every if item.region})
     rounds = [sum(ask.task == "answer" for ask in item.asks) for item in every]
+    verified = [item for item in every if STAGE in item.results and last_votes(item, STAGE)]
+    counts = range_of(len(last_votes(item, STAGE)) for item in verified)
     rule = (
-        f"between {settings.least} and {settings.most} people each, until one answer was "
-        f"{percent(settings.certainty)} probable"
+        f"{counts} people each, until one answer was {percent(settings.certainty)} probable"
         if settings.adaptive
-        else f"{settings.verifiers} people each, of whom at least {settings.agreeing} had to select the same options"
+        else f"{counts} people each, of whom at least {_agreeing(settings, every)} had to select the same options"
     )
+    written = sum(item.author is not None for item in every)
+    drafted = any(ask.task == "draft" and ask.answer for item in every for ask in item.asks)
+    doubt = describe_regions((item, vote) for item in verified for vote in last_votes(item, STAGE))
     return (
-        f"Authors wrote {figures['Questions']:,} multiple-choice questions about {regions:,} regions from scenes of "
-        f"their own culture, with the help of a language model, and played them against a model "
-        f"({fmean(rounds) if rounds else 0:.1f} rounds on average). The questions were verified by {rule}; verifiers "
-        f"had the nationality of the region and lived there before they were 18. They could select several options, "
-        f"“none of these is correct” and “I don't know”. Of {figures['Verified']:,} verified questions "
-        f"{figures['Accepted']:,} were accepted, {figures['Single mode']:,} with one and {figures['Multi mode']:,} "
-        f"with several correct options."
+        f"Authors wrote {written:,} multiple-choice questions about {regions:,} regions from scenes of "
+        f"their own culture{', with the help of a language model' if drafted else ''}"
+        f"{_played(every, f' ({fmean(rounds):.1f} rounds on average)' if rounds else '')}. "
+        + (f"{len(every) - written:,} more were imported. " if written < len(every) else "")
+        + (f"The questions were verified by {rule}; " if verified else "No question was verified; ")
+        + "verifiers were to have the nationality of the region and to have lived there before they were 18"
+        + (f" ({doubt})" if doubt else "")
+        + ". They could select several options, “none of these is correct” and “I don't know”. "
+        f"Of {figures['Verified']:,} verified questions {figures['Accepted']:,} were accepted, "
+        f"{figures['Single mode']:,} with one and {figures['Multi mode']:,} with several correct options."
     )
 
 
+def _agreeing(settings: TeamingSettings, items: Iterable[CampaignItem]) -> int:
+    """Return how many verifiers gave the answer of every accepted question at least: the rule, or fewer."""
+    accepted = [item for item in items if item.status is ItemStatus.ACCEPTED]
+    return min([settings.agreeing, *(int(item.results.get(STAGE, {}).get("agreeing", 0)) for item in accepted)])
+
+
+def _played(items: Sequence[CampaignItem], rounds: str) -> str:
+    """Return how many questions were played against a model, after how they were made."""
+    played = sum(any(ask.task == "answer" and ask.answer for ask in item.asks) for item in items)
+    whole = played == len(items)
+    return f", and played {'them' if whole else f'{played:,} of them'} against a model{rounds}" if played else ""
+
+
+NATIVE = "All of them have the nationality of the region and lived there before they were 18."
 NUMERALS = ("i", "ii", "iii", "iv")
 INSTRUCTION = (
     "Read the following statements and select the option that include all the appropriate statements for this question."
@@ -140,6 +162,7 @@ RUNNABLES = (
 
 def export(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield a folder with Easy and Hard that `mores bench` runs, and each item's whole story in `items.jsonl`."""
+    items = list(items)
     numbers: dict[str, int] = {}
     easy: list[Sequence[Any]] = []
     hard: list[Sequence[Any]] = []
@@ -162,7 +185,7 @@ def export(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Iterator
     data = dict([table(EASY, EASY_COLUMNS, easy), table(HARD, HARD_COLUMNS, hard)])
     first = hard[: SAMPLE * len(LETTERS)]
     sample = dict([table(EASY, EASY_COLUMNS, easy[:SAMPLE]), table(HARD, HARD_COLUMNS, first)])
-    yield from bench_folder(settings, RUNNABLES, data, sample, _about(settings, len(easy)))
+    yield from bench_folder(settings, RUNNABLES, data, sample, _about(settings, len(easy), items))
     yield ExportFile("items.jsonl", "".join(f"{line}\n" for line in stories).encode())
 
 
@@ -189,7 +212,6 @@ def _story(item: CampaignItem, number: int | None, correct: Sequence[str], numbe
     def person(identifier: str | None) -> int | None:
         return None if identifier is None else numbers.setdefault(identifier, len(numbers) + 1)
 
-    result = item.results.get(STAGE, {})
     rounds = [
         {"version": ask.version, **ask.data, "answer": ask.answer, "failed": bool(ask.failure)}
         for ask in item.asks
@@ -221,22 +243,30 @@ def _story(item: CampaignItem, number: int | None, correct: Sequence[str], numbe
         "author_correct": item.content.get("correct", []),
         **({"surprisingly_popular": popular} if popular else {}),
         "mode": "multi" if len(correct) > 1 else "single",
-        "decided_by": "verifiers" if result.get("answer") and not result.get("adjudicated") else "organiser",
+        "decided_by": "organiser" if any(passage.organiser for passage in item.path[-1:]) else "verifiers",
         "drafted": any(ask.task == "draft" and ask.answer for ask in item.asks),
         "rounds": rounds,
         "votes": votes,
     }
 
 
-def _about(settings: TeamingSettings, count: int) -> str:
+def _about(settings: TeamingSettings, count: int, items: Sequence[CampaignItem]) -> str:
+    votes = [(item, vote) for item in items for vote in last_votes(item, STAGE)]
+    people = range_of(len(last_votes(item, STAGE)) for item in items)
     rule = (
-        f"Between {settings.least} and {settings.most} people verified each, until one answer was "
-        f"{settings.certainty:.0%} probable."
+        f"{people} people verified each, until one answer was {settings.certainty:.0%} probable."
         if settings.adaptive
-        else f"{settings.verifiers} people verified each; at least {settings.agreeing} gave the same answer."
+        else f"{people} people verified each; at least {_agreeing(settings, items)} gave the same answer."
     )
-    return f"""{count} questions that people wrote about their own culture and played against a model. {rule}
-All of them have the nationality of the region and lived there before they were 18.
+    imported = sum(item.author is None for item in items)
+    brought = f" {imported} of them were imported." if imported else ""
+    decided = sum(bool(item.results.get(STAGE, {}).get("adjudicated")) for item in items)
+    organiser = f" The answer to {decided} of them is an organiser's, not the verifiers'." if decided else ""
+    doubt = describe_regions(votes)
+    origin = "Verifiers were to have the nationality of the region and to have lived there before they were 18"
+    made = f"{count} questions that people wrote about their own culture{_played(items, '')}.{brought}"
+    return f"""{made} {rule}{organiser}
+{f"{origin}: {doubt}." if doubt else NATIVE if votes else ""}
 
 `items.jsonl` has each question's scene, its rounds against the model and the votes, `versions.jsonl` every version of
 it, also those that were never played; people are numbers. Topics, which were free, can be found afterwards:
@@ -248,5 +278,6 @@ it, also those that were never played; people are numbers. Topics, which were fr
 
 The files have the columns of CulturalBench, and Mores asks and grades them as it does CulturalBench. A question with
 several correct options is in Easy a choice among sets of statements ("i, iii"), with the published words; the wrong
-sets are drawn at random. The answer is the one that the verifiers agreed on, also where the author meant another.
+sets are drawn at random. The answer is the one that the verifiers agreed on, also where the author meant another,
+unless an organiser decided (`decided_by` in `items.jsonl`).
 """

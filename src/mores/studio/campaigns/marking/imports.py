@@ -21,7 +21,7 @@ from mores.studio.records import Content
 from mores.types import ErrorReport
 
 COLUMNS = ("id", "instruction", "text", "source", "judge", "report")
-IGNORED = {"score", "failure", "notes", "signature", "evidence", "sample_id", "marks"}
+IGNORED = {"score", "failure", "notes", "signature", "evidence", "sample_id", "marks", "original"}
 """Fields of judgements that a marking campaign does not need, besides those that `admit` reads."""
 LONGEST = 100_000
 
@@ -42,8 +42,12 @@ def admit(_settings: MarkingSettings, content: Content) -> Content:
     marks = kept if isinstance(kept, list) else _report_marks(content.get("report"))
     if not all(isinstance(mark, dict) and mark.get("part") in ("instruction", "text") for mark in marks):
         raise InputError("a mark has no 'part'; it is 'text' or 'instruction'")
-    admitted["marks"] = [_located(mark, admitted) for mark in marks]
-    return admitted | {"judge": _words(content, "judge")}
+    written = {part: str(content.get(part) or "") for part in ("instruction", "text")}
+    original = {part: text for part, text in written.items() if "\r" in text and storable(text) == text}
+    admitted["marks"] = [_located(mark, admitted, original) for mark in marks]
+    if isinstance(given := content.get("original"), dict) and not original:  # our own table has the places as shown
+        original = {part: str(text) for part, text in given.items() if part in written}
+    return admitted | {"judge": _words(content, "judge")} | ({"original": original} if original else {})
 
 
 def _words(content: Content, name: str) -> str:
@@ -68,10 +72,18 @@ def _report_marks(report: Any) -> list[Mark]:
         raise InputError(f"{place}: {problem['msg']}; write reports as `mores score` does") from error
 
 
-def _located(mark: Mark, texts: Mapping[str, str]) -> Mark:
-    """Return a mark at its place; one whose words are not in the text is "missing", and its explanation has them."""
-    side = texts[mark["part"]]
+def _located(mark: Mark, texts: Mapping[str, str], original: Mapping[str, str]) -> Mark:
+    """Return a mark at its place; one whose words are not in the text is "missing", and its explanation has them.
+
+    Places of a text with other line ends than `\\n` are those that browsers show.
+    """
+    side, part = texts[mark["part"]], mark["part"]
     start, end, quote = mark.get("start"), mark.get("end"), str(mark.get("quote", ""))
+    if part in original and isinstance(start, int) and isinstance(end, int):
+        shift = [place - original[part].count("\r\n", 0, place) for place in (start, end)]
+        quote = quote.replace("\r\n", "\n").replace("\r", "\n")
+        mark = mark | {"start": shift[0], "end": shift[1], "quote": quote}
+        start, end = shift
     if isinstance(start, int) and isinstance(end, int) and 0 <= start < end and side[start:end] == quote:
         return mark
     if place := find(quote, side):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
@@ -20,6 +21,7 @@ from mores.studio.figures import show_figure
 from mores.studio.kind import ExportFile
 from mores.studio.marks import Mark, sample_of, to_errors
 from mores.studio.phrase import phrase_share, with_missing
+from mores.studio.provenance import range_of
 from mores.studio.records import CampaignItem, Content, ItemStatus
 from mores.types import DEFAULT_INSTRUCTION, ErrorReport, Failure, FailureKind, Judgement, Result, Sample, Signature
 
@@ -49,7 +51,8 @@ def to_sample(item: CampaignItem, *, unique: bool = True) -> Sample:
     """Return the text of an item, with the id that it came with; the item's is behind one that several came with."""
     content, name = item.content, item.content.get("id") or ""
     identifier = name if name and unique else f"{name}/{item.id}" if name else item.id
-    return sample_of(item, identifier, content.get("instruction"), str(content.get("text", "")), content.get("source"))
+    written = content | (content.get("original") or {})  # with its own line ends
+    return sample_of(item, identifier, written.get("instruction"), str(written.get("text", "")), content.get("source"))
 
 
 def judgements_of(settings: MarkingSettings, item: CampaignItem, sample: Sample) -> Iterator[Judgement]:
@@ -71,11 +74,20 @@ def agreed_judgement(settings: MarkingSettings, item: CampaignItem, sample: Samp
     return Judgement.of(sample, judge="people", score=score(report), report=report, signature=signature)
 
 
-def _quoted(item: CampaignItem, mark: Mark) -> Mark:
-    """Return a mark as a report has it: its quote is what the text has there."""
+def _quoted(item: CampaignItem, mark: Mark, *, is_shown: bool = False) -> Mark:
+    """Return a mark as a report has it: its quote is what the text has there, with the text's own line ends."""
     if mark["start"] is None:
         return mark | {"quote": ""}
-    return mark | {"quote": str(item.content.get(mark["part"], ""))[mark["start"] : mark["end"]]}
+    text, start, end = str(item.content.get(mark["part"], "")), mark["start"], mark["end"]
+    if not is_shown and (original := (item.content.get("original") or {}).get(mark["part"])):
+        text, start, end = original, _place_in(original, start), _place_in(original, end)
+    return mark | {"start": start, "end": end, "quote": text[start:end]}
+
+
+def _place_in(original: str, place: int) -> int:
+    """Return where a place of the shown text is in the original: each line end before it may be a character longer."""
+    ends = enumerate(found.start() for found in re.finditer("\r\n", original))
+    return place + sum(start - number < place for number, start in ends)
 
 
 def _signature(settings: MarkingSettings, item: CampaignItem, what: str) -> Signature:
@@ -118,7 +130,7 @@ def _juice_group(item: CampaignItem, members: dict[int, PersonMark]) -> dict[str
 
 
 def _juice_error(item: CampaignItem, found: PersonMark) -> dict[str, Any]:
-    mark = _quoted(item, found.mark)
+    mark = _quoted(item, found.mark, is_shown=True)
     start, end = mark["start"], mark["end"]
     blocks = enumerate(paragraphs(str(item.content.get("text", ""))))
     touched = [number for number, (first, last) in blocks if start is not None and start < last and first < end]
@@ -242,12 +254,14 @@ def method(settings: MarkingSettings, items: Iterable[CampaignItem]) -> str:
         "previous": "They began with what the person before them had marked",
     }
     sentences = [
-        f"{len(counted)} texts were marked for cultural errors, each by {settings.markers} speakers of its language.",
+        f"{len(counted)} texts were marked for cultural errors, each by "
+        f"{range_of(len(item.votes_at(MARK)) for item in counted)} speakers of its language.",
         "They selected the wrong words, and gave each error a severity (minor or major) and a type; "
         f"types were {types[settings.taxonomy]}.",
         f"{begin[settings.begin]}.",
         "Marks of several people that overlap are one error, whatever their type.",
     ]
-    if settings.validated:
-        sentences.insert(3, "Another person then said of each mark whether it is an error, and of which type.")
+    if checked := sum(bool(item.votes_at(VALIDATE)) for item in counted):
+        begun = f"In {checked} of the texts another person" if checked < len(counted) else "Another person"
+        sentences.insert(3, f"{begun} then said of each mark whether it is an error, and of which type.")
     return " ".join(sentences)

@@ -15,6 +15,7 @@ from mores.studio.campaigns.msqa.forms import CATEGORIES, DIMENSIONS, MsqaSettin
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
 from mores.studio.phrase import Phrase
+from mores.studio.provenance import last_votes, matches_language, range_of
 from mores.studio.records import CampaignItem, Content, ItemStatus
 
 FILE = "msqa.jsonl"
@@ -25,6 +26,7 @@ FOLDER = Path(__file__).parent
 
 def export(settings: MsqaSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield a folder that `mores bench` runs, with one row for each accepted item."""
+    items = list(items)
     rows = [row(item) for item in items]
     lines = [json.dumps(values, ensure_ascii=False).encode() + b"\n" for values in rows]
     groupings = ["language", "topic", "culture"]
@@ -33,7 +35,7 @@ def export(settings: MsqaSettings, items: Iterable[CampaignItem]) -> Iterator[Ex
     data, sample = {FILE: b"".join(lines)}, {FILE: b"".join(lines[:5])}
     languages = sorted({language_name(values["language"]) for values in rows if values["language"]})
     about = (FOLDER / "export.md").read_text("utf-8")
-    about = about.format(count=len(rows), languages=", ".join(languages) or "none")
+    about = about.format(count=len(rows), languages=", ".join(languages) or "none", made=tell_making(items))
     yield from bench_folder(settings, [benchmark], data, sample, about)
 
 
@@ -116,13 +118,46 @@ def method(settings: MsqaSettings, items: Iterable[CampaignItem]) -> str:
     counted = "one model" if settings.counted == "model" else "all models together"
     returned = sum(item.returns > 0 for item in every)
     models, runs = count(len(settings.models), "model"), count(settings.runs, "run")
-    speakers, rounds = count(settings.validators, "native speaker"), count(settings.rounds, "round")
     return (
         f"Of {count(len(every), 'question')}, {len(accepted)} were accepted, in {count(len(languages), 'language')}"
-        f"{named}, following the construction of MSQA. Native speakers wrote each question and its short answer from a "
-        "source that they named, and confirmed five design principles. Models checked the evidence, that there is one "
-        f"clear answer, and the difficulty ({models} with {runs} each; too easy with more than {settings.most_correct} "
-        f"correct runs of {counted}); the states of these checks for the accepted questions were: {checks}. An expert "
-        f"inspected each and added one or two further sources; {speakers} in each of {rounds} validated it; the "
-        f"project lead accepted it. {count(returned, 'question')} came back to the author at least once."
+        f"{named}, following the construction of MSQA. Authors confirmed five design principles. Models were to check "
+        "the evidence, that there is one clear answer, and the difficulty "
+        f"({models} with {runs} each; too easy with more than {settings.most_correct} "
+        f"correct runs of {counted}); the states of these checks for the accepted questions were: {checks}. "
+        f"{tell_making(accepted)} {count(returned, 'question')} came back to the author at least once."
     )
+
+
+def tell_making(items: Sequence[CampaignItem]) -> str:
+    """Return who wrote, inspected, validated and accepted questions, as their events show it."""
+    if not items:
+        return "No question is accepted yet."
+    whole = len(items)
+
+    def share(part: int) -> str:
+        return "each" if part == whole else f"{part} of {whole}"
+
+    written = [item for item in items if item.author]
+    native = sum(bool(matches_language(item, item.standing)) for item in written)
+    inspected = [item for item in items if last_votes(item, "inspect")]
+    sources = [len(item.results.get("inspect", {}).get("sources", ())) for item in inspected]
+    votes = [len(last_votes(item, "validate")) for item in items]
+    lead = sum(item.path[-1].stage == "accept" for item in items if item.path)
+    sentences = [
+        f"A person wrote {share(len(written))} from a source that they named, {native} of them in a language that they "
+        "speak natively."
+        if written
+        else "All were imported."
+    ]
+    if inspected:
+        added = f"and added {range_of(sources)} further sources" if any(sources) else "without adding a source"
+        sentences.append(f"An expert inspected {share(len(inspected))} {added}.")
+    if any(votes):
+        people = range_of(vote for vote in votes if vote)
+        sentences.append(f"Native speakers validated {share(sum(map(bool, votes)))}: {people} people.")
+    missing = [name for name, known in (("inspected", inspected), ("validated", any(votes))) if not known]
+    if missing:
+        sentences.append(f"None was {' or '.join(missing)}.")
+    if lead:
+        sentences.append(f"The project lead accepted {share(lead)}.")
+    return " ".join(sentences)

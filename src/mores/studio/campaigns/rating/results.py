@@ -18,6 +18,7 @@ from mores.stats.marks import MarkAgreement, MarkedText, SpanMark, span_agreemen
 from mores.studio.campaigns.rating.forms import RatingSettings
 from mores.studio.kind import ExportFile
 from mores.studio.marks import sample_of, to_errors
+from mores.studio.provenance import range_of
 from mores.studio.records import CampaignItem, Content, ItemStatus, ItemVote
 from mores.types import ErrorReport, Judgement, Result
 
@@ -106,9 +107,12 @@ def read_judgements(items: Iterable[CampaignItem]) -> Iterator[Judgement]:
 
 def method(settings: RatingSettings, items: Iterable[CampaignItem]) -> str:
     """Return a paragraph for the Method section."""
-    kept = [item for item in items if item.status not in (ItemStatus.WITHDRAWN, ItemStatus.REJECTED)]
+    every = [item for item in items if item.status not in (ItemStatus.WITHDRAWN, ItemStatus.REJECTED)]
+    kept = [item for item in every if item.votes_at(STAGE)]
     models = sorted({answer["model"] for item in kept for answer in item.content.get("answers") or ()})
-    ratings = sum(len(item.votes_at(STAGE)) * len(item.content.get("answers") or ()) for item in kept)
+    ratings = read_ratings(kept)
+    people = len({rating.annotator for rating in ratings})
+    waiting = f" {len(every) - len(kept):,} more questions have no rating yet." if len(kept) < len(every) else ""
     marking = " marked mistakes," if settings.marking else ""
     ties = "ties allowed" if settings.ties else "without ties"
     return (
@@ -117,7 +121,8 @@ def method(settings: RatingSettings, items: Iterable[CampaignItem]) -> str:
         f"answers in an order of their own. For each answer they said whether it is in the correct language,{marking} "
         "judged factual mistakes and omissions, wrote a comment and rated it on five points (excellent, good, average, "
         f"poor, unusable); then they ranked the answers from best to worst, {ties}, with a reason. Each question was "
-        f"given to {settings.raters} {'person' if settings.raters == 1 else 'people'}; there are {ratings:,} ratings."
+        f"rated by {range_of(len(item.votes_at(STAGE)) for item in kept)} of {people} people; there are "
+        f"{len(ratings):,} ratings.{waiting}"
     )
 
 

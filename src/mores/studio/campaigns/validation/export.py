@@ -18,6 +18,7 @@ from mores.studio.campaigns.validation.tables import all_tables, describe
 from mores.studio.data.tables import to_csv
 from mores.studio.kind import ExportFile
 from mores.studio.marks import sample_of, to_errors
+from mores.studio.provenance import range_of
 from mores.studio.records import CampaignItem, Content, ItemStatus, ItemVote
 from mores.types import ErrorReport, Judgement, Record, Sample
 
@@ -220,11 +221,15 @@ def method(settings: ValidationSettings, items: Iterable[CampaignItem]) -> str:
     samples = judged_items(settings, items)
     whole = counted(samples)
     languages = sorted({language_name(sample.language) for sample in whole if sample.language})
+    people = {
+        main: range_of(len(sample.answers) for sample in whole if (sample.language == settings.main) is main)
+        for main in (True, False)
+    }
     valid = sum(holds(sample.ballot("error"), ERROR_PARTLY) for sample in whole)
     text = (
         f"Following ExCAM (Section 4, Appendix G), people validated {form.count(len(whole), 'sample')} with introduced "
-        f"cultural errors in {', '.join(languages) or 'no language yet'}. Each was judged by {settings.people} people "
-        f"in {language_name(settings.main)} and by {settings.people_elsewhere} in other languages, in three steps: the "
+        f"cultural errors in {', '.join(languages) or 'no language yet'}. Each was judged by {people[True]} people "
+        f"in {language_name(settings.main)} and by {people[False]} in other languages, in three steps: the "
         f"cultural relation and the error with its spans; the explanation, severity and type; and the likeness of "
         f"metrics' explanations to the gold one, blind and in random order. By majority, {form.count(valid)} of "
         f"{form.count(len(whole))} samples contain a cultural error. {describe(beside(samples))}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from secrets import token_urlsafe
 
@@ -9,12 +10,16 @@ from fastapi import APIRouter
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 from sqlalchemy import literal, select
 
+from mores.culture import region_name
 from mores.errors import InputError
-from mores.studio.store import people
+from mores.studio.form import clean
+from mores.studio.store import identity, people
 from mores.studio.store.campaigns import list_campaigns_of, open_campaign
 from mores.studio.store.passwords import check_password, set_password
+from mores.studio.store.people import AS_WRITTEN
 from mores.studio.store.queries import summarise_work
-from mores.studio.web.pages import WEB, choose_locale, known_names, list_locales
+from mores.studio.web.pages import WEB, choose_locale, list_locales, region_in
+from mores.studio.web.places import find_name
 from mores.studio.web.visit import LANGUAGE_COOKIE, AnyVisit, Form, Posted, SignedIn, Visit, limited
 from mores.studio.workflow import Refused
 
@@ -36,13 +41,13 @@ def invitation(token: str, visit: AnyVisit) -> Response:
     return _join(visit, token)
 
 
-def _join(visit: Visit, token: str, problem: str = "") -> Response:
+def _join(visit: Visit, token: str, problem: str = "", given: Posted | None = None) -> Response:
+    """Return the page of a link; what was just sent is in its fields again."""
     found = people.find_invitation(visit.database, token)
     campaign = open_campaign(visit.database, found.campaign) if found.campaign else None
+    shown = {"invitation": found, "campaign": campaign, "token": token, "problem": problem}
     code = 422 if problem else 200
-    return visit.page(
-        "join.html", code=code, invitation=found, campaign=campaign, token=token, profile=None, problem=problem
-    )
+    return visit.page("join.html", code=code, profile=None, given=given.lists if given else {}, **shown)
 
 
 @router.post("/join/{token}", dependencies=[limited("join")])
@@ -53,25 +58,40 @@ def accept(token: str, visit: AnyVisit, form: Form) -> Response:
         people.join(visit.database, token, None, visit.account.id)
         return visit.go("/")
     try:
-        person = people.join(visit.database, token, None if found.person else _profile(form, visit))
+        if found.used_by:
+            visit.limit("account", found.id)
+            person = people.come_back(visit.database, found.used_by, form.get("name"))
+        else:
+            person = people.join(visit.database, token, None if found.person else _profile(form, visit))
     except InputError as error:
-        return _join(visit, token, error.args[0])
+        return _join(visit, token, error.args[0], form)
+    if found.campaign and not found.used_by:
+        headers = visit.request.headers
+        browser = "\0".join((visit.address, headers.get("user-agent", ""), headers.get("accept-language", "")))
+        signals = identity.hash_signals(visit.studio.key, found.campaign, form.get("name"), browser)
+        identity.note_signals(visit.database, found.campaign, person, signals)
     return visit.keep(visit.go("/"), people.sign_in(visit.database, person))
 
 
 def _profile(form: Posted, visit: Visit) -> people.PersonProfile:
-    """Return what someone tells about themselves; places and languages in English or the language of the page."""
-    known = known_names(visit.locale)
-    several = {
-        name: [
-            known.get(part.strip().casefold(), part[:100])
-            for value in form.values.get(name, ())[:20]
-            for part in re.split("[,،、，;؛]", value[:2000])
-        ]
-        for name in ("nationality", "home", "languages")
-    }
+    """Return what someone tells about themselves: countries, cities and languages, in any language and script.
+
+    What is not known, and a city whose country is, is kept as it was typed.
+    """
+    several: dict[str, list[str]] = {"nationality": [], "home": [], "languages": []}
+    typed: dict[str, list[str]] = {}
+    for name, codes in several.items():
+        for value in form.values.get(name, ())[:20]:
+            for part in re.split("[,،、，;؛\n]", value[:2000]):
+                written = clean(part)[:100]
+                if code := find_name(written, visit.locale, is_language=name == "languages"):
+                    codes.append(code)
+                    if name != "languages" and written not in (code, region_name(code), region_in(code, visit.locale)):
+                        typed.setdefault(f"{name}{AS_WRITTEN}", []).append(written)
+                elif written:
+                    typed.setdefault(name, []).append(written)
     locale = form.get("locale") if form.get("locale") in list_locales() else visit.locale
-    return people.read_profile(form.get("name"), form.get("email"), locale=locale, **several)
+    return people.read_profile(form.get("name"), form.get("email"), locale=locale, typed=typed, **several)
 
 
 @router.get("/health")
@@ -98,9 +118,12 @@ def login(visit: AnyVisit) -> Response:
 def log_in(visit: AnyVisit, form: Form) -> Response:
     """Sign in; an account that somebody guesses at is closed for a while, whether it exists or not."""
     email = form.get("email").strip().lower()
-    visit.limit("account", email)
+    visit.limit("account", email or form.get("code")[:20])
     try:
-        person = check_password(visit.database, email, form.get("password"))
+        if form.get("code"):
+            person = identity.find_by_code(visit.database, form.get("code"))
+        else:
+            person = check_password(visit.database, email, form.get("password"))
     except Refused as error:
         return visit.page("login.html", code=422, problem=error.args[0])
     return visit.keep(visit.go("/"), people.sign_in(visit.database, person))
@@ -130,7 +153,24 @@ def language(visit: AnyVisit, form: Form) -> Response:
 @router.get("/me")
 def profile(visit: SignedIn) -> Response:
     """Show one's profile, password and data."""
-    return visit.page("profile.html", problem="")
+    return visit.page("profile.html", problem="", code_to_keep="")
+
+
+@router.post("/me/code", dependencies=[limited("write")])
+def new_code(visit: SignedIn, _form: Form) -> Response:
+    """Show a code by which one comes back without a password, once."""
+    assert visit.account is not None
+    code = identity.make_code(visit.database, visit.account.id)
+    return visit.page("profile.html", problem="", code_to_keep=code)
+
+
+@router.get("/me/data.json")
+def own_data(visit: SignedIn) -> Response:
+    """Send everything that is kept about oneself, as a file."""
+    assert visit.account is not None
+    data = json.dumps(identity.collect_data(visit.database, visit.account.id), ensure_ascii=False, indent=1)
+    headers = {"Content-Disposition": 'attachment; filename="my-data.json"'}
+    return Response(data.encode(), media_type="application/json; charset=utf-8", headers=headers)
 
 
 @router.post("/me")
@@ -140,7 +180,7 @@ def change(visit: SignedIn, form: Form) -> Response:
     try:
         people.change_profile(visit.database, visit.account.id, _profile(form, visit))
     except InputError as error:
-        return visit.page("profile.html", code=422, problem=error.args[0])
+        return visit.page("profile.html", code=422, problem=error.args[0], given=form.lists, code_to_keep="")
     return visit.go("/me")
 
 
@@ -152,7 +192,7 @@ def password(visit: SignedIn, form: Form) -> Response:
     try:
         set_password(visit.database, visit.account.id, form.get("password"), form.get("old"))
     except InputError as error:
-        return visit.page("profile.html", code=422, problem=error.args[0])
+        return visit.page("profile.html", code=422, problem=error.args[0], code_to_keep="")
     return visit.keep(visit.go("/me"), people.sign_in(visit.database, visit.account.id))
 
 
@@ -163,5 +203,5 @@ def delete(visit: SignedIn, form: Form) -> Response:
     if form.get("sure") != "yes":
         return visit.go("/me")
     campaigns = list_campaigns_of(visit.database, visit.account.id)
-    people.withdraw_person(visit.database, campaigns, visit.account.id)
+    identity.withdraw_person(visit.database, campaigns, visit.account.id)
     return visit.go("/login")

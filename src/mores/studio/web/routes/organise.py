@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 
 from mores.studio.data.card import write_method
 from mores.studio.data.snapshot import read_snapshot
+from mores.studio.data.tables import to_csv
 from mores.studio.records import ItemStatus
 from mores.studio.store import queries
 from mores.studio.store.people import log_action
@@ -74,6 +75,23 @@ def items(place: Organising, shown: Annotated[queries.ItemFilter, Query()]) -> R
     start = min(max(shown.start, 0), FURTHEST)
     lines = queries.list_items(place.database, place.campaign, shown, start)
     return place.page("items.html", lines=lines, **shown.model_dump() | {"start": start})
+
+
+@router.get("/messages")
+def messages(place: Organising, start: int = 0) -> Response:
+    """Show what people wrote to the organiser beside their answers."""
+    start = min(max(start, 0), FURTHEST)
+    found = queries.list_messages(place.database, place.campaign, start)
+    return place.page("messages.html", messages=found, start=start, page=queries.PAGE)
+
+
+@router.get("/messages.csv")
+def all_messages(place: Organising) -> Response:
+    """Send everything that people wrote to the organiser, with names."""
+    rows = [message._asdict() for message in queries.list_messages(place.database, place.campaign, limit=None)]
+    table = to_csv([{**row, "at": row["at"].isoformat()} for row in rows], ())
+    log_action(place.database, place.person.id, "exported messages", "", place.campaign.id)
+    return place.download(table, f"{place.campaign.id}-messages.csv", "text/csv; charset=utf-8")
 
 
 @router.get("/audit")

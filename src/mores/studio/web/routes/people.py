@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from mores.studio.data.tables import time_rows, to_csv
 from mores.studio.figures import PersonFigures
 from mores.studio.records import Role
+from mores.studio.store.identity import Settled, list_alike, settle_alike
 from mores.studio.store.people import (
     Member,
     change_member,
@@ -40,12 +41,15 @@ def people(place: Organising) -> Response:
 
 def _people(place: Place, token: str = "") -> Response:
     database, campaign, link = place.database, place.campaign, _address(place, token)
+    members = list_members(database, campaign)
     return place.page(
         "people.html",
-        members=list_members(database, campaign),
+        members=members,
+        names={member.person.id: member.name for member in members},
         figures=read_figures(database, campaign).people,
         nothing=NOTHING_DONE,
         invitations=open_invitations(database, campaign),
+        alike=list_alike(database, campaign),
         link=link,
         qr=_draw(link),
     )
@@ -146,6 +150,14 @@ def release_author(member: Someone, place: Organising, _form: Form) -> Response:
     released = member.person.id
     change_member(place.database, place.campaign, released, released=True)
     log_action(place.database, place.person.id, "let an author go on after the pilot", released, place.campaign.id)
+    return place.go("/people")
+
+
+@router.post("/people/{person}/alike", dependencies=[limited("write")])
+def settle(member: Someone, place: Organising, form: Form) -> Response:
+    """Say whether two accounts that look alike are the same person's."""
+    settled: Settled = "same" if form.get("settled") == "same" else "different"
+    settle_alike(place.database, place.campaign, member.person.id, form.get("other"), settled, place.person.id)
     return place.go("/people")
 
 

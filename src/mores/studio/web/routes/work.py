@@ -14,11 +14,11 @@ from mores.studio import workflow, writing
 from mores.studio.form import FormError, StudioForm, as_seen, clean, read_form
 from mores.studio.phrase import Phrase
 from mores.studio.practice import QualificationTest
-from mores.studio.records import CampaignItem, Content, ItemStatus
-from mores.studio.store.items import find_item, list_held, now, read_events
+from mores.studio.records import CampaignItem, Content, EventKind, ItemStatus
+from mores.studio.store.items import find_done, find_item, list_held, now, read_events
 from mores.studio.store.people import change_member, read_draft, save_draft
 from mores.studio.store.queries import find_inspiration, list_items_by, sum_seconds
-from mores.studio.store.work import count_votes, take_next
+from mores.studio.store.work import CANDIDATES, count_votes, count_work, take_next
 from mores.studio.timeline import Earlier, join_forms, list_earlier, list_values
 from mores.studio.web.visit import FURTHEST, Form, Joined, Place, Posted, Working, limited
 
@@ -54,6 +54,8 @@ def start(place: Working) -> Response:
         mine=list_items_by(database, campaign, person),
         answered=count_votes(database, campaign, person),
         seconds=sum_seconds(database, campaign, person),
+        left=count_work(database, campaign, person),
+        most=CANDIDATES,
         writes=workflow.may(campaign.flow, None, person, workflow.Create) is None,
         judges=any(stage.role in person.roles and workflow.is_judged(stage) for stage in campaign.flow.stages),
         test=QualificationTest.read(campaign.settings, place.member.test),
@@ -104,7 +106,8 @@ def create(place: Working, form: Form) -> Response:
     where = writing.check_place(
         place.campaign, place.person, blank, form.get("region"), form.get("language"), workflow.Create
     )
-    item = place.perform(workflow.Create(token_hex(6), content, *where), "", form.key)
+    since = place.visit.read_time(form.get("opened"))
+    item = place.perform(workflow.Create(token_hex(6), content, *where, since=since), "", form.key)
     save_draft(place.database, place.campaign, place.person.id, NEW, {})
     return _then(place, item, content, where, form)
 
@@ -129,6 +132,8 @@ def show(item: str, place: Working) -> Response:
 def save(item: str, place: Working, form: Form) -> Response:
     """Keep one's changes, ask the model, or send the item on."""
     shown, then = _find(place, item), form.get("then")
+    if any(find_done(place.database, place.campaign, place.person, form.key + end) for end in ("", ".submit", ".ask")):
+        return place.go(f"/items/{item}")
     if reason := workflow.may(place.campaign.flow, shown, place.person, workflow.Revise):
         raise workflow.Refused(reason)
     try:
@@ -169,8 +174,10 @@ def _then(place: Place, item: CampaignItem, content: Content, where: tuple[str, 
 
 @router.post("/items/{item}/vote", dependencies=[limited("write")])
 def vote(item: str, place: Working, form: Form) -> Response:
-    """Answer the stage's form."""
+    """Answer the stage's form; what was sent before is answered as it was then."""
     shown = _find(place, item)
+    if kind := find_done(place.database, place.campaign, place.person, form.key):
+        return place.go(f"/items/{item}" if kind is EventKind.STEPPED else f"?done={item}")
     if reason := workflow.may(place.campaign.flow, shown, place.person, workflow.Cast):
         raise workflow.Refused(reason)
     whole = as_seen(place.campaign.flow.stage(shown.stage).form(shown), item, place.person.id)
@@ -181,10 +188,14 @@ def vote(item: str, place: Working, form: Form) -> Response:
         answer = read_form(whole.select_step(step), form.values)
     except FormError as error:
         return _judge(place, shown, error.problems, form)
-    seconds, comment = form.number("seconds"), clean(form.get("comment"))[:2000]
+    comment = clean(form.get("comment"))[:2000]
+    known = [hold.taken for hold in shown.holds if hold.person == place.person.id]
+    known += [vote.taken for vote in shown.votes_at(shown.stage) if vote.person == place.person.id]
+    span = max((now() - taken).total_seconds() for taken in [*filter(None, known), now()])
+    seconds, offline = (round(min(max(form.number(name), 0), span), 1) for name in ("seconds", "offline"))
     last = step == whole.steps
     action = (
-        workflow.Cast(answer, seconds, comment, whole.blocks)
+        workflow.Cast(answer, seconds, comment, whole.blocks, offline)
         if last
         else workflow.Step(step, answer, seconds, whole.blocks)
     )
@@ -261,7 +272,11 @@ def _judge(place: Place, item: CampaignItem, problems: Content, form: Posted | N
     values = _values(place, item, form, fields.values | mine)
     step = workflow.find_step(fields, item, place.person)
     shown = fields.select_step(step)
-    return _item_page(place, "judge.html", item, fields, form=shown, step=step, values=values, problems=problems)
+    answered, left = (count(place.database, place.campaign, place.person) for count in (count_votes, count_work))
+    held = len(list_held(place.database, place.campaign, place.person))
+    turn = (answered + (not mine), f"{answered + held + left:,}{'+' if left == CANDIDATES else ''}")
+    about = {"form": shown, "step": step, "turn": turn}
+    return _item_page(place, "judge.html", item, fields, values=values, problems=problems, **about)
 
 
 def _values(place: Place, item: CampaignItem, form: Posted | None, kept: Content) -> Content:

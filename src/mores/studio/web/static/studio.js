@@ -163,17 +163,25 @@ async function send(form, button, kept) {
   const body = new URLSearchParams(new FormData(form, button)).toString();
   const path = new URL(form.action).pathname;
   for (const each of form.querySelectorAll("button")) each.disabled = true;
-  try {
-    const answer = await post(path, body);
-    if (answer.ok) {
-      localStorage.removeItem(kept);
-      location.href = (await answer.json()).go;
-      return;
-    }
-  } catch {
+  let answer;
+  for (const pause of [0, 1000, 3000]) { // a lost reply is asked for again
+    await new Promise((go) => { setTimeout(go, pause); });
+    try {
+      answer = await post(path, body);
+      if (answer.ok) {
+        const { go } = await answer.json();
+        localStorage.removeItem(kept);
+        location.href = go;
+        return;
+      }
+      break;
+    } catch { answer = undefined; }
+    if (!navigator.onLine) break;
+  }
+  if (!answer || answer.status === 401) {
     queue([...waiting(), { path, body, at: Date.now() }]);
     localStorage.removeItem(kept);
-    tell(document.body.dataset.later);
+    show(answer ? document.body.dataset.ended : "");
     return;
   }
   for (const each of form.querySelectorAll("button")) each.disabled = false;
@@ -191,12 +199,19 @@ function queue(entries) { localStorage.setItem(line, JSON.stringify(entries)); }
 
 async function flush() {
   for (const entry of waiting()) {
-    let answer;
-    try { answer = await post(entry.path, entry.body); } catch { return; }
-    if (answer.status === 401 || answer.status === 429 || answer.status >= 500) return;
+    let answer, reply;
+    const offline = Math.round((Date.now() - entry.at) / 1000);
+    try {
+      answer = await post(entry.path, `${entry.body}&offline=${offline}`);
+      reply = answer.ok ? await answer.json() : null;
+    } catch { return show(); }
+    if (answer.status === 401) return show(document.body.dataset.ended);
+    if (answer.status === 429 || answer.status >= 500) return show();
     queue(waiting().filter((other) => other.at !== entry.at));
-    if (answer.ok) tell(document.body.dataset.sent);
-    else {
+    if (reply) {
+      show(document.body.dataset.sent);
+      if (document.querySelector(`form[data-draft][action$="${entry.path}"]`)) location.href = reply.go;
+    } else {
       const { error } = await answer.json().catch(() => ({ error: "" }));
       const lost = [...new URLSearchParams(entry.body)].filter(([name]) => !["csrf", "key", "seconds", "step"].includes(name));
       tell(`${document.body.dataset.refused} ${error ?? ""}`, lost.map(([, value]) => value).join("\n"));
@@ -217,15 +232,18 @@ function tell(message, text = "") {
   document.getElementById("main").prepend(notice);
 }
 
-// The line: say when it is gone, and send what waits when it is back.
-const offline = document.getElementById("offline");
-const show = () => {
-  offline.hidden = navigator.onLine;
-  if (navigator.onLine && person && waiting().length) flush();
-};
-addEventListener("online", show);
-addEventListener("offline", show);
+// One line about the connection: it is gone, so much waits on this device, or all of it is sent.
+function show(text = "") {
+  const { offline, later } = document.body.dataset;
+  const count = person ? waiting().length : 0;
+  const line = document.getElementById("offline");
+  line.textContent = text || (count ? `${later} ${count}` : navigator.onLine ? "" : offline);
+  line.hidden = !line.textContent;
+}
+addEventListener("online", () => { show(); if (person) flush(); });
+addEventListener("offline", () => show());
 show();
+if (person && navigator.onLine && waiting().length) flush();
 setInterval(() => { if (person && waiting().length) flush(); }, 20000);
 
 // Pages that were open can be read again without a line; signing out forgets them.
