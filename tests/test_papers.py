@@ -1,4 +1,4 @@
-"""The pages about papers leave nothing out: every table and figure has a row, no cell is empty, every command exists."""
+"""The pages about papers leave nothing out: each table and figure has a row, no cell is empty, every command exists."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ OTHERS = {
         "Main results", "Question types", "Regional differences", "Heuristic baseline", "Key findings",
     ),
     "culturall": (
-        *(f"Appendix A.2.{task}" for task in range(1, 5)), *(f"Section 2.{stage}" for stage in range(1, 6)), "Section 4.4",
+        *(f"Appendix A.2.{task}" for task in range(1, 5)),
+        *(f"Section 2.{part}" for part in range(1, 6)), "Section 4.4",
     ),
     "excam": ("Equation 1", "Section 3", "Section 5", "Appendix B", "Appendix E", "Limitations"),
     "msqa": ("Equation 1", "Section 3.1", "Section 3.2", "Section 3.3", "Appendix A", "Appendix C", "Appendix D"),

@@ -61,7 +61,7 @@ def test_every_setting_is_an_option_or_an_argument_of_its_command(table: str, pa
         group = find_command("diagnose")
         assert isinstance(group, click.Group)
         offered = {parameter.name for each in group.commands.values() for parameter in each.params}
-        wanted -= {"by_logprob", "judge_failures"}
+        wanted -= {"by_logprob", "judge_failures", "judge_protocol"}
     assert wanted <= offered
 
 
@@ -261,7 +261,7 @@ def test_a_key_goes_to_its_own_server_alone(study: Path, monkeypatch: pytest.Mon
         ('[models.x]\nmodel = "fake:clean"\nheat = 1', "unknown setting heat"),
         ('[models.x]\nmodel = "fake:clean"\nfacts = { provder = "X" }', r"facts: unknown setting provder; did"),
         ('[models.x]\nmodel = "fake:clean"\nfacts = { open = "yes" }', r"facts open: 'yes'; expected true or false"),
-        ('[models.x]\nmodel = "fake:clean"\nreasoning_effort = "low"', "a model of kind 'fake' takes no reasoning_effort"),
+        ('[models.x]\nmodel = "fake:clean"\nweb_search = true', "a model of kind 'fake' takes no web_search_options"),
     ],
 )  # fmt: skip
 def test_a_wrong_file_is_named_with_the_fix(text: str, message: str, tmp_path: Path) -> None:

@@ -70,11 +70,17 @@ def test_a_list_of_ones_own(tmp_path: Path) -> None:
 
 def test_topics_of_a_region_are_shares_with_intervals() -> None:
     """Seven of Italy's eighteen questions are about food: 38.9%, as the paper has it."""
-    items = [Item(id=f"it{n}.{k}", prompt="?", region="IT", metadata={"unit": f"it{n}"}) for n in range(19) for k in (0, 1)]
+    items = [
+        Item(id=f"it{n}.{k}", prompt="?", region="IT", metadata={"unit": f"it{n}"}) for n in range(19) for k in (0, 1)
+    ]
     items += [Item(id="il0", prompt="?", region="IL-TA", metadata={"unit": "il0"}), Item(id="none", prompt="?")]
     failed = QuestionLabels(id="it18", failure=Failure(kind=FailureKind.PARSE, reason="?"))
     labels = [QuestionLabels(id=f"it{n}", labels={"topic": "Food" if n < 7 else "Law"}) for n in range(18)]
-    labels += [failed, QuestionLabels(id="il0", labels={"topic": "Faith"}), QuestionLabels(id="none", labels={"topic": "Law"})]
+    labels += [
+        failed,
+        QuestionLabels(id="il0", labels={"topic": "Faith"}),
+        QuestionLabels(id="none", labels={"topic": "Law"}),
+    ]
     israel, italy = count_regions(EASY, items, labels)
     assert (israel.region, list(israel.shares)) == ("IL", ["Faith"])
     assert (italy.region, list(italy.shares)) == ("IT", ["Law", "Food"])

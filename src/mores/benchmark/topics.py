@@ -1,7 +1,7 @@
 """Topics of questions, named by a model: `mores topics culturalbench-easy --model openai:NAME`.
 
-A run has `topics.jsonl`, one `QuestionLabels` per line, which `mores bench --labels RUN` reads, and `regions.jsonl`, one
-`RegionTopics` per line: what people of each region ask about.
+A run has `topics.jsonl`, one `QuestionLabels` per line, which `mores bench --labels RUN` reads, and `regions.jsonl`,
+one `RegionTopics` per line: what people of each region ask about.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class RegionTopics(Record):
 
     region: str
     shares: dict[str, Result]
-    """Of the questions with a topic, the largest share first, and only topics that occur; those without are unscored."""
+    """Of the questions with a topic, the largest first, and only topics that occur; those without are unscored."""
 
 
 class TopicsRun(Run):

@@ -216,6 +216,8 @@ class CampaignKind(Generic[S]):
     """Settings that name files of the server, and what they name: organisers cannot set them in the browser."""
     method: Callable[[S, Iterable[CampaignItem]], str] | None = None
     """A paragraph for the Method section of a paper; a general one where there is none."""
+    topic: Callable[[CampaignItem], str] | None = None
+    """The topic of an item, where items have one: the data card says what each region writes about."""
     skilled: Callable[[S], bool] = lambda _settings: False
     """Whether its rules use how often people are correct (`Vote.skill`), which is then learned as votes come in."""
     words: Mapping[str, str] = field(default_factory=dict)

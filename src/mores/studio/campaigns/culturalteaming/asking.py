@@ -1,4 +1,4 @@
-"""What the AI is asked in CulturalTeaming: to draft a question, to answer one (the duel), and for hints to make it harder.
+"""What the AI is asked in CulturalTeaming: to draft a question, to answer one (the duel), and to hint at a harder one.
 
 What people wrote stands in a fence with a mark that occurs nowhere in it, so that it cannot be closed from within.
 """
@@ -96,7 +96,9 @@ def ask_hints(item: CampaignItem, ask: Ask, _settings: CampaignSettings) -> Requ
     lines.append(f"Correct: {', '.join(ask.data.get('correct', ()))}")
     if played and played.answer:
         same = played.data == ask.data
-        lines.append(f"The AI's answer{'' if same else ' to an earlier version'}: {', '.join(played.answer['letters'])}")
+        lines.append(
+            f"The AI's answer{'' if same else ' to an earlier version'}: {', '.join(played.answer['letters'])}"
+        )
     text = _prompt("hints", item, "\n".join(lines))
     return Request((Message("user", text),), max_tokens=400, logprobs=False, schema=Hints.model_json_schema())
 
