@@ -105,8 +105,7 @@ INTENDED = {
     "from mores.bench import": "from mores.benchmark import",
     "log odds of a higher rating, with 95% intervals": "log odds of a higher rating",
     "measured items are challenging.": "measured items are challenging; 1 more could not be measured.",
-    "| Easy: solved in more than 3 of 5 runs": "| what the inspector called it, if anything. Otherwise Easy: solved in more "
-    "than 3 of 5 runs",
+    "| `tier` | Easy: solved": "| `tier` | what the inspector called it, if anything. Otherwise Easy: solved",
 }
 """What is written differently since 0.2.0, as the changelog says."""
 
@@ -304,6 +303,9 @@ def test_the_studio_exports_the_same(version: Path, tmp_path: Path) -> None:
         out = tmp_path / "exports" / before.parent.name / before.name
         done = home.call(*studio, "export", before.parent.name, str(out), "--format", before.name)
         assert done.returncode == 0, done.stderr
+        for card in out.glob("README.md"):  # since then, it has the topics of each region
+            topics = r"\| region \| accepted \| most frequent topics \|\n(\|.*\n)+\n"
+            card.write_text(re.sub(topics, "", card.read_text("utf-8")), "utf-8")
         files = [file.relative_to(before) for file in before.rglob("*") if file.is_file()]
         changed = {str(file): compare(before / file, out / file, version, home.folder) for file in files}
         assert {file: lines for file, lines in changed.items() if lines} == {}, out

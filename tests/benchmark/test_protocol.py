@@ -141,8 +141,8 @@ def test_a_benchmark_and_a_check_of_judges_take_it(mores: Run, home: Path, clone
     assert (protocol.agreement.value, protocol.agreement.n) == (0.0, 25)
     assert protocol.known.value == pytest.approx(0.2), "one of five answers is a refusal"
     assert "MSQA’s protocol: the same grade for 0.0%" in done.stdout
-    refused = mores(
-        "bench", "culturall", "--model", "fake:clean", "--judge", "fake:clean", "--judge-protocol", str(clone)
-    )
+    several = ("bench", "msqa", "culturall", "--model", "fake:clean", "--judge", "fake:judge.jsonl", "--out", "other")
+    refused = mores(*several, *given)
     assert refused.returncode == 2
-    assert "culturall is not graded as MSQA is" in refused.stderr or "--data" in refused.stderr
+    assert "culturall is not graded as MSQA is" in refused.stderr
+    assert not (home / "other").exists(), "before anything is asked"

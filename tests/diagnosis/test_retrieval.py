@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from string import ascii_uppercase
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -219,7 +220,7 @@ def test_runs_that_cannot_be_compared_are_refused(folders: tuple[Path, Path], tm
 
 @pytest.mark.parametrize("sampling", [{}, {"temperature": 0.2}])
 def test_a_provider_that_searches_by_itself_is_a_search_without_results(
-    tmp_path: Path, sampling: dict[str, float]
+    tmp_path: Path, sampling: dict[str, Any]
 ) -> None:
     """Two configurations of one model, the second with its provider's web search."""
     items = [Item(id=f"q{n}", prompt=f"Town {n}?", target=("x",)) for n in range(12)]
@@ -227,7 +228,8 @@ def test_a_provider_that_searches_by_itself_is_a_search_without_results(
     folders = []
     for name, searches in {"plain": False, "searching": True}.items():
         configuration = ModelConfiguration(model="openai:x", web_search=searches, **sampling)
-        folder = make_run(tmp_path / name, items, lambda _, good=searches: "x" if good else "y", name=name)
+        answer: Callable[[str], str] = (lambda _: "x") if searches else (lambda _: "y")
+        folder = make_run(tmp_path / name, items, answer, name=name)
         made = open_run(folder, BENCH).result
         identity = ConfiguredModel(name, model, sampling, configuration).identity
         assert ("web_search_options" in identity) == searches
