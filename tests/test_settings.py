@@ -61,7 +61,7 @@ def test_every_setting_is_an_option_or_an_argument_of_its_command(table: str, pa
         group = find_command("diagnose")
         assert isinstance(group, click.Group)
         offered = {parameter.name for each in group.commands.values() for parameter in each.params}
-        wanted -= {"by_logprob", "judge_failures"}
+        wanted -= {"by_logprob", "judge_failures", "judge_protocol"}
     assert wanted <= offered
 
 
@@ -180,8 +180,7 @@ def test_a_named_model_sends_what_its_table_says(study: Path, monkeypatch: pytes
     assert asker.model.identity.startswith("openai:tiny@http://127.0.0.1:9/v1{")
     inner: OpenAIModel = vars(asker.model)["_model"]
     body = inner.body(Request((Message("user", "hi"),)))
-    assert {name: body[name] for name in ("top_k", "reasoning_effort", "thinking", "web_search_options", "safe")} == {
-        "top_k": 40,
+    assert {name: body[name] for name in ("reasoning_effort", "thinking", "web_search_options", "safe")} == {
         "reasoning_effort": "high",
         "thinking": {"type": "enabled", "budget_tokens": 512},
         "web_search_options": {},
@@ -219,7 +218,8 @@ async def sent(model: Model) -> Request:
 def test_every_request_to_a_named_model_has_its_sampling(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAREFUL_KEY", "k-1")
     request = asyncio.run(sent(open_asker("careful", config=study, store=None).model))
-    assert (request.temperature, request.top_p, request.seed) == (0.2, 0.9, 0)
+    assert (request.temperature, request.top_p, request.top_k, request.seed) == (0.2, 0.9, 40, 0)
+    assert OpenAIModel("tiny", "http://127.0.0.1:9/v1").body(request)["top_k"] == 40
 
 
 def test_renaming_a_configuration_changes_no_identity(study: Path, tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_a_key_goes_to_its_own_server_alone(study: Path, monkeypatch: pytest.Mon
         ('[models.x]\nmodel = "fake:clean"\nheat = 1', "unknown setting heat"),
         ('[models.x]\nmodel = "fake:clean"\nfacts = { provder = "X" }', r"facts: unknown setting provder; did"),
         ('[models.x]\nmodel = "fake:clean"\nfacts = { open = "yes" }', r"facts open: 'yes'; expected true or false"),
-        ('[models.x]\nmodel = "fake:clean"\ntop_k = 3', "a model of kind 'fake' takes no top_k"),
+        ('[models.x]\nmodel = "fake:clean"\nweb_search = true', "a model of kind 'fake' takes no web_search_options"),
     ],
 )  # fmt: skip
 def test_a_wrong_file_is_named_with_the_fix(text: str, message: str, tmp_path: Path) -> None:

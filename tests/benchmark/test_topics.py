@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mores.benchmark import benchmark
-from mores.benchmark.labels import read_topics
-from mores.benchmark.topics import read_topic, topic_jobs
+from mores.benchmark.labels import QuestionLabels, read_topics
+from mores.benchmark.topics import count_regions, read_topic, topic_jobs
 from mores.engine import Answer, Job
 from mores.errors import InputError
 from mores.models import Completion, Request
@@ -66,3 +66,26 @@ def test_a_list_of_ones_own(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(InputError, match="expected"):
             read_topics(path)
+
+
+def test_topics_of_a_region_are_shares_with_intervals() -> None:
+    """Seven of Italy's eighteen questions are about food: 38.9%, as the paper has it."""
+    items = [
+        Item(id=f"it{n}.{k}", prompt="?", region="IT", metadata={"unit": f"it{n}"}) for n in range(19) for k in (0, 1)
+    ]
+    items += [Item(id="il0", prompt="?", region="IL-TA", metadata={"unit": "il0"}), Item(id="none", prompt="?")]
+    failed = QuestionLabels(id="it18", failure=Failure(kind=FailureKind.PARSE, reason="?"))
+    labels = [QuestionLabels(id=f"it{n}", labels={"topic": "Food" if n < 7 else "Law"}) for n in range(18)]
+    labels += [
+        failed,
+        QuestionLabels(id="il0", labels={"topic": "Faith"}),
+        QuestionLabels(id="none", labels={"topic": "Law"}),
+    ]
+    israel, italy = count_regions(EASY, items, labels)
+    assert (israel.region, list(israel.shares)) == ("IL", ["Faith"])
+    assert (italy.region, list(italy.shares)) == ("IT", ["Law", "Food"])
+    food = italy.shares["Food"]
+    assert (round(food.value or 0, 3), food.n, food.unscored) == (0.389, 18, 1)
+    assert food.low is not None
+    assert food.high is not None
+    assert food.low < 0.2 < 0.6 < food.high, "a share of 18 questions is rough"

@@ -318,6 +318,9 @@ def test_topics_are_a_run(mores: Run, home: Path, data: Path) -> None:
     page = (home / "page.html").read_text()
     assert page == (home / "topics" / "topics.html").read_text()
     assert "no topic in " in page
+    assert "Topics by region" in page
+    assert {region.region for region in run.regions()} <= {item.region for item in questions}
+    assert "Most frequent topic by region" in done.stdout
     (home / "two.toml").write_text('"Food" = "dishes"\n"Law" = "rules"\n')
     assert "so this one is in topics-2" in mores(*arguments, "--topics", "two.toml").stderr
     refused = mores(*arguments, "--topics", "two.toml", "--out", "topics")

@@ -64,6 +64,35 @@ def test_a_benchmark_is_explained(mores: Run, name: str) -> None:
         assert words in done.stdout
     [printed] = json.loads(mores("bench", "info", name, "--json").stdout)
     assert any(text.strip() for text in printed["prompts"].values())
+    assert printed["paper"] != printed["homepage"], "a citation"
+    assert "questions" not in printed, "no data are named"
+
+
+def test_questions_are_counted_by_language_topic_and_region(mores: Run, home: Path) -> None:
+    rows = [
+        ("zh", "cn", "Food", 12), ("zh", "cn", "Food", 3), ("zh", "hk", "Law", 0), ("ja", "jp", "Law", 15),
+    ]  # fmt: skip
+    fields = dict.fromkeys(("scenario", "question", "answer", "explanation"), "x")
+    fields |= {f"english_{name}": "x" for name in fields}
+    lines = [
+        json.dumps(
+            {"language": language, "region": region, "topic": topic, "eval_sum": solved} | fields | {"question": str(n)}
+        )
+        for n, (language, region, topic, solved) in enumerate(rows)
+    ]
+    (home / "data" / "culturall").mkdir(parents=True)
+    (home / "data" / "culturall" / "annotated_data.jsonl").write_text("\n".join([*lines, '{"language": "zh"}']))
+    done = mores("bench", "info", "culturall", "--data", "data")
+    assert "Lin et al., 2026. CulturALL" in done.stdout
+    assert "arXiv:2604.19262" in done.stdout
+    assert "by language: Chinese 3; Japanese 1" in done.stdout
+    assert "left out 1 bad row" in done.stderr
+    [printed] = json.loads(mores("bench", "info", "culturall", "--data", "data", "--json").stdout)
+    assert printed["questions"] == 4
+    assert printed["by topic"] == {"Food": 2, "Law": 2}
+    assert printed["by region"] == {"China": 2, "Hong Kong": 1, "Japan": 1}
+    assert printed["by tier"] == {"Hard": 2, "Easy": 1}
+    assert printed["by language, tier"] == {"Chinese, Hard": 2, "Chinese, Easy": 1}
 
 
 def test_a_dry_run_counts_calls_and_cost_and_asks_nothing(mores: Run, home: Path) -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from string import ascii_uppercase
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -24,6 +25,7 @@ from mores.diagnosis.change import Matrix, change_of
 from mores.diagnosis.evidence import (
     JUDGED,
     NAMES,
+    PROVIDER,
     EvidenceJudge,
     EvidenceRuns,
     Gathered,
@@ -40,10 +42,14 @@ from mores.diagnosis.paired import AskedQuestion, QuestionPair, open_run, pair_u
 from mores.diagnosis.retrieval import Fault, RetrievalResult, cut_bands, diagnose_retrieval, fault_of, paragraph
 from mores.engine import Asker, Store
 from mores.errors import ConfigError, InputError
+from mores.models.base import Completion
+from mores.models.configured import ConfiguredModel
+from mores.models.fake import FakeModel
 from mores.search.base import Evidence, Found, Query
+from mores.settings.files import ModelConfiguration
 from mores.stats.explanations import match_answer
-from mores.types import Failure, FailureKind, Item
-from tests.diagnosis.runs import BENCH, GARBLED, SEARCH_FOUND, UNSURE, Scripted, make_run
+from mores.types import Failure, FailureKind, Item, Signature
+from tests.diagnosis.runs import BENCH, GARBLED, SEARCH_FOUND, UNSURE, Scripted, finish, make_run
 
 HOW_MANY = {
     "kept": 10,  # right without and with; the answer is found
@@ -210,6 +216,38 @@ def test_runs_that_cannot_be_compared_are_refused(folders: tuple[Path, Path], tm
     assert "model is fake:another" in open_runs(other, folders[1], benchmark=BENCH, force=True).notes[0]
     with pytest.raises(InputError, match=r"there is no run\.json"):
         open_runs(tmp_path, folders[1], benchmark=BENCH)
+
+
+@pytest.mark.parametrize("sampling", [{}, {"temperature": 0.2}])
+def test_a_provider_that_searches_by_itself_is_a_search_without_results(
+    tmp_path: Path, sampling: dict[str, Any]
+) -> None:
+    """Two configurations of one model, the second with its provider's web search."""
+    items = [Item(id=f"q{n}", prompt=f"Town {n}?", target=("x",)) for n in range(12)]
+    model = FakeModel("x", lambda _: Completion(""))
+    folders = []
+    for name, searches in {"plain": False, "searching": True}.items():
+        configuration = ModelConfiguration(model="openai:x", web_search=searches, **sampling)
+        answer: Callable[[str], str] = (lambda _: "x") if searches else (lambda _: "y")
+        folder = make_run(tmp_path / name, items, answer, name=name)
+        made = open_run(folder, BENCH).result
+        identity = ConfiguredModel(name, model, sampling, configuration).identity
+        assert ("web_search_options" in identity) == searches
+        signature = Signature({**made.signature, "model": identity})
+        folders.append(finish(folder, made.model_copy(update={"signature": signature})))
+    runs = open_runs(*reversed(folders), benchmark=BENCH)
+    result = diagnose_retrieval(runs, runs.seen())
+    assert (result.search, result.model) == (PROVIDER, "fake:searching")
+    assert result.figures["gain"].value == 1.0
+    assert result.figures["found"].value is None, "nobody knows what it found"
+    assert "results" not in result.by
+    turned = open_runs(*folders, benchmark=BENCH)
+    pairs = [QuestionPair(first=pair.second, second=pair.first) for pair in turned.pairs]
+    wrong = diagnose_retrieval(replace(turned, pairs=pairs), turned.seen())
+    assert {case.why for case in wrong.cases} == {"it was correct without evidence"}
+    assert "nobody can say whether the search or the model failed" in paragraph(wrong)
+    with pytest.raises(ConfigError, match="neither was asked with evidence"):
+        open_runs(folders[0], folders[0], benchmark=BENCH)
 
 
 def test_evidence_that_lacks_a_question_is_an_error(runs: EvidenceRuns) -> None:
@@ -500,6 +538,8 @@ def test_what_a_rule_cannot_tell_is_undecided() -> None:
         (2, False, True, False, Fault.NOT_USED),
         (2, False, True, None, Fault.NOT_USED),
         (2, False, False, None, Fault.NOT_FOUND),
+        (0, False, None, None, Fault.UNDECIDED),  # a provider's own search
+        (0, True, None, None, Fault.USED_WRONGLY),
     ],
 )
 def test_faults(results: int, was_correct: bool, contained: bool, taken: bool | None, fault: Fault) -> None:

@@ -35,6 +35,7 @@ FIELDS = st.fixed_dictionaries(
         "schema": st.sampled_from([None, {"type": "string"}]),
         "alternatives": st.integers(0, 2),
         "grammar": st.sampled_from([None, "start: /a/", "start: /b/"]),
+        "top_k": st.sampled_from([None, 1, 2]),
     },
 )
 

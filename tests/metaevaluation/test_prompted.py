@@ -19,6 +19,7 @@ from mores.metaevaluation.scorers import ASKED, MetricScorer, read_judgements, s
 from mores.metric import Metric, Settings, open_metric
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel
+from mores.settings.files import ModelConfiguration, read_settings_file
 from mores.types import Failure, FailureKind, Judgement, Sample
 
 SAMPLE = Sample(id="s", instruction="What do {Text} Germans eat?", text="Only {Instruction} Schnitzel.")
@@ -334,3 +335,19 @@ def test_files_that_are_not_judgements(tmp_path: Path, lines: str, words: str) -
     (tmp_path / "f.jsonl").write_text(lines)
     with pytest.raises(InputError, match=words):
         read_judgements(tmp_path / "f.jsonl")
+
+
+TABLE_6 = {
+    "ds-r1-14b": (0.6, 0.9, 40, 2048),
+    "gemma3-27b": (0.0, None, None, 1024),
+    "mistral-24b": (0.0, None, None, 1024),
+    "phi-3m-4k": (0.0, None, None, 512),
+    "phi-4": (0.0, None, None, 1024),
+    "qwen3-14b": (0.6, 0.95, 20, 2048),
+}
+
+
+def test_the_baselines_of_table_6_are_named_configurations() -> None:
+    tables = read_settings_file(Path(__file__).parents[2] / "examples" / "excam.toml").table("models")
+    made = {name: ModelConfiguration(**table) for name, table in tables.items()}
+    assert {name: (c.temperature, c.top_p, c.top_k, c.max_tokens) for name, c in made.items()} == TABLE_6

@@ -286,6 +286,9 @@ def test_no_seed_is_a_new_one_each_time(tiny: Path) -> None:
         ({"temperature": 1.0, "top_p": 0.8}, [0.625, 0.375, 0.0, 0.0]),
         ({"temperature": 1.0, "top_p": 0.81}, [0.5263, 0.3158, 0.1579, 0.0]),
         ({"temperature": 1.0, "top_p": 0.01}, [1.0, 0.0, 0.0, 0.0]),
+        ({"temperature": 1.0, "top_k": 2}, [0.625, 0.375, 0.0, 0.0]),
+        ({"temperature": 1.0, "top_k": 3, "top_p": 0.8}, [0.625, 0.375, 0.0, 0.0]),  # 0.8 of 0.95
+        ({"temperature": 1.0, "top_k": 99}, [0.5, 0.3, 0.15, 0.05]),
         ({"temperature": 0.0}, [1.0, 0.0, 0.0, 0.0]),
     ],
 )

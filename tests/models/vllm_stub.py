@@ -54,6 +54,7 @@ class StructuredOutputsConfig:
 class SamplingParams:
     temperature: float = 1.0
     top_p: float = 1.0
+    top_k: int = 0
     seed: int | None = None
     max_tokens: int = 16
     logprobs: int | None = None

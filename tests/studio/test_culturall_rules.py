@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,10 +28,13 @@ from mores.studio.campaigns.culturall.results import PAPER, review_rates, row, s
 from mores.studio.campaigns.culturall.tasks import TASKS, read_draft, read_region, read_topic
 from mores.studio.form import FormError, StudioForm, read_form
 from mores.studio.records import Ask, CampaignItem, Content, ItemStatus, ItemVote, Person, Role
+from mores.studio.store.campaigns import parse_campaign
 from mores.studio.workflow import CampaignStage, Cast, Create, Flow, StageDecision, Submit, Take, act
 from tests.answers import graded
 from tests.studio.rules import fold_events
 
+SHARED = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
+TABLE = SHARED / "culturall" / "cultural_topics.xlsx"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MODELS = ("fake:a", "fake:b", "fake:c")
 SETTINGS = CulturallSettings(title="Ours", models=MODELS)
@@ -356,6 +361,35 @@ def test_the_sixteen_topics_of_the_paper_come_with_descriptions_and_seeds() -> N
     assert all(topic.description and len(topic.seeds) == 3 for topic in topics)
     with pytest.raises(ValueError, match="same name"):
         CulturallSettings(title="Ours", topics=(CampaignTopic(name="Food"), CampaignTopic(name="food")))
+
+
+def test_a_table_of_topics_may_be_named_on_the_server_alone(tmp_path: Path) -> None:
+    """As the authors' table has it: numbered columns, then a line of headings, then a topic with its seeds."""
+    food = "Food,What is eaten,Breakfast,  Is  tipping usual?"
+    table = f"0,1,2,3\nField,Description,Example 1,Example 2\n{food}\nLaw,Rules,,\n"
+    (tmp_path / "topics.csv").write_text(table)
+    text = "kind: culturall\ntitle: T\ntopics: topics.csv\n"
+    _, settings = parse_campaign(text, "c.yaml", tmp_path)
+    assert isinstance(settings, CulturallSettings)
+    assert [(topic.name, topic.description, topic.seeds) for topic in settings.topics] == [
+        ("Food", "What is eaten", ("Breakfast", "Is tipping usual?")),
+        ("Law", "Rules", ()),
+    ]
+    with pytest.raises(InputError):
+        parse_campaign(text, "c.yaml")
+    (tmp_path / "topics.csv").write_text("0,1\nField,Description\n")
+    with pytest.raises(InputError, match=r"topics\.csv: no topics; expected rows"):
+        parse_campaign(text, "c.yaml", tmp_path)
+
+
+@pytest.mark.skipif(
+    not TABLE.is_file(), reason="no culturall in the shared data; set MORES_SHARED_DATA to a folder with it"
+)
+def test_the_released_table_has_160_seeds() -> None:
+    _, settings = parse_campaign(f"kind: culturall\ntitle: T\ntopics: {TABLE.name}\n", "c.yaml", TABLE.parent)
+    assert isinstance(settings, CulturallSettings)
+    assert [topic.name for topic in settings.topics] == [topic.name for topic in paper_topics()]
+    assert [len(topic.seeds) for topic in settings.topics] == [10] * 16
 
 
 def test_rates_stand_beside_the_papers_with_intervals() -> None:

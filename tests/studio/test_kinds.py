@@ -74,6 +74,10 @@ def test_its_export_has_the_same_bytes_again_and_mores_bench_takes_it(name: str,
     first, again = (make_files(read_snapshot(database, campaigns[name]), "folder") for _ in range(2))
     assert first == again
     write_export(database, campaigns[name], "folder", tmp_path / "out")
+    topics = campaigns[name].kind.topic
+    card = (tmp_path / "out" / "README.md").read_text("utf-8")
+    assert ("| region | accepted | most frequent topics |" in card) == (topics is not None)
+    assert topics is None or "(95% interval " in card.partition("most frequent topics |")[2]
     if not campaigns[name].kind.runs:
         return
     results = check(tmp_path / "out")

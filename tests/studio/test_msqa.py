@@ -54,6 +54,17 @@ def test_an_inspector_passes_or_returns_with_notes() -> None:
         "https://example.com/parintins",
         "https://example.edu",
     ]
+    assert row(item)["tier"] == "Hard", "no model solved it"
+
+
+@pytest.mark.parametrize("tier", ["Easy", "Medium", "Hard"])
+def test_an_inspector_may_assign_the_tier(tier: str) -> None:
+    life = Life()
+    life.write()
+    life.answer()
+    item = life.inspect(tier=tier)
+    assert item.results["inspect"]["tier"] == tier
+    assert row(item)["tier"] == tier, "before the one that follows from the runs"
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,32 @@ def test_the_author_takes_the_draft_and_plays_until_the_ai_is_beaten(database: D
     ]
 
 
+def test_the_ai_gives_hints_for_the_version_at_hand(database: Database, tmp_path: Path) -> None:
+    hints = ["Turn the question round.", "Bring option C closer to tea.", "<b>Ask about a rarer drink.</b>"]
+    wordy = f"Here they are: {json.dumps({'hints': hints})}"
+    model = script(tmp_path / "ai.jsonl", ("up to three hints", wordy), (DRAFT["question"], "B"), ("", "no hints"))
+    play = Play(database, "culturalteaming", model=model, regions=["Kenya"])
+    author = play.person(Role.AUTHOR, "Amina")
+    author.open("/new")
+    author.send("/items", scene=SCENE, **DRAFT | {"correct": ["B"]}, then="submit")
+    item = author.item
+    think(database, model)
+    author.send(f"/items/{item}/save", **HARDER, then="ask:hints")
+    assert "Hints by the AI" in text(author)
+    assert "The AI is thinking." in text(author)
+    think(database, model)
+    author.open(f"/items/{item}")
+    assert all(hint in text(author) for hint in hints)
+    assert author.page is not None
+    assert "<b>Ask" not in author.page.text, "a model's words are text"
+    assert "Earlier rounds" not in text(author), "hints are no round of the duel"
+    last = play.read(item).asks[-1]
+    assert (last.task, last.data["question"], last.answer) == ("hints", HARDER["question"], {"hints": hints})
+    campaign = play.again()
+    request = campaign.kind.tasks["hints"].request(play.read(item), last, campaign.settings)
+    assert "The AI's answer to an earlier version: B" in request.messages[-1].content
+
+
 @pytest.mark.parametrize("model", ["none", "fake:broken", "openai:nobody"])
 def test_without_a_model_that_answers_the_author_goes_on(
     database: Database, model: str, monkeypatch: pytest.MonkeyPatch

@@ -15,6 +15,7 @@ from mores.benchmark.board import Board, make_board, read_runs
 from mores.benchmark.folder import RESPONSES, VERDICTS, BenchRun
 from mores.benchmark.judge_check import JudgeCheckRun, LabelledAnswer, make_probes, probes_hash
 from mores.benchmark.labels import Tiers, label_tiers, read_labels
+from mores.benchmark.msqa.protocol import with_protocol
 from mores.benchmark.run import Asking, BenchJob
 from mores.benchmark.session import Session, read_items, spread
 from mores.benchmark.settings import (
@@ -88,7 +89,11 @@ async def check_judge(settings: JudgeCheckSettings, asker: Asker) -> JudgeCheckR
     asked = [*items, *(item for item in known if item.id in graded - {item.id for item in items})]
     probes = make_probes(items, labelled, known)
     job = BenchJob(benchmark, asked, asker, (asker,), Asking(temperature=0.0))
-    signature = sign({**job.signature(), "probes": f"{probes_hash(probes, labelled)}.{len(probes)}"})
+    fields = {**job.signature(), "probes": f"{probes_hash(probes, labelled)}.{len(probes)}"}
+    protocol = with_protocol(benchmark, settings.judge_protocol) if settings.judge_protocol else None
+    if protocol and protocol.judging:
+        fields["protocol"] = protocol.judging.prompt
+    signature = sign(fields)
     plan = Plan(
         kind="judge-check", name=benchmark.name, model=asker.model.name, signature=signature,
         configuration=configuration_of(asker.model),
@@ -102,9 +107,16 @@ async def check_judge(settings: JudgeCheckSettings, asker: Asker) -> JudgeCheckR
         await job.grade(responses, verdicts)
         judged = read_records(verdicts, Verdict)
         check = checking.check(asked, labelled, judged, benchmark.judging, asker.model.name, signature)
+        files = {RESPONSES: "Said", VERDICTS: "Verdict", checking.RESULT: "JudgeCheck"}
+        if protocol:
+            other = run.path / checking.PROTOCOL
+            await replace(job, benchmark=protocol).grade(responses, other)
+            ours, theirs = (list(read_records(path, Verdict)) for path in (verdicts, other))
+            second = checking.check(asked, labelled, theirs, benchmark.judging, asker.model.name, signature)
+            compared = checking.compare_protocols(asked, second, zip(ours, theirs, strict=True))
+            check, files = check.model_copy(update={"protocol": compared}), files | {checking.PROTOCOL: "Verdict"}
         write_text(run.path / checking.RESULT, check.model_dump_json(indent=1) + "\n")
         failures = Counter(str(verdict.failure.kind) for verdict in read_records(verdicts, Verdict) if verdict.failure)
-        files = {RESPONSES: "Said", VERDICTS: "Verdict", checking.RESULT: "JudgeCheck"}
         run.finish(files=files, failures=failures, headline=check.headline)
     return JudgeCheckRun(run.path, run.manifest)
 

@@ -19,11 +19,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from mores.benchmark import all_in, benchmark, names, split_path
-from mores.benchmark.benchmark import ACCURACY, Benchmark, Graded, Label
+from mores.benchmark.benchmark import ACCURACY, PLACES, Benchmark, Graded, Label
 from mores.benchmark.choice import grade_letter, shuffle
 from mores.benchmark.run import BenchJob
-from mores.culture import language, region
-from mores.engine import Asker
+from mores.benchmark.session import read_items
+from mores.culture import language, language_name, region, region_name
+from mores.engine import SILENT, Asker, Progress
 from mores.engine.loop import run
 from mores.errors import ConfigError, InputError, MoresError
 from mores.formatting import count
@@ -41,6 +42,35 @@ SHOWN = 3
 NONSENSE = "Zzyzx qwrtp, vlkmn."
 
 
+def count_questions(benchmark: Benchmark, data: Path | None, progress: Progress) -> dict[str, Any]:
+    """Return how many questions there are by language, topic, region and whatever else they are grouped by.
+
+    CulturALL, Figures 4 and 13; a question with several parts counts once.
+    """
+    items = {benchmark.unit(item): item for item in read_items(benchmark, data, None, progress)}.values()
+    names = dict.fromkeys(("language", "topic", *benchmark.breakdowns))
+    groups = {name: [benchmark.group(item, name) for item in items] for name in names}
+    counts: dict[str, Any] = {"questions": len(items)}
+    for name, found in groups.items():
+        if known := Counter(group for group in found if group):
+            counts[f"by {name}"] = {_group_name(name, group): n for group, n in known.most_common()}
+    if any(groups.get("tier", ())) and any(groups["language"]):
+        by = Counter(zip(groups["language"], groups["tier"], strict=True))
+        counts["by language, tier"] = {
+            f"{_group_name('language', language)}, {tier}": n
+            for (language, tier), n in by.most_common()
+            if language and tier
+        }
+    return counts
+
+
+def _group_name(grouping: str, group: str) -> str:
+    """Return a language or region as people write it."""
+    if grouping == "language":
+        return language_name(group)
+    return region_name(group) if grouping in PLACES else group
+
+
 class BenchmarkCheck(Record):
     """One thing that a benchmark must have."""
 
@@ -51,8 +81,8 @@ class BenchmarkCheck(Record):
     """What is missing, and the fix."""
 
 
-def list_facts(benchmark: Benchmark) -> dict[str, Any]:
-    """Return all about a benchmark: its data, prompts, figures, paper and licence."""
+def list_facts(benchmark: Benchmark, data: Path | None = None, progress: Progress = SILENT) -> dict[str, Any]:
+    """Return all about a benchmark: its data, prompts, figures, paper and licence; and the counts of data at hand."""
     prompts = {path.name: read_text(path) for path in benchmark.folder.glob("*.txt")} if benchmark.folder else {}
     sample = _sample(benchmark)
     first = next(benchmark.read(sample, lambda _: None), None) if sample.is_dir() else None
@@ -62,6 +92,7 @@ def list_facts(benchmark: Benchmark) -> dict[str, Any]:
         "name": benchmark.name,
         "what": benchmark.title,
         "paper": benchmark.homepage,
+        "homepage": benchmark.homepage,
         "licence": benchmark.licence,
         "files": benchmark.files,
         "folder": f"{benchmark.file}"
@@ -75,6 +106,7 @@ def list_facts(benchmark: Benchmark) -> dict[str, Any]:
         "topics": list(benchmark.topics),
         "decoding": f"temperature {benchmark.temperature}, at most {benchmark.max_tokens:,} tokens",
         "version": benchmark.version,
+        **(count_questions(benchmark, data, progress) if data or benchmark.file or benchmark.data else {}),
         "prompts": dict(sorted(prompts.items(), key=lambda prompt: (" " in prompt[0], prompt[0]))),
     }
 

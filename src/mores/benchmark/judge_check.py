@@ -17,6 +17,7 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from mores.benchmark.benchmark import Judging, Label, Verdict
 from mores.benchmark.run import Said
@@ -52,6 +53,8 @@ EXPECTED = {
 """The label that each should get; people gave it to those that they graded."""
 UNSCORED = "unscored"
 RESULT = "judge-check.json"
+PROTOCOL = "protocol.jsonl"
+"""The verdicts by the other protocol."""
 WORDS = (
     "That is a good question, and there is a good deal to say about it. Many people have thought about this for a long"
     " time. Taking everything together, and having considered it from several sides, the answer is: {answer}. There is"
@@ -66,6 +69,18 @@ class LabelledAnswer(Record):
     item_id: str
     answer: str
     label: Label
+
+
+class ProtocolAgreement(Record):
+    """How often two protocols, ours and that of MSQA's authors, give an answer the same grade with the same model."""
+
+    agreement: Result
+    """Share of the answers that both grade; what either could not is unscored."""
+    kappa: float | None
+    grades: dict[str, dict[str, int]]
+    """How many answers have each grade by our protocol (outer) and by the other (inner)."""
+    known: Result
+    """Share of answers to which the other protocol gives the expected grade."""
 
 
 class JudgeCheck(Record):
@@ -85,6 +100,8 @@ class JudgeCheck(Record):
     """And by language: a judge may read one language worse than another."""
     biases: dict[str, Result]
     """How much more often an answer is called correct because it has many words; 0 is no bias."""
+    protocol: ProtocolAgreement | None = Field(None, exclude_if=lambda protocol: protocol is None)
+    """How often another protocol gives the same grade, where one was named."""
 
     @property
     def headline(self) -> str:
@@ -183,6 +200,31 @@ def check(
         grades={name: {grade: n[grade] for grade in order if n[grade]} for name, n in counts.items()},
         languages=_group(rows, lambda row: row.item.language or "unknown"),
         biases=_biases(rows),
+    )
+
+
+def compare_protocols(
+    known: Iterable[Item], theirs: JudgeCheck, pairs: Iterable[tuple[Verdict, Verdict]]
+) -> ProtocolAgreement:
+    """Compare the grades that two protocols give to the same answers, in the same order."""
+    by_id, rows, cells = (
+        {item.id: item for item in known},
+        list[CheckedAnswer](),
+        defaultdict[str, Counter[str]](Counter),
+    )
+    for one, other in pairs:
+        cells[one.label or UNSCORED][other.label or UNSCORED] += 1
+        graded = other.label if one.label else None
+        rows.append(CheckedAnswer(PROBES[one.sample], by_id[one.item_id], one.label or Label.CORRECT, graded))
+    both = [(LABELS.index(row.expected), LABELS.index(row.actual)) for row in rows if row.actual]
+    order = [*(label.value for label in LABELS), UNSCORED]
+    return ProtocolAgreement(
+        agreement=_share("agreement", rows),
+        kappa=cohen_kappa([one for one, _ in both], [other for _, other in both]) if both else None,
+        grades={
+            one: {other: cells[one][other] for other in order if cells[one][other]} for one in order if one in cells
+        },
+        known=theirs.agreement,
     )
 
 

@@ -19,6 +19,7 @@ from pydantic import Field
 from mores.benchmark.benchmark import LABELS, RELEASE, Benchmark, Graded, Judging, Label, Verdict
 from mores.benchmark.choice import SHUFFLED, grade_letter
 from mores.benchmark.evidence import RetrievedEvidence, with_evidence
+from mores.benchmark.msqa.protocol import with_protocol
 from mores.benchmark.score import BenchResult, VerdictScores
 from mores.benchmark.settings import QuestionSettings
 from mores.engine import Answer, Asker, Job
@@ -65,6 +66,8 @@ class Asking(QuestionSettings):
             raise ConfigError(f"{name} {reason}", setting="by_logprob")
         if self.shuffle is not None and benchmark.grade is not grade_letter:
             raise ConfigError(f"{name} has no lettered options to shuffle", setting="shuffle_options")
+        if self.judge_protocol:
+            with_protocol(benchmark, self.judge_protocol)
         check_variant(benchmark, self.variant)
 
     def temperature_of(self, benchmark: Benchmark) -> float | None:

@@ -24,6 +24,7 @@ from mores.benchmark.folder import (
     write_items,
 )
 from mores.benchmark.labels import label
+from mores.benchmark.msqa.protocol import with_protocol
 from mores.benchmark.run import JUDGE_TOKENS, Asking, BenchJob, judge_request
 from mores.engine import Asker, Counts, Job, Progress
 from mores.engine.estimate import Estimate, estimate
@@ -72,6 +73,8 @@ class Session:
 
     def job(self, benchmark: Benchmark, items: Sequence[Item]) -> BenchJob:
         """Return what will be asked, and how."""
+        if self.asking.judge_protocol:
+            benchmark = with_protocol(benchmark, self.asking.judge_protocol)
         return BenchJob(benchmark, items, self.asker, self.judges if benchmark.judging else (), self.asking)
 
     async def run(self, benchmark: Benchmark, out: Path) -> BenchRun:

@@ -52,7 +52,21 @@ class DataSettings(Settings):
     )
 
 
-class QuestionSettings(LongAnswerSettings, DataSettings, AskSettings):
+class ProtocolSettings(Settings):
+    """The judge of MSQA's authors."""
+
+    judge_protocol: OptionalPath = setting(
+        default=None,
+        place="folder",
+        metavar="CLONE",
+        help="Clone of MSQA's repository: its judge's prompts are read, and none of its code is executed.",
+        default_text="our prompts",
+        only=("bench", "judge-check"),
+        result=True,
+    )
+
+
+class QuestionSettings(LongAnswerSettings, DataSettings, ProtocolSettings, AskSettings):
     """How the questions of a benchmark are asked and graded."""
 
     judge: Judges = setting(
@@ -148,7 +162,7 @@ class BoardSettings(Settings, table="board"):
     )
 
 
-class JudgeCheckSettings(DataSettings, AskSettings, table="judge-check"):
+class JudgeCheckSettings(DataSettings, ProtocolSettings, AskSettings, table="judge-check"):
     """A judge, and answers whose grades are known."""
 
     benchmark: str | Path | Benchmark = setting(

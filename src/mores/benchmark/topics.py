@@ -1,6 +1,7 @@
 """Topics of questions, named by a model: `mores topics culturalbench-easy --model openai:NAME`.
 
-A run has `topics.jsonl`, one `QuestionLabels` per line, which `mores bench --labels RUN` reads.
+A run has `topics.jsonl`, one `QuestionLabels` per line, which `mores bench --labels RUN` reads, and `regions.jsonl`,
+one `RegionTopics` per line: what people of each region ask about.
 """
 
 from __future__ import annotations
@@ -18,20 +19,35 @@ from mores.benchmark.labels import TOPICS, QuestionLabels, read_topics
 from mores.benchmark.run import data_hash
 from mores.benchmark.session import read_items
 from mores.benchmark.settings import TopicsSettings
+from mores.culture import region_name
 from mores.engine import Answer, Asker, Job
 from mores.errors import ConfigError
 from mores.formatting import count
+from mores.io import JsonlWriter
 from mores.metric.prompt import defuse, fence_mark
 from mores.models import Message, Request
 from mores.models.configured import configuration_of
 from mores.prompts import fill, hash_prompts, read_prompt
 from mores.run import Plan, Run, start_run
 from mores.signature import sign
-from mores.types import Failure, FailureKind, Item, Sample
+from mores.stats.results import share_result
+from mores.types import Failure, FailureKind, Item, Record, Result, Sample
 
 MOST_TOKENS = 512
 """A model may think aloud first."""
 _NUMBER = re.compile(r"[\s*_`\"'(#]*(\d+)[\s*_`\"').:]*")
+
+
+REGIONS = "regions.jsonl"
+"""The topics of each region in a run."""
+
+
+class RegionTopics(Record):
+    """How the questions about a region are spread over topics (CulturalBench: Italy has 38.9% food)."""
+
+    region: str
+    shares: dict[str, Result]
+    """Of the questions with a topic, the largest first, and only topics that occur; those without are unscored."""
 
 
 class TopicsRun(Run):
@@ -40,6 +56,10 @@ class TopicsRun(Run):
     def labels(self) -> Iterator[QuestionLabels]:
         """Return the topic of each question."""
         return self.records(TOPICS, QuestionLabels)
+
+    def regions(self) -> list[RegionTopics]:
+        """Return the topics of each region that has questions with a topic; none for runs of versions before 0.3."""
+        return list(self.records(REGIONS, RegionTopics)) if (self.path / REGIONS).exists() else []
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -82,6 +102,22 @@ def read_topic(answer: Answer, topics: Mapping[str, str]) -> QuestionLabels:
     return QuestionLabels(id=answer.job.id, failure=Failure(kind=FailureKind.PARSE, reason=reason))
 
 
+def count_regions(
+    benchmark: Benchmark, items: Iterable[Item], labels: Iterable[QuestionLabels]
+) -> Iterator[RegionTopics]:
+    """Yield the topics of each region, in the order of their names; a question counts once."""
+    region_of = {benchmark.unit(item): benchmark.group(item, "region") for item in items}
+    counts: dict[str, Counter[str]] = {}
+    for each in labels:
+        if region := region_of.get(each.id):
+            counts.setdefault(region, Counter())[each.labels.get("topic", "")] += 1
+    for region, topics in sorted(counts.items(), key=lambda pair: region_name(pair[0])):
+        unscored = topics.pop("", 0)
+        if n := topics.total():
+            shares = {topic: share_result(topic, k, n, unscored) for topic, k in topics.most_common()}
+            yield RegionTopics(region=region, shares=shares)
+
+
 async def label_topics(settings: TopicsSettings, asker: Asker) -> TopicsRun:
     """Let a model that is open already sort the questions into topics; the run continues where it stopped.
 
@@ -114,7 +150,11 @@ async def label_topics(settings: TopicsSettings, asker: Asker) -> TopicsRun:
         stage = f"{benchmark.name}: topics"
         await asker.write(run.path / TOPICS, jobs, lambda answer: read_topic(answer, topics), stage=stage, total=total)
         done = TopicsRun(run.path, run.manifest)
+        with JsonlWriter(run.path / REGIONS) as writer:
+            for region in count_regions(benchmark, items, done.labels()):
+                writer.write(region)
         failures = Counter(str(each.failure.kind) for each in done.labels() if each.failure)
         headline = show_counts(benchmark.name, done.counts)
-        run.finish(files={TOPICS: "QuestionLabels"}, failures=failures, headline=headline)
+        files = {TOPICS: "QuestionLabels", REGIONS: "RegionTopics"}
+        run.finish(files=files, failures=failures, headline=headline)
     return TopicsRun(run.path, run.manifest)

@@ -29,7 +29,7 @@ from mores.report.settings import DryRunSettings, OutputSettings
 from mores.search import search_cost
 
 
-def show_list(_: Sequence[str], as_json: bool) -> None:
+def show_list(_: Sequence[str], as_json: bool, __: BenchSettings) -> None:
     """List all benchmarks."""
     from mores.report.bench import benchmark_table
 
@@ -39,9 +39,13 @@ def show_list(_: Sequence[str], as_json: bool) -> None:
     print_result(rows, [benchmark_table(every)], as_json)
 
 
-def show_info(names: Sequence[str], as_json: bool) -> None:
-    """Describe some benchmarks: their data, prompts, figures, paper and licence."""
-    known = [list_facts(benchmark) for name in dict.fromkeys(names) for benchmark in all_in(name)]
+def show_info(names: Sequence[str], as_json: bool, settings: BenchSettings) -> None:
+    """Describe some benchmarks: their data, with counts where it is at hand, prompts, figures, paper and licence."""
+    from mores.report.cite import paper_of
+
+    chosen = [benchmark for name in dict.fromkeys(names) for benchmark in all_in(name)]
+    facts = (list_facts(benchmark, settings.data, settings.progress) for benchmark in chosen)
+    known = [fact | {"paper": paper_of(benchmark)} for fact, benchmark in zip(facts, chosen, strict=True)]
     if not known:
         raise ConfigError("name a benchmark: mores bench info BENCHMARK; `mores bench list` shows what there is")
     if as_json:
@@ -50,8 +54,9 @@ def show_info(names: Sequence[str], as_json: bool) -> None:
     for info in known:
         prompts = info.pop("prompts")
         for name, value in info.items():
+            value = "; ".join(f"{group} {n:,}" for group, n in value.items()) if isinstance(value, dict) else value
             shown = ", ".join(map(str, value)) if isinstance(value, list) else value
-            click.echo(f"{name + ':':<13}{NOTHING if shown in (None, '') else shown}")
+            click.echo(f"{name + ': ':<13}{NOTHING if shown in (None, '') else shown}")
         for name, text in prompts.items():
             click.echo(f"\n{name}\n" + "\n".join(f"  {line}" for line in text.splitlines()))
         click.echo()
@@ -77,7 +82,7 @@ def dry_run(session: Session, chosen: Sequence[Benchmark], as_json: bool) -> Non
         print_estimates(estimates, as_json)
 
 
-def show_checks(names: Sequence[str], as_json: bool) -> None:
+def show_checks(names: Sequence[str], as_json: bool, _: BenchSettings) -> None:
     """Print every check of some benchmarks with its result; exit with 1 where something is missing."""
     from mores.report.base.grid import plain_console
     from mores.report.bench import check_table
@@ -96,7 +101,7 @@ def show_checks(names: Sequence[str], as_json: bool) -> None:
         click.get_current_context().exit(1)
 
 
-def write_files(names: Sequence[str], _: bool) -> None:
+def write_files(names: Sequence[str], _: bool, __: BenchSettings) -> None:
     """Write the file that says how the questions of a table are asked."""
     from mores.benchmark.questions import write_definition
 
@@ -122,7 +127,7 @@ def bench(settings: BenchSettings, gate: BenchGate, dry: DryRunSettings, output:
     given: Any = settings.benchmark
     names, out = tuple(given) if isinstance(given, tuple | list) else (given,), settings.out
     if names[0] in DESCRIBED and (names[0] != "list" or len(names) == 1):
-        DESCRIBED[names[0]](names[1:], output.json)
+        DESCRIBED[names[0]](names[1:], output.json, settings)
         return
     chosen = [each for name in dict.fromkeys(names) for each in all_in(name)]
     gate.require_baseline(each.name for each in chosen)

@@ -9,10 +9,11 @@ because it may be paraphrased, nor about answers such as "True" or "i, iii", whi
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import NamedTuple
 from mores.benchmark.benchmark import Benchmark, Label
 from mores.benchmark.evidence import SearchedItem
 from mores.benchmark.folder import EVIDENCE
-from mores.diagnosis.paired import AskedQuestion, PairedRuns, open_run, shorten
+from mores.diagnosis.paired import AskedQuestion, Opened, PairedRuns, open_run, shorten
 from mores.diagnosis.verdict import ask_judge, read_lines
 from mores.engine import Asker, Job, Reply, read_reply
 from mores.errors import ConfigError
@@ -31,9 +32,11 @@ from mores.prompts import hash_prompts, read_prompt
 from mores.search import Evidence
 from mores.search.words import words
 from mores.stats.explanations import match_answer
-from mores.types import Failure, Item, Record
+from mores.types import Failure, Item, Record, Signature
 
 NAMES = ("without evidence", "with evidence")
+PROVIDER = "the provider's own"
+"""The search of a model that searches by itself."""
 JUDGED = "retrieval.jsonl"
 """File with the judge's verdicts."""
 LONGEST_RESULT = 2000
@@ -242,7 +245,9 @@ class EvidenceRuns(PairedRuns):
     """Two runs of a model, without and with evidence."""
 
     def gathered(self) -> Iterator[Gathered]:
-        """Return the results for each question, one at a time."""
+        """Return the results for each question, one at a time; none of a provider's own search, which shows none."""
+        if self.second.fields["search"] == PROVIDER:
+            return iter(())
         items: Sequence[Item] = self.second.folder.items()
         units = {item.id: self.second.benchmark.unit(item) for item in items}
         return gather(read_records(self.second.folder.file(EVIDENCE), SearchedItem), units)
@@ -250,6 +255,8 @@ class EvidenceRuns(PairedRuns):
     def seen(self) -> dict[str, EvidenceMatch]:
         """Return how the results relate to each question that is compared."""
         asked = {pair.second.unit: pair.second for pair in self.pairs}
+        if self.second.fields["search"] == PROVIDER:
+            return {unit: EvidenceMatch(unit=unit, results=0, coverage=None, contained=None) for unit in asked}
         return {
             gathered.unit: match_evidence(gathered, asked[gathered.unit])
             for gathered in self.gathered()
@@ -257,14 +264,27 @@ class EvidenceRuns(PairedRuns):
         }
 
 
+def mark_search(run: Opened) -> Opened:
+    """Return a run whose model searches by itself (`web_search` of its configuration) as that model with a search."""
+    name, brace, sent = run.fields.get("model", "").partition("{")
+    try:
+        body = json.loads(brace + sent)
+    except ValueError:
+        return run
+    if "search" in run.fields or body.pop("web_search_options", None) is None:
+        return run
+    left = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False) if body else ""
+    signature = Signature({**run.fields, "model": name + left, "search": PROVIDER})
+    return replace(run, result=run.result.model_copy(update={"signature": signature}))
+
+
 def open_runs(path: Path, other_path: Path, *, benchmark: Benchmark | None = None, force: bool = False) -> EvidenceRuns:
     """Return the runs in two folders, in any order; ConfigError if they differ in more than the evidence."""
-    plain, searched = sorted(
-        (open_run(path, benchmark), open_run(other_path, benchmark)), key=lambda run: "search" in run.fields
-    )
+    opened = (mark_search(open_run(folder, benchmark)) for folder in (path, other_path))
+    plain, searched = sorted(opened, key=lambda run: "search" in run.fields)
     if "search" in plain.fields or "search" not in searched.fields:
         which = "both were" if "search" in plain.fields else "neither was"
-        fix = "give one run of `mores bench` without a search and one with it"
+        fix = "give one run of `mores bench` without a search, or the provider's own (`web_search`), and one with it"
         raise ConfigError(f"{path} and {other_path}: {which} asked with evidence; {fix}")
     same, alike = ("benchmark", "data", "model", "task"), ("decoding", "judge")
     return EvidenceRuns.make(plain, searched, NAMES, same, alike, force)

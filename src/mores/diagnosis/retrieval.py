@@ -9,6 +9,8 @@ question that is wrong with evidence, which of three faults it has:
 | found but not used | a result contains the reference answer, but the model gave another |
 | evidence not found | no result contains it |
 
+With a provider's own web search (`web_search` of a named configuration) there is the gain alone: it shows no results.
+
 The first that applies counts, from the top. A rule decides whether a result contains an answer (`evidence.py`); where
 it cannot, the question is undecided unless there is a judge (`EvidenceJudge`). The rule misses paraphrases, so without
 a judge the counts of "found but not used" and of wrong answers taken from the results are too low.
@@ -40,7 +42,7 @@ from mores.diagnosis.change import (
     uncertain_of,
     uncertain_words,
 )
-from mores.diagnosis.evidence import NAMES, EvidenceMatch, EvidenceRuns, EvidenceVerdict
+from mores.diagnosis.evidence import NAMES, PROVIDER, EvidenceMatch, EvidenceRuns, EvidenceVerdict
 from mores.diagnosis.paired import LONGEST, QuestionPair, map_groups, shorten
 from mores.errors import InputError
 from mores.formatting import full_points, full_share
@@ -190,8 +192,11 @@ def _case(
 
 
 def fault_of(results: int, was_correct: bool, contained: bool | None, taken: bool | None) -> Fault:
-    """Return the fault of a question that is wrong with evidence; without results there is nothing to use."""
-    if not results:
+    """Return the fault of a question that is wrong with evidence; without results there is nothing to use.
+
+    A provider's own search shows no results, and nobody can say what they contain.
+    """
+    if not results and contained is not None:
         return Fault.NOT_FOUND
     if was_correct or taken:
         return Fault.USED_WRONGLY
@@ -204,10 +209,12 @@ def _why(fault: Fault, seen: EvidenceMatch, pair: QuestionPair, verdict: Evidenc
     if verdict is not None and verdict.reason:
         return shorten(verdict.reason, LONGEST)
     numbers = ", ".join(map(str, seen.containing))
-    if not seen.results:
+    if not seen.results and seen.contained is not None:
         return "the search found nothing"
     if fault is Fault.USED_WRONGLY:
         return "it was correct without evidence" if pair.first.correct else "the wrong answer occurs in the results"
+    if fault is Fault.UNDECIDED and not seen.results:
+        return "the provider does not show what it found"
     if fault is Fault.UNDECIDED:
         return "the rule cannot look for the reference answer, which is too long or too general"
     return f"the reference answer is in result {numbers}" if seen.containing else "no result has the reference answer"
@@ -249,7 +256,7 @@ def _groups(rows: Sequence[Row]) -> list[dict[str, str]]:
         numbers = {unit: float(value) for unit, value in popularity.items()}
     except ValueError:
         numbers = {}
-    results = {evidence.unit: evidence.results for _, evidence in rows}
+    results = {each.unit: each.results for _, each in rows if each.results or each.contained is not None}
     coverage = {evidence.unit: evidence.coverage for _, evidence in rows if evidence.coverage is not None}
     banded = {
         "popularity": cut_bands(numbers) if numbers and all(map(np.isfinite, numbers.values())) else popularity,
@@ -310,6 +317,11 @@ def _fault_words(result: RetrievalResult) -> str:
     wrong = result.cases_in_all
     if not wrong:
         return "No question is wrong with evidence."
+    if result.search == PROVIDER:
+        return (
+            f"{wrong} are wrong with evidence. The provider does not show what its search found, so that nobody can say"
+            " whether the search or the model failed."
+        )
     counts = {name: round((share.value or 0.0) * share.n) for name, share in result.faults.items()}
     by = "a judge and, where it failed, a rule" if result.judge else "a rule that misses paraphrases"
     undecided = counts[Fault.UNDECIDED]

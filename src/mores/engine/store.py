@@ -90,6 +90,8 @@ def _settings(request: Request) -> tuple[object, ...]:
     A grammar repeats the text that it was made for, so that its hash is enough.
     """
     settings = request[1 : Request._fields.index("alternatives")]
+    if request.top_k is not None:
+        settings = (*settings, {"top_k": request.top_k})
     if request.grammar is not None:
         return *settings, request.alternatives, blake2b(request.grammar.encode(), digest_size=16).hexdigest()
     return (*settings, request.alternatives) if request.alternatives else settings

@@ -94,6 +94,8 @@ class Request(NamedTuple):
     parts: Parts | None = None
     """How a model that can do so writes the answer: what must stand there is given, and the rest fits the grammar. They
     are not in the key: a change of what they allow must change the identity of such a model."""
+    top_k: int | None = None
+    """Number of the likeliest tokens to sample from; None for all."""
 
     @property
     def constrained(self) -> bool:

@@ -12,7 +12,7 @@ from mores.models.base import Completion, Model, Request
 from mores.models.settings import ModelSettings
 from mores.settings.files import ModelConfiguration
 
-SENT = ("temperature", "top_p", "seed", "max_tokens")
+SENT = ("temperature", "top_p", "top_k", "seed", "max_tokens")
 """What a configuration changes in each request."""
 
 

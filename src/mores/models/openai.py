@@ -153,6 +153,8 @@ class OpenAIModel:
             body["temperature"] = request.temperature
         if request.top_p != 1.0:
             body["top_p"] = request.top_p
+        if request.top_k is not None:
+            body["top_k"] = request.top_k
         if request.seed is not None:
             body["seed"] = request.seed
         if request.logprobs and not self._no_logprobs:

@@ -25,7 +25,12 @@ async def write_parts(request: Request, call: Call, slot: int) -> Completion:
     assert request.parts is not None
     messages = [message._asdict() for message in request.messages]
     prompt = orjson.loads(await call("/apply-template", {"messages": messages}))["prompt"]
-    sampling = {"temperature": request.temperature, "top_p": request.top_p, "seed": request.seed}
+    sampling = {
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        "top_k": request.top_k,
+        "seed": request.seed,
+    }
     body = {name: value for name, value in sampling.items() if value is not None}
     body |= {"n_probs": 1, "cache_prompt": True, "id_slot": slot}
     parts = request.parts()

@@ -200,6 +200,7 @@ class VLLMModel:
             max_tokens=min(request.max_tokens, room),
             temperature=temperature,
             top_p=request.top_p,
+            top_k=request.top_k or 0,  # of all tokens
             seed=request.seed,
             logprobs=request.alternatives or (0 if request.logprobs else None),
             structured_outputs=constraint,

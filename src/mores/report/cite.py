@@ -162,6 +162,14 @@ def _benchmarks(run: Run) -> Iterator[Benchmark]:
             continue
 
 
+def paper_of(benchmark: Benchmark) -> str:
+    """Return the paper of a benchmark in one line; its homepage where it has none."""
+    if benchmark.file or benchmark.source not in read_packaged_toml("mores.report", "papers.toml"):
+        return benchmark.homepage
+    paper = _paper(benchmark.source)
+    return ". ".join(filter(None, (paper.short, paper.title, f"arXiv:{paper.arxiv}" if paper.arxiv else paper.url)))
+
+
 def _paper(name: str) -> Reference:
     return Reference(key=name, **read_packaged_toml("mores.report", "papers.toml")[name])
 

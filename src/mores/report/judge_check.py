@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mores.benchmark.judge_check import JudgeCheckRun, Probe
-from mores.formatting import between, count, number, percent, points, show_failures, to
+from mores.formatting import between, count, number, percent, points, share_between, show_failures, to
 from mores.report.base.blocks import Hero, PageBlock, Paragraph, Section, key
 from mores.report.base.charts import IntervalRow, Intervals
 from mores.report.base.document import ResultDocument
@@ -27,6 +27,16 @@ def describe(run: JudgeCheckRun) -> ResultDocument:
         f"{name}: called correct {points(bias.value)} points more often ({to(bias.low, bias.high)})"
         for name, bias in check.biases.items()
     ]
+    protocols: list[PageBlock] = []
+    if other := check.protocol:
+        also = "" if other.kappa is None else f"; Cohen’s κ {number(other.kappa, 3)}"
+        share, n = share_between(other.agreement), other.agreement.n
+        same = f"MSQA’s protocol: the same grade for {share} of {n:,} answers{also}"
+        notes += [same, f"MSQA’s protocol grades {share_between(other.known)} correctly"]
+        names = list(dict.fromkeys(name for counts in other.grades.values() for name in counts))
+        cells = [(name.replace("_", " "), *map(counts.get, names)) for name, counts in other.grades.items()]
+        columns = ("our protocol", *(name.replace("_", " ") for name in names))
+        protocols = [Paragraph(f"{same}."), make_grid("Grades by MSQA’s protocol", columns, cells)]
     kappa = "" if check.kappa is None else f" Cohen’s κ is {number(check.kappa, 3)}."
     interval = f", 95% interval {between(agreement)}" if agreement.value is not None else ""
     by_people = f" “{Probe.LABELLED}”: what people graded." if Probe.LABELLED in check.probes else ""
@@ -64,6 +74,7 @@ def describe(run: JudgeCheckRun) -> ResultDocument:
             Section("grades", "Grades", [graded] if grades else []),
             Section("languages", "Languages", by_language),
             Section("bias", "Bias", bias),
+            Section("protocols", "Protocols", protocols),
         ],
         facts={"Judge": check.judge, "Benchmark": run.manifest.name, "Answers": answers},
         signatures=[(check.judge, check.signature)],

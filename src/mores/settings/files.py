@@ -78,7 +78,7 @@ class ModelConfiguration(Settings, table="models"):
 
     def body(self) -> dict[str, Any]:
         """Return the fields of the request's body that only this configuration knows."""
-        body: dict[str, Any] = {"top_k": self.top_k, "reasoning_effort": self.reasoning_effort}
+        body: dict[str, Any] = {"reasoning_effort": self.reasoning_effort}
         if self.thinking_budget is not None:
             body["thinking"] = {"type": "enabled", "budget_tokens": self.thinking_budget}
         if self.web_search is not False:

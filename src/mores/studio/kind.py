@@ -224,8 +224,12 @@ class CampaignKind(Generic[S]):
     """The kind's figures for the organiser, such as the paper's rates."""
     on_server: Callable[[S], Mapping[str, str]] = lambda _settings: {}
     """Settings that name files of the server, and what they name: organisers cannot set them in the browser."""
+    read_files: Callable[[dict[str, Any], Path], dict[str, Any]] = lambda values, _folder: values
+    """The settings of a YAML file on the server with what the files beside it that they name hold."""
     method: Callable[[S, Iterable[CampaignItem]], str] | None = None
     """A paragraph for the Method section of a paper; a general one where there is none."""
+    topic: Callable[[CampaignItem], str] | None = None
+    """The topic of an item, where items have one: the data card says what each region writes about."""
     skilled: Callable[[S], bool] = lambda _settings: False
     """Whether its rules use how often people are correct (`Vote.skill`), which is then learned as votes come in."""
     words: Mapping[str, str] = field(default_factory=dict)

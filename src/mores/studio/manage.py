@@ -25,7 +25,7 @@ from mores.studio.store.people import add_member, invite, log_action
 def new_campaign(database: str | Path, file: Path) -> tuple[Campaign, str]:
     """Make a campaign from a YAML file; the campaign, and the path of a link for its organiser."""
     with closing(open_database(database)) as store:
-        kind, settings = parse_campaign(read_text(file), str(file))
+        kind, settings = parse_campaign(read_text(file), str(file), file.parent)
         campaign = make_campaign(store, kind, settings)
         owner = find_owner(store)
         add_member(store, campaign, owner, Role.ORGANISER)

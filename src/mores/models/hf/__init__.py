@@ -9,8 +9,8 @@ never run.
   cannot end its turn and start another.
 - **Decoding**: greedy at temperature 0, else nucleus sampling with a generator of the request's own seed; of the
   model's own settings only the end tokens count and, where a request names none, the temperature.
-- **Log-probabilities**: natural logarithm under the model's own softmax, before temperature, top-p and schema, with
-  the end token's as the last one.
+- **Log-probabilities**: natural logarithm under the model's own softmax, before temperature, top-p, top-k and schema,
+  with the end token's as the last one.
 - **Batches**: on a GPU up to 256 answers are written at once, and as some end, the next requests take their rows
   (`continuous.py`); what all prompts begin with is read once. Models whose layers keep more than plain keys and
   values, such as sliding windows or states, are asked in static batches of 16, and on a CPU requests are answered one

@@ -105,13 +105,21 @@ class Chooser:
             self.answers[i].first = list(pairs)[: self.answers[i].row.request.alternatives]
 
     def _draw(self, scores: Any) -> Any:
-        """Return one token per row from the smallest set of likely ones that holds top_p, by the inverse of its sum."""
+        """Return one token per row from the smallest set of likely ones that holds top_p, by the inverse of its sum.
+
+        Of the top_k likeliest alone, top_p is a share of their sum.
+        """
         import torch
 
         temperature = self._column([temperature or 1.0 for temperature in self._temperatures], scores.device)
         top_p = self._column([answer.row.request.top_p for answer in self.answers], scores.device)
         likely, order = (scores.double() / temperature).softmax(dim=-1).sort(dim=-1, descending=True, stable=True)
         mass = likely.cumsum(dim=-1)
+        if any(answer.row.request.top_k for answer in self.answers):
+            most = [min(answer.row.request.top_k or mass.shape[1], mass.shape[1]) for answer in self.answers]
+            ends = torch.tensor(most, device=scores.device)[:, None] - 1
+            likely = likely.masked_fill(torch.arange(mass.shape[1], device=scores.device) > ends, 0)
+            top_p = top_p * mass.gather(1, ends)
         last = ((mass - likely < top_p) & (likely > 0)).sum(dim=-1, keepdim=True) - 1
         thrown = torch.cat([torch.rand(1, generator=answer.dice, dtype=torch.float64) for answer in self.answers])
         point = thrown.to(scores.device)[:, None] * mass.gather(1, last)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -14,7 +14,7 @@ from mores.stats.distributions import ShareEstimate, share_of
 from mores.studio.data.snapshot import Snapshot
 from mores.studio.figures import show_figure
 from mores.studio.provenance import SMALLEST, count_regions, describe_irregular, last_votes, name_regions
-from mores.studio.records import ItemStatus, Role
+from mores.studio.records import CampaignItem, ItemStatus, Role
 from mores.studio.setup import dump_campaign
 from mores.studio.workflow import CampaignStage, is_judged
 from mores.types import Signature
@@ -99,7 +99,26 @@ def _items(snapshot: Snapshot) -> str:
             for code, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         ]
         parts.append(_table((key, "items", "accepted"), rows) if rows else "")
+    if snapshot.campaign.kind.topic:
+        parts.append(_topics(snapshot.accepted, snapshot.campaign.kind.topic))
     return "\n\n".join(part for part in parts if part)
+
+
+def _topics(items: Iterable[CampaignItem], topic_of: Callable[[CampaignItem], str]) -> str:
+    """Return the most frequent topics of each region among accepted items, with their intervals."""
+    counts: dict[str, Counter[str]] = {}
+    for item in items:
+        if topic := topic_of(item):
+            counts.setdefault(item.region, Counter())[topic] += 1
+    rows = [
+        (
+            region_name(region) if region else "–",
+            f"{topics.total():,}",
+            "; ".join(f"{topic} {_share(share_of(k, topics.total()))}" for topic, k in topics.most_common(3)),
+        )
+        for region, topics in sorted(counts.items())
+    ]
+    return _table(("region", "accepted", "most frequent topics"), rows) if rows else ""
 
 
 def _accepted(snapshot: Snapshot) -> ShareEstimate | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
@@ -89,14 +90,17 @@ def read_settings(kind: CampaignKind[Any], values: Mapping[str, Any], place: str
     return settings
 
 
-def parse_campaign(text: str, place: str) -> tuple[CampaignKind[Any], CampaignSettings]:
-    """Return the kind and settings that a YAML text describes: `kind:` and the settings beside it."""
+def parse_campaign(text: str, place: str, folder: Path | None = None) -> tuple[CampaignKind[Any], CampaignSettings]:
+    """Return the kind and settings that a YAML text describes: `kind:` and the settings beside it.
+
+    Settings may name files of `folder`, where there is one; nobody names files of the server in the browser.
+    """
     values = read_yaml(text, place)
     if not isinstance(values, dict) or not isinstance(values.get("kind"), str):
         template = "{place}: no “kind”; write “kind: culturalteaming” and the settings beside it"
         raise InputError(Phrase(template, place=place))
     kind = open_kind(values.pop("kind"))
-    return kind, read_settings(kind, values, place)
+    return kind, read_settings(kind, kind.read_files(values, folder) if folder else values, place)
 
 
 def make_campaign(

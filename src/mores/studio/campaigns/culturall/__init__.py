@@ -206,6 +206,8 @@ KIND: CampaignKind[Any] = CampaignKind(
     models=lambda settings: [*settings.models, *([settings.judge] if settings.judge else [])],
     summarise=summarise,
     method=describe,
+    read_files=forms.read_topics,
+    topic=lambda item: forms.present(item)["topic"],
     inspire=inspire,
     words=forms.WORDS,
 )

@@ -43,7 +43,7 @@ def stages(settings: TeamingSettings) -> tuple[CampaignStage, ...]:
             lambda _item: StageDecision("next"),
             own=True,
             send="Send it to the verifiers",
-            tasks=frozenset({"answer"}),
+            tasks=frozenset({"answer", "hints"}),
             opening="answer",
         ),
         CampaignStage(
@@ -77,6 +77,7 @@ KIND: CampaignKind[Any] = CampaignKind(
         "answer": ModelTask(
             asking.ask_answer, asking.read_answer, "Play it against the AI", keeps=QUESTION, whole=True
         ),
+        "hints": ModelTask(asking.ask_hints, asking.read_hints, "Ask the AI for hints", keeps=QUESTION, whole=True),
     },
     headline=lambda item: str(item.content.get("question") or item.content.get("scene") or item.id),
     skilled=lambda settings: settings.adaptive,

@@ -1,4 +1,4 @@
-"""What the AI is asked in CulturalTeaming: to draft a question from a scene, and to answer a question (the duel).
+"""What the AI is asked in CulturalTeaming: to draft a question, to answer one (the duel), and to hint at a harder one.
 
 What people wrote stands in a fence with a mark that occurs nowhere in it, so that it cannot be closed from within.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from mores.benchmark.choice import lettered
 from mores.culture import region_name
@@ -25,6 +25,8 @@ from mores.studio.kind import CampaignSettings
 from mores.studio.records import Ask, CampaignItem, Content
 from mores.types import Failure
 
+LONGEST_HINT = 400
+"""Characters."""
 _WORDS = frozenset(["THE", "CORRECT", "ANSWER", "ANSWERS", "OPTION", "OPTIONS", "IS", "ARE", "AND"])
 """What may stand around the letters of an answer."""
 
@@ -75,6 +77,39 @@ def read_draft(reply: Written, _item: CampaignItem, _ask: Ask, _settings: Campai
     if not content["question"] or not all(options) or problem_of(options):
         raise InputError("it has no question with four options")
     return content | {"correct": [draft.correct]}
+
+
+class Hints(BaseModel):
+    """What an author may change in the next version of a question."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    hints: list[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]] = Field(
+        min_length=1, max_length=3
+    )
+
+
+def ask_hints(item: CampaignItem, ask: Ask, _settings: CampaignSettings) -> Request:
+    """Ask what would make this version harder for a model, given what the AI answered to the last one."""
+    played = next((each for each in reversed(item.asks) if each.task == "answer" and each.answer), None)
+    lines = [str(ask.data.get("question", "")), lettered(ask.data.get("options", ()))]
+    lines.append(f"Correct: {', '.join(ask.data.get('correct', ()))}")
+    if played and played.answer:
+        same = played.data == ask.data
+        lines.append(
+            f"The AI's answer{'' if same else ' to an earlier version'}: {', '.join(played.answer['letters'])}"
+        )
+    text = _prompt("hints", item, "\n".join(lines))
+    return Request((Message("user", text),), max_tokens=400, logprobs=False, schema=Hints.model_json_schema())
+
+
+def read_hints(reply: Written, _item: CampaignItem, _ask: Ask, _settings: CampaignSettings) -> Content:
+    """Return the hints in the answer; words around the JSON do not matter."""
+    text = reply.text
+    read = read_written(text[text.find("{") : text.rfind("}") + 1], Hints, "one to three hints")
+    if isinstance(read, Failure):
+        raise InputError("it has no hints")
+    return {"hints": [hint[:LONGEST_HINT] for hint in read.hints]}
 
 
 def ask_answer(item: CampaignItem, ask: Ask, _settings: CampaignSettings) -> Request:

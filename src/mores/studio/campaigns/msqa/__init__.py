@@ -38,7 +38,8 @@ def _inspected(item: CampaignItem) -> StageDecision | None:
         for number in "12"
         if answer[f"source_{number}"]
     ]
-    return StageDecision("next", result={"sources": sources})
+    tier = {"tier": answer["tier"]} if answer.get("tier") else {}
+    return StageDecision("next", result={"sources": sources} | tier)
 
 
 def _validated(settings: forms.MsqaSettings, item: CampaignItem) -> StageDecision | None:
@@ -168,6 +169,7 @@ KIND: CampaignKind[Any] = CampaignKind(
     on_server=lambda settings: {"search": settings.search} if split_name(settings.search)[0] in READS_FILES else {},
     summarise=summarise,
     method=method,
+    topic=lambda item: forms.CATEGORIES.get(item.content.get("category", ""), ("", ""))[0],
     shown=shown,
     words=forms.WORDS,
 )

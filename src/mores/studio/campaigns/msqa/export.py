@@ -11,7 +11,7 @@ from typing import Any
 from mores.culture import language_name
 from mores.formatting import NOTHING, count, percent
 from mores.studio.campaigns.msqa.checks import TRANSLATE, State, all_checks
-from mores.studio.campaigns.msqa.forms import CATEGORIES, DIMENSIONS, MsqaSettings
+from mores.studio.campaigns.msqa.forms import CATEGORIES, DIMENSIONS, TIERS, MsqaSettings
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
 from mores.studio.phrase import Phrase
@@ -19,7 +19,6 @@ from mores.studio.provenance import last_votes, matches_language, range_of
 from mores.studio.records import CampaignItem, Content, ItemStatus
 
 FILE = "msqa.jsonl"
-TIERS = ("Easy", "Medium", "Hard")
 NOT_MEASURED = "not measured"
 FOLDER = Path(__file__).parent
 
@@ -52,7 +51,8 @@ def row(item: CampaignItem) -> Content:
         "culture_circle": content["culture"],
         "category": dimension,
         "sub_category": part,
-        "tier": item.results.get("check", {}).get("difficulty", {}).get("tier", ""),
+        "tier": item.results.get("inspect", {}).get("tier")
+        or item.results.get("check", {}).get("difficulty", {}).get("tier", ""),
         "prompt": content["question"],
         "answer": content["answer"],
         "question_zh": translated.get("question_zh", ""),

@@ -224,6 +224,12 @@ CRITERIA = {
 }
 """What an inspector looks at (Section 3.2, Stage 4)."""
 YES_NO = (("yes", "Yes"), ("no", "No"))
+TIERS = {
+    "Easy": "Easy: cultural common sense",
+    "Medium": "Medium: regional nuance",
+    "Hard": "Hard: obscure institutional or folkloric knowledge",
+}
+"""What an inspector may call a question (Section 3.3)."""
 PASS, RETURN = "pass", "return"
 
 
@@ -251,6 +257,14 @@ def inspect_form(item: CampaignItem, by_hand: Iterable[tuple[str, str]]) -> Stud
                 "Your decision",
                 "choice",
                 options=((PASS, "It is good"), (RETURN, "Return it to the author")),
+            ),
+            FormField(
+                "tier",
+                "Tier",
+                "select",
+                options=tuple(TIERS.items()),
+                help="By your own judgement; without one it follows from the models' runs.",
+                required=False,
             ),
             FormField("note", "Notes for the author", "text", required=False, longest=2000),
         ),
