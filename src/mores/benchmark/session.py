@@ -61,7 +61,14 @@ class Session:
     def items(self, benchmark: Benchmark) -> tuple[Benchmark, list[Item]]:
         """Return the items to ask, and the benchmark with the labels that users gave them."""
         asking = self.asking
-        items = read_items(benchmark, asking.data, asking.limit, self.progress)
+        items = read_items(benchmark, asking.data, None if asking.ids else asking.limit, self.progress)
+        if asking.ids:
+            ids = set(asking.ids.read_text("utf-8").split("\n")) - {""}
+            items = [item for item in items if not ids.isdisjoint((item.id, benchmark.unit(item)))]
+            if absent := sorted(ids - {name for item in items for name in (item.id, benchmark.unit(item))}):
+                fix = "remove the line, or give the ids of this benchmark"
+                raise InputError(f"{asking.ids}: {benchmark.name} has no question {absent[0]!r}; {fix}")
+            items = items if asking.limit is None else spread(benchmark, items, asking.limit)
         if asking.shuffle is not None:
             items = [shuffle(item, asking.shuffle) for item in items]
             if unshuffled := sum(SHUFFLED not in item.metadata for item in items):

@@ -69,6 +69,12 @@ class QuestionSettings(LongAnswerSettings, DataSettings, AskSettings):
         place="path",
         help="File of `mores tiers` or run of `mores topics`; results are broken down by its labels.",
     )
+    ids: OptionalPath = setting(
+        default=None,
+        place="file",
+        help="Ask only the questions with these ids, one in a line, such as a short form of `mores diagnose items`.",
+        result=True,
+    )
     variant: str | None = setting(
         default=None, help="Another way to ask, where a benchmark has one, for example english.", result=True
     )
@@ -145,6 +151,9 @@ class BoardSettings(Settings, table="board"):
     force: bool = setting(default=False, help="Also join runs whose signatures say that they are not comparable.")
     by: str | None = setting(
         default=None, metavar="FACT", help="Group models by a fact of their configuration, for example provider."
+    )
+    ability: bool = setting(
+        default=False, help="Also show each model's ability by an item response model of three or more runs."
     )
 
 

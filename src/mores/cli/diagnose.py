@@ -37,6 +37,10 @@ KINDS: dict[Diagnosis, str] = {
 
     A RUN is a folder that `mores bench` wrote, or one that contains several of them.
     """,
+    "items": """Put questions and models on one scale (item response models), and find a short form of a benchmark.
+
+    A RUN is a folder that `mores bench` wrote, or one that contains several of them: three models or more.
+    """,
     "all": """Run every diagnosis of a BENCHMARK that the options allow, on one page: the model's cultural health.
 
     Retrieval needs --search, errors need --judge. The command reports what it skips, with the reason.

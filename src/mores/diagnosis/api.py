@@ -56,7 +56,7 @@ def open_diagnosis(settings: DiagnoseSettings) -> Diagnosis:
     settings = replace(settings, sources=tuple(dict.fromkeys(settings.sources)))
     if unknown := next((source for source in settings.sources if source not in FROM), None):
         raise ConfigError(f"{unknown!r}: no such confidence; there are {', '.join(FROM)}", setting="from")
-    resolved = read_targets(settings.targets, runs_only=kind == kinds.LOCALITY)
+    resolved = read_targets(settings.targets, runs_only=kind in (kinds.LOCALITY, kinds.ITEMS))
     if not resolved:
         raise ConfigError("there is nothing to diagnose; give a run of mores bench, or the name of a benchmark")
     asks = any(isinstance(target, Benchmark) for target in resolved)
@@ -110,6 +110,7 @@ def _sign(diagnosis: Diagnosis) -> Signature:
         "variant": settings.variant if settings.kind in COMPARES else None,
         "sources": "+".join(settings.sources) or None,
         "by": settings.by if settings.kind == kinds.LOCALITY else None,
+        "items": f"{settings.item_model}.{settings.short or 'any'}" if settings.kind == kinds.ITEMS else None,
         "labelled": _hash([settings.labelled.read_text("utf-8")]) if settings.labelled else None,
     }
     if diagnosis.may_ask:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark, Label
+from mores.benchmark.board import read_runs
 from mores.diagnosis.calibrating import measure_calibration
 from mores.diagnosis.errors import (
     TYPED,
@@ -19,16 +20,18 @@ from mores.diagnosis.errors import (
     read_labelled,
 )
 from mores.diagnosis.evidence import JUDGED, EvidenceJudge, open_runs, read_verdicts
-from mores.diagnosis.folder import KINDS, Findings
-from mores.diagnosis.locality import LANGUAGE, measure_locality, read_ran
+from mores.diagnosis.folder import ITEMS, KINDS, Findings
+from mores.diagnosis.locality import LANGUAGE, Ran, measure_locality, read_ran
 from mores.diagnosis.paired import Opened, open_run, subject_of_folder
 from mores.diagnosis.retrieval import diagnose_retrieval
+from mores.diagnosis.scale import measure_scales
 from mores.diagnosis.session import Diagnosis, Target
 from mores.diagnosis.stability import measure_stability
 from mores.diagnosis.translation import diagnose_translation, open_versions
 from mores.errors import ConfigError, InputError
 from mores.formatting import count
-from mores.io import read_records
+from mores.io import file_name, read_records, write_text
+from mores.io.private import make_folder
 from mores.types import Record
 
 ENGLISH = "english"
@@ -43,6 +46,16 @@ async def diagnose_kind(diagnosis: Diagnosis) -> Findings:
     if kind == LOCALITY:
         ran = read_ran([run.folder.path for run in diagnosis.runs], settings.by)
         return Findings(LOCALITY, [measure_locality(ran, settings.by, force=settings.force)])
+    if kind == ITEMS:
+        ran = [Ran(entry, {}) for entry in read_runs(run.folder.path for run in diagnosis.runs)]
+        own = settings.item_model == "2pl"
+        scales = measure_scales(ran, discrimination=own, short=settings.short, force=settings.force)
+        for scale in scales:
+            if scale.chosen:
+                make_folder(diagnosis.out / ITEMS)
+                path = diagnosis.out / ITEMS / f"{file_name(scale.benchmark)}.txt"
+                write_text(path, "".join(f"{id_}\n" for id_ in scale.chosen))
+        return Findings(ITEMS, list(scales))
     if kind == ERRORS:
         return await classify_errors(diagnosis, targets)
     if kind in _TWO and diagnosis.runs:

@@ -21,7 +21,7 @@ from mores.formatting import (
     show_failures,
     to,
 )
-from mores.report.base.grid import Cell, Grid, Head, Row, make_grid, share_cell
+from mores.report.base.grid import Cell, Grid, Head, Row, make_grid, number_cell, share_cell
 from mores.report.base.names import group_name
 from mores.types import Result
 
@@ -168,17 +168,22 @@ def standing_table(leaderboard: Leaderboard, begin: Mapping[str, str], by: str =
         for name in dict.fromkeys(name for each in leaderboard.standings for name in each.facts if name != by)
     ]
     groups: dict[str, list[Row]] = {}
+    able = any(each.ability for each in leaderboard.standings)
     for each in leaderboard.standings:
         head = Head(f"{each.rank or NOTHING}. {each.model}", link=begin.get(each.folder, ""))
         facts, gaps = (each.facts.get(name.label, NOTHING) for name in known), (_gap(each.best), _gap(each.next))
         value, interval = share_cell(each.result)
         figure = Cell(value, small=interval, hint=possible(each.result))
         group = f"{by}: {each.facts.get(by, 'not known')}" if by else ""
-        groups.setdefault(group, []).append((head, *facts, figure, *gaps, each.result.n, each.result.unscored))
+        ability = [number_cell(each.ability)] if able else []
+        groups.setdefault(group, []).append(
+            (head, *facts, figure, *ability, *gaps, each.result.n, each.result.unscored)
+        )
     columns: list[str | Head] = [
         "model",
         *known,
         leaderboard.figure,
+        *(["ability"] if able else []),
         "against the best",
         "against the next",
         "n",
