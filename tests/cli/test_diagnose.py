@@ -451,6 +451,24 @@ def test_locality_says_where_a_model_is_at_home(mores: Run, home: Path) -> None:
     assert {path.suffix for path in (home / "paper").iterdir()} >= {".svg", ".pdf", ".csv", ".tex"}
 
 
+# ---- contamination ---------------------------------------------------------------------------------------------
+
+
+def test_contamination_of_a_model_that_always_says_b(mores: Run, home: Path) -> None:
+    (home / "data").mkdir()
+    (home / "data" / "culturalbench").symlink_to(SAMPLES / "culturalbench" / "sample")
+    model = script(home / "b.jsonl", [("", "B")])
+    done = mores("diagnose", "contamination", "culturalbench-easy", "--data", "data", "--model", model, "--json")
+    assert done.returncode == 0, done.stderr
+    [finding] = findings(done)
+    tests = {test["name"]: test for test in finding["tests"]}
+    assert tests["order"]["difference"]["value"] == 0
+    assert tests["completion"]["seen"]["value"] < 0.3
+    assert "Contamination" in Path("diagnose/diagnose.html").read_text()
+    assert mores("bench", "culturalbench-easy", "--data", "data", "--model", model).returncode == 0
+    assert "contamination needs a benchmark" in mores("diagnose", "contamination", "bench").stderr
+
+
 # ---- items -----------------------------------------------------------------------------------------------------
 
 
@@ -639,7 +657,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    "kind", ["calibration", "stability", "retrieval", "translation", "errors", "locality", "items", "all"]
+    "kind",
+    ["calibration", "stability", "retrieval", "translation", "errors", "locality", "items", "contamination", "all"],
 )
 def test_every_kind_says_how_it_is_used(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:

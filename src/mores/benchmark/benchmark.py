@@ -159,6 +159,8 @@ class Benchmark:
     """What a user must know about the data, for example which release they are."""
     variants: tuple[str, ...] = ()
     """Other ways to ask, for example in English; the reader gives them in `metadata["variants"]`."""
+    rewrites: Mapping[str, Callable[[Item], str]] = field(default_factory=dict)
+    """Variants that follow from the prompt of an item, for example with the instruction in its language."""
     incomplete: tuple[Stop, ...] | None = None
     """Incomplete answers that are graded nevertheless; None for those that the model declined, and those that were cut
     off where no judge grades: a letter may stand before the cut, and a long answer is appraised as far as it goes."""
@@ -234,7 +236,10 @@ class Benchmark:
 
     def messages(self, item: Item, variant: str | None = None) -> tuple[Message, ...]:
         """Return what the model is asked."""
-        texts = item.metadata.get("variants", {})
+        if variant in self.rewrites:
+            texts = {variant: self.rewrites[variant](item)}
+        else:
+            texts = item.metadata.get("variants", {})
         if variant and variant not in texts:
             raise InputError(f"{item.id}: the data have no {variant} version of it; ask without it", setting="variant")
         text = texts[variant] if variant else item.prompt

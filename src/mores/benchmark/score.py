@@ -75,6 +75,8 @@ class BenchResult(Record, NotebookView):
     """Grouping, group, figure."""
     variant: str | None = None
     """The other way in which the questions were asked, if any."""
+    shots: int = Field(0, exclude_if=lambda shots: not shots)
+    """Solved examples before each question."""
     options: str | None = None
     """How the options were put into another order, if they were."""
     unjudged: Label | None = None
@@ -96,8 +98,8 @@ class BenchResult(Record, NotebookView):
 
     @property
     def variation(self) -> str:
-        """The variant and the order of options; empty for the plain ones."""
-        return ".".join(filter(None, (self.variant, self.options)))
+        """The variant, the examples and the order of options; empty for the plain ones."""
+        return ".".join(filter(None, (self.variant, f"{self.shots}-shot" if self.shots else None, self.options)))
 
     @property
     def name(self) -> str:

@@ -25,6 +25,7 @@ from mores.benchmark.folder import (
 )
 from mores.benchmark.labels import label
 from mores.benchmark.run import JUDGE_TOKENS, Asking, BenchJob, judge_request
+from mores.benchmark.shots import with_examples
 from mores.engine import Asker, Counts, Job, Progress
 from mores.engine.estimate import Estimate, estimate
 from mores.errors import InputError
@@ -61,20 +62,24 @@ class Session:
     def items(self, benchmark: Benchmark) -> tuple[Benchmark, list[Item]]:
         """Return the items to ask, and the benchmark with the labels that users gave them."""
         asking = self.asking
-        items = read_items(benchmark, asking.data, None if asking.ids else asking.limit, self.progress)
+        whole = not asking.ids and not asking.shots
+        items = read_items(benchmark, asking.data, asking.limit if whole else None, self.progress)
         if asking.ids:
             ids = set(asking.ids.read_text("utf-8").split("\n")) - {""}
             items = [item for item in items if not ids.isdisjoint((item.id, benchmark.unit(item)))]
             if absent := sorted(ids - {name for item in items for name in (item.id, benchmark.unit(item))}):
                 fix = "remove the line, or give the ids of this benchmark"
                 raise InputError(f"{asking.ids}: {benchmark.name} has no question {absent[0]!r}; {fix}")
-            items = items if asking.limit is None else spread(benchmark, items, asking.limit)
         if asking.shuffle is not None:
             items = [shuffle(item, asking.shuffle) for item in items]
             if unshuffled := sum(SHUFFLED not in item.metadata for item in items):
                 self.progress.note(
                     f"{benchmark.name}: {unshuffled:,} questions keep their order: an option refers to the others"
                 )
+        if asking.shots:
+            items = with_examples(benchmark, items, asking.shots)
+        if asking.limit is not None and not whole:
+            items = spread(benchmark, items, asking.limit)
         return label(benchmark, items, self.labels) if self.labels else (benchmark, items)
 
     def job(self, benchmark: Benchmark, items: Sequence[Item]) -> BenchJob:

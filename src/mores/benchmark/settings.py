@@ -78,6 +78,13 @@ class QuestionSettings(LongAnswerSettings, DataSettings, AskSettings):
     variant: str | None = setting(
         default=None, help="Another way to ask, where a benchmark has one, for example english.", result=True
     )
+    shots: int = setting(
+        default=0,
+        at_least=0,
+        help="Solved examples before each question, in its language; they are left out of the test.",
+        only=("bench",),
+        result=True,
+    )
     samples: int = setting(default=1, at_least=1, help="Answers to each question.", result=True)
     temperature: float | Literal["default"] | None = setting(
         default="default",

@@ -37,6 +37,11 @@ KINDS: dict[Diagnosis, str] = {
 
     A RUN is a folder that `mores bench` wrote, or one that contains several of them.
     """,
+    "contamination": """Test whether the model has seen the questions of a BENCHMARK.
+
+    The wrong options change places, the model completes questions with and without the benchmark's name, and with
+    --judge, which paraphrases, it tells questions from paraphrases by log-probabilities.
+    """,
     "items": """Put questions and models on one scale (item response models), and find a short form of a benchmark.
 
     A RUN is a folder that `mores bench` wrote, or one that contains several of them: three models or more.

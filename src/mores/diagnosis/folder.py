@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mores.benchmark.folder import BenchRun, open_bench_run
-from mores.diagnosis import calibration, errors, locality, retrieval, scale, stability, translation
+from mores.diagnosis import calibration, contamination, errors, locality, retrieval, scale, stability, translation
 from mores.diagnosis.calibration import CalibrationResult
+from mores.diagnosis.contamination import Contamination
 from mores.diagnosis.errors import ErrorsResult, ErrorTable, TypeCheck
 from mores.diagnosis.locality import Locality
 from mores.diagnosis.retrieval import RetrievalResult
@@ -36,7 +37,7 @@ from mores.types import Record
 
 KINDS = ("calibration", "stability", "retrieval", "translation", "errors", "locality")
 """The kinds that a diagnosis of all has."""
-ITEMS = "items"
+ITEMS, CONTAMINATION = "items", "contamination"
 
 
 class _Description(NamedTuple):
@@ -98,6 +99,12 @@ _DESCRIPTIONS: dict[type[Record], _Description] = {
             f"{count(len(result.models))} models on {count(len(result.benchmarks))} benchmarks by {result.grouping}"
         ),
         lambda result: sum(profile.overall.n for profile in result.profiles),
+        lambda _: {},
+    ),
+    Contamination: _Description(
+        contamination.paragraph,
+        lambda result: f"{', '.join(result.flagged) or 'no sign'} of having seen the data",
+        lambda result: sum(test.seen.n for test in result.tests),
         lambda _: {},
     ),
     ItemScale: _Description(

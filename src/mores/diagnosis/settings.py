@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from mores.models.base import Model
     from mores.run import Run
 
-Diagnosis = Literal["calibration", "stability", "retrieval", "translation", "errors", "locality", "items", "all"]
+Diagnosis = Literal[
+    "calibration", "stability", "retrieval", "translation", "errors", "locality", "items", "contamination", "all"
+]
 
 
 if TYPE_CHECKING:

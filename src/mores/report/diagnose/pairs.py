@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from mores.benchmark.benchmark import Label
-from mores.diagnosis import locality, retrieval, scale, translation
+from mores.diagnosis import contamination, locality, retrieval, scale, translation
 from mores.diagnosis.change import Matrix, RunChange, Uncertain
+from mores.diagnosis.contamination import Contamination
 from mores.diagnosis.evidence import NAMES
 from mores.diagnosis.locality import LEAST, Local, Locality, LocalityProfile, LocalityShift, Rank
 from mores.diagnosis.retrieval import Fault, RetrievalCase, RetrievalResult
@@ -367,4 +368,20 @@ def scale_part(result: ItemScale) -> list[PageBlock]:
         *body,
         *([Fold("Short forms", [tables.form_table(result)])] if result.forms else []),
         *items.notes(result.notes),
+    ]
+
+
+def contamination_part(result: Contamination) -> list[PageBlock]:
+    """Return every test of whether the data was seen, and the questions that were completed best."""
+    rows = [IntervalRow(test.name, test.difference, f"n {test.difference.n:,}") for test in result.tests]
+    columns = ("question", "first half", "second half", "written", "share in one piece")
+    halves = [
+        (each.item_id, each.half, each.expected, each.written, percent(each.overlap)) for each in result.completed
+    ]
+    table = make_grid("Halves that were completed best", columns, halves, words=frozenset(range(4)))
+    return [
+        items.paragraph(contamination.paragraph(result)),
+        Intervals("Published less control, with 95% intervals", rows, "points", zero="no difference"),
+        tables.contamination_table(result),
+        *([Fold("Halves that were completed best", [table])] if halves else []),
     ]

@@ -9,6 +9,7 @@ from typing import Any
 from mores.diagnosis import stability
 from mores.diagnosis.calibration import CalibrationResult
 from mores.diagnosis.change import GAIN, RunChange
+from mores.diagnosis.contamination import Contamination
 from mores.diagnosis.errors import ErrorsResult, ErrorTable, TypeCheck
 from mores.diagnosis.folder import paragraph
 from mores.diagnosis.locality import Locality, LocalityProfile, LocalityShift, Moved
@@ -204,6 +205,18 @@ def _locality(result: Locality) -> Iterator[Grid]:
         )
 
 
+def contamination_table(result: Contamination) -> Grid:
+    """Return every test of whether the data was seen."""
+    rows = [
+        (test.name, _cells(test.seen)[0], _cells(test.control)[0], *_cells(test.difference),
+         "" if test.p is None else p_value(test.p), test.seen.n)
+        for test in result.tests
+    ]  # fmt: skip
+    columns = ("test", "published", "control", "difference", "95% interval", "p", "n")
+    title = f"contamination: {result.model} on {result.benchmark}"
+    return make_grid(title, columns, rows, _counts(result.left_out))
+
+
 def ability_table(result: ItemScale) -> Grid:
     """Return the ability of every model."""
     rows = [
@@ -254,6 +267,7 @@ TABLES: dict[type[Record], Callable[[Any], Iterator[Grid]]] = {
     TypeCheck: lambda check: iter([check_figures(check, show_failures(check.failures))]),
     Locality: _locality,
     ItemScale: _items,
+    Contamination: lambda result: iter([contamination_table(result)]),
 }
 
 
