@@ -20,7 +20,7 @@ from mores.errors import ConfigError, InputError
 from mores.longanswer.records import LongAnswer
 from mores.models.base import Message, Stop
 from mores.stats.intervals import Ratio
-from mores.types import Failure, Item, Record, Response
+from mores.types import Failure, Item, Record, Response, Result
 
 OnBad = Callable[[InputError], None]
 PLACES = ("region", "subregion")
@@ -144,6 +144,8 @@ class Benchmark:
     """Names and descriptions, where a model may sort the questions into them (`mores topics`)."""
     references: Callable[[Sequence[Item]], Mapping[str, float]] = lambda _: {}
     """What is known to be reached without knowledge, for example by guessing: lines to compare with."""
+    human: Callable[[Path], Mapping[str, Result]] = lambda _: {}
+    """How often people are correct, with intervals, where the folder of the data says so."""
     candidates: Callable[[Item], tuple[str, ...]] | None = None
     """The words among which an answer is chosen, for example the letters; where there are, probabilities can choose."""
     people: Callable[[Item], Mapping[str, float]] | None = None

@@ -90,6 +90,8 @@ class Leaderboard(Record):
     figure: str
     references: dict[str, float]
     """What others reach, as in a `BenchResult`."""
+    people: dict[str, Result] = Field(default_factory=dict, exclude_if=lambda people: not people)
+    """How often people are correct, as in a `BenchResult`."""
     standings: tuple[Standing, ...]
     notes: tuple[str, ...] = ()
     """What differs between the models."""
@@ -218,6 +220,7 @@ def _leaderboard(name: str, entries: list[BoardEntry], force: bool, ability: boo
         title=f"{first.title} ({first.variation})" if first.variation else first.title,
         figure=figure,
         references=first.references,
+        people=first.people,
         standings=tuple(standings),
         notes=tuple(notes),
     )

@@ -89,6 +89,8 @@ class BenchResult(Record, NotebookView):
     """Share of correct parts, where questions have several: it flatters, so it is never the headline."""
     references: dict[str, float] = Field(default_factory=dict)
     """What others reach: without knowledge, or as a perfect model; a name such as `…, similarity` is of that figure."""
+    people: dict[str, Result] = Field(default_factory=dict, exclude_if=lambda people: not people)
+    """How often people are correct, where votes of theirs are known."""
     agreement: float | None = None
     """Krippendorff's α of a panel of judges."""
     failures: dict[str, int] = Field(default_factory=dict)

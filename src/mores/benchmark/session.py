@@ -119,7 +119,8 @@ class Session:
                 result = measure(job, run.path, *appraised, judge)
             else:
                 agreement = await job.grade(run.path / RESPONSES, run.path / VERDICTS)
-                result = job.score(run.path / VERDICTS).model_copy(update={"agreement": agreement})
+                people = dict(benchmark.human(folder_of(benchmark, asking.data)))
+                result = job.score(run.path / VERDICTS).model_copy(update={"agreement": agreement, "people": people})
             write_text(run.path / RESULT, result.model_dump_json(indent=1) + "\n")
             run.finish(files=FILES, failures=result.failures, headline=result.headline)
         return open_bench_run(run.path)
@@ -158,10 +159,15 @@ class Session:
         return Plan(kind="bench", name=name, model=model, signature=signature, settings=settings, configuration=known)
 
 
+def folder_of(benchmark: Benchmark, data: Path | None) -> Path:
+    """Return the folder with the data of a benchmark, which is downloaded where there is none."""
+    folder = data / benchmark.source if data and not benchmark.file else benchmark.data
+    return folder or download(benchmark.name, benchmark.hub, benchmark.revision, benchmark.homepage)
+
+
 def read_items(benchmark: Benchmark, data: Path | None, limit: int | None, progress: Progress) -> list[Item]:
     """Return the items of a benchmark, or some of them; bad rows are reported and left out."""
-    folder = data / benchmark.source if data and not benchmark.file else benchmark.data
-    folder = folder or download(benchmark.name, benchmark.hub, benchmark.revision, benchmark.homepage)
+    folder = folder_of(benchmark, data)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; put there {benchmark.files} (from {benchmark.homepage})")
     problems: list[InputError] = []

@@ -15,6 +15,7 @@ import numpy as np
 
 from mores.benchmark.benchmark import Benchmark, OnBad
 from mores.benchmark.choice import grade_letter, grade_truth, guess_letter, lettered, letters, truths
+from mores.benchmark.culturalbench.people import human_row
 from mores.benchmark.labels import read_topics
 from mores.culture import region
 from mores.errors import InputError
@@ -137,6 +138,7 @@ EASY = Benchmark(
     groupings=("area", "region", "mode"),
     topics=read_topics(Path(__file__).with_name("topics.toml")),
     references=_guessing,
+    human=human_row,
     max_tokens=64,
     hub=SOURCE.hub,
     revision=REVISIONS["culturalbench"],
