@@ -238,7 +238,7 @@ class Benchmark:
 
     def messages(self, item: Item, variant: str | None = None) -> tuple[Message, ...]:
         """Return what the model is asked."""
-        if variant in self.rewrites:
+        if variant and variant in self.rewrites:
             texts = {variant: self.rewrites[variant](item)}
         else:
             texts = item.metadata.get("variants", {})

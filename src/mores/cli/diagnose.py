@@ -37,15 +37,8 @@ KINDS: dict[Diagnosis, str] = {
 
     A RUN is a folder that `mores bench` wrote, or one that contains several of them.
     """,
-    "contamination": """Test whether the model has seen the questions of a BENCHMARK.
-
-    The wrong options change places, the model completes questions with and without the benchmark's name, and with
-    --judge, which paraphrases, it tells questions from paraphrases by log-probabilities.
-    """,
-    "items": """Put questions and models on one scale (item response models), and find a short form of a benchmark.
-
-    A RUN is a folder that `mores bench` wrote, or one that contains several of them: three models or more.
-    """,
+    "contamination": "Test whether the model has seen the questions of a BENCHMARK; --judge paraphrases them.",
+    "items": "Put the questions and three or more models of RUNs on one scale, and find a short form of a benchmark.",
     "all": """Run every diagnosis of a BENCHMARK that the options allow, on one page: the model's cultural health.
 
     Retrieval needs --search, errors need --judge. The command reports what it skips, with the reason.

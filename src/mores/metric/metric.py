@@ -75,6 +75,11 @@ class Metric:
         """The model that judges."""
         return self.asker.model
 
+    @property
+    def judges(self) -> tuple[Metric, ...]:
+        """The metrics with one model each that it consists of."""
+        return (self,)
+
     def judge(self, samples: Iterable[SampleLike]) -> list[Judgement]:
         """Return the judgement of every sample, in order."""
 
@@ -305,6 +310,13 @@ def open_metric(settings: JudgeSettings) -> Metric:
 
 
 def make_metric(model: str | Model, settings: AskSettings, report: ReportSettings) -> Metric:
-    """Open ExCAM with a model, with the settings of any activity that judges."""
+    """Open ExCAM with a model, or with several (`ensemble:A,B`), with the settings of any activity that judges."""
+    others: tuple[str | Model, ...] = tuple(getattr(settings, "ensemble", ()))
+    if others or (isinstance(model, str) and model.startswith("ensemble:")):
+        from mores.metric.ensemble import PREFIX, make_ensemble
+
+        named = model.removeprefix(PREFIX).split(",") if isinstance(model, str) else [model]
+        alone = replace(settings, ensemble=()) if others else settings  # type: ignore[call-arg]
+        return make_ensemble([make_metric(name, alone, report) for name in (*named, *others)])
     adapter = metric_adapter(model, settings.adapter, settings.config) if isinstance(model, str) else None
     return Metric(make_asker(model, replace(settings, adapter=adapter) if adapter else settings), report)
