@@ -55,7 +55,7 @@ def test_accepted_and_submitted_questions(tmp_path: Path) -> None:
     assert (people.n, submitted.n) == (55, 80)
     assert human_row(tmp_path / "elsewhere" / "data") == {}
     (tmp_path / "items.jsonl").write_text("{}")
-    with pytest.raises(InputError, match=r"items.jsonl:1: it is no question with votes"):
+    with pytest.raises(InputError, match=r"items.jsonl:1: expected a question with votes"):
         human_row(tmp_path)
 
 

@@ -39,7 +39,7 @@ def human_row(folder: Path) -> dict[str, Result]:
             kind = "rejected" if story["question_idx"] is None else str(story["mode"])
         except (KeyError, TypeError, ValueError) as error:
             fix = "give the file of a campaign's export, or remove it"
-            raise InputError(f"{path}:{number}: it is no question with votes ({error}); {fix}") from None
+            raise InputError(f"{path}:{number}: expected a question with votes ({error}); {fix}") from None
         if len(labels) > 1:
             questions.append((kind, leave_out(labels)))
     if not questions:
