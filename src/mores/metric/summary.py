@@ -10,7 +10,6 @@ from typing import Literal
 from pydantic import Field
 
 from mores.formatting import count, number
-from mores.stats.agreement import krippendorff_alpha, krippendorff_alpha_interval
 from mores.types import Error, FailureKind, Judgement, Record, Result, Severity, Signature
 
 WEAK = "weak verdict: "
@@ -104,6 +103,8 @@ class ScoreTally:
         texts = list(self._verdicts.elements())
         if not texts:
             return None
+        from mores.stats.agreement import krippendorff_alpha, krippendorff_alpha_interval  # numpy, which help needs not
+
         ratings = list(zip(*texts, strict=True))
         low, high = krippendorff_alpha_interval(ratings) or (None, None)
         return Result(name="agreement", value=krippendorff_alpha(ratings), low=low, high=high, n=len(texts))
