@@ -36,7 +36,7 @@ def simulate(models: int, questions: int, generator: np.random.Generator) -> dic
 
     def answer(slopes: Floats) -> Floats:
         p = expit(slopes[:, None] * (ability - difficulty[:, None]))
-        return (generator.random(p.shape) < p).astype(np.float64)
+        return np.asarray(generator.random(p.shape) < p, dtype=np.float64)
 
     figures = {}
     for name, of_questions in (("covered, alike", np.ones(questions)), ("covered", slopes)):

@@ -476,9 +476,8 @@ def test_items_put_models_and_questions_on_one_scale_and_find_a_short_form(stori
     """Six models that know the first 20 to 70 stories, and some by chance: the later a story, the harder it is."""
     for number, known in enumerate((20, 30, 40, 50, 60, 70)):
         lucky = random.Random(number).sample(range(STORIES), 12)
-        model = play(
-            stories, lambda n, known=known, lucky=lucky: yes_or_no((n < known) != (n in lucky)), name=f"m{known}"
-        )
+        answers = [yes_or_no((n < known) != (n in lucky)) for n in range(STORIES)]
+        model = play(stories, answers.__getitem__, name=f"m{known}")
         assert mores("bench", "normad", "--data", "data", "--model", model).returncode == 0
     done = mores("diagnose", "items", "bench", "--json", "--out", "scale")
     [finding] = findings(done)

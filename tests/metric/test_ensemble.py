@@ -134,7 +134,7 @@ def test_texts_stay_in_order_while_judges_have_their_own_speed() -> None:
     # Of 60 texts, 30 have two of three votes for an error: 30·4/2 = 60 unlike pairs in 180 votes.
     assert agreement.value == pytest.approx(1 - 179 * 60 / (2 * 60 * 120))
     assert agreement.low is not None
-    assert agreement.low < agreement.value
+    assert agreement.low < 0.26 < (agreement.high or 0)
 
 
 def test_a_service_with_several_judges() -> None:

@@ -23,7 +23,7 @@ def lsat() -> Floats:
 def draw(models: Floats, questions: Floats, seed: int = 0, slopes: float | Floats = 1.0) -> Floats:
     """Questions × models."""
     p = expit(np.reshape(slopes, (-1, 1)) * (models - questions[:, None]))
-    return (np.random.default_rng(seed).random(p.shape) < p).astype(float)
+    return np.asarray(np.random.default_rng(seed).random(p.shape) < p, dtype=np.float64)
 
 
 def test_the_1pl_of_ltm(lsat: Floats) -> None:

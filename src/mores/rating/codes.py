@@ -81,13 +81,11 @@ def read_schema(path: str | Path) -> dict[str, Code]:
     """Return the codes of a YAML file, or of a schema of ours; ConfigError says what is wrong with which code."""
     if str(path) in schema_names():
         path = SCHEMAS / f"{path}.yaml"
-    elif not Path(path).exists():
-        names = ", ".join(schema_names())
-        raise ConfigError(f"{path}: no such file; {suggest(str(path), schema_names())}give a YAML file, or {names}")
     try:
         entries = load_yaml(Path(path).read_bytes(), "meta")
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror}); check the path") from error
+        fix = f"{suggest(str(path), schema_names())}check the path, or name one of {', '.join(schema_names())}"
+        raise ConfigError(f"{path}: cannot be read ({error.strerror}); {fix}") from error
     except ValueError as error:
         raise ConfigError(f"{path}: not YAML: {error}") from error
     if not isinstance(entries, dict) or not entries:

@@ -86,7 +86,7 @@ class RateSettings(PeopleSettings, table="rate"):
     codes: str | Path | None = setting(
         default=None,
         metavar="FILE",
-        help="YAML file with codes for the comments (docs/rate.md); or calmqa-ranking, calmqa-factuality, calmqa-comments.",
+        help="Codes for comments: a YAML file (docs/rate.md), calmqa-ranking, calmqa-factuality or calmqa-comments.",
         result=True,
     )
     out: OptionalPath = setting(default=None, place="new folder", help="Folder for the run.", default_text="NAME.rate")
