@@ -174,7 +174,7 @@ def test_a_wrong_schema_is_named_with_its_fix(tmp_path: Path, text: str, message
     path.write_text(text)
     with pytest.raises(ConfigError, match=message):
         read_schema(path)
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match=r"cannot be read"):
         read_schema(tmp_path / "missing.yaml")
 
 
@@ -184,5 +184,5 @@ def test_schemas_of_the_paper_are_known_by_name() -> None:
     sizes = {name: len(read_schema(name)) for name in schema_names()}
     assert sizes == {"calmqa-comments": 14, "calmqa-factuality": 12, "calmqa-ranking": 12}
     assert not any(code.automatic for name in schema_names() for code in read_schema(name).values())
-    with pytest.raises(ConfigError, match="cannot be read .*; did you mean 'calmqa-ranking'"):
+    with pytest.raises(ConfigError, match=r"cannot be read .*; did you mean 'calmqa-ranking'"):
         read_schema("calmqa-rankin")
