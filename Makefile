@@ -19,7 +19,7 @@ export PYTHONDONTWRITEBYTECODE :=
 COMPILE := build/lock/bin/uv pip compile --upgrade --universal --python-version 3.11 \
 	--no-header --no-annotate --quiet
 
-.PHONY: demo prose test pytest check install test-slow chaos fuzz atheris test-harness coverage bench docs site picture pictures studio lock release-check clean
+.PHONY: demo prose test pytest check install test-slow chaos fuzz atheris test-harness coverage bench docs site gallery picture pictures studio lock release-check clean
 
 demo: $(READY) ## score the examples with the embedded model, and make the pages
 	$(BIN)/mores pull
@@ -97,6 +97,9 @@ site: docs ## the documentation as a site in build/site; open build/site/index.h
 studio: $(READY) ## serve the studio with its demo campaigns on http://127.0.0.1:8000
 	mkdir -p build
 	$(BIN)/mores studio --database build/studio.db --demo
+
+gallery: $(READY) ## draw the figures of docs/figures.md again
+	$(BIN)/python -m docs.figures
 
 picture: $(READY) ## take the README's picture again; needs Chromium
 	mkdir -p build

@@ -1,6 +1,7 @@
 """What the documentation site adds to MkDocs: `make site`. A test builds it.
 
 - README.md is the first page, and a file outside docs/ that a page links to becomes part of the site, under source/.
+- A notebook of docs/notebooks is a page with what its cells show.
 - A folder in the navigation stands for all its pages.
 - A page of docs/ that is missing in the navigation is an error.
 """
@@ -11,6 +12,7 @@ import logging
 import posixpath
 import re
 from pathlib import Path
+from runpy import run_path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -20,6 +22,7 @@ from mkdocs.structure.pages import Page
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
+NOTEBOOK = run_path(str(DOCS / "notebook.py"))
 _LINK = re.compile(r'(\]\(|src=")(?!https?:|mailto:|#)([^)#"\s]+)')
 
 # `mores.__all__` is made from a dict, which the reader of the code does not follow and need not: pages name modules.
@@ -30,6 +33,8 @@ def address(path: Path) -> str:
     """The place of a file of the repository in the site."""
     if path == ROOT / "README.md":
         return "index.md"
+    if path.suffix == ".ipynb":
+        path = path.with_suffix(".md")
     return path.relative_to(DOCS).as_posix() if path.is_relative_to(DOCS) else f"source/{path.relative_to(ROOT)}"
 
 
@@ -50,8 +55,14 @@ def _expand(entry: object) -> object:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Add README.md and whatever else pages link to."""
-    waiting = [ROOT / "README.md", *(Path(str(file.abs_src_path)) for file in files.documentation_pages())]
+    """Add README.md, the notebooks, and whatever else pages link to."""
+    for path in sorted((DOCS / "notebooks").glob("*.ipynb")):
+        content = NOTEBOOK["as_markdown"](NOTEBOOK["read"](path))
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=content))
+    waiting = [
+        ROOT / "README.md",
+        *(Path(file.abs_src_path) for file in files.documentation_pages() if file.abs_src_path),
+    ]
     waiting.append(ROOT / "CHANGELOG.md")
     for path in waiting:  # grows meanwhile
         if files.get_file_from_path(address(path)) is None:
@@ -75,7 +86,7 @@ def on_nav(nav: Navigation, files: Files, config: MkDocsConfig) -> None:  # noqa
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
     """Turn links between files of the repository into links between pages of the site."""
-    folder = Path(str(page.file.abs_src_path)).parent
+    folder = Path(page.file.abs_src_path or DOCS / page.file.src_uri).parent
 
     def rewrite(link: re.Match[str]) -> str:
         target = (folder / link[2]).resolve()

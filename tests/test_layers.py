@@ -27,7 +27,7 @@ LAYERS = [
     {"rating"},
     {"metaevaluation", "longanswer", "training"},
     {"benchmark"},
-    {"diagnosis", "gate", "harness"},
+    {"diagnosis", "gate", "harness", "planning"},
     {"report"},
     {"studio", "serve"},
     {"view"},

@@ -35,8 +35,8 @@ COMMANDS = {
     "score": "score", "serve": "serve", "audit": "audit injection", "bench": "bench", "board": "board",
     "judge-check": "judge-check", "topics": "topics", "tiers": "tiers", "export-task": "export-task",
     "longform": "longform", "collect": "collect", "diagnose": "diagnose all", "meta": "meta", "compare": "compare",
-    "rate": "rate", "build": "build recipe", "corpus": "corpus", "ground": "build ground", "train": "train",
-    "export": "export", "studio": "studio",
+    "plan": "plan", "rate": "rate", "build": "build recipe", "corpus": "corpus", "ground": "build ground",
+    "train": "train", "export": "export", "studio": "studio",
 }  # fmt: skip
 """The command of each record that has one."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -61,6 +62,30 @@ def test_search_works_from_a_file_without_a_network(site: Path, browser: Browser
     page.wait(search, 120)
     assert [address for address in page.requests if address.startswith("http")] == []
     assert page.problems == []
+
+
+@pytest.mark.parametrize(
+    ("word", "page"),
+    [
+        ("pandas", "tables.html"),
+        ("Excel", "tables.html"),
+        ("volunteers", "studio.html"),
+        ("promptfoo", "tables.html"),
+        ("JUnit", "ci.html"),
+        ("LaTeX", "cookbook/figures.html"),
+    ],
+)
+def test_search_knows_the_words_of_a_newcomer(site: Path, word: str, page: str) -> None:
+    """A heading has the word, which the search puts above pages that only mention it."""
+    sections = json.loads((site / "search" / "search_index.json").read_text("utf-8"))["docs"]
+    named = {section["location"].split("#")[0] for section in sections if word.lower() in section["title"].lower()}
+    assert page in named
+
+
+def test_a_notebook_is_a_page_with_what_its_cells_show(site: Path) -> None:
+    page = (site / "notebooks" / "judge-a-table.html").read_text("utf-8")
+    assert "<mark>a fork</mark>" in page
+    assert "little evidence about it" in page
 
 
 def test_a_page_that_is_missing_in_the_navigation_is_an_error_that_says_so(tmp_path: Path) -> None:

@@ -298,6 +298,7 @@ def test_a_row_of_a_frame() -> None:
         "score (table)": 5,
         "score": None,
         "state": "failed",
+        "doubt": "",
         "errors": 0,
         "major": 0,
         "minor": 0,

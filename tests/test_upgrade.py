@@ -230,9 +230,17 @@ def compare(old: Path, new: Path, version: Path, folder: Path) -> list[str]:
             if "judging" in written["signature"] and mores.__version__ != number:  # a hash of the version, among others
                 rewritten["signature"]["judging"] = written["signature"]["judging"]
         return differences(written, rewritten)
-    if old.suffix == ".tex":  # the first line is a comment with the title
-        texts = [text.partition("\n")[2] for text in texts]
-    return differences(texts[0].splitlines(), texts[1].splitlines())
+    before, after = (lines_of(old, text) for text in texts)
+    return differences(before, after)
+
+
+def lines_of(file: Path, text: str) -> list[str]:
+    """The lines of a text, less what tables say more since: what differs, and of LaTeX the float around the rows."""
+    lines = text.splitlines()
+    if file.suffix == ".tex":
+        rows = re.findall(r"^(?!\\multicolumn)(.*) \\\\$", text, re.MULTILINE)[1:]
+        lines = [row.replace(r"\textless{}", "<").replace(r"\textbar{}", "|").replace("$^{2}$", "²") for row in rows]
+    return [re.sub(r" \([^()]*\)(?=,| &)", "", line) if file.stem == "power" else line for line in lines]
 
 
 class Counting:

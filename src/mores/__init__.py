@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from mores.functions import judge_check as judge_check
     from mores.functions import longform as longform
     from mores.functions import meta as meta
+    from mores.functions import plan as plan
     from mores.functions import rate as rate
     from mores.functions import score as score
     from mores.functions import score_file as score_file
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from mores.metric.settings import ScoreFileSettings as ScoreFileSettings
     from mores.metric.settings import ScoreSettings as ScoreSettings
     from mores.models.pull import pull as pull
+    from mores.planning.settings import PlanSettings as PlanSettings
     from mores.rating.settings import RateSettings as RateSettings
     from mores.run import Run as Run
     from mores.run import find_runs as find_runs
@@ -128,6 +130,7 @@ PUBLIC = {
     "mores.longanswer.settings": ("CollectSettings", "LongformSettings"),
     "mores.metaevaluation.settings": ("CompareSettings", "MetaSettings"),
     "mores.metric.settings": ("AuditSettings", "ReportSettings", "ScoreFileSettings", "ScoreSettings"),
+    "mores.planning.settings": ("PlanSettings",),
     "mores.rating.settings": ("RateSettings",),
     "mores.search.settings": ("CorpusSettings",),
     "mores.training.settings": ("ExportSettings", "GroundSettings", "TrainSettings"),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mores.metric.api import audit as audit
     from mores.metric.api import score as score
     from mores.metric.api import score_file as score_file
+    from mores.planning.api import plan as plan
     from mores.rating.api import rate as rate
     from mores.report.api import cite as cite
     from mores.report.api import show as show

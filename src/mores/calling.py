@@ -28,6 +28,7 @@ FUNCTIONS = {
     "collect": "mores.longanswer.api:collect",
     "diagnose": "mores.diagnosis.api:diagnose",
     "rate": "mores.rating.api:rate",
+    "plan": "mores.planning.api:plan",
     "train": "mores.training.api:train",
     "ground": "mores.training.api:ground",
     "export": "mores.training.api:export",

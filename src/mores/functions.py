@@ -8,6 +8,7 @@ from mores.harness import api as harness
 from mores.longanswer import api as longanswer
 from mores.metaevaluation import api as metaevaluation
 from mores.metric import api as metric
+from mores.planning import api as planning
 from mores.rating import api as rating
 from mores.report import api as report
 from mores.search import api as search
@@ -28,6 +29,7 @@ ground = blocking(training.ground)
 judge_check = blocking(benchmark.judge_check)
 longform = blocking(longanswer.longform)
 meta = blocking(metaevaluation.meta)
+plan = blocking(planning.plan)
 rate = blocking(rating.rate)
 score = blocking(metric.score)
 score_file = blocking(metric.score_file)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from mores.errors import ConfigError, GateError
 from mores.formatting import SIGNIFICANT, count, number, p_value, percent, points
 from mores.metric.folder import ScoreRun, open_score_run
-from mores.metric.summary import ScoreSummary, errors, summarise
+from mores.metric.summary import ScoreSummary, doubt, errors, summarise
 from mores.run import Run
 from mores.settings import Settings, setting
 from mores.settings.values import OptionalPath
@@ -142,7 +142,7 @@ class TextGate(Settings, table="score-gate"):
             if judgement.failure:
                 yield f"{judgement.sample_id}: not judged: {judgement.failure.reason}"
             elif judgement.score is None:
-                yield f"{judgement.sample_id}: not known: the evidence decides none of its claims"
+                yield f"{judgement.sample_id}: not known: {doubt(judgement)}"
             for error in errors(judgement):
                 if error.severity in self.severities:
                     yield f"{judgement.sample_id}: {error.severity} error in {error.quote!r}: {error.explanation}"

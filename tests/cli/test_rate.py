@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ THEIRS = "q,system,who,overall,lang,kind\n" + "".join(
     for place, system in enumerate("ab")
     for who in ("x", "yy")
 )
+EXPORTS = Path(__file__).parents[1] / "rating" / "exports"
 COLUMNS = "question=q,model=system,annotator=who,rating=overall,language=lang,type=kind"
 
 
@@ -123,3 +125,16 @@ def test_comments_and_reasons_are_coded_by_a_schema(mores: Run, home: Path) -> N
     other = mores("rate", "ratings.jsonl", "--codes", "codes.yaml", "--out", "other")
     assert other.returncode == 1
     assert "ratings.jsonl:5: unknown code 'style'; the schema has length" in other.stderr
+
+
+def test_the_terminal_says_what_was_taken_for_what_before_the_figures(mores: Run, home: Path) -> None:
+    shutil.copy(EXPORTS / "google_forms.csv", home / "forms.csv")
+    done = mores("rate", "forms.csv", "--scale", "1-5")
+    assert done.returncode == 0, done.stderr
+    assert "forms.csv, 11 rows: " in done.stderr
+    assert done.stderr.index("as Google Forms exports it") < done.stderr.index("wrote forms.rate")
+    (home / "words.csv").write_text("question,model,annotator,rating\nq,a,x,Agree\nq,b,x,Disagree\n")
+    refused = mores("rate", "words.csv")
+    assert refused.returncode == 1
+    assert "words.csv:2: 'Agree', 'Disagree' may be agreement in 5 points" in refused.stderr
+    assert "(--scale)" in refused.stderr

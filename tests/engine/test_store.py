@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from hypothesis import strategies as st
 from mores.engine import Store, request_key
 from mores.engine.claims import Claims
 from mores.engine.rescue import rescue
+from mores.engine.store import _pack_numbers, _unpack_numbers
 from mores.errors import InputError, StoreError
 from mores.models import Completion, Message, Request
 from mores.models.fake import FakeModel
@@ -105,20 +108,81 @@ def test_nobody_waits_for_a_process_that_was_killed(tmp_path: Path) -> None:
     assert len(server.asked) == 128  # those in flight at the kill are asked again, and no other
 
 
-def test_a_claim_ends_with_its_release_and_its_process(tmp_path: Path) -> None:
-    script = (
-        "import sys; from pathlib import Path; from mores.engine.claims import Claims;"
-        f"print(Claims(Path({str(tmp_path / 's.db')!r})).take(b'0123456789abcdef'), flush=True); sys.stdin.read()"
-    )
-    ours = Claims(tmp_path / "s.db")
-    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+OTHER = """
+import sys
+from pathlib import Path
+from mores.engine.claims import Claims
+claims = Claims(Path(sys.argv[1]))
+claims.enter()
+for line in sys.stdin:
+    print(claims.take(line.strip().encode()), flush=True)
+"""
+
+
+@contextmanager
+def another_process(store: Path) -> Iterator[Callable[[bytes], bool]]:
+    """Another process on a store; what is yielded lets it claim a question."""
+    command = [sys.executable, "-c", OTHER, str(store)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdin is not None
         assert other.stdout is not None
-        assert other.stdout.readline() == b"True\n"
+
+        def claim(key: bytes) -> bool:
+            print(key.decode(), file=other.stdin, flush=True)
+            assert other.stdout is not None
+            return other.stdout.readline() == "True\n"
+
+        yield claim
+        other.stdin.close()
+
+
+def test_a_claim_ends_with_its_release_and_its_process(tmp_path: Path) -> None:
+    ours = Claims(tmp_path / "s.db")
+    with another_process(tmp_path / "s.db") as claim:
+        assert claim(b"0123456789abcdef")  # of all that it has
+        ours.enter()
+        assert not ours.alone
         assert not ours.take(b"0123456789abcdef")
-        assert ours.take(b"another question")
-        other.communicate()
     assert ours.take(b"0123456789abcdef")
-    ours.close()
+    ours.leave()
+
+
+def test_the_first_process_has_all_questions_until_another_comes(tmp_path: Path) -> None:
+    first, second, third = b"0123456789abcdef", b"another question", b"a third question"
+    ours = Claims(tmp_path / "s.db")
+    ours.enter()
+    assert ours.alone
+    assert ours.take(first)
+    assert ours.take(second)
+    ours.release(second)
+    ours.make_room()
+    assert ours.alone  # nobody came
+    with another_process(tmp_path / "s.db") as claim:
+        assert not claim(third)
+        ours.make_room()
+        assert not ours.alone
+        assert claim(third)
+        assert claim(second)
+        assert not claim(first)
+        assert not ours.take(third)
+        ours.release(first)
+        assert claim(first)
+    ours.leave()
+
+
+def test_two_runs_of_a_process_keep_their_claims_when_one_of_them_ends(tmp_path: Path) -> None:
+    ours, others = Claims(tmp_path / "s.db"), Claims(tmp_path / "s.db")
+    ours.enter()
+    assert ours.take(b"0123456789abcdef")
+    others.enter()
+    assert not ours.alone  # what the other run asks is no longer ours alone to know
+    others.leave()
+    with another_process(tmp_path / "s.db") as claim:
+        assert not claim(b"0123456789abcdef")
+        assert claim(b"another question")
+    ours.leave()
+    with another_process(tmp_path / "s.db") as claim:
+        assert claim(b"0123456789abcdef")
 
 
 def filled(path: Path, answers: int = 300) -> None:
@@ -200,3 +264,41 @@ def test_an_answer_whose_numbers_are_damaged_is_said_to_be(tmp_path: Path) -> No
     db.close()
     with Store(tmp_path / "s.db") as store, pytest.raises(StoreError, match=r"s\.db: damaged"):
         collect([ask("q0 " + "x" * 400)], FakeModel("echo", echo), store)
+
+
+def test_prompts_that_repeat_another_are_kept_as_the_difference(tmp_path: Path) -> None:
+    """Also when two kinds of prompts take turns; each can be read back, and answers are found as ever."""
+    rules = " ".join(f"rule {n}." for n in range(90)), " ".join(f"{n * n * n:x}" for n in range(300, 500))
+    jobs = [ask(f"{rule} Text {n}: Ağrı 神社") for n in range(200) for rule in rules] + [ask("short")]
+    model = FakeModel("echo", echo)
+    with Store(tmp_path / "s.db") as store:
+        collect(jobs, model, store)
+        assert all(answer.cached for answer in collect(jobs, model, store))
+        for job in jobs:
+            assert isinstance(job.request, Request)
+            assert store.messages(request_key(model.identity, job.request)) == list(job.request.messages)
+        assert store.messages(request_key("another model", ask("never asked").request)) is None  # type: ignore[arg-type]
+    with sqlite3.connect(tmp_path / "s.db") as db:
+        whole, alike = (db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("prompt", "alike"))
+        stored = db.execute("SELECT sum(length(difference)) FROM alike").fetchone()[0]
+    db.close()
+    assert (whole, alike) == (3, 398)
+    assert stored / alike < len(rules[0]) / 5
+
+
+def test_a_prompt_that_was_not_committed_is_no_base_for_others(tmp_path: Path) -> None:
+    long = "The same rules for every text. " * 40
+    model = FakeModel("echo", echo)
+    with Store(tmp_path / "s.db") as store:
+        store._connect = lambda: sqlite3.connect(tmp_path / "missing" / "s.db")  # type: ignore[method-assign]
+        with pytest.raises(StoreError):
+            collect([ask(long + "1")], model, store)
+        del store._connect
+        collect([ask(long + "2")], model, store)
+        key = request_key(model.identity, ask(long + "2").request)  # type: ignore[arg-type]
+        assert store.messages(key) == [Message("user", long + "2")]
+
+
+@given(st.lists(st.floats(max_value=0, allow_nan=False) | st.floats(-9, 0).map(lambda value: round(value, 6))))
+def test_log_probabilities_come_back_exactly(numbers: list[float]) -> None:
+    assert _unpack_numbers(_pack_numbers(numbers)) == tuple(numbers)

@@ -50,7 +50,7 @@ from mores.models.hf.files import adapter_folder, tuned_style
 from mores.models.http import ApiKey, read_wait
 from mores.models.openai import read_completion, read_error, read_names
 from mores.rating.codes import read_schema
-from mores.rating.ratings import read_ratings
+from mores.rating.ratings import open_ratings, read_ratings
 from mores.reading import chosen_letter, chosen_truth
 from mores.run import open_run
 from mores.search.corpus import Corpus
@@ -92,6 +92,10 @@ class Parser(NamedTuple):
 
     read: Callable[[Path], object]
     files: dict[str, bytes]
+
+
+EXPORTS = Path(__file__).parents[1] / "rating" / "exports"
+open_potato = partial(open_ratings, split={"id": "{question_id}__{model}"})
 
 
 def file(name: str, read: Callable[[Path], object], seed: bytes | str | Path | list[Any]) -> Parser:
@@ -277,6 +281,13 @@ PARSERS: dict[str, Parser] = {
     "marks by people": file("m.tsv", lambda path: read_people("marks", path), MQM),
     "ratings jsonl": file("r.jsonl", read_ratings, EXAMPLES / "ratings.jsonl"),
     "ratings csv": file("r.csv", read_ratings, RATING),
+    "ratings google forms": file("r.csv", read_ratings, (EXPORTS / "google_forms.csv").read_text("utf-8")),
+    "ratings qualtrics": file("r.csv", read_ratings, (EXPORTS / "qualtrics.csv").read_text("utf-8")),
+    "ratings label studio": file("r.json", read_ratings, (EXPORTS / "label_studio.json").read_text("utf-8")),
+    "ratings argilla": file("r.json", read_ratings, (EXPORTS / "argilla.json").read_text("utf-8")),
+    "ratings flat argilla": file("r.jsonl", read_ratings, EXPORTS / "argilla_flat.jsonl"),
+    "ratings potato": file("r.jsonl", open_potato, EXPORTS / "alice" / "annotated_instances.jsonl"),
+    "ratings doccano": file("r.jsonl", read_ratings, EXPORTS / "doccano_alice.jsonl"),
     "ratings of people": file("r.csv", lambda path: read_people("ratings", path), RATING),
     "codes": file("c.yaml", read_schema, "facts: {title: Facts, keywords: [wrong*], patterns: [a+]}\nstyle: Style\n"),
     "juice": file("j.json", lambda path: JuiceData(path).answers,

@@ -19,8 +19,8 @@ from mores.metaevaluation.compare import (
     shared,
 )
 from mores.metaevaluation.evaluate import Scored, influences, join
-from mores.metaevaluation.records import MetricComparison
-from mores.report.meta import versus_tables
+from mores.metaevaluation.records import JudgementComparison, MetricComparison
+from mores.report.meta import describe_versus
 from mores.types import Judgement, Signature
 from tests.metaevaluation.golds import labelled, says, scores
 
@@ -45,6 +45,10 @@ def scored(values: list[float | None], golds: list[Gold] = GOLDS) -> Scored:
 def all_of(metrics: dict[str, Scored]) -> dict[tuple[str, str, str], MetricComparison]:
     found = compare_all(metrics, {name: influences(one) for name, one in metrics.items()})
     return {(one.statistic, one.first, one.second): one for one in found}
+
+
+def two_judges() -> JudgementComparison:
+    return compare_judges(("A", "B"), scores(GOLDS, judge(0.9, 1)), scores(GOLDS, judge(0.7, 2)), GOLDS)
 
 
 # Metrics
@@ -127,7 +131,7 @@ def test_a_judge_that_is_silent_on_what_it_would_get_wrong_is_not_better() -> No
     assert not any(one.significant for one in found.values())  # statistics over pairs have no bounds, so no verdict
     versus = compare_judges(("a", "b"), scores(GOLDS, silent), scores(GOLDS, judge(0.65, 2)), GOLDS)
     assert versus.overall[0].missing == accuracy.missing
-    [*_, headline] = versus_tables(versus)
+    [*_, headline] = describe_versus(versus).printed
     assert isinstance(headline, str)
     assert headline.startswith(
         f"cannot tell which has the better S.Acc., as {accuracy.missing} samples lack a score: +"

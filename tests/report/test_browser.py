@@ -436,7 +436,7 @@ def test_cards_say_what_they_know(show: Show) -> None:
     assert "−7 1 major, 2 minor" in words(0)
     assert "English · Japan" in words(0)
     assert "The order of hand-washing" in words(0)
-    assert "No errors p(R) 0.931" in words(6)
+    assert "No errors found by the judge’s knowledge, without evidence p(R) 0.931" in words(6)
     assert "p(R) unknown" in words(9)
     assert "not found in the text: “젓가락을 밥에 꽂아”" in words(8)
     assert "Not judged, the answer was cut off (fault of the text): the answer was cut off after 1,024 tokens" in words(

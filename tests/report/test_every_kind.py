@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shutil
+import subprocess
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
@@ -14,10 +17,14 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from docs.figures import FOLDER, GALLERY, PAGE, is_current, table_of
+from docs.figures import page as gallery_page
+from mores.benchmark.labels import Tiers
 from mores.report.base import figures
 from mores.report.base.blocks import walk
 from mores.report.base.charts import Chart
 from mores.report.base.document import ResultDocument
+from mores.report.base.drawing import DRAWN
 from mores.report.base.grid import Grid, make_grid, tables_html
 from mores.report.base.page import render_page
 from mores.report.bench import describe_board, describe_runs
@@ -25,12 +32,14 @@ from mores.report.card import describe_card
 from mores.report.collect import describe_collection
 from mores.report.diagnose import describe_diagnoses
 from mores.report.longform import describe_summaries
-from mores.report.meta import describe_meta
+from mores.report.meta import describe_meta, describe_versus
 from mores.report.runs import describe
 from mores.report.score import describe_judgements
+from mores.report.topics import describe_tiers
 from mores.report.train import describe_training
 from mores.run import KINDS
 from tests.cli.test_tables import printed
+from tests.metaevaluation import test_compare
 from tests.report import (
     diagnose_samples,
     judging_samples,
@@ -59,20 +68,31 @@ DOCUMENTS: dict[str, Callable[[], ResultDocument]] = {
     "longform": lambda: describe_summaries(*test_longform_page.described(test_longform_page.pairs(30))),
     "build": lambda: describe_card(test_card_page.about(missing=["mango"]), "12 samples"),
     "collect": lambda: describe_collection(*test_collect_page.described(test_collect_page.questions(40))),
-    "train": lambda: describe_training(test_train_page.trained()),
+    "train": lambda: describe_training({"all": test_train_page.trained()}),
     "rate": lambda: test_rate_page.shown(describe),
+    "compare": lambda: describe_versus(test_compare.two_judges()),
+    "tiers": lambda: describe_tiers(Tiers(counts={"Easy": 40, "Medium": 12, "Hard": 30}, without=3, answers=4)),
 }
 
 
+@cache
+def document_of(kind: str) -> ResultDocument:
+    return DOCUMENTS[kind]()
+
+
+def tables_of(document: ResultDocument) -> list[Grid]:
+    tables = [block for block in walk((*document.opening, *document.sections)) if isinstance(block, Grid)]
+    return [*tables, *(table for table in document.printed if isinstance(table, Grid)), *document.tables.values()]
+
+
 def test_every_kind_of_run_is_here() -> None:
-    assert set(DOCUMENTS) == {*KINDS, "board"}
+    assert set(DOCUMENTS) == {*KINDS, "board", "compare", "tiers"}
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)
 def test_a_document_is_shown_by_every_renderer(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    document = DOCUMENTS[kind]()
-    tables = [block for block in walk((*document.opening, *document.sections)) if isinstance(block, Grid)]
-    tables += [*(table for table in document.printed if isinstance(table, Grid)), *document.tables.values()]
+    document = document_of(kind)
+    tables = tables_of(document)
     assert tables
     assert re.search(r"\w", "".join(part for part in document.printed if isinstance(part, str))), "no headline"
     for table in tables:
@@ -87,11 +107,66 @@ def test_a_document_is_shown_by_every_renderer(kind: str, tmp_path: Path, monkey
     assert tables_html(document.printed).startswith("<")
     pytest.importorskip("matplotlib")
     # test_figures draws them
-    monkeypatch.setattr(figures, "_draw", lambda _block, path, _style: [path.with_suffix(".svg")])
+    monkeypatch.setattr(figures, "draw", lambda _block, path, *_: [path.with_suffix(".svg")])
     charts = [block for block in walk((*document.opening, *document.sections)) if isinstance(block, Chart)]
     written = figures.write_figures(document, tmp_path)
     assert len({path for path in written if path.suffix == ".csv"}) >= len(charts)
     assert any(path.suffix == ".tex" for path in written)
+
+    assert [figure.text for figure in GALLERY if figure.document == kind and not is_current(figure, document)] == [], (
+        "run `make gallery`"
+    )
+
+
+def test_the_gallery_shows_every_kind_of_figure_and_every_command() -> None:
+    assert {figure.chart for figure in GALLERY} == set(DRAWN)
+    commands = {page.stem for page in (PAGE.parent / "commands").glob("*.md") if "--figures DIR" in page.read_text()}
+    assert {figure.command.split()[1] for figure in GALLERY} == commands - {"show"}
+    assert PAGE.read_text("utf-8") == gallery_page(table_of(document_of("compare"))), "run `make gallery`"
+    pictures = list(FOLDER.glob("*.png"))
+    assert {path.stem for path in pictures} == {figure.name for figure in GALLERY}
+    assert sum(path.stat().st_size for path in pictures) < 1_000_000
+
+
+PDFLATEX = pytest.mark.skipif(
+    shutil.which("pdflatex") is None,
+    reason="no pdfLaTeX: apt-get install --no-install-recommends texlive-latex-base texlive-latex-recommended",
+)
+HOSTILE = '50% of <x_1> & ~y #2 {z} $a$ ^b \\ `q` "r" --s [t]* é ọ̀ ế ǐ ž Łódź α²≥½… “u” ’ − × 3–4'
+
+
+def compile_tables(tables: Sequence[str], folder: Path, engine: str = "pdflatex", preamble: str = "") -> str:
+    """The log of a paper that shows these tables."""
+    head = rf"\documentclass{{article}}\usepackage{{booktabs,graphicx}}{preamble}\begin{{document}}"
+    (folder / "paper.tex").write_text("\n\\clearpage\n".join([head, *tables, r"\end{document}"]), "utf-8")
+    command = [engine, "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120)
+    assert done.returncode == 0, done.stdout[-2000:]
+    return (folder / "paper.log").read_text("utf-8", "replace")
+
+
+@PDFLATEX
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_every_table_compiles(kind: str, tmp_path: Path) -> None:
+    tables = [table.latex(f"{kind}-{place}") for place, table in enumerate(tables_of(document_of(kind)))]
+    log = compile_tables([table for table in tables if not table.startswith("%")], tmp_path)
+    assert "multiply defined" not in log
+
+
+@PDFLATEX
+def test_a_table_of_hostile_words_compiles(tmp_path: Path) -> None:
+    rows = [(HOSTILE, ("0.3*", "[0.1, 0.5]")), (f"[{HOSTILE}", "*"), ("*", HOSTILE * 3)]
+    table = Grid(("a", HOSTILE), [(HOSTILE, rows), ("[second]", rows)], HOSTILE, [HOSTILE * 5, "n = 40"])
+    text = table.latex("hostile")
+    assert "n = 40." in text
+    assert "Overfull" not in compile_tables([text], tmp_path).replace("Overfull \\vbox", "")
+
+
+@pytest.mark.skipif(shutil.which("xelatex") is None, reason="no XeLaTeX: apt-get install texlive-xetex")
+def test_names_in_other_scripts_are_for_other_engines(tmp_path: Path) -> None:
+    text = make_grid("Weddings", ("country", "n"), [("日本", 3), ("العربية", 4)]).latex("scripts")
+    assert text.startswith("% pdfLaTeX has no font for ")
+    compile_tables([text], tmp_path, "xelatex")
 
 
 def check_page(html: str, has_script: bool) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from mores.errors import ConfigError
-from mores.report.base import figures
+from mores.report.base import drawing, figures
 from mores.report.base.blocks import Fold, PageBlock, Section
 from mores.report.base.charts import Amounts, Chart, IntervalRow, Intervals
 from mores.report.base.document import ResultDocument
@@ -39,8 +39,8 @@ def kinds(blocks: list[PageBlock]) -> list[str]:
 
 def test_every_kind_of_chart_can_be_drawn() -> None:
     charts = {kind for base in Chart.__subclasses__() for kind in (base, *base.__subclasses__())}
-    assert charts <= set(figures.DRAWN)
-    assert {type(block) for block in every_chart("x")} - {Grid} == set(figures.DRAWN)
+    assert charts <= set(drawing.DRAWN)
+    assert {type(block) for block in every_chart("x")} - {Grid} == set(drawing.DRAWN)
 
 
 @pytest.mark.parametrize("block", every_chart(f"$x_1$ {HOSTILE} العربية"), ids=kinds(every_chart("x")))
@@ -176,4 +176,4 @@ def test_colours_differ_for_people_who_are_colour_blind(kind: str) -> None:
         x, y, z = np.where(ratios > 0.008856, np.cbrt(ratios), 7.787 * ratios + 16 / 116)
         return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
-    assert min(np.linalg.norm(lab(a) - lab(b)) for a, b in combinations(figures.PALETTE, 2)) > 15
+    assert min(np.linalg.norm(lab(a) - lab(b)) for a, b in combinations(drawing.PALETTE, 2)) > 15

@@ -27,10 +27,14 @@ def test_a_simple_table_has_no_more_columns_in_csv() -> None:
     assert Grid(("name", "n"), [("", [("a", "1")])]).csv() == "name,n\na,1\n"
 
 
-def test_latex_is_a_tabular_with_rules_of_booktabs() -> None:
-    assert GRID.latex().splitlines() == [
-        "% Made-up: $m_1$",
-        "% ✕3: not scored",
+def test_latex_is_a_table_with_caption_label_and_notes() -> None:
+    assert GRID.latex("made-up").splitlines() == [
+        r"\begin{table}",
+        r"\centering",
+        r"\caption{Made-up: \$m\_1\$}",
+        r"\label{tab:made-up}",
+        r"\smallskip",
+        r"\sbox0{%",
         r"\begin{tabular}{lrr}",
         r"\toprule",
         r" & accuracy & n \\",
@@ -38,9 +42,13 @@ def test_latex_is_a_tabular_with_rules_of_booktabs() -> None:
         r"all & 60.0\%* (55.0--65.0\%) & 97 \\",
         r"\midrule",
         r"\multicolumn{3}{l}{\emph{by topic}} \\",
-        r"food \& <b>drink</b> & $-$1.5 & 1,200 \\",
+        r"food \& \textless{}b\textgreater{}drink\textless{}/b\textgreater{} & $-$1.5 & 1,200 \\",
         r"\bottomrule",
         r"\end{tabular}",
+        "}%",
+        r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi",
+        r"\par\smallskip\parbox{\linewidth}{\footnotesize $\times$3: not scored.}",
+        r"\end{table}",
     ]
 
 

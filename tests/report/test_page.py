@@ -64,7 +64,7 @@ def test_a_weak_verdict_says_whether_there_was_evidence() -> None:
     sample, judgement = next(pair for pair in PAIRS if not pair[1].evidence and not pair[0].evidence)
     weak = judgement.model_copy(update={"notes": ("weak verdict: it guesses",)})
     little = weak.model_copy(update={"evidence": (Evidence(text="Tea is hot."),)})
-    for shown, words in ((weak, "weak, no evidence"), (little, "weak, little evidence")):
+    for shown, words in ((weak, "weak, no evidence about it"), (little, "weak, little evidence about it")):
         assert read_markup(page([(sample, shown)], title="t")).only(".weak").text == words
 
 

@@ -28,7 +28,7 @@ def trained(source: str = "blend") -> Trained:
 
 
 def page(source: str = "blend") -> str:
-    return render_page(describe_training(trained(source)))
+    return render_page(describe_training({"all": trained(source)}))
 
 
 def test_every_figure_is_on_the_page() -> None:

@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 from mores.cli.servers import studio
 from mores.errors import InputError
-from mores.studio.data.label_studio import from_results, locate, read_label_studio, to_results
+from mores.io.exports import locate
+from mores.studio.data.label_studio import from_results, read_label_studio, to_results
 from mores.studio.data.pearmut import from_span, read_pearmut, to_span
 from mores.studio.form import FormField, StudioForm
 

@@ -33,6 +33,7 @@ COMMANDS = {
     "pull": ("train", "Get the embedded model, or another GGUF file."),
     "audit": ("benchmarks", "Test how far a judge can be trusted."),
     "meta": ("meta", "Measure how good metrics are at finding cultural errors."),
+    "plan": ("meta", "Plan a study: how many raters, items and models it needs."),
     "rate": ("meta", "Analyse people's ratings of answers."),
     "compare": ("meta", "Test whether two judges or two models differ."),
     "train": ("train", "Tune a model into a metric."),

@@ -87,10 +87,8 @@ def show_checks(names: Sequence[str], as_json: bool) -> None:
     checked = {name: checks for given in names for name, checks in check(given).items()}
     complete = {name: all(each.status == "ok" for each in checks) for name, checks in checked.items()}
     if as_json:
-        rows = [
-            {"name": name, "ok": complete[name], "checks": [each.model_dump() for each in checks]}
-            for name, checks in checked.items()
-        ]
+        dumped = {name: [each.model_dump() for each in checks] for name, checks in checked.items()}
+        rows = [{"name": name, "ok": complete[name], "checks": checks} for name, checks in dumped.items()]
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
         plain_console().print(*(check_table(name, checks) for name, checks in checked.items()))

@@ -10,7 +10,7 @@ from mores.benchmark.labels import TOPICS, label_tiers
 from mores.benchmark.settings import JudgeCheckSettings, TiersSettings, TopicsSettings
 from mores.benchmark.topics import label_topics
 from mores.cli.command import command
-from mores.cli.result import run_asking, show_run
+from mores.cli.result import run_asking, show_document, show_run
 from mores.engine import make_asker
 from mores.errors import ModelError
 from mores.harness.export import write_task
@@ -33,16 +33,17 @@ def topics(settings: TopicsSettings, output: OutputSettings) -> None:
         raise ModelError(f"no question was sorted; the reasons are in {done.path / TOPICS}")
 
 
-@command(TiersSettings)
-def tiers(settings: TiersSettings) -> None:
+@command(TiersSettings, OutputSettings)
+def tiers(settings: TiersSettings, output: OutputSettings) -> None:
     """Sort the questions of one benchmark into Easy, Medium and Hard by how many answers in RUN... are correct.
 
     A RUN is what `mores bench --out` wrote for a model, or a folder with several. Use runs of other models than the one
     that you want to measure: a model's own mistakes make its hard questions.
     """
+    from mores.report.topics import describe_tiers
+
     tiered = label_tiers(folders_of(settings.runs), settings.out, settings.rule)
-    shown = ", ".join(f"{number:,} {tier}" for tier, number in tiered.counts.items())
-    click.echo(f"{shown}; {tiered.without:,} without a tier; from {tiered.answers} answers to each question")
+    show_document(describe_tiers(tiered), output, tiered)
     click.echo(f"wrote {settings.out}", err=True)
 
 

@@ -1,17 +1,19 @@
-"""`mores meta`, `compare` and `rate`: how good metrics are, whether two of them differ, and what people say."""
+"""`mores meta`, `compare`, `rate` and `plan`: how good metrics are, whether two differ, and what people say."""
 
 from __future__ import annotations
 
 import click
 
+from mores.calling import load
 from mores.cli.command import command
-from mores.cli.result import print_estimates, print_result, run_asking, show_run
+from mores.cli.result import print_estimates, run_asking, show_document, show_run
 from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.io import write_text
 from mores.metaevaluation.settings import CompareSettings, MetaSettings
+from mores.planning.settings import PlanSettings
 from mores.rating.settings import RateSettings
-from mores.report.settings import DryRunSettings, GroupSettings, JsonSettings, OutputSettings
+from mores.report.settings import DryRunSettings, GroupSettings, OutputSettings
 from mores.settings import apply
 
 
@@ -47,8 +49,8 @@ def meta(settings: MetaSettings, group: GroupSettings, dry: DryRunSettings, outp
         raise ModelError(f"{silent[0]} could score no sample; the reasons are in {done.path / JUDGEMENTS}")
 
 
-@command(CompareSettings, GroupSettings, JsonSettings)
-def compare(settings: CompareSettings, group: GroupSettings, output: JsonSettings) -> None:
+@command(CompareSettings, GroupSettings, OutputSettings)
+def compare(settings: CompareSettings, group: GroupSettings, output: OutputSettings) -> None:
     """Test whether A and B differ, and list what changed: two runs of `mores score` or `bench`, or files of judgements.
 
     With --data, they are two judges of the same samples: which one finds the errors better, or agrees better with
@@ -56,11 +58,10 @@ def compare(settings: CompareSettings, group: GroupSettings, output: JsonSetting
     Without it, they are one judge's scores of the same texts in two versions, for example by two models.
     A difference is A's value less B's, with its 95% interval and a paired test.
     """
-    from mores.metaevaluation.api import compare as compare_judgements
-    from mores.report.meta import versus_tables
+    from mores.report.meta import describe_versus
 
-    versus = run(apply(compare_judgements, settings))
-    print_result(versus, versus_tables(versus, group.by or next(iter(versus.by), "source")), output.json)
+    versus = run(apply(load("compare"), settings))
+    show_document(describe_versus(versus, group.by or next(iter(versus.by), "source")), output, versus)
 
 
 @command(RateSettings, OutputSettings)
@@ -74,9 +75,18 @@ def rate(settings: RateSettings, output: OutputSettings) -> None:
     The folder --out has the ratings as they were read, every table as CSV and LaTeX, all figures as data (rate.json)
     and one page that shows them (rate.html).
     """
-    from mores.rating import api
-    from mores.report.rate import describe
-
-    done = run(apply(api.rate, settings))
-    describe(done).write_tables(done.path / "tables")
+    done = run(apply(load("rate"), settings))
     show_run(done, output, done.result.model_dump(mode="json"))
+
+
+@command(PlanSettings, OutputSettings)
+def plan(settings: PlanSettings, output: OutputSettings) -> None:
+    """Plan a study before there are data: which numbers of raters, items and models show a difference.
+
+    MEASURE is ratings, wins, accuracy, scaled-accuracy, correlation, agreement or span-f1. Studies are simulated with
+    the variances of a pilot or of a paper, and tested as the finished study would be.
+    """
+    from mores.report.plan import describe
+
+    made = run(apply(load("plan"), settings))
+    show_document(describe(made), output, made)

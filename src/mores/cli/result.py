@@ -31,7 +31,7 @@ Tables: TypeAlias = "Grid | Iterable[Grid | str]"
 
 
 def show_run(run: Run, output: OutputSettings, data: Any = None, page: str = "", tables: Tables | None = None) -> None:
-    """Write the page of a run into its folder, and show the run.
+    """Write the page of a run, and its tables if it has any, into its folder, and show the run.
 
     `page` is the page's name, `data` what JSON shows, and `tables` those to print, where they are not the usual ones.
     """
@@ -40,6 +40,7 @@ def show_run(run: Run, output: OutputSettings, data: Any = None, page: str = "",
 
     document, place = describe(run), run.path / (page or f"{run.kind}.html")
     write_text(place, render_page(document))
+    document.write_tables(run.path / "tables")
     click.echo(f"wrote {run.path}; its page is {place}", err=True)
     hint_at_failures(run.manifest.failures)
     show_document(document, output, as_data(run) if output.json and data is None else data, tables)

@@ -63,9 +63,8 @@ def score(
     path, format_ = split_log(lines.log) if lines.log else (texts[0] if texts else "", settings.format)
     systems, failed = (*lines.systems, *texts) if lines.systems else (), []
     for system in systems or (path,):  # refused at once: all of it would otherwise fail only after a run
-        places = [
-            real_path(place) for place in (system, settings.out, output.html, ci.junit) if place and str(place) != "-"
-        ]
+        given = (system, settings.out, output.html, ci.junit)
+        places = [real_path(place) for place in given if place and str(place) != "-"]
         if len(set(places)) < len(places):
             raise ConfigError("the texts, --out, --html and --junit must be different files")
         if lines.systems:

@@ -11,13 +11,13 @@ import click
 
 from mores.cli.command import command
 from mores.cli.progress import Terminal
-from mores.cli.result import check_push, print_result, push
+from mores.cli.result import check_push, push, show_document
 from mores.engine.loop import run
 from mores.errors import ConfigError
 from mores.formatting import megabytes, number, percent
 from mores.models import pull as models
 from mores.models.settings import PullSettings
-from mores.report.settings import JsonSettings, PushSettings
+from mores.report.settings import JsonSettings, OutputSettings, PushSettings
 from mores.settings import apply
 from mores.training.settings import EachSettings, ExportSettings, TrainSettings
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from mores.training.tune import TrainingStep
 
 
-@command(TrainSettings, EachSettings, PushSettings, JsonSettings)
-def train(settings: TrainSettings, each: EachSettings, hub: PushSettings, output: JsonSettings) -> None:
+@command(TrainSettings, EachSettings, PushSettings, OutputSettings)
+def train(settings: TrainSettings, each: EachSettings, hub: PushSettings, output: OutputSettings) -> None:
     """Tune a model on the error reports of a dataset, so that `mores score` can use it as the metric.
 
     A stopped run continues where it stopped. On several GPUs: `accelerate launch --no_python mores train ...`.
     """
     from mores.metaevaluation.study import NONE
-    from mores.report.train import tables
+    from mores.report.train import describe_training
     from mores.training.api import join_team, sources_of
     from mores.training.api import train as tune
 
@@ -59,7 +59,7 @@ def train(settings: TrainSettings, each: EachSettings, hub: PushSettings, output
         click.echo(f"wrote {out}", err=True)
         results = {name: each.result for name, each in runs.items()}
         dumped = {name: result.model_dump(mode="json") for name, result in results.items()}
-        print_result(dumped, tables(results), output.json)
+        show_document(describe_training(results), output, dumped)
         push(hub, runs[",".join(settings.leave_out) or "all"].upload)
     team.end_training()
 

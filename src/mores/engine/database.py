@@ -6,7 +6,7 @@ import marshal
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -25,8 +25,8 @@ class DatabaseLayout(NamedTuple):
     """Marks the file as ours."""
     version: int
     tables: tuple[str, ...]
-    upgrade: tuple[str, ...] = ()
-    """Makes a file of the version before one of this version."""
+    upgrade: Mapping[int, Sequence[str]] = {}
+    """What makes a file of an older version one of the next; the first that can be read has the lowest number."""
 
 
 _CACHE = 32_000
@@ -91,9 +91,10 @@ def _prepare(db: sqlite3.Connection, path: Path, layout: DatabaseLayout) -> None
         db.execute(query).fetchone()[0]
         for query in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
     )
-    if application == layout.application and version == layout.version - 1:
-        for statement in layout.upgrade:
-            db.execute(statement)
+    if application == layout.application and min(layout.upgrade, default=layout.version) <= version < layout.version:
+        for older in range(version, layout.version):
+            for statement in layout.upgrade.get(older, ()):
+                db.execute(statement)
     elif application == layout.application and version != layout.version:
         raise StoreError(f"{path}: written by another version of mores (version {version}); name another file")
     if application != layout.application and tables:

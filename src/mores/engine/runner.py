@@ -10,6 +10,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from mores.engine.blame import Doubts, ServerProbe, Trouble, attempt
+from mores.engine.claims import Claims
 from mores.engine.cost import guess_tokens
 from mores.engine.counts import Counts
 from mores.engine.job import Answer, Follow, Job
@@ -86,6 +87,8 @@ class _Ticket:
     request: Request
     key: AnswerKey
     followed: bool = False
+    alone: bool = False
+    """Whether no other process was asking anything when the question was looked up in the store."""
     waited: float = 0.0
     """Seconds to wait for another process that asks the same."""
 
@@ -124,6 +127,9 @@ class _Runner:
         self.doubts.lasting = options.lasting is not None
 
     async def answers(self) -> AsyncGenerator[Answer, None]:
+        if self.store is not None:
+            self.store.claims.enter()
+            self._start(self._make_room(self.store.claims))
         if self.options.lasting:
             self.opening = self._start(self._enter())
         self._start(self._feed())
@@ -151,6 +157,7 @@ class _Runner:
             await self.store.drain()
             for key in self.open_keys:
                 self.store.claims.release(key)
+            self.store.claims.leave()
         if self.opened:
             await self.model.__aexit__(None, None, None)
 
@@ -220,9 +227,12 @@ class _Runner:
     def _admit(self, tickets: list[_Ticket]) -> None:
         """Answer from the store what it knows, and queue the rest; the same question is asked once."""
         known: dict[bytes, Outcome] = {}
+        alone = False
         if self.store is not None and not self.options.fresh:
+            alone = self.store.claims.alone
             known = self.store.get_many([t.key.key for t in tickets])
         for ticket in tickets:
+            ticket.alone = alone
             key = ticket.key.key
             if isinstance(outcome := known.get(key), Completion):
                 self.probe.add(ticket.request, outcome)
@@ -267,6 +277,8 @@ class _Runner:
                 self._resolve(ticket, outcome)
             else:
                 self._keep(ticket, outcome)
+                if not self.asking:  # nothing else will come with it
+                    self.store.flush()
             await self.doubts.decide()
 
     def _claim(self, ticket: _Ticket) -> bool:
@@ -278,6 +290,8 @@ class _Runner:
             return True
         key = ticket.key.key
         claimed = self.store.claims.take(key)  # before we look, or the other could answer in between
+        if ticket.alone and self.store.claims.alone:
+            return True
         if (outcome := self.store.get_many([key]).get(key)) is not None:
             self.patience.succeeded()
             self._resolve(ticket, outcome, cached=True)
@@ -288,6 +302,11 @@ class _Runner:
         self.counts.problem = "another run is asking the same"
         asyncio.get_running_loop().call_later(_ELSEWHERE, self.queue.put_nowait, ticket)
         return False
+
+    async def _make_room(self, claims: Claims) -> None:
+        while claims.alone:
+            await asyncio.sleep(_ELSEWHERE)
+            claims.make_room()
 
     def _idle(self) -> bool:
         """Return whether no call is under way, and none comes before those that failed are decided."""

@@ -1,7 +1,8 @@
 """The response store: every answer that was ever received, in one SQLite file, so that none is paid for twice.
 
 An answer's key is the hash of the model's identity, the whole request and the sample index. Prompts and settings
-are stored once, however often they are sampled. Writes are grouped: one commit for all that came in meanwhile.
+are stored once, however often they are sampled, and a prompt that is much like another as the difference. Writes are
+grouped: one commit for all that came in meanwhile, and at most one in a few milliseconds unless somebody waits.
 A refusal that is final (the prompt is too long, say) is kept like an answer. A row has a checksum: one that was damaged
 on the disk is asked for again.
 """
@@ -11,11 +12,13 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
+import zlib
 from array import array
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from hashlib import blake2b
+from math import isfinite
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -24,15 +27,17 @@ import orjson
 
 from mores.engine.claims import Claims
 from mores.engine.database import DatabaseLayout, checksum, connect, explained
-from mores.models.base import Completion, Request
+from mores.models.base import Completion, Message, Request
 from mores.types import Failure, FailureKind
 
 LAYOUT = DatabaseLayout(
     content="answers",
     application=0x4D4F5245,  # MORE
-    version=2,
+    version=3,
     tables=(
         "CREATE TABLE IF NOT EXISTS prompt (hash BLOB PRIMARY KEY, messages BLOB NOT NULL)",
+        # Prompts that repeat most of another one, deflated with that one as the dictionary.
+        "CREATE TABLE IF NOT EXISTS alike (hash BLOB PRIMARY KEY, base BLOB NOT NULL, difference BLOB NOT NULL)",
         "CREATE TABLE IF NOT EXISTS setting (hash BLOB PRIMARY KEY, body BLOB NOT NULL)",
         """CREATE TABLE IF NOT EXISTS response (
             key BLOB PRIMARY KEY, prompt BLOB NOT NULL, setting BLOB NOT NULL, sample INTEGER NOT NULL,
@@ -47,9 +52,15 @@ LAYOUT = DatabaseLayout(
             key BLOB PRIMARY KEY, prompt BLOB NOT NULL, setting BLOB NOT NULL, sample INTEGER NOT NULL,
             reason TEXT NOT NULL, at REAL NOT NULL, sum BLOB)""",
     ),
-    upgrade=("ALTER TABLE response ADD COLUMN sum BLOB", "ALTER TABLE refusal ADD COLUMN sum BLOB"),
+    upgrade={1: ("ALTER TABLE response ADD COLUMN sum BLOB", "ALTER TABLE refusal ADD COLUMN sum BLOB")},
 )
 _CHUNK = 500
+_PAUSE = 0.01
+"""Seconds between two commits that nobody waits for."""
+_BASES = 4
+"""Prompts that others are compared with: runs with several kinds of prompts use one store."""
+_SHORT = 256
+"""Bytes of a prompt that is not worth comparing."""
 
 
 class AnswerKey(NamedTuple):
@@ -89,19 +100,30 @@ Outcome = Completion | Failure
 _Batch = list[tuple[AnswerKey, Outcome, asyncio.Future[None]]]
 
 
+class _Compared(NamedTuple):
+    bases: list[tuple[bytes, bytes]]
+    """The prompts that others are compared with, the last one that was of use first."""
+    whole: dict[bytes, bytes]
+    alike: list[tuple[bytes, bytes, bytes]]
+    """A prompt's hash, that of the one it is like, and the difference."""
+
+
 class Store:
     """An open store. Reads are plain calls; `put` returns a future that is done when the answer is on disk."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.claims = Claims(self.path)
         self._reader = self._connect()
+        self.claims = Claims(self.path)
         self._writer: sqlite3.Connection | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mores-store")
         self._pending: _Batch = []
         self._flushing: asyncio.Future[None] | None = None
+        self._waiting: asyncio.TimerHandle | None = None
+        self._next = 0.0
         self._writing = 0
         self._settings: set[bytes] = set()
+        self._bases: list[tuple[bytes, bytes]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -121,7 +143,6 @@ class Store:
         self._reader.close()
         if self._writer is not None:
             self._writer.close()
-        self.claims.close()
 
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, Outcome]:
         """Return the known answers and refusals, by key."""
@@ -142,7 +163,7 @@ class Store:
         for row in self._reader.execute(query, keys):
             total, key, _, _, _, text, logprobs, stop, prompt_tokens, completion_tokens, _, body, thoughts = row
             if total is None or total == _checksum(row[1:]):
-                each = None if logprobs is None else tuple(array("d", logprobs))
+                each = None if logprobs is None else _unpack_numbers(logprobs)
                 first = None if body is None else tuple((token, value) for token, value in orjson.loads(body))
                 yield key, Completion(text, each, stop, prompt_tokens, completion_tokens, first, thoughts or "")
 
@@ -154,29 +175,38 @@ class Store:
 
     def put(self, key: AnswerKey, outcome: Outcome) -> asyncio.Future[None]:
         """Keep an answer or a refusal; the future is done once it is committed."""
-        done = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        done = loop.create_future()
         self._pending.append((key, outcome, done))
-        if self._flushing is None:
-            self._flush()
+        if self._flushing is None and self._waiting is None:
+            self._waiting = loop.call_at(self._next, self.flush)
         return done
 
     async def room(self, most: int) -> None:
         """Wait while so many answers are not on disk yet: they would be lost if the process were killed now."""
-        while self._flushing is not None and len(self._pending) + self._writing >= most:
-            await asyncio.wait([self._flushing])
+        while len(self._pending) + self._writing >= most:
+            await asyncio.wait([self.flush()])
 
     async def drain(self) -> None:
         """Wait until everything that was put is on disk."""
-        while self._flushing is not None:
-            await asyncio.wait([self._flushing])
+        while self._pending or self._writing:
+            await asyncio.wait([self.flush()])
 
-    def _flush(self) -> None:
+    def flush(self) -> asyncio.Future[None]:
+        """Begin to write what waits, unless a write is under way; the future is done when that one is."""
+        if self._flushing is not None:
+            return self._flushing
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
         batch, self._pending = self._pending, []
         self._writing = len(batch)
         loop = asyncio.get_running_loop()
+        self._next = loop.time() + _PAUSE
         self._flushing = loop.create_future()
         writing = loop.run_in_executor(self._thread, self._write, batch)
         writing.add_done_callback(lambda outcome: self._flushed(batch, outcome))
+        return self._flushing
 
     def _flushed(self, batch: _Batch, outcome: asyncio.Future[None]) -> None:
         problem = outcome.exception()
@@ -187,9 +217,9 @@ class Store:
                 done.set_result(None)
             else:
                 done.set_exception(problem)
-        flushing, self._flushing = self._flushing, None
+        flushing, self._flushing, self._writing = self._flushing, None, 0
         if self._pending:
-            self._flush()
+            self._waiting = asyncio.get_running_loop().call_at(self._next, self.flush)
         if flushing is not None:
             flushing.set_result(None)
 
@@ -203,32 +233,65 @@ class Store:
         rows = []
         for k, c, _ in batch:
             if isinstance(c, Completion):
-                logprobs = None if c.logprobs is None else array("d", c.logprobs).tobytes()
+                logprobs = None if c.logprobs is None else _pack_numbers(c.logprobs)
                 answer = (c.text, logprobs, str(c.stop), c.prompt_tokens, c.completion_tokens)
                 rows.append((k.key, k.prompt, k.setting, k.sample, *answer, now))
         refusals = [
             (k.key, k.prompt, k.setting, k.sample, f.reason, now) for k, f, _ in batch if isinstance(f, Failure)
         ]
         settings = {k.setting: k.body for k in keys if k.setting not in self._settings}
+        prompts = self._compare({k.prompt: k.messages for k in keys})
         with explained(self.path, LAYOUT):
             if self._writer is None:
                 self._writer = self._connect()
             with self._writer as db:
                 db.executemany("INSERT OR IGNORE INTO setting VALUES (?, ?)", settings.items())
-                db.executemany("INSERT OR IGNORE INTO prompt VALUES (?, ?)", [(k.prompt, k.messages) for k in keys])
+                db.executemany("INSERT OR IGNORE INTO prompt VALUES (?, ?)", prompts.whole.items())
+                db.executemany("INSERT OR IGNORE INTO alike VALUES (?, ?, ?)", prompts.alike)
                 db.executemany(
                     "INSERT OR REPLACE INTO response VALUES (?,?,?,?,?,?,?,?,?,?,?)",
                     ((*row, _checksum((*row, others.get(row[0]), thoughts.get(row[0])))) for row in rows),
                 )
                 db.executemany("INSERT OR REPLACE INTO alternative VALUES (?, ?)", others.items())
-                db.executemany("DELETE FROM thought WHERE key = ?", [row[:1] for row in rows])
+                for table in ("thought", "refusal"):
+                    if db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone():  # else there is nothing to replace
+                        db.executemany(f"DELETE FROM {table} WHERE key = ?", [row[:1] for row in rows])
                 db.executemany("INSERT INTO thought VALUES (?, ?)", thoughts.items())
-                db.executemany("DELETE FROM refusal WHERE key = ?", [row[:1] for row in rows])
                 db.executemany(
                     "INSERT OR REPLACE INTO refusal VALUES (?,?,?,?,?,?,?)",
                     ((*row, checksum(*row)) for row in refusals),
                 )
         self._settings.update(settings)
+        self._bases = prompts.bases
+
+    def _compare(self, prompts: dict[bytes, bytes]) -> _Compared:
+        """Return how to store prompts: whole, or as the difference from one that is stored whole."""
+        bases, whole, alike = list(self._bases), dict[bytes, bytes](), list[tuple[bytes, bytes, bytes]]()
+        for name, messages in prompts.items():
+            for place, (base, known) in enumerate(bases if len(messages) >= _SHORT else ()):
+                packer = zlib.compressobj(1, wbits=-zlib.MAX_WBITS, zdict=known)
+                difference = packer.compress(messages) + packer.flush()
+                if len(difference) < len(messages) / 2:
+                    alike.append((name, base, difference))
+                    bases.insert(0, bases.pop(place))
+                    break
+            else:
+                whole[name] = messages
+                bases = [(name, messages), *bases][:_BASES]
+        return _Compared(bases, whole, alike)
+
+    def messages(self, key: AnswerKey) -> Sequence[Message] | None:
+        """Return the prompt that is stored for a request, where there is one."""
+        with explained(self.path, LAYOUT):
+            query = "SELECT messages, NULL FROM prompt WHERE hash = ?1 UNION ALL SELECT prompt.messages, difference"
+            query += " FROM alike JOIN prompt ON prompt.hash = alike.base WHERE alike.hash = ?1"
+            row = self._reader.execute(query, (key.prompt,)).fetchone()
+            if row is None:
+                return None
+            stored, difference = row
+            if difference is not None:
+                stored = zlib.decompressobj(-zlib.MAX_WBITS, stored).decompress(difference)
+            return [Message(*message) for message in orjson.loads(stored)]
 
     def _connect(self) -> sqlite3.Connection:
         return connect(self.path, LAYOUT)
@@ -237,6 +300,22 @@ class Store:
 def _checksum(row: tuple[Any, ...]) -> bytes:
     """Return the sum of an answer, which ends with its thoughts; without any it is that of older versions."""
     return checksum(*(row if row[-1] is not None else row[:-1]))
+
+
+def _pack_numbers(numbers: Sequence[float]) -> bytes:
+    """Return numbers as deflated decimals, or as doubles if those are shorter; only they have a multiple of 8 bytes."""
+    doubles = array("d", numbers).tobytes()
+    packed = zlib.compress(orjson.dumps(numbers), 1) if all(map(isfinite, numbers)) else doubles
+    return packed + b"\0" * (len(packed) % 8 == 0) if len(packed) < len(doubles) else doubles
+
+
+def _unpack_numbers(stored: bytes) -> tuple[float, ...]:
+    if len(stored) % 8 == 0:
+        return tuple(array("d", stored))
+    try:
+        return tuple(map(float, orjson.loads(zlib.decompressobj().decompress(stored))))
+    except zlib.error as exc:
+        raise ValueError(exc) from exc
 
 
 def _marks(keys: Sequence[bytes]) -> str:

@@ -196,12 +196,14 @@ class TableReport(Record):
     """Of its cells, where it is not that of the format."""
     log: str = ""
     """The program whose log it is, where its content tells."""
+    notes: tuple[str, ...] = ()
+    """What was taken for what in an export of another program."""
 
     @property
     def is_plain(self) -> bool:
         """Whether nothing needs to be said: all columns have our names, and nothing was guessed or left out."""
         renamed = any(theirs != (ours,) or ours == MESSAGES.name for ours, theirs in self.columns.items())
-        guessed = self.encoding or self.delimiter or self.log
+        guessed = self.encoding or self.delimiter or self.log or self.notes
         return not (renamed or self.unread or self.left_out or self.missing or guessed)
 
     def __str__(self) -> str:
@@ -211,6 +213,7 @@ class TableReport(Record):
         parts = [f"{names.get(ours, ours)} ← {' or '.join(theirs)}" for ours, theirs in shown]
         log = f" of a log of {self.log}" if self.log else ""
         text = f"{self.name}, {rows}{log}" + (f": {', '.join(parts)}" if parts else "")
+        text += "".join(f"; {note}" for note in self.notes)
         lost = tuple(name for name in self.unread if name not in self.kept)
         for unread, fate in ((self.kept, "kept"), (lost, "not kept")):
             more = f" and {len(unread) - MOST_NAMES:,} more" if len(unread) > MOST_NAMES else ""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from mores.errors import InputError
 from mores.io.columns import ColumnReader, TableReport, Wanted
+from mores.io.exports import TableShape, find_program, unfold
 from mores.io.rows import Reading, read_rows
 from mores.io.source import TableRow, TableSource, find_source
 
@@ -22,10 +24,21 @@ class WholeTable(NamedTuple):
     report: TableReport
 
 
-def read_table(path: str | Path, wanted: Wanted, empty: str) -> WholeTable:
-    """Return the wanted columns of all rows; raises for a bad row, and `empty` without any."""
+def read_table(path: str | Path, wanted: Wanted, empty: str, shape: TableShape | None = None) -> WholeTable:
+    """Return the wanted columns of all rows; raises for a bad row, and `empty` without any.
+
+    With a shape, exports of surveys and of annotation programs are read too.
+    """
     source, reader = find_source(path), ColumnReader(wanted)
-    reading = Reading(reader.choose, wanted.known)
+    is_shaped = shape is not None and bool(shape.wide or shape.split)
+
+    def is_export(names: Sequence[str]) -> bool:
+        return shape is not None and (is_shaped or bool(wanted.problem(tuple(names)) and find_program(names)))
+
+    def choose(table: TableSource, names: Sequence[str], line: int | None) -> Container[str] | None:
+        return None if is_export(names) else reader.choose(table, names, line)
+
+    reading = Reading(choose, wanted.known)
     rows, names, cells = [], dict[str, None](), 0
     for row in read_rows(source, reading):
         if isinstance(row, InputError):
@@ -37,7 +50,12 @@ def read_table(path: str | Path, wanted: Wanted, empty: str) -> WholeTable:
         rows.append(row)
     if not rows:
         raise source.error(empty)
-    if not source.is_untyped:  # rows of JSON may have different fields: all of them together have the columns
+    notes: tuple[str, ...] = ()
+    if shape is not None and is_export(list(names)):
+        rows, notes = unfold(source, rows, find_program(list(names)), shape, wanted.chosen)
+        names = dict.fromkeys(name for row in rows for name in row.values)
+        reader.choose(source, list(names), None)
+    elif not source.is_untyped:  # rows of JSON may have different fields: all of them together have the columns
         reader.choose(source, list(names), None)
     match = reader.match(tuple(names))
     columns = [column for column, theirs in match.names.items() if theirs]
@@ -45,4 +63,5 @@ def read_table(path: str | Path, wanted: Wanted, empty: str) -> WholeTable:
         row._replace(values={column: reader.value(match, row.values, column) for column in columns}) for row in rows
     ]
     reader.rows = len(read)
-    return WholeTable(source, read, reader.report(source, reading.encoding, reading.delimiter))
+    report = reader.report(source, reading.encoding, reading.delimiter).model_copy(update={"notes": notes})
+    return WholeTable(source, read, report)

@@ -25,6 +25,7 @@ from mores.factory.gold import Gold
 from mores.metaevaluation.dataset import Dataset
 from mores.metaevaluation.evaluate import Moved, Scored, group_of, influences, join, label_groups
 from mores.metaevaluation.records import ChangedVerdict, GradedQuestion, JudgementComparison, MetricComparison
+from mores.metric.summary import doubt
 from mores.stats import influence
 from mores.stats.paired import PairedDifference, paired_difference
 from mores.stats.resampling import adjust_p_values
@@ -266,7 +267,8 @@ def _said(judgement: Judgement) -> str:
     """Return the errors of a text in words."""
     if judgement.report and judgement.report.errors:
         return ", ".join(f"{error.severity} “{error.quote}”" for error in judgement.report.errors)
-    return "no error" if (judgement.score or 0) >= 0 else f"score {judgement.score:g}"
+    no_error = "not known" if doubt(judgement) else "no error"
+    return no_error if (judgement.score or 0) >= 0 else f"score {judgement.score:g}"
 
 
 @runtime_checkable

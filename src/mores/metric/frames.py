@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mores.extras import require
-from mores.metric.summary import errors, state
+from mores.metric.summary import doubt, errors, state
 from mores.types import Judgement, Severity
 
 
@@ -64,6 +64,7 @@ def frame_row(judgement: Judgement) -> dict[str, Any]:
     verdict = {
         "score": judgement.score,
         "state": state(judgement),
+        "doubt": doubt(judgement),
         "errors": len(found),
         "major": severities[Severity.MAJOR],
         "minor": severities[Severity.MINOR],

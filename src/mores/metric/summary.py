@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from mores.formatting import count, number
+from mores.formatting import count, number, percent
 from mores.types import Error, FailureKind, Judgement, Record, Result, Severity, Signature
 
 WEAK = "weak verdict: "
@@ -139,3 +139,15 @@ def lacks_certainty(judgement: Judgement) -> bool:
 def weak_because(judgement: Judgement) -> list[str]:
     """Return why a verdict says little, as its notes have it; nothing for most."""
     return [note.removeprefix(WEAK) for note in judgement.notes if note.startswith(WEAK)]
+
+
+def doubt(judgement: Judgement) -> str:
+    """Return in a few words why a verdict does not say whether the text is correct; empty where it does."""
+    report = judgement.report
+    if report and report.undecided:
+        if any(claim.decision in ("wrong", "supported") for claim in report.claims):
+            return f"only {percent(report.confidence, 0)} confidence that it has no errors"
+        return "the evidence decides none of its claims" if judgement.evidence else "no evidence about its claims"
+    if weak_because(judgement):
+        return "little evidence about it" if judgement.evidence else "no evidence about it"
+    return ""

@@ -26,6 +26,12 @@ _SHORTEST_WORD = 20
 
 async def read_body(response: aiohttp.ClientResponse, most: int) -> bytes:
     """Return the body of an answer; what is longer than `most` bytes is not read to its end."""
+    if (
+        response.content_length is not None
+        and response.content_length <= most
+        and "Content-Encoding" not in response.headers
+    ):
+        return await response.read()
     body = bytearray()
     if (response.content_length or 0) <= most:
         async for chunk in response.content.iter_chunked(1 << 16):

@@ -286,7 +286,7 @@ def _logprobs(block: Any, text: str, thought: bool) -> tuple[float, ...] | None:
         tokens = block["content"]
         parts = [bytes(token["bytes"]) if token.get("bytes") else token["token"].encode() for token in tokens]
         start = _start(parts, text) if thought else 0
-        values = tuple(float(token["logprob"]) for token in tokens[start:])
+        values = tuple([float(token["logprob"]) for token in tokens[start:]])
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
     covers = sum(map(len, parts[start:])) >= _COVERED * len(text.encode())

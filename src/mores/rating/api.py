@@ -9,6 +9,7 @@ from pathlib import Path
 from mores.io import JsonlWriter, write_text
 from mores.rating.codes import read_schema
 from mores.rating.folder import RATINGS, RESULT, RateRun
+from mores.rating.participants import keep_participants
 from mores.rating.ratings import RatingFile, open_ratings
 from mores.rating.settings import RateSettings
 from mores.rating.study import analyse
@@ -28,9 +29,22 @@ async def rate(settings: RateSettings) -> RateRun:
     schema = read_schema(codes) if codes else None
     if isinstance(ratings, Path | str):
         name = Path(ratings).name
-        file = open_ratings(ratings, columns=settings.columns, languages=settings.languages, aliases=settings.aliases)
+        file = open_ratings(
+            ratings,
+            columns=settings.columns,
+            languages=settings.languages,
+            aliases=settings.aliases,
+            scale=scale,
+            wide=settings.wide,
+            split=settings.split,
+        )
+        if file.report and not file.report.is_plain:
+            settings.progress.note(str(file.report))
     else:
         name, file = "ratings", RatingFile(list(ratings), (), {})
+    if settings.participants:
+        file, note = keep_participants(file, settings.participants)
+        settings.progress.note(note)
     lines = "\n".join(rating.model_dump_json() for rating in file.ratings)
     data = f"{sha256(lines.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}.{len(file.ratings)}"
     bounds = "auto" if scale is None else f"{scale[0]:g}-{scale[1]:g}"

@@ -13,6 +13,7 @@ import orjson
 from pydantic import ValidationError
 
 from mores.errors import InputError, suggest
+from mores.rating.scales import to_number
 from mores.types import Record
 
 LARGEST = 1_000_000_000
@@ -46,8 +47,8 @@ class RatingCells:
         text = str(value)
         known = self._replacements.get(column, {}).get(text.strip().casefold())
         if known is not None and known != text:
-            self.replaced[column, text.strip(), known] += 1
-            return known
+            self.replaced[column, text.strip(), known or "no value"] += 1
+            return known or None
         return text if text.strip() else None
 
     def label(self, column: str, row: Row) -> str | None:
@@ -68,7 +69,7 @@ class RatingCells:
         if text is None:
             return None
         try:
-            number = float(text)
+            number = to_number(text)
         except ValueError:
             number = math.nan
         if not math.isfinite(number) or number < least:

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mores.errors import InputError
-from mores.io.columns import Kind, TableColumn, Wanted
+from mores.io.columns import Kind, TableColumn, TableReport, Wanted
+from mores.io.exports import TableShape
 from mores.io.source import TableRow
 from mores.io.table import read_table
 from mores.rating.cells import RatingCells
 from mores.rating.codes import parse_codes
+from mores.rating.scales import is_number, read_words
 from mores.types import Record, Severity
 
 
@@ -108,6 +110,8 @@ class Rating(Record):
 
 
 COLUMNS = tuple(Rating.model_fields)
+PEOPLE = ("PROLIFIC_PID", "Prolific ID", "Participant id")
+"""What tables of people from Prolific call an annotator."""
 NEEDED = ("model", "annotator", "rating", "question")
 KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("rating", "rank", "seconds", "position"), "number"),
@@ -117,6 +121,7 @@ KINDS: Mapping[str, Kind] = {
 WANTED = tuple(
     TableColumn(
         name,
+        guesses=PEOPLE if name == "annotator" else (),
         needed=name in NEEDED,
         instead="question_id" if name == "question" else "",
         kind=KINDS.get(name, "text"),
@@ -150,6 +155,8 @@ class RatingFile(NamedTuple):
     """How often a column's value was read as another: ("type", "cult", "specific") in 150 rows."""
     lines: tuple[int, ...] = ()
     """The place of each rating in the file."""
+    report: TableReport | None = None
+    """What was read as what."""
 
 
 def read_ratings(
@@ -173,16 +180,34 @@ def open_ratings(
     columns: Mapping[str, str] | None = None,
     languages: Mapping[str, str] | None = None,
     aliases: Mapping[str, Mapping[str, str]] | None = None,
+    scale: tuple[float, float] | None = None,
+    wide: str | None = None,
+    split: Mapping[str, str] | None = None,
 ) -> RatingFile:
-    """Return the ratings of a file as `read_ratings` gives them, with what was not read or read as another value."""
+    """Return the ratings of a file as `read_ratings` gives them, with what was not read or read as another value.
+
+    `scale` has the bounds of ratings in words; `wide` and `split` are the patterns of a `TableShape`.
+    """
     replacements = {name: dict(given) for name, given in (aliases or {}).items()}
     if languages:
         replacements["language"] = {**replacements.get("language", {}), **languages}
     Wanted(WANTED, dict.fromkeys(replacements, ""))  # only our columns can have them
     expected = "'question', 'model', 'annotator' and 'rating'"
     wanted = Wanted(WANTED, dict(columns or {}), expected=expected, own=OWN)
-    source, rows, report = read_table(path, wanted, "it has no ratings; write a header and one row for each rating")
-    cells = RatingCells({name: {**VALUES.get(name, {}), **replacements.get(name, {})} for name in COLUMNS})
+    shape = TableShape(COLUMNS, wide or "", split or {})
+    empty = "it has no ratings; write a header and one row for each rating"
+    source, rows, report = read_table(path, wanted, empty, shape)
+    values = {name: {**VALUES.get(name, {}), **replacements.get(name, {})} for name in COLUMNS}
+    words = [(row, row.values["rating"].strip()) for row in rows if isinstance(row.values.get("rating"), str)]
+    try:
+        values["rating"] |= read_words(
+            dict.fromkeys(text for _, text in words), scale, {key.casefold() for key in values["rating"]}
+        )
+    except InputError as error:
+        raise next(row for row, text in words if not is_number(text)).error(
+            str(error), setting=error.setting
+        ) from error
+    cells = RatingCells(values)
     ratings = [read_row(row, cells) for row in rows]
     first: dict[tuple[str, ...], int] = {}
     for row, rating in zip(rows, ratings, strict=True):
@@ -191,7 +216,8 @@ def open_ratings(
             problem = f"annotator {rating.annotator!r} already rated this answer of {rating.model!r}"
             raise source.error(f"{problem} in {source.unit} {first[key]}; keep one of the two", row.line)
         first[key] = row.line
-    return RatingFile(ratings, report.unread, Counter(cells.replaced), tuple(row.line for row in rows))
+    lines = tuple(row.line for row in rows)
+    return RatingFile(ratings, report.unread, Counter(cells.replaced), lines, report)
 
 
 def read_row(row: TableRow, cells: RatingCells) -> Rating:

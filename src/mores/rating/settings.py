@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mores.engine.progress import SILENT
 from mores.errors import ConfigError
 from mores.settings import Settings, setting
 from mores.settings.names import read_columns
 from mores.settings.values import OptionalPath
 
 if TYPE_CHECKING:
+    from mores.engine.progress import Progress
     from mores.rating.ratings import Rating
 
 
@@ -23,13 +25,24 @@ def read_aliases(given: str | Iterable[str] | Mapping[str, Mapping[str, str]]) -
         return {column: dict(values) for column, values in given.items()}
     aliases: dict[str, dict[str, str]] = {}
     for text in [given] if isinstance(given, str) else given:
-        left, sign, ours = text.rpartition("=")
+        left, sign, ours = text.rpartition("=")  # OURS may be empty: no value
         column, dot, theirs = left.partition(".")
         if not sign or not dot or column not in COLUMNS:
             problem = "expected COLUMN.THEIRS=OURS, for example language.fi=fj"
             raise ConfigError(f"{text!r}: {problem}; the columns are {', '.join(COLUMNS)}", setting="alias")
         aliases.setdefault(column, {})[theirs] = ours.strip()
     return aliases
+
+
+def read_splits(given: str | Iterable[str] | Mapping[str, str]) -> dict[str, str]:
+    """Return columns with the patterns of their cells, from texts such as `id={question_id}__{model}`."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    parts = [text.partition("=") for text in ([given] if isinstance(given, str) else given)]
+    if wrong := next(("".join(part) for part in parts if not part[2]), ""):
+        problem = "expected COLUMN=PATTERN, for example id={question_id}__{model}"
+        raise ConfigError(f"{wrong!r}: {problem}", setting="split")
+    return {column.strip(): pattern for column, _, pattern in parts}
 
 
 def read_scale(given: str | Sequence[float] | None) -> tuple[float, float] | None:
@@ -61,7 +74,8 @@ class PeopleSettings(Settings):
         option="--alias",
         metavar="COLUMN.THEIRS=OURS",
         parse=read_aliases,
-        help="Our name for a value in the file, for example language.fi=fj or model.GPT-4=gpt4 (may be repeated).",
+        help="Our name for a value in the file, for example language.fi=fj or model.GPT-4=gpt4; rating.Skip= reads no "
+        "value (may be repeated).",
         result=True,
     )
 
@@ -71,6 +85,28 @@ class RateSettings(PeopleSettings, table="rate"):
 
     ratings: Path | str | Iterable[Rating] = setting(
         kw_only=False, place="file", metavar="RATINGS", help="Table with a row for each answer that a person rated."
+    )
+    wide: str | None = setting(
+        default=None,
+        metavar="PATTERN",
+        help="Names of the columns of a table with a row for each person, for example '{question} [{model}]'; {column} "
+        "stands for one of our columns, such as rating or comment.",
+        result=True,
+    )
+    split: Mapping[str, str] | None = setting(
+        default=None,
+        metavar="COLUMN=PATTERN",
+        parse=read_splits,
+        help="Column of which each cell has several of ours, for example 'id={question_id}__{model}' (may be "
+        "repeated).",
+        result=True,
+    )
+    participants: OptionalPath = setting(
+        default=None,
+        place="file",
+        help="Prolific's export of submissions: people whose submission was returned, rejected or timed out are left "
+        "out.",
+        result=True,
     )
     languages: Mapping[str, str] | None = setting(
         default=None, command=False, help="Our name for a language in the file, such as {'fi': 'fj'}.", result=True
@@ -90,3 +126,4 @@ class RateSettings(PeopleSettings, table="rate"):
         result=True,
     )
     out: OptionalPath = setting(default=None, place="new folder", help="Folder for the run.", default_text="NAME.rate")
+    progress: Progress = setting(default=SILENT, command=False, help="Shows what was read as what.")

@@ -13,7 +13,7 @@ from mores.gate import TextGate
 from mores.io import write_text
 from mores.io.samples import SampleTable
 from mores.metric.folder import ScoreRun
-from mores.metric.summary import errors
+from mores.metric.summary import doubt, errors
 from mores.metric.texts import Texts
 from mores.types import Judgement
 
@@ -35,8 +35,9 @@ def find(judgement: Judgement, gate: TextGate) -> Iterator[Finding]:
     """Yield what there is to see: errors that the gate forbids, all of them if it forbids none, are failures."""
     if judgement.failure:
         yield Finding("warning", "error", "not judged", judgement.failure.reason)
-    elif judgement.score is None:
-        yield Finding("notice", "skipped", "not known", "the evidence decides none of its claims")
+    elif (reason := doubt(judgement)) and not errors(judgement):
+        found = "" if judgement.score is None else "no errors found, but "
+        yield Finding("notice", "skipped", "not known", f"{found}{reason}")
     for error in errors(judgement):
         correction = f" Correct: {error.correction}" if error.correction else ""
         fails = not gate.fail_on or error.severity in gate.severities

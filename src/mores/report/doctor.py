@@ -42,7 +42,7 @@ PURPOSES = {
     "longform": "mores longform, and CaLMQA",
     "figures": "charts as SVG and PDF",
     "studio": "mores studio",
-    "serve": "mores serve",
+    "serve": "mores serve, and view",
     "lid": "the language check of the CaLMQA paper",
     "hf": "models of kind hf",
     "ray": "runs on a cluster",

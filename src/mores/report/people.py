@@ -12,7 +12,7 @@ from mores.metaevaluation.people.session import PeopleRun
 from mores.report.base.blocks import Hero, Notes, Paragraph, Section
 from mores.report.base.charts import IntervalRow, Intervals
 from mores.report.base.document import ResultDocument
-from mores.report.base.grid import Cell, Grid, Head, count_cell, make_grid, number_cell
+from mores.report.base.grid import UNADJUSTED, Cell, Grid, Head, count_cell, make_grid, number_cell
 from mores.report.base.names import group_name
 from mores.types import Result
 
@@ -106,7 +106,7 @@ def _tables(people: People) -> dict[str, Grid]:
     return {
         "comparisons": make_grid(
             "Differences between judges",
-            ("judge", "difference", "p", "adjusted p", "n"),
+            ("judge", Head("difference", paper=f"difference [{UNADJUSTED}]"), "p", "adjusted p", "n"),
             [
                 (
                     Head(f"{c.first} less {c.second}", STATISTICS[c.statistic]),

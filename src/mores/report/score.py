@@ -12,7 +12,7 @@ from mores.culture import language_name, region_name
 from mores.formatting import count, number, points, show_failures, show_score, span, to
 from mores.metric.folder import ScoreRun
 from mores.metric.groups import PLACE_NAMES, ColumnResult, ColumnTally, PairedGroups
-from mores.metric.summary import ScoreSummary, ScoreTally, State, errors, lacks_certainty, state, weak_because
+from mores.metric.summary import ScoreSummary, ScoreTally, State, doubt, errors, lacks_certainty, state
 from mores.report.base.blocks import Caution, Fold, PageBlock
 from mores.report.base.charts import Amounts, IntervalRow, Intervals, Stack, StackPart, Stacks
 from mores.report.base.document import ResultDocument
@@ -34,7 +34,7 @@ TAIL = 11
 PASSAGE = 2000
 """Code points of a piece of evidence that are shown."""
 SEVERITIES = (Severity.MAJOR, Severity.MINOR)
-STYLES: dict[State, str] = {"errors": "bold red", "clean": "blue", "unknown": "dim", "failed": "dim"}
+STYLES: dict[State, str] = {"errors": "bold red", "clean": "blue", "unknown": "yellow", "failed": "dim"}
 
 
 def describe(run: ScoreRun, by: Sequence[str] = ()) -> ResultDocument:
@@ -79,13 +79,13 @@ def describe_judgements(
     summary = counted.tally.summary()
     asked = [(result, column_tables(result)) for result in (counted.by[column].result() for column in by)]
     printed = [table for _, tables in asked for table in tables]
-    distribution = [ScoreDistribution(_zones(summary, counted.bars))] if summary.judged else []
+    distribution = [ScoreDistribution(_zones(summary, counted.bars, counted.doubtful))] if summary.judged else []
     return ResultDocument(
         "cultural error report",
         title,
-        [_list(rows, summary.n), *([""] if printed else []), *printed, *show_summary(summary)],
+        [_list(rows, summary.n), *([""] if printed else []), *printed, *show_summary(summary, counted.doubtful)],
         details=lambda: [JudgedTexts(summary.n, [text_card(*row) for row in rows])],
-        opening=[Tiles(summary), *distribution, *_folds(counted, asked)],
+        opening=[Tiles(summary, counted.doubtful), *distribution, *_folds(counted, asked)],
         facts=counted.facts(facts or {}),
         warning=warning,
         cautions=[Caution("Weak", f"{sentence}.") for sentence in _weak(summary)],
@@ -113,6 +113,7 @@ class _Counted:
         self.types: Counter[tuple[str, Severity]] = Counter()
         self.by = {name: ColumnTally(name, paired=name in by) for name in dict.fromkeys((*by, *PLACE_NAMES))}
         self.without_instruction = 0
+        self.doubtful = 0
         self._shared: dict[str, set[str]] = {"Judge": set(), "Signature": set()}
 
     def watch(self, pairs: Iterable[Pair]) -> Iterator[tuple[int, Sample, Judgement]]:
@@ -122,6 +123,7 @@ class _Counted:
             self.bars[_bar(judgement)] += 1
             self.types.update((error.type, error.severity) for error in errors(judgement))
             self.without_instruction += sample.instruction == DEFAULT_INSTRUCTION
+            self.doubtful += state(judgement) == "clean" and bool(doubt(judgement))
             for column in self.by.values():
                 column.add(sample, judgement)
             self._shared["Judge"].add(judgement.judge)
@@ -226,7 +228,8 @@ def _list(rows: Sequence[tuple[int, Sample, Judgement]], n: int) -> Grid:
     shown = rows[:ROWS] if n > ROWS else sorted(rows, key=lambda row: row[0])
     lines: list[Row] = []
     for _, sample, judgement in shown:
-        score = Cell("" if judgement.score is None else show_score(judgement.score), style=STYLES[state(judgement)])
+        style = "yellow" if doubt(judgement) else STYLES[state(judgement)]
+        score = Cell("" if judgement.score is None else show_score(judgement.score), style=style)
         names = (sample.id, sample.language or "", sample.region or "")
         lines.append((*names, score, count_errors(judgement), _first(judgement)))
     columns = ("id", "language", "region", "score", "errors", "first error")
@@ -242,9 +245,10 @@ def _first(judgement: Judgement) -> Cell:
     if of_text := errors(judgement):
         # What it rests on stands first: a narrow terminal cuts the end.
         rests = f"{cite(of_text[0])} " if of_text[0].evidence else ""
-        return Cell(f"{rests}“{plain(of_text[0].quote)}” {plain(of_text[0].type)}")
-    if judgement.score is None:
-        return Cell("not known: the evidence decides none of its claims", style="dim")
+        weak = "weak: " if doubt(judgement) else ""
+        return Cell(f"{weak}{rests}“{plain(of_text[0].quote)}” {plain(of_text[0].type)}")
+    if reason := doubt(judgement):
+        return Cell(f"not known: {reason}", style="yellow")
     return Cell("no certainty p(R)" if lacks_certainty(judgement) else "", style="dim")
 
 
@@ -264,8 +268,8 @@ def _weak(counts: ScoreSummary) -> list[str]:
     return [f"{count(n, 'weak verdict')}: {plain(reason)}" for reason, n in counts.weak.items()]
 
 
-def show_summary(counts: ScoreSummary) -> list[str]:
-    """Return the lines under the table; the headline is the last."""
+def show_summary(counts: ScoreSummary, doubtful: int = 0) -> list[str]:
+    """Return the lines under the table, the headline last; `doubtful` texts without errors have weak verdicts."""
     lines = [f"not judged: {show_failures(counts.failed)}"] if counts.failed else []
     if counts.without_certainty:
         lines.append(f"{counts.without_certainty:,} without errors have no certainty p(R)")
@@ -274,7 +278,8 @@ def show_summary(counts: ScoreSummary) -> list[str]:
     if (agreed := counts.agreement) and agreed.value is not None:
         alpha = f"Krippendorff's α {number(agreed.value)} {span(agreed.low, agreed.high)}"
         lines.append(f"agreement of the judges about which texts have errors: {alpha}, n {agreed.n:,}")
-    return [*lines, *_weak(counts), found, counts.headline]
+    weak = f"no errors found in {count(doubtful, 'text')} with a weak verdict: whether they are correct is not known"
+    return [*lines, *_weak(counts), found, *([weak] if doubtful else []), counts.headline]
 
 
 # ---- the page --------------------------------------------------------------------------------------------------
@@ -284,6 +289,8 @@ class Tiles(PageBlock, template="cards/score.html.j2"):
     """The counts at the top of the page."""
 
     counts: ScoreSummary
+    doubtful: int
+    """How many texts without errors have a weak verdict."""
 
 
 class ScoreDistribution(PageBlock, template="cards/score.html.j2"):
@@ -310,7 +317,7 @@ def _bar(judgement: Judgement) -> str:
     return "unknown" if lacks_certainty(judgement) else f"p{min(9, int(score * 10))}"
 
 
-def _zones(counts: ScoreSummary, bars: Counter[str]) -> list[dict[str, Any]]:
+def _zones(counts: ScoreSummary, bars: Counter[str], doubtful: int) -> list[dict[str, Any]]:
     """Return the two halves of the distribution, on one scale of heights: sums of severities, and certainties."""
     wrong = [(f"e{TAIL}", f"score −{TAIL} or less", f"≤−{TAIL}")]
     wrong += [(f"e{n}", f"score −{n}", f"−{n}") for n in range(TAIL - 1, 0, -1)]
@@ -328,8 +335,8 @@ def _zones(counts: ScoreSummary, bars: Counter[str]) -> list[dict[str, Any]]:
         ]
 
     return [
-        {"name": "errors", "n": counts.with_errors, "bars": drawn(wrong)},
-        {"name": "clean", "n": counts.judged - counts.with_errors, "bars": drawn(right)},
+        {"name": "errors", "n": counts.with_errors, "bars": drawn(wrong), "doubtful": 0},
+        {"name": "clean", "n": counts.judged - counts.with_errors, "bars": drawn(right), "doubtful": doubtful},
     ]
 
 
@@ -346,15 +353,17 @@ def text_card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any
         number: [error["number"] for error in marked.errors if number in error["error"].evidence]
         for number in range(1, len(evidence) + 1)
     }
+    shown = "doubtful" if state(judgement) == "clean" and doubt(judgement) else state(judgement)
     return {
         "marked": marked,
         "judgement": judgement,
         "language": look_up(language_name, sample.language) or sample.language,
         "region": look_up(region_name, sample.region) or sample.region,
-        "state": state(judgement),
+        "state": shown,
         "bar": _bar(judgement),
         "counts": count_errors(judgement),
-        "weak": bool(weak_because(judgement)),
+        "doubt": doubt(judgement),
+        "bare": shown == "clean" and not evidence and "model" in judgement.signature,
         "summary": "" if explanation == " ".join(error.explanation for error in errors(judgement)) else explanation,
         "evidence": evidence,
         "cited": cited,
@@ -367,10 +376,11 @@ class JudgementView(PageBlock, template="cards/judgement.html.j2"):
     judgement: Judgement
     marked: MarkedSample
     counts: str
+    doubt: str
 
 
 def judgement_html(judgement: Judgement) -> str:
     """Return the judgement with its text, where it repeats that, for notebooks."""
     sample = judgement.sample or Sample(id=judgement.sample_id, text="")
     marked = mark(0, sample, errors(judgement))
-    return writable(draw(JudgementView(judgement, marked, count_errors(judgement))))
+    return writable(draw(JudgementView(judgement, marked, count_errors(judgement), doubt(judgement))))

@@ -1,7 +1,8 @@
-"""Questions by topic (`mores topics`)."""
+"""Questions by topic (`mores topics`) and by tier (`mores tiers`)."""
 
 from __future__ import annotations
 
+from mores.benchmark.labels import Tiers
 from mores.benchmark.topics import TopicsRun, show_counts
 from mores.formatting import count, percent, show_failures
 from mores.report.base.blocks import PageBlock, Paragraph, Section, key
@@ -38,3 +39,12 @@ def describe(run: TopicsRun) -> ResultDocument:
         facts={"Benchmark": manifest.name, "Model": manifest.model, "Questions": count(total)},
         signatures=[(manifest.model, run.signature)],
     )
+
+
+def describe_tiers(tiers: Tiers) -> ResultDocument:
+    """Return how many questions each tier has."""
+    counts = ", ".join(f"{number:,} {tier}" for tier, number in tiers.counts.items())
+    line = f"{counts}; {tiers.without:,} without a tier; from {tiers.answers} answers to each question"
+    rows = {**tiers.counts, "without a tier": tiers.without}
+    body = [Amounts("Questions of each tier", rows), make_grid("Tiers", ("tier", "questions"), rows.items())]
+    return ResultDocument("tiers", "Questions by tier", [line], [Section("tiers", "Tiers", body)])

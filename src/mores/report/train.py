@@ -16,35 +16,44 @@ from mores.types import Result
 
 def describe(run: TrainRun) -> ResultDocument:
     """Return the document of a run."""
-    return describe_training(run.result)
+    return describe_training({run.result.without or "all": run.result})
 
 
-def describe_training(trained: Trained) -> ResultDocument:
-    """Return scaled accuracy by split and source, the sources, and the signature."""
+def describe_training(models: Mapping[str, Trained]) -> ResultDocument:
+    """Return scaled accuracy by split and source, the sources, and the signature of each model.
+
+    Models are named by the source that was left out, `all` for none.
+    """
+    first, several = next(iter(models.values())), len(models) > 1
     facts = {
-        "Base": trained.base,
-        "Trained on": f"{count(trained.samples, 'sample')}, {trained.tokens:,} tokens in an epoch",
-        "Without": trained.without or "",
-        "Time": f"{duration(trained.seconds)} on {trained.device}",
+        "Base": first.base,
+        "Trained on": f"{count(first.samples, 'sample')}, {first.tokens:,} tokens in an epoch",
+        "Without": first.without or "",
+        "Time": f"{duration(sum(each.seconds for each in models.values()))} on {first.device}",
     }
     charts = [
         Intervals(
-            f"Scaled accuracy on {split}",
+            f"Scaled accuracy on {split}{f', trained on {_name(name)}' if several else ''}",
             [IntervalRow(source, result) for source, result in results.items()],
             unit="number",
             zero="chance",
         )
+        for name, trained in models.items()
         for split, results in trained.decisions.items()
     ]
-    samples = [Amounts("Samples", trained.sources)] if trained.sources else []
+    samples = [Amounts("Samples", first.sources)] if first.sources else []
     return ResultDocument(
         "training",
         "A tuned metric",
-        tables({trained.without or "all": trained}),
+        tables(models),
         [Section("decisions", "Decisions", charts), Section("sources", "Samples of each source", samples)],
         facts={name: value for name, value in facts.items() if value},
-        signatures=[(trained.base, trained.signature)],
+        signatures=[(each.base, each.signature) for each in models.values()],
     )
+
+
+def _name(left_out: str) -> str:
+    return "all" if left_out == "all" else f"all but {left_out}"
 
 
 def tables(trained: Mapping[str, Trained]) -> list[Grid | str]:
@@ -54,9 +63,7 @@ def tables(trained: Mapping[str, Trained]) -> list[Grid | str]:
         return number(results[source].value if source in results else None, 3)
 
     rows = {
-        ("all" if name == "all" else f"all but {name}", split): results
-        for name, each in trained.items()
-        for split, results in each.decisions.items()
+        (_name(name), split): results for name, each in trained.items() for split, results in each.decisions.items()
     }
     sources = list(dict.fromkeys(source for results in rows.values() for source in results))
     shown = [(*head, *(cell(results, source) for source in sources)) for head, results in rows.items()]

@@ -33,7 +33,7 @@ LAYOUT = DatabaseLayout(
             key BLOB PRIMARY KEY, query TEXT NOT NULL, backend TEXT NOT NULL, evidence BLOB NOT NULL,
             at REAL NOT NULL, sum BLOB)""",
     ),
-    upgrade=("ALTER TABLE found ADD COLUMN sum BLOB",),
+    upgrade={1: ("ALTER TABLE found ADD COLUMN sum BLOB",)},
 )
 _CHUNK = 500
 _ELSEWHERE = 0.2
@@ -72,6 +72,7 @@ class Cached:
         self._path = Path(path) if path is not None else searches_path()
         self._reader, self._writer = connect(self._path, LAYOUT), connect(self._path, LAYOUT)
         self._claims = Claims(self._path)
+        self._claims.enter(alone=False)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mores-search")
         self._pending: list[_Row] = []
         self._lock = asyncio.Lock()
@@ -101,7 +102,7 @@ class Cached:
             self._thread.shutdown(wait=True)
             self._reader.close()
             self._writer.close()
-            self._claims.close()
+            self._claims.leave()
 
     async def _ask_once(self, key: bytes, query: Query, k: int) -> Found:
         if key not in self._asked:

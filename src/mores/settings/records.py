@@ -26,6 +26,7 @@ RECORDS = {
     "meta": "mores.metaevaluation.settings:MetaSettings",
     "compare": "mores.metaevaluation.settings:CompareSettings",
     "rate": "mores.rating.settings:RateSettings",
+    "plan": "mores.planning.settings:PlanSettings",
     "build": "mores.factory.settings:BuildSettings",
     "corpus": "mores.search.settings:CorpusSettings",
     "ground": "mores.training.settings:GroundSettings",

@@ -34,13 +34,20 @@ if TYPE_CHECKING:
 
         def __get__(self, record: object, owner: Any = None) -> tuple[str, ...]: ...
         def __set__(self, record: object, value: str | Iterable[str] | None) -> None: ...
+
+    class Sizes:
+        """Several whole numbers, or one."""
+
+        def __get__(self, record: object, owner: Any = None) -> tuple[int, ...]: ...
+        def __set__(self, record: object, value: int | str | Iterable[int | str]) -> None: ...
 else:
-    AnyPath, OptionalPath, Paths, Names = Path, Path | None, Sequence[Path], Sequence[str]
+    AnyPath, OptionalPath, Paths, Names, Sizes = Path, Path | None, Sequence[Path], Sequence[str], Sequence[int]
 
 GIVEN = {
     "AnyPath": "Path | str",
     "OptionalPath": "Path | str | None",
     "Paths": "Path | str | Iterable[Path | str]",
     "Names": "str | Iterable[str]",
+    "Sizes": "int | str | Iterable[int | str]",
 }
 """What may be given for each, for people."""

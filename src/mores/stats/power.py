@@ -1,44 +1,36 @@
-"""How many more ratings, comparisons or items a difference needs before a test shows it.
+"""How many more ratings a difference needs before a test shows it.
 
     result = fit(Model("rating", ("model",), ("language",)), data)
     for contrast in contrasts(result, ("model",)):
         contrast_power(result, contrast).more                      # 140 more ratings, 70 of each model
-    share_power(31, 50)                                            # wins of decided comparisons
-    correlation_power(0.41, 90)                                    # a judge against people, on 90 items
 
-All of them answer: *if the true difference is as large as the one seen* (or as `difference` says), how many are needed
+It answers: *if the true difference is as large as the one seen* (or as `difference` says), how many are needed
 for a two-sided test at 5% to be significant in 80% of studies. A difference that was seen is often larger than the true
 one, so these are the least that one should plan; and what is significant already needs no more by this rule, though it
-may have been luck.
+may have been luck. `mores plan` plans a study before there are data.
 
 Contrasts scale: the standard error of a difference between two models falls with the square root of their ratings, if
 the new ones are spread over people, languages and questions as the present ones are. That is exact for the fixed
 effects' information and leaves out that new questions or people bring random effects of their own, which cancel in a
 difference between models whose answers the same people rate. `tests/stats/test_power.py` compares it with simulations.
-Shares are exact (binomial); correlations use Fisher's z with the variances of D. G. Bonett and T. A. Wright,
-Psychometrika 65 (2000), 23-28.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import atanh, ceil, sqrt, tanh
-from typing import Literal, TypeAlias
+from math import ceil, sqrt
 
 import numpy as np
-import numpy.typing as npt
-from scipy.stats import binom, norm, studentized_range
+from scipy.stats import norm, studentized_range
 
 from mores.stats.intervals import TAIL
 from mores.stats.mixed import Fit, MeanContrast
 from mores.stats.mixed.comparison import Adjustment, adjusted
-from mores.stats.mixed.design import CodedFactor, Floats
-from mores.stats.paired import mcnemar
+from mores.stats.mixed.design import CodedFactor
 
 POWER = 0.8
 MOST = 1_000_000
 """More than this are not worth counting: the answer is None."""
-Kind: TypeAlias = Literal["pearson", "spearman", "kendall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +38,11 @@ class Need:
     """What a test needs to show a difference."""
 
     difference: float
-    """The difference that is to be shown: of latent values, of a share from 1/2, or of a correlation from its null."""
+    """The difference that is to be shown, of latent values."""
     p: float
     """Of the present data, adjusted as the test will be."""
     n: tuple[int, ...]
-    """How many there are: ratings of each of two models, comparisons, or items."""
+    """How many ratings there are of each of two models."""
     more: tuple[int, ...] | None
     """How many more of each are needed; zeros where p is significant, None where more than `MOST` are."""
     power: float
@@ -115,58 +107,6 @@ def count_rows(result: Fit, contrast: MeanContrast) -> tuple[int, int]:
             rows &= factor.codes == factor.levels.index(level)
         counts.append(int(rows.sum()))
     return counts[0], counts[1]
-
-
-def share_power(wins: int, n: int, *, share: float | None = None, power: float = POWER) -> Need:
-    """Return how many more decided comparisons the exact test of a win rate against 1/2 needs.
-
-    From the number that is returned on, no larger one has less power (one more comparison can lower it). Comparisons
-    are independent; `share` is the win rate that is to be shown, where that is not wins / n.
-    """
-    check_power(power)
-    if not 0 <= wins <= n or n < 1:
-        raise ValueError(f"{wins} wins of {n}; expected 0 <= wins <= n and at least one comparison")
-    rate = wins / n if share is None else share
-    p = mcnemar(wins, n - wins)
-    reach = float(norm.isf(TAIL) + norm.ppf(power))
-    more: tuple[int, ...] | None = None
-    if share is None and p <= 2 * TAIL:
-        more = (0,)
-    elif rate != 0.5 and (likely := ceil((reach / (2 * (rate - 0.5))) ** 2)) <= MOST // 4:
-        sizes = np.arange(1, 2 * likely + 50)
-        weak = np.flatnonzero(binomial_power(sizes, rate) < power)
-        more = (max(0, int(sizes[weak[-1]]) + 1 - n),)
-    now = float(binomial_power(np.array([n]), rate)[0])
-    return Need(rate - 0.5, p, (n,), more, now, min(0.5, reach / (2 * sqrt(n))))
-
-
-def binomial_power(sizes: npt.NDArray[np.int64], rate: float) -> Floats:
-    """Return the power of the two-sided exact test of 1/2 with so many comparisons."""
-    least = binom.ppf(TAIL, sizes, 0.5)
-    last = np.where(binom.cdf(least, sizes, 0.5) <= TAIL, least, least - 1)
-    return np.asarray(binom.cdf(last, sizes, rate) + binom.sf(sizes - last - 1, sizes, rate))
-
-
-def correlation_power(r: float, n: int, *, kind: Kind = "pearson", null: float = 0.0, power: float = POWER) -> Need:
-    """Return how many more items a test of a correlation against `null` needs: of a judge with people, or of people."""
-    check_power(power)
-    if not (-1 <= r <= 1 and -1 < null < 1):
-        raise ValueError(f"correlations {r:g} and {null:g}; expected them from -1 to 1, and the null between")
-    spread, lost = {"pearson": (1.0, 3), "spearman": (1 + r**2 / 2, 3), "kendall": (0.437, 4)}[kind]
-    if n <= lost:
-        raise ValueError(f"{n} items; a correlation needs more than {lost}")
-    gap = atanh(min(max(r, -1 + 1e-9), 1 - 1e-9)) - atanh(null)
-    critical, error = float(norm.isf(TAIL)), sqrt(spread / (n - lost))
-    p = float(2 * norm.sf(abs(gap) / error))
-    reach = critical + float(norm.ppf(power))
-    needed = spread * (reach / gap) ** 2 + lost if gap else float("inf")
-    more: tuple[int, ...] | None = None
-    if p <= 2 * TAIL:
-        more = (0,)
-    elif needed <= MOST:
-        more = (max(0, ceil(needed) - n),)
-    now = norm.cdf(abs(gap) / error - critical) + norm.cdf(-abs(gap) / error - critical)
-    return Need(r - null, p, (n,), more, float(now), tanh(atanh(null) + reach * error) - null)
 
 
 def check_power(power: float) -> None:

@@ -83,7 +83,7 @@ class Filters(NamedTuple):
         conditions, values = ["1"], list[object]()
         if words := self.q.casefold().split():
             conditions.append("a.place IN (SELECT value FROM json_each(?))")
-            values.append(_search(database, tuple(words)))
+            values.append(_search(database, tuple(words))[1])
         if self.state:
             conditions.append("a.state = ?")
             values.append(self.state)
@@ -125,6 +125,8 @@ class TextIndex:
         """Return how many texts fit."""
         if filters._replace(sort="") == Filters():
             return sum(self.states().values())
+        if filters._replace(sort="", q="") == Filters() and (words := filters.q.casefold().split()):
+            return _search(self.database, tuple(words))[0]
         condition, values = filters.where(self.database)
         with closing(self._open()) as db:
             [[n]] = db.execute(f"SELECT count(*) FROM texts a WHERE {condition}", values)
@@ -294,14 +296,14 @@ def fill(db: sqlite3.Connection, words: IO[bytes], file: Path) -> None:
 
 
 @lru_cache(maxsize=32)
-def _search(database: Path, words: tuple[str, ...]) -> str:
-    """Return the places of the texts that have all words, as JSON; pages of the same search look only once."""
+def _search(database: Path, words: tuple[str, ...]) -> tuple[int, str]:
+    """Return how many texts have all words, and their places as JSON; pages of the same search look only once."""
     with closing(sqlite3.connect(_address(database), uri=True)) as db:
         starts = array("Q", db.execute("SELECT data FROM starts").fetchone()[0]).tolist()
     longest, *others = sorted((word.encode("utf-8", "replace") for word in words), key=len, reverse=True)
     found, place, end = [], -1, 0
     if len(starts) == 1:  # a file without texts, of which no map can be made
-        return "[]"
+        return 0, "[]"
     with database.with_suffix(".words").open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as said:
         while (hit := said.find(longest, end)) >= 0:
             place += 1
@@ -309,9 +311,10 @@ def _search(database: Path, words: tuple[str, ...]) -> str:
                 place = bisect_right(starts, hit, place) - 1
             end = starts[place + 1]
             found.append(place)
+        find = said.find
         for word in others:
-            found = [place for place in found if said.find(word, starts[place], starts[place + 1]) >= 0]
-    return json.dumps(found)
+            found = [place for place in found if find(word, starts[place], starts[place + 1]) >= 0]
+    return len(found), orjson.dumps(found).decode()
 
 
 def read_lines(file: Path) -> Iterator[tuple[int, int, Judgement]]:

@@ -50,7 +50,7 @@ class ResultDocument:
 
     def write_tables(self, folder: Path) -> None:
         """Write the tables of the run's own folder, as CSV and as LaTeX."""
-        make_folder(folder)
         for name, grid in self.tables.items():
+            make_folder(folder)
             write_text(folder / f"{name}.csv", grid.csv())
-            write_text(folder / f"{name}.tex", grid.latex())
+            write_text(folder / f"{name}.tex", grid.latex(name))

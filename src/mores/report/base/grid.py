@@ -18,11 +18,19 @@ from mores.formatting import NOTHING, between, count, left_out, number, percent,
 from mores.io import to_csv
 from mores.report.base.blocks import PageBlock, few_count, few_sign, is_few, shade_of
 from mores.report.base.layout import Laid, lay_list, lay_out
-from mores.report.base.text import Shown, ends, harmless, join, latex, markdown, plain
+from mores.report.base.text import Shown, ends, harmless, join, latex, markdown
 from mores.types import Result
 
 UPRIGHT = 14
 """A column's name with more letters stands upright in a heatmap when there are several columns."""
+LONG = 45
+"""A column of texts with more letters is broken into lines in a paper."""
+FOREIGN = "\u0180"
+"""The first letter that LaTeX has in no encoding of Latin letters."""
+UNADJUSTED = "unadjusted 95% CI"
+"""What a paper calls an interval beside a p that is adjusted."""
+NARROW, WIDE = 40, 75
+"""Letters of a line of a table that one of two columns of a paper has room for, and one column alone."""
 
 
 # ---- the record ------------------------------------------------------------------------------------------------
@@ -43,6 +51,8 @@ class Head(NamedTuple):
     """Whether the terminal leaves the column out."""
     short: str | None = None
     """What the terminal shows instead, for example a code."""
+    paper: str = ""
+    """What LaTeX shows instead, for example of which kind an interval is."""
 
     @property
     def text(self) -> str:
@@ -75,6 +85,11 @@ there are, or None where it is not known."""
 def as_head(name: Any) -> Head:
     """Return the name of a row or column."""
     return name if isinstance(name, Head) else Head(name[0] if isinstance(name, tuple) else str(name))
+
+
+def _sentence(note: str) -> str:
+    begins_with_word = note[:2].isalpha()  # not with a variable: n, p
+    return (note[:1].upper() + note[1:] if begins_with_word else note).rstrip(".")
 
 
 def as_cell(value: Any) -> Cell:
@@ -202,17 +217,36 @@ class Grid(PageBlock):
             table.append([heading] * len(headed) + list(chain.from_iterable(cells)))
         return to_csv(table)
 
-    def latex(self) -> str:
-        """Return a table for a paper, with the rules of booktabs."""
-        form = "".join("l" if place in self.words else "r" for place in range(len(self.columns)))
-        lines = [rf"\begin{{tabular}}{{{form}}}", r"\toprule", rf"{latex(self.names)} \\", r"\midrule"]
-        for place, (heading, rows) in enumerate(self.sections):
-            if heading:
-                lines += [r"\midrule"] * (place > 0)
-                lines.append(rf"\multicolumn{{{len(self.columns)}}}{{l}}{{\emph{{{latex([heading])}}}}} \\")
-            lines += [rf"{latex([join(_show(value)) for value in row])} \\" for row in rows]
-        notes = [f"% {plain(note)}" for note in (self.title, *self.notes) if note]
-        return "\n".join([*notes, *lines, r"\bottomrule", r"\end{tabular}", ""])
+    def latex(self, label: str = "", caption: str = "") -> str:
+        """Return a table for a paper, with caption, label and notes, for booktabs and graphicx."""
+        count, texts = len(self.columns), [[join(_show(value)) for value in row] for row in self.rows]
+        names = [as_head(column).paper or as_head(column).text for column in self.columns]
+        widths = [max(map(len, column)) for column in zip(names, *texts, strict=True)]
+        long, total = sum(width > LONG for width in widths), sum(min(width, LONG) + 2 for width in widths)
+        forms = ("l" if place in self.words else "r" for place in range(count))
+        broken = f"p{{{0.8 / max(1, long):.2f}\\linewidth}}"
+        form = "".join(broken if width > LONG else form for width, form in zip(widths, forms, strict=True))
+        lines = [rf"\begin{{tabular}}{{{form}}}", r"\toprule", rf"{' & '.join(map(latex, names))} \\"]
+        rows = iter(texts)
+        for heading, members in self.sections:
+            lines.append(r"\midrule")
+            lines += [rf"\multicolumn{{{count}}}{{l}}{{\emph{{{latex(heading)}}}}} \\"] if heading else []
+            lines += [rf"{' & '.join(map(latex, next(rows)))} \\" for _ in members]
+        lines += [r"\bottomrule", r"\end{tabular}"]
+        if total > NARROW:  # scaled down if it is wider than the line
+            lines = [r"\sbox0{%", *lines, "}%"]
+            lines.append(r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi")
+        explained = any("✕" in note for note in self.notes) or not any("✕" in text for row in texts for text in row)
+        unscored = [] if explained else ["✕3: three more could not be scored"]
+        if notes := [f"{latex(_sentence(note))}." for note in (*self.notes, *unscored) if note]:
+            lines.append(rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize {' '.join(notes)}}}")
+        title, kind = caption or self.title, "table*" if total > WIDE else "table"
+        named = [rf"\caption{{{latex(title)}}}"] if title else []
+        named += [rf"\label{{tab:{label}}}"] if label else []
+        text = "\n".join([rf"\begin{{{kind}}}", r"\centering", *named, r"\smallskip", *lines, rf"\end{{{kind}}}", ""])
+        if strange := sorted({char for char in text if char >= FOREIGN}):
+            text = f"% pdfLaTeX has no font for {' '.join(strange)}: use LuaLaTeX or XeLaTeX, or other names\n{text}"
+        return text
 
     def markdown(self) -> str:
         """Return the table in Markdown, under its title."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
 
 Shown = str | tuple[str, str]
 """What a place shows outside of a page: a value, or a value and its interval."""
@@ -13,11 +12,29 @@ CELL = 200
 JOINERS = "\u200c\u200d"
 """Invisible, but part of how Persian, Indic scripts and emoji are written."""
 LATEX = {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "−": "$-$", "–": "--",
-    "×": r"$\times$",
-    "±": r"$\pm$", "✕": r"$\times$", "≤": r"$\leq$", "τ": r"$\tau$", "α": r"$\alpha$", "κ": r"$\kappa$",
-    "↓": r"$\downarrow$", "↑": r"$\uparrow$", "→": r"$\to$", **{char: f"\\{char}" for char in "&%$#_{}"},
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", "`": r"\textasciigrave{}", '"': r"\char34{}",
+    **{char: f"\\{char}" for char in "&%$#_{}"},
+    "−": "$-$", "×": r"$\times$", "✕": r"$\times$",
+    "±": r"$\pm$", "≤": r"$\leq$", "≥": r"$\geq$", "≈": r"$\approx$", "≠": r"$\neq$",
+    "↓": r"$\downarrow$", "↑": r"$\uparrow$", "→": r"$\to$",
+    "←": r"$\leftarrow$", "∞": r"$\infty$", "√": r"$\surd$", "²": "$^{2}$", "³": "$^{3}$", "·": r"$\cdot$",
+    "…": r"\ldots{}", "‘": "`", "’": "'", "“": "``", "”": "''", "½": "1/2",
 }  # fmt: skip
+GREEK = {
+    char: unicodedata.name(char).split()[-1].lower().replace("lamda", "lambda") for char in "αβγδεζηθικλμνξπρστυφχψω"
+}
+"""Letters that stand for coefficients."""
+ACCENTS = dict(
+    zip(
+        "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0323\u0327\u0331",
+        "`'^~=u.\"rHvdcb",
+        strict=True,
+    )
+)
+"""Commands for the marks of letters, which every engine and every font of LaTeX has."""
+BELOW_LINE = "\u0323\u0327\u0331"
+"""Marks that stand below a letter, where an i keeps its dot."""
 MARKDOWN = re.compile(r"([\\`*|<>\[\]])")
 
 
@@ -52,10 +69,25 @@ def join(cell: Shown, sign: str = " ") -> str:
     return sign.join(filter(None, map(plain, ends(cell))))
 
 
-def latex(cells: Sequence[str]) -> str:
-    """Return one line of a LaTeX table."""
-    texts = ("".join(LATEX.get(char, char) for char in plain(cell)) for cell in cells)
-    return " & ".join(re.sub(r"\*$", r"$^{*}$", text) for text in texts)
+def latex(words: str) -> str:
+    """Return all of a text for LaTeX, on one line: nothing in it is a command, and marked letters are."""
+    text = unicodedata.normalize("NFD", harmless(words))
+    text = unicodedata.normalize("NFC", re.sub(r"(.)([\u0300-\u036f]*)", _escape, text))
+    letter = rf"(?<![^\W\d_])[{''.join(GREEK)}](?![^\W\d_])"  # alone: others are part of a Greek word
+    text = re.sub(letter, lambda match: f"$\\{GREEK[match[0]]}$", text)
+    text = re.sub(r"-(?=-)", "-{}", re.sub(r"\*$", r"$^{*}$", text)).replace("—", "---").replace("–", "--")
+    return "{}" + text if text.startswith(("[", "*")) else text  # after the end of a row these would be its arguments
+
+
+def _escape(match: re.Match[str]) -> str:
+    """Return a letter and its marks as LaTeX; letters that need a font of their own stay."""
+    letter, marks = match[1], match[2]
+    if not (marks and letter.isascii() and letter.isalpha() and all(mark in ACCENTS for mark in marks)):
+        return "".join(LATEX.get(char, char) for char in unicodedata.normalize("NFC", match[0]))
+    for mark in marks:
+        dotless = "\\" if letter in ("i", "j") and mark not in BELOW_LINE else ""
+        letter = rf"\{ACCENTS[mark]}{{{dotless}{letter}}}"
+    return letter
 
 
 def markdown(text: str) -> str:

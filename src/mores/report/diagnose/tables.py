@@ -18,7 +18,7 @@ from mores.diagnosis.scale import ItemScale, QuestionDifficulty
 from mores.diagnosis.stability import Stability
 from mores.diagnosis.translation import TranslationResult
 from mores.formatting import count, name_failure, number, p_equals, p_value, percent, points, show_failures, to
-from mores.report.base.grid import Cell, Grid, Head, make_grid, number_cell, share_cell
+from mores.report.base.grid import UNADJUSTED, Cell, Grid, Head, make_grid, number_cell, share_cell
 from mores.report.base.names import group_name
 from mores.report.bench.tables import figure_cell
 from mores.stats import calibration as reliability
@@ -33,6 +33,7 @@ NAMED, LISTED = 5, 50
 """At most this many questions are printed, and on the page."""
 HARDEST, SUSPECTED = "the most difficult questions", "answered worse by better models: check the key"
 Figures = Mapping[str, Result]
+ADJUSTED = Head("adjusted", paper="adjusted p")
 
 
 def tables(results: Iterable[Record]) -> list[Grid | str]:
@@ -114,9 +115,10 @@ def change_by(by: Mapping[str, RunChange], grouping: str, groups: Iterable[str] 
         )
         for group, change in ((group, by[group]) for group in (by if groups is None else groups))
     ]
-    figures = (Head(name, bare=True) for name in next(iter(by.values())).figures)
+    tested = {GAIN: f"{GAIN} [{UNADJUSTED}]"}
+    figures = (Head(name, bare=True, paper=tested.get(name, "")) for name in next(iter(by.values())).figures)
     hidden = (Head("p", hidden=True), Head("gained / lost", hidden=True))
-    return make_grid(f"by {grouping}", (Head(grouping, short=""), *figures, "adjusted", *hidden, "n"), rows)
+    return make_grid(f"by {grouping}", (Head(grouping, short=""), *figures, ADJUSTED, *hidden, "n"), rows)
 
 
 def _changed(result: RetrievalResult | TranslationResult) -> Iterator[Grid]:
@@ -171,7 +173,7 @@ def profile_table(profile: LocalityProfile, grouping: str) -> Grid:
          "" if local.adjusted is None else p_equals(local.adjusted), local.verdict, local.credit.n)
         for local in profile.groups
     ]  # fmt: skip
-    columns = (grouping, "correct", "difference", "95% interval", "adjusted", "", "n")
+    columns = (grouping, "correct", "difference", Head("95% interval", paper=UNADJUSTED), ADJUSTED, "", "n")
     more = _counts({f"questions without a {grouping}": profile.ungrouped})
     return make_grid(f"locality: {profile.model} on {profile.benchmark}", columns, rows, more)
 

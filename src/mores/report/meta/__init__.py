@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mores.formatting import NOTHING, count, number, show_score, span
 from mores.metaevaluation.folder import MetaRun
-from mores.metaevaluation.records import STATISTICS, Curve, Disagreement, Meta, MetricEvaluation
+from mores.metaevaluation.records import (
+    STATISTICS,
+    Curve,
+    Disagreement,
+    JudgementComparison,
+    Meta,
+    MetricComparison,
+    MetricEvaluation,
+)
 from mores.report.base.blocks import Fold, Frame, Heading, Hero, Notes, PageBlock, Paragraph, Ramp, Section, key
 from mores.report.base.charts import IntervalRow, Intervals
 from mores.report.base.document import ResultDocument
@@ -18,10 +26,9 @@ from mores.report.base.names import group_name
 from mores.report.base.plots import Axis, CurveLine, Curves, ScoreHistogram
 from mores.report.base.text import plain
 from mores.report.meta import tables
-from mores.report.meta.tables import versus_tables
-from mores.types import MUCH_MISSING
+from mores.types import MUCH_MISSING, Result
 
-__all__ = ["conclude", "describe", "describe_meta", "markdown_tables", "versus_tables"]
+__all__ = ["conclude", "describe", "describe_meta", "describe_versus", "markdown_tables"]
 
 WIDE = 12
 """With more groups than this, groups are rows and metrics are columns in the terminal."""
@@ -116,6 +123,38 @@ def describe_meta(meta: Meta, by: str = "source") -> ResultDocument:
         look="report",
         name=f"{meta.data}, {meta.split}: meta-evaluation",
     )
+
+
+def describe_versus(versus: JudgementComparison, by: str = "source") -> ResultDocument:
+    """Return the differences of two sets of judgements, in all and by every grouping, and what changed.
+
+    The terminal shows the grouping `by`.
+    """
+    changed, better = tables.changed_table(versus), tables.conclude_versus(versus)
+    differences = {tables.NAMES[row.statistic]: row for row in versus.overall}
+    more = f", {versus.left_out:,} more left out because one of them has no score" if versus.left_out else ""
+    title = f"{versus.first} less {versus.second} on {versus.n:,} samples{more}"
+    overall = tables.differences_table(differences, "statistic", title)
+    sections, groups = [Section("overall", "Differences", [_differences(differences, "All samples"), overall])], {}
+    for name, rows in versus.by.items():
+        statistic = next(iter(rows.values())).statistic
+        what = "Scaled accuracy" if statistic == tables.MAIN else tables.NAMES[statistic]
+        groups[name] = tables.differences_table(rows, name, f"{what} by {name}", adjusted=True)
+        sections.append(Section(name, f"By {name}", [_differences(rows, what), groups[name]]))
+    return ResultDocument(
+        "comparison",
+        f"{versus.first} and {versus.second}",
+        [*([groups[by]] if by in groups else []), *changed, overall, better],
+        [*sections, Section("changed", "What changed", changed)],
+        opening=[Paragraph(f"{better[0].upper()}{better[1:]}.")],
+        facts={"Samples": count(versus.n), "Left out": count(versus.left_out)},
+    )
+
+
+def _differences(rows: Mapping[str, MetricComparison], title: str) -> Intervals:
+    results = {name: Result(name=name, value=r.difference, low=r.low, high=r.high, n=r.n) for name, r in rows.items()}
+    drawn = [IntervalRow(name, result, star=rows[name].significant) for name, result in results.items()]
+    return Intervals(title, drawn, "number", zero="no difference")
 
 
 def conclude(meta: Meta) -> str:

@@ -17,7 +17,7 @@ from mores.metaevaluation.records import (
     MetricComparison,
     MetricEvaluation,
 )
-from mores.report.base.grid import Cell, Grid, Head, Heat, Row, make_grid
+from mores.report.base.grid import UNADJUSTED, Cell, Grid, Head, Heat, Row, make_grid
 from mores.report.base.names import group_name
 from mores.stats.calibration import ACCURACY, AUROC, BRIER, CHANCE, CONFIDENCE, ECE
 from mores.types import Result
@@ -285,7 +285,7 @@ def comparison(meta: Meta, statistic: str) -> Grid:
         )
         for c in sorted((c for c in meta.comparisons if c.statistic == statistic), key=lambda c: -abs(c.difference))
     ]
-    columns = ("metrics", "difference", "95% interval", "p", "adjusted p", "n")
+    columns = ("metrics", "difference", Head("95% interval", paper=UNADJUSTED), "p", "adjusted p", "n")
     return make_grid(STATISTICS.get(statistic, statistic), columns, rows, "* adjusted p < 0.05")
 
 
@@ -298,21 +298,7 @@ def vote_table(votes: AnnotationTable) -> Grid:
 # ---- two sets of judgements (`mores compare`) ------------------------------------------------------------------
 
 
-def versus_tables(versus: JudgementComparison, by: str = "source") -> list[Grid | str]:
-    """Return the differences by group, those of all samples, and which is better."""
-    more = f", {versus.left_out:,} more left out because one of them has no score" if versus.left_out else ""
-    title = f"{versus.first} less {versus.second} on {versus.n:,} samples{more}"
-    overall = _grid({NAMES[c.statistic]: c for c in versus.overall}, "statistic", title)
-    groups = versus.by.get(by)
-    broken_down = []
-    if groups:
-        statistic = next(iter(groups.values())).statistic
-        name = "Scaled accuracy" if statistic == "scaled_accuracy" else NAMES[statistic]
-        broken_down = [_grid(groups, by, f"{name} by {by}", adjusted=True)]
-    return [*broken_down, *_changed(versus), overall, _better(versus)]
-
-
-def _changed(versus: JudgementComparison) -> list[Grid]:
+def changed_table(versus: JudgementComparison) -> list[Grid]:
     """Return the texts or questions on which the two differ most: who was right in which."""
     better = [change for change in versus.changed if change.difference > 0]
     worse = [change for change in versus.changed if change.difference < 0]
@@ -329,8 +315,10 @@ def _changed(versus: JudgementComparison) -> list[Grid]:
     return [make_grid(title, ("asked", "A", "B"), rows, names, more, words=frozenset({0, 1, 2}))]
 
 
-def _grid(rows: Mapping[str, MetricComparison], what: str, title: str, *, adjusted: bool = False) -> Grid:
-    columns = (what, "difference", "p", *(["adjusted p"] if adjusted else []), "n")
+def differences_table(rows: Mapping[str, MetricComparison], what: str, title: str, *, adjusted: bool = False) -> Grid:
+    """Return differences with their intervals and p; for several groups also adjusted for their number."""
+    difference = Head("difference", paper=f"difference [{UNADJUSTED}]" if adjusted else "")
+    columns: list[str | Head] = [what, difference, "p", *(["adjusted p"] if adjusted else []), "n"]
     shown: list[Row] = []
     for name, row in rows.items():
         chances = [p_value(row.p), *([p_value(row.adjusted)] if adjusted else [])]
@@ -342,7 +330,7 @@ def _interval(row: MetricComparison) -> str:
     return span(row.low, row.high, 3, signed=True)
 
 
-def _better(versus: JudgementComparison) -> str:
+def conclude_versus(versus: JudgementComparison) -> str:
     """Return which is better by the first statistic, and whether that may be chance."""
     first = versus.overall[0]
     name = NAMES[first.statistic]

@@ -21,7 +21,7 @@ from mores.rating.records import (
     Regression,
 )
 from mores.rating.regressions import explained
-from mores.report.base.grid import Cell, Grid, Head, Row, count_cell, make_grid, number_cell
+from mores.report.base.grid import UNADJUSTED, Cell, Grid, Head, Row, count_cell, make_grid, number_cell
 from mores.report.base.names import group_name
 from mores.types import Result
 
@@ -158,8 +158,10 @@ def differences_table(regression: Regression) -> Grid:
         )
         for d in regression.differences
     ]
-    family = "" if len(rows) == 1 else f"p adjusted after {regression.adjustment.capitalize()}; "
-    columns = ("difference", Head("estimate", bare=True), "SE", "z", "p")
+    adjusted, many = regression.adjustment.capitalize(), len(rows) > 1
+    family = f"p adjusted after {adjusted}; " if many else ""
+    paper = (f"estimate [{UNADJUSTED}]", f"p ({adjusted})") if many else ("estimate [95% interval]", "")
+    columns = ("difference", Head("estimate", bare=True, paper=paper[0]), "SE", "z", Head("p", paper=paper[1]))
     title, note = f"Differences, {regression.formula}", f"{family}log odds of a higher rating"
     return make_grid(title, columns, rows, note, most=MOST)
 
@@ -169,8 +171,9 @@ def power_table(regressions: Iterable[Regression]) -> Grid:
     rows: list[Row] = []
     for d in (difference for regression in regressions for difference in regression.differences):
         more = "over 1,000,000" if d.more is None else f"{sum(d.more):,}" if any(d.more) else "none"
-        p = Cell(p_value(d.p, 4), star=d.p < SIGNIFICANT)
-        rows.append((name_difference(d), p, percent(d.power, 0), more, number(d.detectable)))
+        p, name = Cell(p_value(d.p, 4), star=d.p < SIGNIFICANT), name_difference(d)
+        compared = " × ".join(PREDICTORS.get(factor, factor) for factor in d.first)
+        rows.append((Head(name, f"({compared})", short=name), p, percent(d.power, 0), more, number(d.detectable)))
     note = (
         "for a power of 80%, if the true difference is the estimate, and that is often too large: plan for more; "
         "detectable: the least difference of log odds that as many ratings show"

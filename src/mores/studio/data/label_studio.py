@@ -18,6 +18,7 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from mores.errors import InputError
+from mores.io.exports import locate
 from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.snapshot import Snapshot
 from mores.studio.form import FormField, StudioForm
@@ -309,16 +310,3 @@ def _read_span(result: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, 
         quote = text[start:end]
     labels = value.get("labels") or []
     return {"start": start, "end": end, "quote": quote, "label": labels[0] if labels else ""}
-
-
-def locate(text: str, start: int, end: int, quote: str) -> tuple[int, int]:
-    """Return a span in code points: unchanged or from UTF-16, whichever gives the quoted text."""
-    if 0 <= start <= end <= len(text) and (not quote or text[start:end] == quote):
-        return start, end
-    units = text.encode("utf-16-le")
-    if 0 <= start <= end <= len(units) // 2:
-        before = units[: 2 * start].decode("utf-16-le", "replace")
-        inside = units[2 * start : 2 * end].decode("utf-16-le", "replace")
-        if inside == quote:
-            return len(before), len(before) + len(inside)
-    raise InputError(f"{start} to {end} is not {quote!r} in its text")

@@ -176,7 +176,7 @@ def export(settings: ValidationSettings, items: Iterable[CampaignItem]) -> Itera
     yield ExportFile("tables.md", "\n".join(map(to_markdown, tables.values())).encode())
     for name, grid in tables.items():
         yield ExportFile(f"{name}.csv", grid.csv().encode())
-        yield ExportFile(f"{name}.tex", grid.latex().encode())
+        yield ExportFile(f"{name}.tex", grid.latex(name).encode())
     yield ExportFile("answers.csv", to_csv(list(_answers(kept)), ()))
     records: dict[str, Iterator[Record]] = {
         "samples": (to_sample(item) for item in kept if item.content.get("text")),

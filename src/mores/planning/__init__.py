@@ -1,0 +1,1 @@
+"""Planning a study before there are data: how many raters, items and models it needs, by simulation."""

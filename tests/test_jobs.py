@@ -1,0 +1,181 @@
+"""Three jobs from the first command to the last, typed as people type them: a student, an engineer, an organiser."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import zipfile
+from html import unescape
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+from httpx2 import Response
+from starlette.testclient import TestClient
+
+from mores.cli import mores
+from mores.models.pull import default_path
+from mores.studio import app
+from mores.studio.serve import prepare
+
+ROOT = Path(__file__).parents[1]
+JOBS = ROOT / "examples" / "jobs"
+EMBEDDED = [pytest.mark.slow, pytest.mark.skipif(not default_path().exists(), reason="`mores pull` gets the model")]
+JUDGES = ["fake:first-word", pytest.param("", marks=EMBEDDED)]
+"""A judge that finds the first word of every text wrong, and the one that a person would use."""
+
+
+def do(job: str, folder: Path, judge: str) -> str:
+    """Run a job's script in an empty folder; `judge` is asked in place of the embedded model."""
+    commands = folder / "bin"
+    commands.mkdir(parents=True)
+    chosen = f'case "$1" in score|serve) set -- "$@" --model {judge};; esac\n' if judge else ""
+    (commands / "mores").write_text(f'#!/bin/sh\n{chosen}exec {sys.executable} -m mores "$@"\n')
+    (commands / "mores").chmod(0o755)
+    environment = os.environ | {"PATH": f"{commands}:{os.environ['PATH']}", "MORES_CACHE": str(folder / "cache")}
+    if not judge:
+        del environment["MORES_CACHE"]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        environment["PORT"] = str(free.getsockname()[1])
+    command = ["sh", str(JOBS / f"{job}.sh")]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_a_student_with_forty_answers_gets_a_page_a_figure_a_table_and_what_to_cite(tmp_path: Path, judge: str) -> None:
+    output = do("student", tmp_path, judge)
+    assert (
+        "40 rows: text ← Answer, instruction ← Question asked, region ← Country; not read: Model, Date (kept)" in output
+    )
+    for table in ("Texts by region", "Texts by Model", "Paired differences by Model"):
+        assert table in output
+    assert "40 texts, 40 judged" in output
+    assert "@misc{excam" in output
+    assert (tmp_path / "figures" / "mean-score-by-region.pdf").exists()
+    assert r"\begin{tabular}" in (tmp_path / "figures" / "texts-by-region.tex").read_text("utf-8")
+    page = (tmp_path / "weddings.html").read_text("utf-8")
+    assert "Nigeria" in page
+    if not judge:  # the first model is right everywhere, the second wrong in every other answer
+        differences = output.split("Paired differences by Model")[1]
+        assert re.search(r"A less B\s+20\s+−", differences)
+        assert "Not known" in page
+
+
+@pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
+@pytest.mark.parametrize("judge", JUDGES)
+def test_an_engineer_gets_a_gate_and_a_service(tmp_path: Path, judge: str) -> None:
+    output = do("engineer", tmp_path, judge)
+    suite = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    if judge:  # it finds a minor error in every text, which does not stop the build
+        assert "the gate passed" in output
+        assert "::warning file=texts.csv,line=" in output
+        assert (suite.get("tests"), suite.get("failures")) == ("8", "0")
+    else:
+        assert "the gate failed with exit code 3" in output
+        assert "::error file=texts.csv,line=" in output
+        assert int(suite.get("failures", "0")) > 0
+    judgement = json.loads((tmp_path / "judgement.json").read_text("utf-8"))
+    assert judgement["score"] == (-1 if judge else -5)
+    assert judgement["report"]["errors"][0]["quote"] == "black"
+
+
+class Visitor:
+    """Someone with a browser, who fills in the forms of pages."""
+
+    def __init__(self, studio: TestClient) -> None:
+        self.browser, self.page = TestClient(studio.app, base_url="http://studio.test"), Response(200)
+
+    def open(self, path: str) -> str:
+        """Open a page."""
+        self.page = self.browser.get(path)
+        assert self.page.status_code == 200, self.page.text
+        return self.page.text
+
+    def send(self, path: str, files: dict[str, tuple[str, bytes]] | None = None, **values: str) -> str:
+        """Send a form of the open page."""
+        hidden = re.findall(r'<input type="hidden" name="(csrf|key)" value="([^"]*)"', self.page.text)
+        given = {name: unescape(value) for name, value in reversed(hidden)} | values
+        self.page = self.browser.post(path, data=given, files=files)
+        assert self.page.status_code == 200, self.page.text
+        return self.page.text
+
+
+def test_an_organiser_lets_twenty_volunteers_mark_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    start = prepare(tmp_path / "weddings.db")  # mores studio --database weddings.db
+    studio = TestClient(app(start.database, model="none", store=None), base_url="http://studio.test")
+    organiser = Visitor(studio)
+    organiser.open(start.links["organiser"])
+    organiser.send(start.links["organiser"])
+
+    assert "marking" in organiser.open("/campaigns/new")
+    organiser.open("/campaigns/new?kind=marking")
+    about: dict[str, Any] = {
+        "title": "Weddings",
+        "languages": "English",
+        "regions": "Japan\nIndia\nNigeria",
+        "consent": "We publish it.",
+    }
+    organiser.send("/campaigns", kind="marking", **about, markers="2", validated="")
+    home = organiser.page.url.path.removesuffix("/overview").removesuffix("/people")
+    assert "<code>instruction</code>, <code>text</code>" in organiser.open(
+        f"{home}/data"
+    )  # as the columns are called here
+    with (JOBS / "weddings.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))[:10]
+    table = "region,language,instruction,text\n"
+    table += "".join(f"{row['Country']},English,{row['Question asked']},{row['Answer']}\n" for row in rows)
+    assert "10" in organiser.send(f"{home}/import", files={"file": ("weddings.csv", table.encode())})
+    organiser.open(f"{home}/people")
+    invited = organiser.send(f"{home}/invite", role="annotator", uses="20", note="The seminar")
+    [link] = set(re.findall(r"http://studio\.test(/join/[\w-]+)", invited))
+
+    for number in range(20):
+        volunteer = Visitor(studio)
+        volunteer.open(link)
+        volunteer.send(link, name=f"Volunteer {number}", nationality="India", home="India", languages="English")
+        volunteer.open(f"{home}/welcome")
+        volunteer.send(f"{home}/welcome", agree="yes")
+        volunteer.open(home)
+        shown = volunteer.send(f"{home}/next")
+        item = re.search(r"/items/([0-9a-f]+)", str(volunteer.page.url))
+        assert item, "there is a text for everybody"
+        wrong = "a live chicken" in shown
+        mark = {"part": "text", "start": 0, "end": 14, "quote": "a live chicken", "severity": "major", "type": "gift"}
+        volunteer.send(
+            f"{home}/items/{item[1]}/vote", marks=json.dumps([mark] if wrong else []), none="" if wrong else "yes"
+        )
+
+    assert "Weddings" in organiser.open(f"{home}/overview")
+    organiser.open(f"{home}/data")
+    organiser.send(f"{home}/export", format="folder")
+    with zipfile.ZipFile(io.BytesIO(organiser.page.content)) as packed:
+        packed.extractall(tmp_path / "marked")
+    [judgements] = (tmp_path / "marked").rglob("judgements.jsonl")
+    marked = [json.loads(line) for line in judgements.read_text("utf-8").splitlines()]
+    assert [error["quote"] for row in marked for error in row["report"]["errors"]] == [
+        "a live chicken"
+    ] * 2  # two people see each text
+    listed = CliRunner().invoke(mores, ["show", str(judgements), "--html", "people.html"])
+    assert listed.exit_code == 0, listed.output
+    assert "20 texts, 20 judged" in listed.output
+    start.database.close()
+
+
+def test_the_table_of_the_jobs_is_as_it_is_described() -> None:
+    with (JOBS / "weddings.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 40
+    assert {row["Country"] for row in rows} == {"Japan", "India", "Nigeria"}
