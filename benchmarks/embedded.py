@@ -34,7 +34,8 @@ import orjson
 import peers
 
 import mores
-from mores.metric.metric import Metric, Settings, as_sample, open_metric
+from mores.metric.metric import Metric, Settings, as_sample
+from mores.metric.opening import open_metric
 from mores.models import Request, embedded, metric_adapter
 from mores.registry import split_name
 

@@ -19,7 +19,8 @@ from pathlib import Path
 
 from embedded import EXAMPLES, Row, Timed
 
-from mores.metric.metric import Settings, as_sample, open_metric
+from mores.metric.metric import Settings, as_sample
+from mores.metric.opening import open_metric
 from mores.models import Request, merged, pull
 from mores.models.embedded import EXPLANATIONS, TUNED
 

@@ -16,7 +16,7 @@ DEVELOPMENT = (Path(__file__).parents[1] / "docs" / "development.md").read_text(
 LAYERS = [
     {"views"},
     {"types", "errors", "cache", "calling", "renamed", "signals"},
-    {"culture", "extras", "reading", "settings", "signature"},
+    {"canary", "culture", "extras", "reading", "settings", "signature"},
     {"io", "stats", "language", "formatting", "registry", "hub"},
     {"prompts"},
     {"models"},

@@ -61,7 +61,7 @@ def test_every_setting_is_an_option_or_an_argument_of_its_command(table: str, pa
         group = find_command("diagnose")
         assert isinstance(group, click.Group)
         offered = {parameter.name for each in group.commands.values() for parameter in each.params}
-        wanted -= {"by_logprob", "judge_failures", "judge_protocol"}
+        wanted -= {"by_logprob", "judge_failures", "judge_protocol", "shots"}
     assert wanted <= offered
 
 

@@ -205,6 +205,9 @@ class Error(Record):
     evidence: tuple[int, ...] = Field((), exclude_if=_is_empty)
     """The evidence for it: numbers of the sample's evidence, from 1."""
 
+    found_by: tuple[str, ...] = Field((), exclude_if=_is_empty)
+    """The judges of an ensemble that found it."""
+
     @property
     def located(self) -> bool:
         """Whether the quote was found in its side."""
@@ -286,6 +289,8 @@ class Judgement(Record, NotebookView):
     report: ErrorReport | None = None
     evidence: tuple[Evidence, ...] = Field((), exclude_if=_is_empty)
     """What the judge was shown with the sample: an error's number 1 is the first of it."""
+    members: dict[str, float | None] = Field(default_factory=dict, exclude_if=_is_empty)
+    """The score of each judge of an ensemble; None where it has none."""
     failure: Failure | None = None
     notes: tuple[str, ...] = ()
     """What a reader must know about this number, for example that p(R) is unknown."""

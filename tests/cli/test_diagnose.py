@@ -451,6 +451,64 @@ def test_locality_says_where_a_model_is_at_home(mores: Run, home: Path) -> None:
     assert {path.suffix for path in (home / "paper").iterdir()} >= {".svg", ".pdf", ".csv", ".tex"}
 
 
+# ---- contamination ---------------------------------------------------------------------------------------------
+
+
+def test_contamination_of_a_model_that_always_says_b(mores: Run, home: Path) -> None:
+    (home / "data").mkdir()
+    (home / "data" / "culturalbench").symlink_to(SAMPLES / "culturalbench" / "sample")
+    model = script(home / "b.jsonl", [("", "B")])
+    done = mores("diagnose", "contamination", "culturalbench-easy", "--data", "data", "--model", model, "--json")
+    assert done.returncode == 0, done.stderr
+    [finding] = findings(done)
+    tests = {test["name"]: test for test in finding["tests"]}
+    assert tests["order"]["difference"]["value"] == 0
+    assert tests["completion"]["seen"]["value"] < 0.3
+    assert "Contamination" in Path("diagnose/diagnose.html").read_text()
+    assert mores("bench", "culturalbench-easy", "--data", "data", "--model", model).returncode == 0
+    assert "contamination needs a benchmark" in mores("diagnose", "contamination", "bench").stderr
+
+
+# ---- items -----------------------------------------------------------------------------------------------------
+
+
+def test_items_put_models_and_questions_on_one_scale_and_find_a_short_form(stories: Path, mores: Run) -> None:
+    """Six models that know the first 20 to 70 stories, and some by chance: the later a story, the harder it is."""
+    for number, known in enumerate((20, 30, 40, 50, 60, 70)):
+        lucky = random.Random(number).sample(range(STORIES), 12)
+        answers = [yes_or_no((n < known) != (n in lucky)) for n in range(STORIES)]
+        model = play(stories, answers.__getitem__, name=f"m{known}")
+        assert mores("bench", "normad", "--data", "data", "--model", model).returncode == 0
+    done = mores("diagnose", "items", "bench", "--json", "--out", "scale")
+    [finding] = findings(done)
+    assert [each["model"] for each in finding["abilities"]] == [f"fake:m{known}.jsonl" for known in range(70, 10, -10)]
+    abilities = [each["ability"] for each in finding["abilities"]]
+    assert all(each["low"] < each["value"] < each["high"] for each in abilities)
+    asked = {item.id: item.prompt for item in open_bench_run("bench/normad/fake_m20.jsonl").items()}
+    order = [asked[each["id"]] for each in finding["questions"]]
+    places = [next(n for n in range(STORIES) if told(n) in prompt) for prompt in order]
+    assert sum(places[:20]) > sum(places[-20:]) + 800
+    assert [form["size"] for form in finding["forms"]] == [10, 20, 50]
+    assert "Questions and models" in Path("scale/diagnose.html").read_text()
+    shown = mores("diagnose", "items", "bench", "--short", "15")
+    assert "A short form of 15 of 100 questions ranks models" in " ".join(shown.stdout.split())
+    chosen = Path("diagnose/items/normad.txt")
+    assert len(set(chosen.read_text().split())) == 15
+    short = ("bench", "normad", "--data", "data", "--model", "fake:m20.jsonl", "--out", "short", "--ids", str(chosen))
+    assert mores(*short).returncode == 0
+    assert open_bench_run("short/normad/fake_m20.jsonl").result.questions == 15
+    chosen.write_text("nothing\n")
+    assert "normad has no question 'nothing'; remove the line" in mores(*short).stderr
+    few = mores("diagnose", "items", "bench", "--item-model", "2pl")
+    assert "6 models are too few to estimate a discrimination for each question" in few.stderr
+    ranked = mores("board", "bench", "--ability", "--json")
+    [leaderboard] = json.loads(ranked.stdout)["leaderboards"]
+    assert [each["ability"]["value"] for each in leaderboard["standings"]] == pytest.approx(
+        [each["value"] for each in abilities]
+    )
+    assert "ability" not in mores("board", "bench", "--json").stdout
+
+
 # ---- all -------------------------------------------------------------------------------------------------------
 
 
@@ -597,7 +655,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield home
 
 
-@pytest.mark.parametrize("kind", ["calibration", "stability", "retrieval", "translation", "errors", "locality", "all"])
+@pytest.mark.parametrize(
+    "kind",
+    ["calibration", "stability", "retrieval", "translation", "errors", "locality", "items", "contamination", "all"],
+)
 def test_every_kind_says_how_it_is_used(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["diagnose", kind, "--help"])

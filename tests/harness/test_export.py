@@ -59,7 +59,7 @@ def test_the_command_writes_a_task_with_a_readme_that_says_how_to_run_it(command
     done = command("export-task", "culturalbench-hard", "--to", "lm-eval", "--out", "hard", "--data", "data")
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (home / "hard").iterdir()} == {
-        "README.md", "data.jsonl", "mores_culturalbench_hard.yaml", "utils.py"
+        "CANARY", "README.md", "data.jsonl", "mores_culturalbench_hard.yaml", "utils.py"
     }  # fmt: skip
     readme = (home / "hard" / "README.md").read_text("utf-8")
     assert "lm_eval run --tasks mores_culturalbench_hard --include_path hard" in readme

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mores.errors import ConfigError, InputError
-from mores.rating.codes import Code, parse_codes, read_schema
+from mores.rating.codes import Code, parse_codes, read_schema, schema_names
 from mores.rating.comments import CodeCount, CommentCoding, code_comments
 from mores.rating.ratings import Rating, open_ratings
 
@@ -174,5 +174,15 @@ def test_a_wrong_schema_is_named_with_its_fix(tmp_path: Path, text: str, message
     path.write_text(text)
     with pytest.raises(ConfigError, match=message):
         read_schema(path)
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match=r"cannot be read"):
         read_schema(tmp_path / "missing.yaml")
+
+
+def test_schemas_of_the_paper_are_known_by_name() -> None:
+    """CaLMQA, Tables 27, 29 and 31: as many categories as the paper prints."""
+    assert schema_names() == ["calmqa-comments", "calmqa-factuality", "calmqa-ranking"]
+    sizes = {name: len(read_schema(name)) for name in schema_names()}
+    assert sizes == {"calmqa-comments": 14, "calmqa-factuality": 12, "calmqa-ranking": 12}
+    assert not any(code.automatic for name in schema_names() for code in read_schema(name).values())
+    with pytest.raises(ConfigError, match=r"cannot be read .*; did you mean 'calmqa-ranking'"):
+        read_schema("calmqa-rankin")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +29,7 @@ from mores.diagnosis.evidence import open_runs
 from mores.diagnosis.locality import Locality, Ran, measure_locality
 from mores.diagnosis.paired import Subject, open_run
 from mores.diagnosis.retrieval import RetrievalResult, diagnose_retrieval
+from mores.diagnosis.scale import ItemScale, measure_scale
 from mores.diagnosis.stability import Stability, measure_stability
 from mores.diagnosis.translation import TranslationResult, diagnose_translation, open_versions
 from mores.search.base import Evidence, Found, Query
@@ -82,7 +84,7 @@ def calibrations(model: str = MODEL, count: int = 400) -> tuple[CalibrationResul
         for i, p in enumerate(chance.tolist())
     }
     likelihood: dict[tuple[str, int], float | Failure] = {(f"q{i}", 0): p for i, p in enumerate(chance.tolist())}
-    five = [one for sample in range(5) for one in verdicts((rng.random(count) < chance).tolist(), sample)]
+    five = [one for sample in range(4) for one in verdicts((rng.random(count) < chance).tolist(), sample)]
     about = subject(count, model)
     return (
         calibrate(about, VERBALISED, verdicts(right), stated, ("Thai was asked in English",)),
@@ -242,5 +244,18 @@ def local() -> Locality:
     return measure_locality(runs)
 
 
+@cache
+def scaled() -> ItemScale:
+    """Four models on 60 questions, from easy to difficult."""
+    rng, runs = np.random.default_rng(5), {}
+    for number in range(5):
+        right = rng.random(60) < 1 / (1 + np.exp(np.linspace(-3, 3, 60) - number / 2))
+        runs[f"fake:{number}"] = ran(f"fake:{number}", "first", {"th": 0.0}, [0.0])
+        credit = {f"q{place:02}": float(hit) for place, hit in enumerate(right)}
+        runs[f"fake:{number}"] = Ran(replace(runs[f"fake:{number}"].entry, credit=credit), {})
+    return measure_scale("first", runs, False, None)
+
+
 def everything() -> list[Record]:
-    return [*calibrations(), stable(), retrieved(), translated(), erring(), erring("b-model"), checked(), local()]
+    diagnoses = [*calibrations(), stable(), retrieved(), translated(), erring(), erring("b-model"), checked(), local()]
+    return [*diagnoses, scaled()]

@@ -105,6 +105,7 @@ def test_the_command_line_imports_and_exports(tmp_path: Path) -> None:
     written = run("export", campaign, str(tmp_path / "out"), "--format", "jsonl").split()
     assert {Path(path).name for path in written} == {
         "README.md",
+        "CANARY",
         "METHOD.md",
         "items.jsonl",
         "versions.jsonl",

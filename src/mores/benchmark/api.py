@@ -124,7 +124,8 @@ async def check_judge(settings: JudgeCheckSettings, asker: Asker) -> JudgeCheckR
 @takes(BoardSettings)
 async def board(settings: BoardSettings) -> Board:
     """Rank the models of some runs; one table for each benchmark."""
-    return make_board(read_runs(folders_of(settings.runs)), force=settings.force, by=settings.by)
+    entries = read_runs(folders_of(settings.runs))
+    return make_board(entries, force=settings.force, by=settings.by, ability=settings.ability)
 
 
 def folders_of(runs: Iterable[Run | Path | str]) -> list[Path]:

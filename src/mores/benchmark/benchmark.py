@@ -20,7 +20,7 @@ from mores.errors import ConfigError, InputError
 from mores.longanswer.records import LongAnswer
 from mores.models.base import Message, Stop
 from mores.stats.intervals import Ratio
-from mores.types import Failure, Item, Record, Response
+from mores.types import Failure, Item, Record, Response, Result
 
 OnBad = Callable[[InputError], None]
 PLACES = ("region", "subregion")
@@ -144,6 +144,8 @@ class Benchmark:
     """Names and descriptions, where a model may sort the questions into them (`mores topics`)."""
     references: Callable[[Sequence[Item]], Mapping[str, float]] = lambda _: {}
     """What is known to be reached without knowledge, for example by guessing: lines to compare with."""
+    human: Callable[[Path], Mapping[str, Result]] = lambda _: {}
+    """How often people are correct, with intervals, where the folder of the data says so."""
     candidates: Callable[[Item], tuple[str, ...]] | None = None
     """The words among which an answer is chosen, for example the letters; where there are, probabilities can choose."""
     people: Callable[[Item], Mapping[str, float]] | None = None
@@ -159,6 +161,8 @@ class Benchmark:
     """What a user must know about the data, for example which release they are."""
     variants: tuple[str, ...] = ()
     """Other ways to ask, for example in English; the reader gives them in `metadata["variants"]`."""
+    rewrites: Mapping[str, Callable[[Item], str]] = field(default_factory=dict)
+    """Variants that follow from the prompt of an item, for example with the instruction in its language."""
     incomplete: tuple[Stop, ...] | None = None
     """Incomplete answers that are graded nevertheless; None for those that the model declined, and those that were cut
     off where no judge grades: a letter may stand before the cut, and a long answer is appraised as far as it goes."""
@@ -234,7 +238,10 @@ class Benchmark:
 
     def messages(self, item: Item, variant: str | None = None) -> tuple[Message, ...]:
         """Return what the model is asked."""
-        texts = item.metadata.get("variants", {})
+        if variant and variant in self.rewrites:
+            texts = {variant: self.rewrites[variant](item)}
+        else:
+            texts = item.metadata.get("variants", {})
         if variant and variant not in texts:
             raise InputError(f"{item.id}: the data have no {variant} version of it; ask without it", setting="variant")
         text = texts[variant] if variant else item.prompt

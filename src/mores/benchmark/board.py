@@ -24,6 +24,8 @@ from mores.benchmark.folder import find_bench_runs
 from mores.benchmark.score import BenchResult, credit_of
 from mores.errors import ConfigError, suggest
 from mores.formatting import SIGNIFICANT
+from mores.stats.classification import Floats
+from mores.stats.irt import LEAST_MODELS, QuestionScale, fit_questions
 from mores.stats.missing import decide
 from mores.stats.resampling import adjust_p_values, compare_means
 from mores.stats.results import difference_result
@@ -75,6 +77,8 @@ class Standing(Record):
     """Against the one below."""
     facts: dict[str, str] = Field(default_factory=dict)
     """Facts of the model's configuration, such as its provider."""
+    ability: Result | None = Field(None, exclude_if=lambda ability: ability is None)
+    """By an item response model of all runs on the benchmark, in logits; None where none was asked for or fits."""
 
 
 class Leaderboard(Record):
@@ -86,6 +90,8 @@ class Leaderboard(Record):
     figure: str
     references: dict[str, float]
     """What others reach, as in a `BenchResult`."""
+    people: dict[str, Result] = Field(default_factory=dict, exclude_if=lambda people: not people)
+    """How often people are correct, as in a `BenchResult`."""
     standings: tuple[Standing, ...]
     notes: tuple[str, ...] = ()
     """What differs between the models."""
@@ -153,10 +159,13 @@ def read_runs(folders: Iterable[Path]) -> list[BoardEntry]:
 # ---- tables ----------------------------------------------------------------------------------------------------
 
 
-def make_board(entries: Sequence[BoardEntry], *, force: bool = False, by: str | None = None) -> Board:
+def make_board(
+    entries: Sequence[BoardEntry], *, force: bool = False, by: str | None = None, ability: bool = False
+) -> Board:
     """Return one table for each benchmark; runs of another version or other data are refused unless `force`.
 
-    `by` is a fact of the models' configurations, by which they are grouped.
+    `by` is a fact of the models' configurations, by which they are grouped. With `ability`, an item response model of
+    each benchmark with enough models says how able each is.
     """
     known = sorted({fact for entry in entries for fact in entry.facts})
     if by and by not in known:
@@ -165,11 +174,11 @@ def make_board(entries: Sequence[BoardEntry], *, force: bool = False, by: str | 
     by_name: dict[str, list[BoardEntry]] = defaultdict(list)
     for entry in entries:
         by_name[entry.result.name].append(entry)
-    leaderboards = tuple(_leaderboard(name, members, force) for name, members in sorted(by_name.items()))
+    leaderboards = tuple(_leaderboard(name, members, force, ability) for name, members in sorted(by_name.items()))
     return Board(leaderboards=leaderboards, shift=_shift(leaderboards), by=by or "")
 
 
-def _leaderboard(name: str, entries: list[BoardEntry], force: bool) -> Leaderboard:
+def _leaderboard(name: str, entries: list[BoardEntry], force: bool, ability: bool) -> Leaderboard:
     notes = [note for field in SAME if (note := _differing(name, field, entries))]
     if notes and not force:
         raise ConfigError(f"{notes[0]}; run them alike, give only runs of one kind, or force it", setting="force")
@@ -195,11 +204,14 @@ def _leaderboard(name: str, entries: list[BoardEntry], force: bool) -> Leaderboa
         whole = gap.whole and (-gap.whole[1], -gap.whole[0])
         turned = {"against": names[upper], "difference": -gap.difference, "adjusted": q, "whole": whole}
         gaps[lower, upper] = gap.model_copy(update=turned)
+    abilities = measure_abilities(ranked) if ability else []
+    if ability and not abilities:
+        notes.append(f"no abilities: fewer than {LEAST_MODELS} models have both correct and incorrect answers")
     standings = [
         Standing(
             rank=places[entry.folder], model=names[i], folder=entry.folder, result=entry.headline,
             failures=entry.result.failures, signature=entry.result.signature, best=gaps.get((i, 0)),
-            next=gaps.get((i, i + 1)), facts=dict(entry.facts),
+            next=gaps.get((i, i + 1)), facts=dict(entry.facts), ability=abilities[i] if abilities else None,
         )
         for i, entry in enumerate(ranked)
     ]  # fmt: skip
@@ -208,9 +220,39 @@ def _leaderboard(name: str, entries: list[BoardEntry], force: bool) -> Leaderboa
         title=f"{first.title} ({first.variation})" if first.variation else first.title,
         figure=figure,
         references=first.references,
+        people=first.people,
         standings=tuple(standings),
         notes=tuple(notes),
     )
+
+
+def measure_abilities(entries: Sequence[BoardEntry]) -> list[Result]:
+    """Return the ability of every model by the 1PL (`stats.irt`); empty where there are too few, or no scale."""
+    _, table = credit_table(entries)
+    if len(entries) < LEAST_MODELS or entries[0].result.measured:
+        return []
+    try:
+        return ability_results(fit_questions(table), table)
+    except ValueError:
+        return []
+
+
+def credit_table(entries: Sequence[BoardEntry]) -> tuple[list[str], Floats]:
+    """Return the questions that some model has a score for, and questions × models with their credit, or nan."""
+    units = sorted({unit for entry in entries for unit in entry.credit})
+    cells = [[entry.credit.get(unit, np.nan) for entry in entries] for unit in units]
+    return units, np.array(cells, dtype=np.float64).reshape(len(units), len(entries))
+
+
+def ability_results(scale: QuestionScale, table: Floats) -> list[Result]:
+    """Return the ability of every model with its interval."""
+    n = (~np.isnan(table)).sum(axis=0).tolist()
+    return [
+        Result(name="ability", value=None, n=scored)
+        if np.isnan(value)
+        else Result(name="ability", value=value, low=value - 1.96 * error, high=value + 1.96 * error, n=scored)
+        for value, error, scored in zip(scale.ability.tolist(), scale.errors.tolist(), n, strict=True)
+    ]
 
 
 def _differing(name: str, field: str, entries: Sequence[BoardEntry]) -> str:

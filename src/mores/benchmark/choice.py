@@ -60,18 +60,29 @@ def shuffle(item: Item, seed: int) -> Item:
 
     A question with an option such as "A and C" or "All of the above", which refers to the others, keeps its order.
     """
-    if len(item.choices) < 2 or any(map(_OF_OTHERS.search, item.choices)):
+    if not can_reorder(item):
         return item
     order = sorted(range(len(item.choices)), key=lambda place: draw(seed, item.id, str(place)))
+    moved = reorder(item, order)
+    return moved.model_copy(update={"metadata": moved.metadata | {SHUFFLED: seed}})
+
+
+def can_reorder(item: Item) -> bool:
+    """Return whether a question has several options of which none refers to the others."""
+    return len(item.choices) > 1 and not any(map(_OF_OTHERS.search, item.choices))
+
+
+def reorder(item: Item, order: Sequence[int]) -> Item:
+    """Return the same question with its options in another order, in all its variants."""
     choices = tuple(item.choices[place] for place in order)
     published, shuffled = lettered(item.choices), lettered(choices)
     texts = {"": item.prompt} | item.metadata.get("variants", {})
     if any(text.count(published) != 1 for text in texts.values()):
         raise InputError(f"{item.id}: its prompt does not list the options as 'A. …', one in a line, once")
     prompt, *_ = prompts = [text.replace(published, shuffled) for text in texts.values()]
-    metadata = item.metadata | {SHUFFLED: seed}
+    metadata = item.metadata
     if "variants" in metadata:
-        metadata["variants"] = dict(zip(metadata["variants"], prompts[1:], strict=True))
+        metadata = metadata | {"variants": dict(zip(metadata["variants"], prompts[1:], strict=True))}
     return item.model_copy(update={"prompt": prompt, "choices": choices, "metadata": metadata})
 
 

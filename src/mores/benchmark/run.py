@@ -69,6 +69,9 @@ class Asking(QuestionSettings):
         if self.judge_protocol:
             with_protocol(benchmark, self.judge_protocol)
         check_variant(benchmark, self.variant)
+        check_shots(benchmark, self.shots)
+        if self.shots and self.search:
+            raise ConfigError("examples would be searched for too; ask without a search", setting="shots")
 
     def temperature_of(self, benchmark: Benchmark) -> float | None:
         """Return the temperature for a benchmark."""
@@ -88,7 +91,8 @@ class Asking(QuestionSettings):
         """Return the name of a benchmark's folder, which also says how it is asked."""
         parts = [
             benchmark.name, self.variant, None if self.shuffle is None else f"shuffled{self.shuffle}",
-            "logprob" if self.by_logprob else None, "search" if self.search else None,
+            f"{self.shots}shot" if self.shots else None, "logprob" if self.by_logprob else None,
+            "search" if self.search else None,
         ]  # fmt: skip
         return file_name(".".join(filter(None, parts)))
 
@@ -98,6 +102,13 @@ def check_variant(benchmark: Benchmark, variant: str | None) -> None:
     if variant and variant not in benchmark.variants:
         variants = f"it has {', '.join(benchmark.variants)}" if benchmark.variants else "it has none"
         raise ConfigError(f"{benchmark.name}: no variant {variant!r}; {variants}", setting="variant")
+
+
+def check_shots(benchmark: Benchmark, shots: int) -> None:
+    """Raise ConfigError where examples cannot stand before a question."""
+    if shots and benchmark.grade is None:
+        reason = "is graded by a model, which would read the examples too; ask without examples"
+        raise ConfigError(f"{benchmark.name} {reason}", setting="shots")
 
 
 @dataclass
@@ -156,7 +167,7 @@ class BenchJob:
         for verdict in read_records(verdicts, Verdict):
             scores.add(verdict)
         judges = ", ".join(judge.model.name for judge in self._judges) or None
-        settings = {"variant": self.asking.variant, "by_logprob": self.asking.by_logprob}
+        settings = {"variant": self.asking.variant, "by_logprob": self.asking.by_logprob, "shots": self.asking.shots}
         result = scores.result(self.model.name, judges, self.signature())
         return result.model_copy(update=settings | {"options": self._options, "unjudged": self._unjudged})
 
@@ -167,6 +178,7 @@ class BenchJob:
         judges = [f"{judge.model.identity}.{b.judging.prompt}" for judge in self._judges if b.judging]
         fields = {
             "task": f"{b.name}.{b.version}" + (f".{asking.variant}" if asking.variant else ""),
+            **({"shots": str(asking.shots)} if asking.shots else {}),
             "data": f"{data_hash(self.items)}.{len(self.items)}",
             **({"release": "+".join(releases)} if releases else {}),
             **({"options": options} if options else {}),

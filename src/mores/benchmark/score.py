@@ -75,6 +75,8 @@ class BenchResult(Record, NotebookView):
     """Grouping, group, figure."""
     variant: str | None = None
     """The other way in which the questions were asked, if any."""
+    shots: int = Field(0, exclude_if=lambda shots: not shots)
+    """Solved examples before each question."""
     options: str | None = None
     """How the options were put into another order, if they were."""
     unjudged: Label | None = None
@@ -87,6 +89,8 @@ class BenchResult(Record, NotebookView):
     """Share of correct parts, where questions have several: it flatters, so it is never the headline."""
     references: dict[str, float] = Field(default_factory=dict)
     """What others reach: without knowledge, or as a perfect model; a name such as `…, similarity` is of that figure."""
+    people: dict[str, Result] = Field(default_factory=dict, exclude_if=lambda people: not people)
+    """How often people are correct, where votes of theirs are known."""
     agreement: float | None = None
     """Krippendorff's α of a panel of judges."""
     failures: dict[str, int] = Field(default_factory=dict)
@@ -96,8 +100,8 @@ class BenchResult(Record, NotebookView):
 
     @property
     def variation(self) -> str:
-        """The variant and the order of options; empty for the plain ones."""
-        return ".".join(filter(None, (self.variant, self.options)))
+        """The variant, the examples and the order of options; empty for the plain ones."""
+        return ".".join(filter(None, (self.variant, f"{self.shots}-shot" if self.shots else None, self.options)))
 
     @property
     def name(self) -> str:

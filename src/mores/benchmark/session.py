@@ -26,6 +26,7 @@ from mores.benchmark.folder import (
 from mores.benchmark.labels import label
 from mores.benchmark.msqa.protocol import with_protocol
 from mores.benchmark.run import JUDGE_TOKENS, Asking, BenchJob, judge_request
+from mores.benchmark.shots import with_examples
 from mores.engine import Asker, Counts, Job, Progress
 from mores.engine.estimate import Estimate, estimate
 from mores.errors import InputError
@@ -62,13 +63,24 @@ class Session:
     def items(self, benchmark: Benchmark) -> tuple[Benchmark, list[Item]]:
         """Return the items to ask, and the benchmark with the labels that users gave them."""
         asking = self.asking
-        items = read_items(benchmark, asking.data, asking.limit, self.progress)
+        whole = not asking.ids and not asking.shots
+        items = read_items(benchmark, asking.data, asking.limit if whole else None, self.progress)
+        if asking.ids:
+            ids = set(asking.ids.read_text("utf-8").split("\n")) - {""}
+            items = [item for item in items if not ids.isdisjoint((item.id, benchmark.unit(item)))]
+            if absent := sorted(ids - {name for item in items for name in (item.id, benchmark.unit(item))}):
+                fix = "remove the line, or give the ids of this benchmark"
+                raise InputError(f"{asking.ids}: {benchmark.name} has no question {absent[0]!r}; {fix}")
         if asking.shuffle is not None:
             items = [shuffle(item, asking.shuffle) for item in items]
             if unshuffled := sum(SHUFFLED not in item.metadata for item in items):
                 self.progress.note(
                     f"{benchmark.name}: {unshuffled:,} questions keep their order: an option refers to the others"
                 )
+        if asking.shots:
+            items = with_examples(benchmark, items, asking.shots)
+        if asking.limit is not None and not whole:
+            items = spread(benchmark, items, asking.limit)
         return label(benchmark, items, self.labels) if self.labels else (benchmark, items)
 
     def job(self, benchmark: Benchmark, items: Sequence[Item]) -> BenchJob:
@@ -110,7 +122,8 @@ class Session:
                 result = measure(job, run.path, *appraised, judge)
             else:
                 agreement = await job.grade(run.path / RESPONSES, run.path / VERDICTS)
-                result = job.score(run.path / VERDICTS).model_copy(update={"agreement": agreement})
+                people = dict(benchmark.human(folder_of(benchmark, asking.data)))
+                result = job.score(run.path / VERDICTS).model_copy(update={"agreement": agreement, "people": people})
             write_text(run.path / RESULT, result.model_dump_json(indent=1) + "\n")
             run.finish(files=FILES, failures=result.failures, headline=result.headline)
         return open_bench_run(run.path)
@@ -149,10 +162,15 @@ class Session:
         return Plan(kind="bench", name=name, model=model, signature=signature, settings=settings, configuration=known)
 
 
+def folder_of(benchmark: Benchmark, data: Path | None) -> Path:
+    """Return the folder with the data of a benchmark, which is downloaded where there is none."""
+    folder = data / benchmark.source if data and not benchmark.file else benchmark.data
+    return folder or download(benchmark.name, benchmark.hub, benchmark.revision, benchmark.homepage)
+
+
 def read_items(benchmark: Benchmark, data: Path | None, limit: int | None, progress: Progress) -> list[Item]:
     """Return the items of a benchmark, or some of them; bad rows are reported and left out."""
-    folder = data / benchmark.source if data and not benchmark.file else benchmark.data
-    folder = folder or download(benchmark.name, benchmark.hub, benchmark.revision, benchmark.homepage)
+    folder = folder_of(benchmark, data)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; put there {benchmark.files} (from {benchmark.homepage})")
     problems: list[InputError] = []

@@ -83,8 +83,21 @@ class QuestionSettings(LongAnswerSettings, DataSettings, ProtocolSettings, AskSe
         place="path",
         help="File of `mores tiers` or run of `mores topics`; results are broken down by its labels.",
     )
+    ids: OptionalPath = setting(
+        default=None,
+        place="file",
+        help="Ask only the questions with these ids, one in a line, such as a short form of `mores diagnose items`.",
+        result=True,
+    )
     variant: str | None = setting(
         default=None, help="Another way to ask, where a benchmark has one, for example english.", result=True
+    )
+    shots: int = setting(
+        default=0,
+        at_least=0,
+        help="Solved examples before each question, in its language; they are left out of the test.",
+        only=("bench",),
+        result=True,
     )
     samples: int = setting(default=1, at_least=1, help="Answers to each question.", result=True)
     temperature: float | Literal["default"] | None = setting(
@@ -159,6 +172,9 @@ class BoardSettings(Settings, table="board"):
     force: bool = setting(default=False, help="Also join runs whose signatures say that they are not comparable.")
     by: str | None = setting(
         default=None, metavar="FACT", help="Group models by a fact of their configuration, for example provider."
+    )
+    ability: bool = setting(
+        default=False, help="Also show each model's ability by an item response model of three or more runs."
     )
 
 

@@ -159,7 +159,7 @@ def board(settings: BoardSettings, output: OutputSettings) -> None:
     from mores.report.bench import describe_board
 
     entries = read_runs(folders_of(settings.runs))
-    ranking = make_board(entries, force=settings.force, by=settings.by)
+    ranking = make_board(entries, force=settings.force, by=settings.by, ability=settings.ability)
     names = ((f"{entry.result.model}, {entry.result.name}", Path(entry.folder)) for entry in entries)
     links = link_runs(output.html, names) if output.html else ()
     show_document(describe_board(ranking, [entry.result for entry in entries], links), output, ranking)

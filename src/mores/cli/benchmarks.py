@@ -16,7 +16,7 @@ from mores.errors import ModelError
 from mores.harness.export import write_task
 from mores.harness.settings import ExportTaskSettings
 from mores.metric.audit.run import audit_injections
-from mores.metric.metric import make_metric
+from mores.metric.opening import make_metric
 from mores.metric.settings import AuditSettings
 from mores.report.settings import OutputSettings
 

@@ -76,8 +76,10 @@ class StrictCommand(click.Command):
         given = self.make_parser(ctx).parse_args(list(args))[2]
         for option in self.params:
             if given.count(option) > 1 and not getattr(option, "is_flag", False) and not option.multiple:
+                judges = option.name == "model" and any(other.name == "ensemble" for other in self.params)
+                more = "; --ensemble names further judges" if judges else ""
                 raise click.UsageError(
-                    f"{option.opts[0]} takes one value and is given {given.count(option)} times", ctx
+                    f"{option.opts[0]} takes one value and is given {given.count(option)} times{more}", ctx
                 )
         return super().parse_args(ctx, args)
 

@@ -29,14 +29,10 @@ KINDS: dict[Diagnosis, str] = {
 
     Give two RUNs, without and with --variant, or a BENCHMARK with a variant (english unless --variant names another).
     """,
-    "errors": """Let a judge classify the wrong answers into the six types of MSQA, with its reasons.
-
-    Several models are also shown side by side.
-    """,
-    "locality": """Show where each model is better or worse than overall, and how ranks change between benchmarks.
-
-    A RUN is a folder that `mores bench` wrote, or one that contains several of them.
-    """,
+    "errors": "Let a judge classify the wrong answers into the six types of MSQA; several models side by side.",
+    "locality": "Show where each model of RUNs is better or worse than overall, and how ranks change by benchmark.",
+    "contamination": "Test whether the model has seen the questions of a BENCHMARK; --judge paraphrases them.",
+    "items": "Put the questions and three or more models of RUNs on one scale, and find a short form of a benchmark.",
     "all": """Run every diagnosis of a BENCHMARK that the options allow, on one page: the model's cultural health.
 
     Retrieval needs --search, errors need --judge. The command reports what it skips, with the reason.

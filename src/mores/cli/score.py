@@ -53,7 +53,7 @@ def score(
     cover a text they are near chance too, and marked as weak. `mores meta --data` measures any judge on your own pairs.
     """
     from mores.metric.lines import open_lines
-    from mores.metric.metric import make_metric
+    from mores.metric.opening import make_metric
     from mores.metric.texts import make_lookup, open_texts
 
     texts = [str(text) for text in (settings.texts if isinstance(settings.texts, tuple) else (settings.texts,))]

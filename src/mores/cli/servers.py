@@ -33,7 +33,7 @@ def serve(settings: ServeSettings) -> None:
     accepted texts are judged. docs/serve.md says more.
     """
     require("serve", "fastapi", "uvicorn")
-    from mores.metric.metric import make_metric
+    from mores.metric.opening import make_metric
     from mores.metric.texts import make_lookup
     from mores.serve.run import serve as serve_until_stopped
     from mores.serve.service import Service

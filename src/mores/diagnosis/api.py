@@ -15,7 +15,7 @@ from mores.benchmark.session import read_items
 from mores.benchmark.settings import QuestionSettings
 from mores.diagnosis import kinds
 from mores.diagnosis.calibrating import FROM
-from mores.diagnosis.folder import KINDS, DiagnoseRun, failures_of, headline_of, open_diagnose_run
+from mores.diagnosis.folder import CONTAMINATION, ITEMS, KINDS, DiagnoseRun, failures_of, headline_of, open_diagnose_run
 from mores.diagnosis.session import Diagnosis, read_targets
 from mores.diagnosis.settings import DiagnoseSettings
 from mores.engine import SILENT, AskSettings
@@ -56,12 +56,14 @@ def open_diagnosis(settings: DiagnoseSettings) -> Diagnosis:
     settings = replace(settings, sources=tuple(dict.fromkeys(settings.sources)))
     if unknown := next((source for source in settings.sources if source not in FROM), None):
         raise ConfigError(f"{unknown!r}: no such confidence; there are {', '.join(FROM)}", setting="from")
-    resolved = read_targets(settings.targets, runs_only=kind == kinds.LOCALITY)
+    resolved = read_targets(settings.targets, runs_only=kind in (kinds.LOCALITY, ITEMS))
     if not resolved:
         raise ConfigError("there is nothing to diagnose; give a run of mores bench, or the name of a benchmark")
     asks = any(isinstance(target, Benchmark) for target in resolved)
-    if kind == kinds.ALL and (run := next((target for target in resolved if not isinstance(target, Benchmark)), None)):
-        raise ConfigError(f"{run.folder.path}: all needs a benchmark, because it asks the questions again; name it")
+    if kind in (kinds.ALL, CONTAMINATION) and (
+        run := next((target for target in resolved if not isinstance(target, Benchmark)), None)
+    ):
+        raise ConfigError(f"{run.folder.path}: {kind} needs a benchmark, because it asks the questions again; name it")
     asking = replace(
         settings,
         samples=settings.samples or SAMPLES.get(kind, 1),
@@ -110,6 +112,7 @@ def _sign(diagnosis: Diagnosis) -> Signature:
         "variant": settings.variant if settings.kind in COMPARES else None,
         "sources": "+".join(settings.sources) or None,
         "by": settings.by if settings.kind == kinds.LOCALITY else None,
+        "items": f"{settings.item_model}.{settings.short or 'any'}" if settings.kind == ITEMS else None,
         "labelled": _hash([settings.labelled.read_text("utf-8")]) if settings.labelled else None,
     }
     if diagnosis.may_ask:

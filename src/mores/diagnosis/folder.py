@@ -19,11 +19,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mores.benchmark.folder import BenchRun, open_bench_run
-from mores.diagnosis import calibration, errors, locality, retrieval, stability, translation
+from mores.diagnosis import calibration, contamination, errors, locality, retrieval, scale, stability, translation
 from mores.diagnosis.calibration import CalibrationResult
+from mores.diagnosis.contamination import Contamination
 from mores.diagnosis.errors import ErrorsResult, ErrorTable, TypeCheck
 from mores.diagnosis.locality import Locality
 from mores.diagnosis.retrieval import RetrievalResult
+from mores.diagnosis.scale import ItemScale
 from mores.diagnosis.stability import MEAN, SOMETIMES, Stability
 from mores.diagnosis.translation import SAME_TEXT, TranslationResult
 from mores.errors import InputError
@@ -34,6 +36,8 @@ from mores.stats.calibration import ACCURACY, ECE
 from mores.types import Record
 
 KINDS = ("calibration", "stability", "retrieval", "translation", "errors", "locality")
+"""The kinds that a diagnosis of all has."""
+ITEMS, CONTAMINATION = "items", "contamination"
 
 
 class _Description(NamedTuple):
@@ -95,6 +99,18 @@ _DESCRIPTIONS: dict[type[Record], _Description] = {
             f"{count(len(result.models))} models on {count(len(result.benchmarks))} benchmarks by {result.grouping}"
         ),
         lambda result: sum(profile.overall.n for profile in result.profiles),
+        lambda _: {},
+    ),
+    Contamination: _Description(
+        contamination.paragraph,
+        lambda result: f"{', '.join(result.flagged) or 'no sign'} of having seen the data",
+        lambda result: sum(test.seen.n for test in result.tests),
+        lambda _: {},
+    ),
+    ItemScale: _Description(
+        scale.paragraph,
+        lambda result: f"{count(len(result.models))} models and {count(len(result.questions))} questions on one scale",
+        lambda result: len(result.questions),
         lambda _: {},
     ),
 }

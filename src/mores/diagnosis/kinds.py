@@ -8,7 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from mores.benchmark.benchmark import Benchmark, Label
+from mores.benchmark.board import read_runs
 from mores.diagnosis.calibrating import measure_calibration
+from mores.diagnosis.contamination import find_contamination
 from mores.diagnosis.errors import (
     TYPED,
     ErrorJudge,
@@ -19,16 +21,18 @@ from mores.diagnosis.errors import (
     read_labelled,
 )
 from mores.diagnosis.evidence import JUDGED, EvidenceJudge, open_runs, read_verdicts
-from mores.diagnosis.folder import KINDS, Findings
-from mores.diagnosis.locality import LANGUAGE, measure_locality, read_ran
+from mores.diagnosis.folder import CONTAMINATION, ITEMS, KINDS, Findings
+from mores.diagnosis.locality import LANGUAGE, Ran, measure_locality, read_ran
 from mores.diagnosis.paired import Opened, open_run, subject_of_folder
 from mores.diagnosis.retrieval import diagnose_retrieval
+from mores.diagnosis.scale import measure_scales
 from mores.diagnosis.session import Diagnosis, Target
 from mores.diagnosis.stability import measure_stability
 from mores.diagnosis.translation import diagnose_translation, open_versions
 from mores.errors import ConfigError, InputError
 from mores.formatting import count
-from mores.io import read_records
+from mores.io import file_name, read_records, write_text
+from mores.io.private import make_folder
 from mores.types import Record
 
 ENGLISH = "english"
@@ -43,6 +47,8 @@ async def diagnose_kind(diagnosis: Diagnosis) -> Findings:
     if kind == LOCALITY:
         ran = read_ran([run.folder.path for run in diagnosis.runs], settings.by)
         return Findings(LOCALITY, [measure_locality(ran, settings.by, force=settings.force)])
+    if kind == ITEMS:
+        return scale_questions(diagnosis)
     if kind == ERRORS:
         return await classify_errors(diagnosis, targets)
     if kind in _TWO and diagnosis.runs:
@@ -53,7 +59,7 @@ async def diagnose_kind(diagnosis: Diagnosis) -> Findings:
         findings.results.append(await compare(diagnosis, *(run.folder.path for run in diagnosis.runs)))
         targets = diagnosis.benchmarks
     for target in targets:
-        findings.add(await _PARTS[kind](diagnosis, target))
+        findings.add(await (_PARTS | _ALONE)[kind](diagnosis, target))
     return findings
 
 
@@ -168,6 +174,28 @@ async def classify_errors(diagnosis: Diagnosis, targets: Sequence[Target]) -> Fi
     return findings
 
 
+def scale_questions(diagnosis: Diagnosis) -> Findings:
+    """Return the scale of every benchmark, and write the short form of each to a file."""
+    settings = diagnosis.settings
+    ran = [Ran(entry, {}) for entry in read_runs(run.folder.path for run in diagnosis.runs)]
+    own = settings.item_model == "2pl"
+    scales = measure_scales(ran, discrimination=own, short=settings.short, force=settings.force)
+    make_folder(diagnosis.out / ITEMS)
+    for scale in scales:
+        if scale.chosen:
+            path = diagnosis.out / ITEMS / f"{file_name(scale.benchmark)}.txt"
+            write_text(path, "".join(f"{id_}\n" for id_ in scale.chosen))
+    return Findings(ITEMS, list(scales))
+
+
+async def check_contamination(diagnosis: Diagnosis, benchmark: Target) -> Findings:
+    """Return what a model shows of having seen a benchmark."""
+    assert isinstance(benchmark, Benchmark)
+    job, judges = diagnosis.plain.job(*diagnosis.plain.items(benchmark)), diagnosis.session.judges
+    folder = diagnosis.folder(CONTAMINATION, benchmark.name, job.model.name)
+    return Findings(CONTAMINATION, [await find_contamination(job, judges[0] if judges else None, folder)])
+
+
 _PARTS: dict[str, Callable[[Diagnosis, Target], Awaitable[Findings]]] = {
     CALIBRATION: measure_calibration,
     STABILITY: find_stability,
@@ -176,6 +204,8 @@ _PARTS: dict[str, Callable[[Diagnosis, Target], Awaitable[Findings]]] = {
     ERRORS: lambda diagnosis, target: classify_errors(diagnosis, [target]),
 }
 """The findings of each kind on one target."""
+_ALONE = {CONTAMINATION: check_contamination}
+"""Those of kinds that a diagnosis of all does not have."""
 _TWO: dict[str, tuple[str, Callable[[Diagnosis, Path, Path], Awaitable[Record]]]] = {
     RETRIEVAL: ("one with a search and one without it; or a benchmark and a search", compare_searches),
     TRANSLATION: ("one with a variant and one without it; or the name of a benchmark", compare_versions),

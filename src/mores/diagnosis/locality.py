@@ -158,7 +158,7 @@ def measure_locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bo
     if not runs:
         raise InputError("there is no run; give folders that `mores bench` wrote")
     by_benchmark: dict[str, dict[str, Ran]] = {
-        name: _by_model(name, [run for run in runs if run.entry.result.name == name], force)
+        name: runs_by_model(name, [run for run in runs if run.entry.result.name == name], force)
         for name in sorted({run.entry.result.name for run in runs})
     }
     profiles = [profile for name, by_model in by_benchmark.items() for profile in make_profiles(name, by_model)]
@@ -179,7 +179,7 @@ def measure_locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bo
     )  # fmt: skip
 
 
-def _by_model(benchmark: str, runs: Sequence[Ran], force: bool) -> dict[str, Ran]:
+def runs_by_model(benchmark: str, runs: Sequence[Ran], force: bool) -> dict[str, Ran]:
     """Return the runs of one benchmark by model, with the folder if a model has several; ConfigError if they differ."""
     for name in SAME:
         values = {run.entry.result.signature.get(name, "none"): run.entry.folder for run in runs}

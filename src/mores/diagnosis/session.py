@@ -48,7 +48,7 @@ def read_targets(targets: Sequence[Given], *, runs_only: bool = False) -> list[T
                 raise InputError(f"{name}: there is no run in it, because it has no {MANIFEST}; {fix}")
         chosen = benchmark(target)
         if runs_only:
-            raise ConfigError(f"{chosen.name}: only runs can be compared by locality; give runs of `mores bench`")
+            raise ConfigError(f"{chosen.name}: only runs of several models are compared; give runs of `mores bench`")
         if chosen.long_answer is not None:
             fix = "give a benchmark of short answers, such as msqa; `mores longform` judges long ones"
             raise ConfigError(f"{chosen.name}: its answers are long, and measured rather than correct or not; {fix}")

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from mores.models.base import Model
     from mores.run import Run
 
-Diagnosis = Literal["calibration", "stability", "retrieval", "translation", "errors", "locality", "all"]
+Diagnosis = Literal[
+    "calibration", "stability", "retrieval", "translation", "errors", "locality", "items", "contamination", "all"
+]
 
 
 if TYPE_CHECKING:
@@ -79,9 +81,23 @@ class DiagnoseSettings(QuestionSettings, table="diagnose"):
         help="Answers whose type people gave (item_id, answer, type), to test the judge.",
         result=True,
     )
+    item_model: Literal["1pl", "2pl"] = setting(
+        default="1pl",
+        only=("items",),
+        help="Item response model: one discrimination for all questions, or one for each, which needs 75 models.",
+        result=True,
+    )
+    short: int | None = setting(
+        default=None,
+        at_least=1,
+        only=("items",),
+        help="Questions of the short form.",
+        default_text="as few as rank models like all questions do",
+        result=True,
+    )
     force: bool = setting(
         default=False,
-        only=("retrieval", "translation", "locality"),
+        only=("retrieval", "translation", "locality", "items"),
         help="Compare runs even if their signatures are not comparable.",
     )
     out: OptionalPath = setting(

@@ -7,6 +7,7 @@
 | `manifest.jsonl` | one `ManifestEntry` per sample: id, split, source, task, kind, group and hash of its record |
 | `facts.jsonl` | the correct fact about each of their items, as a corpus to search: one `CorrectFact` per line |
 | `card.md`, `card.html` | the data card (`mores build` draws the page) |
+| `CANARY` | words by which a copy can be found in a training corpus, from edition 3 on |
 | `recipe.json` | the recipe, versions, counts and audits |
 | `SHA256SUMS` | of all of these |
 """
@@ -25,6 +26,8 @@ from typing import Any, Self
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from mores import __version__
+from mores.canary import FILE as CANARY
+from mores.canary import make_canary, tell_canary
 from mores.culture import language_name, region_name, roll_up
 from mores.engine import SILENT, Progress
 from mores.factory import sources as datasets
@@ -153,6 +156,8 @@ def render(about: dict[str, Any]) -> str:
         "failed": failed,
         "validated": tell_validation(about),
         "dropped": {},
+        "canary": "",
+        "tell_canary": tell_canary,
     }
     return environment.get_template("card.md.j2").render(told | about)
 
@@ -217,12 +222,19 @@ def write(
         for tally.facts, fact in enumerate(built.facts, 1):
             writer.write(fact)
     about = facts(built, recipe, tally) | {"manifest": sum_of(folder / MANIFEST)}
+    beside = []
+    if recipe.edition > 2:  # the files of edition 2 are those of 0.2.0
+        about["canary"] = make_canary("build", recipe.name, about["manifest"])
+        write_text(folder / CANARY, about["canary"] + "\n")
+        beside = [CANARY]
     cards = {"card.md": render(about)} | ({"card.html": page(about)} if page else {})
     for name, card in cards.items():
         write_text(folder / name, card)
     write_text(folder / ABOUT, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
     splits = [f"{split}.{kind}" for split in SPLITS for kind in ("jsonl", "parquet")]
-    lines = [f"{sum_of(folder / name)}  {name}\n" for name in (*splits, MANIFEST, FACTS, *sorted(cards), ABOUT)]
+    lines = [
+        f"{sum_of(folder / name)}  {name}\n" for name in (*splits, MANIFEST, FACTS, *sorted(cards), ABOUT, *beside)
+    ]
     write_text(folder / SUMS, "".join(lines))
 
 

@@ -24,8 +24,11 @@ from mores.benchmark import names
 from mores.benchmark.appraise import MEASURES
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.choice import grade_last_letter, grade_letter, grade_truth
-from mores.benchmark.run import check_variant, data_hash
-from mores.benchmark.session import read_items
+from mores.benchmark.run import check_shots, check_variant, data_hash
+from mores.benchmark.session import read_items, spread
+from mores.benchmark.shots import with_examples
+from mores.canary import FILE as CANARY
+from mores.canary import make_canary, tell_canary
 from mores.errors import ConfigError, InputError
 from mores.extras import source_command
 from mores.formatting import count
@@ -79,7 +82,11 @@ def write_task(chosen: Benchmark, settings: ExportTaskSettings) -> None:
     check_variant(chosen, settings.variant)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: is there already; give a new folder, or remove it", setting="out")
-    items = read_items(chosen, settings.data, settings.limit, settings.progress)
+    check_shots(chosen, settings.shots)
+    items = read_items(chosen, settings.data, None if settings.shots else settings.limit, settings.progress)
+    if settings.shots:
+        items = with_examples(chosen, items, settings.shots)
+        items = items if settings.limit is None else spread(chosen, items, settings.limit)
     make_folder(folder)
     try:
         _write_rows(chosen, items, settings.variant, folder / "data.jsonl")
@@ -133,6 +140,8 @@ def _write_task(benchmark: Benchmark, items: Sequence[Item], harness: Harness, f
         "homepage": benchmark.homepage,
         "licence": benchmark.licence,
         "data": f"{data_hash(items)}.{len(items)}",
+        "canary": make_canary("task", benchmark.name, data_hash(items)),
+        "tell_canary": tell_canary,
         "questions": count(len({benchmark.unit(item) for item in items}), "question"),
         "figures": SURFACE if long else benchmark.figures,
         "better": better,
@@ -155,6 +164,7 @@ def _write_task(benchmark: Benchmark, items: Sequence[Item], harness: Harness, f
     )
     for name, (template, _) in {**named, "README.md": ("README.md.j2", "")}.items():
         write_text(folder / name, environment.get_template(template).render(values))
+    write_text(folder / CANARY, f"{values['canary']}\n")
 
 
 def _code_of(module: ModuleType) -> str:

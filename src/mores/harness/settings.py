@@ -24,6 +24,11 @@ class ExportTaskSettings(DataSettings, table="export-task"):
     to: Literal["lm-eval", "inspect"] = setting(kw_only=False, option="--to", help="The harness.")
     out: AnyPath = setting(kw_only=False, place="new folder", option="--out", help="New folder for the task.")
     progress: Progress = setting(default=SILENT, command=False, help="Shows the progress of the work.")
+    shots: int = setting(
+        default=0,
+        at_least=0,
+        help="Solved examples before each question, in its language; they are left out of the test.",
+    )
     variant: str | None = setting(
         default=None, help="Another way to ask, where the benchmark has one, for example english."
     )

@@ -25,7 +25,7 @@ from mores.metaevaluation.scorers import AnyMetric, MetricScorer, by_sample, rea
 from mores.metaevaluation.session import MetaSession
 from mores.metaevaluation.settings import CompareSettings, MetaSettings
 from mores.metaevaluation.votes import read_votes, vote_tables
-from mores.metric.metric import make_metric
+from mores.metric.opening import make_metric
 from mores.registry import split_name
 from mores.run import Run, open_run
 from mores.settings import takes

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from itertools import chain, count
 from pathlib import Path
@@ -26,6 +27,7 @@ from mores.metaevaluation.scorers import MetricScorer, OwnMetric, asker_of, read
 from mores.metric import Metric
 from mores.metric.folder import judgements_file
 from mores.metric.prompt import places_of
+from mores.metric.texts import estimate_judges
 from mores.run import Plan, start_run
 from mores.types import Judgement, Sample
 
@@ -69,8 +71,11 @@ class JudgingSession(ABC):
         estimates: dict[str, Estimate] = {}
         for call, samples in self._calls():
             if not call.file and not isinstance(opened := call.open(self.open_metric), OwnMetric):
-                metric = opened.metric if isinstance(opened, Prompted) else opened
-                estimates[call.name] = estimate(metric.asker, opened.jobs(samples), metric.settings.max_tokens)
+                if isinstance(opened, Prompted):
+                    metric = opened.metric
+                    estimates[call.name] = estimate(metric.asker, opened.jobs(samples), metric.settings.max_tokens)
+                else:
+                    estimates[call.name] = estimate_judges(opened, partial(iter, samples))
         return estimates
 
     def fingerprint(self, *more: bytes) -> str:

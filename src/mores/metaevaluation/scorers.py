@@ -3,6 +3,7 @@
 | name | what |
 | --- | --- |
 | `excam:MODEL` | the metric with a model as the judge |
+| `excam:ensemble:MODEL,MODEL` | the metric with several models as judges, merged by agreement |
 | `count:MODEL`, `severity:MODEL`, `binary:MODEL` | the model behind a prompt of ExCAM, Table 11 |
 | `count+p:MODEL` and so on | the same, with the probability of the answer if it finds no error |
 | `FILE.jsonl` | existing judgements, by a metric or by people |

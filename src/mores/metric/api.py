@@ -14,7 +14,8 @@ from mores.io.samples import is_frame
 from mores.metric.audit.run import AuditRun, audit_injections
 from mores.metric.folder import JUDGEMENTS, ScoreRun, open_score_run
 from mores.metric.frames import Judgements
-from mores.metric.metric import SINGLE, Metric, as_sample, make_metric
+from mores.metric.metric import SINGLE, Metric, as_sample
+from mores.metric.opening import make_metric
 from mores.metric.prompt import places_of
 from mores.metric.settings import AuditSettings, SampleLike, ScoreFileSettings, ScoreSettings
 from mores.metric.summary import summarise

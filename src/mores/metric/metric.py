@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from mores.engine import Answer, Asker, AskSettings, Counts, Job, Lasting, make_asker
+from mores.engine import Answer, Asker, Counts, Job, Lasting
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.formatting import count
@@ -23,13 +23,12 @@ from mores.metric.quotes import VERSION as QUOTES
 from mores.metric.quotes import report_grammar
 from mores.metric.schema import LONGEST, LONGEST_TUNED, VERSION, WrittenReport, parse, report_schema, schema_hash
 from mores.metric.score import certainty, confidence, score
-from mores.metric.settings import JudgeSettings, ReportSettings, SampleLike
+from mores.metric.settings import ReportSettings, SampleLike
 from mores.metric.spans import align
 from mores.metric.summary import WEAK
-from mores.models import Completion, Model, Request, Style, follows_grammars, metric_adapter, weakness
+from mores.models import Completion, Model, Request, Style, follows_grammars, weakness
 from mores.models.base import Stop, Written, calibration_of, taught_explanations, weakness_uncovered
 from mores.search.ground import covered, is_near
-from mores.settings import takes
 from mores.signature import sign
 from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
 
@@ -74,6 +73,11 @@ class Metric:
     def model(self) -> Model:
         """The model that judges."""
         return self.asker.model
+
+    @property
+    def judges(self) -> tuple[Metric, ...]:
+        """The metrics with one model each that it consists of."""
+        return (self,)
 
     def judge(self, samples: Iterable[SampleLike]) -> list[Judgement]:
         """Return the judgement of every sample, in order."""
@@ -296,15 +300,3 @@ def as_sample(value: SampleLike, number: int) -> Sample:
         return sample_from(value, default_id=str(number))
     except InputError as exc:
         raise InputError(f"sample {number}: {exc}") from exc
-
-
-@takes(JudgeSettings)
-def open_metric(settings: JudgeSettings) -> Metric:
-    """Open ExCAM with a model; the embedded model judges with the adapter that comes with Mores."""
-    return make_metric(settings.model, settings, settings.report)
-
-
-def make_metric(model: str | Model, settings: AskSettings, report: ReportSettings) -> Metric:
-    """Open ExCAM with a model, with the settings of any activity that judges."""
-    adapter = metric_adapter(model, settings.adapter, settings.config) if isinstance(model, str) else None
-    return Metric(make_asker(model, replace(settings, adapter=adapter) if adapter else settings), report)

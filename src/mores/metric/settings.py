@@ -61,7 +61,18 @@ class ReportSettings(Settings, table="report"):
         return given or self.part(ReportSettings)
 
 
-class JudgeSettings(ReportSettings, AskSettings):
+class EnsembleSettings(Settings):
+    """Further judges of the same texts."""
+
+    ensemble: Names = setting(
+        default=(),
+        metavar="MODEL",
+        help="Another judge of the same texts, repeated for more; errors that a majority finds are kept.",
+        result=True,
+    )
+
+
+class JudgeSettings(EnsembleSettings, ReportSettings, AskSettings):
     """A model that judges texts, and how it is asked."""
 
     model: str | Model = setting(default="embedded", kw_only=False, metavar="MODEL", help=MODELS + ".", result=True)
@@ -90,7 +101,7 @@ class EvidenceSettings(Settings):
     )
 
 
-class ScoreSettings(EvidenceSettings, ReportSettings, AskSettings):
+class ScoreSettings(EvidenceSettings, EnsembleSettings, ReportSettings, AskSettings):
     """Texts in memory, and how they are judged."""
 
     samples: Iterable[SampleLike] = setting(kw_only=False, help="Texts, pairs, mappings, samples, or a data frame.")
@@ -103,7 +114,7 @@ class ScoreSettings(EvidenceSettings, ReportSettings, AskSettings):
     )
 
 
-class ScoreFileSettings(EvidenceSettings, ReportSettings, AskSettings, table="score"):
+class ScoreFileSettings(EvidenceSettings, EnsembleSettings, ReportSettings, AskSettings, table="score"):
     """A table of texts, and how they are judged."""
 
     texts: Path | str = setting(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from math import nan
 from typing import Literal
 
 from pydantic import Field
 
 from mores.formatting import count, number, percent
-from mores.types import Error, FailureKind, Judgement, Record, Severity, Signature
+from mores.types import Error, FailureKind, Judgement, Record, Result, Severity, Signature
 
 WEAK = "weak verdict: "
 """What the note of a verdict begins with that says little; the reason follows."""
@@ -36,6 +37,8 @@ class ScoreSummary(Record):
     """Texts without errors for which p(R) is unknown."""
     weak: dict[str, int] = Field(default_factory=dict)
     """How many verdicts say little, by reason."""
+    agreement: Result | None = Field(None, exclude_if=lambda agreement: agreement is None)
+    """Krippendorff's α of the judges of an ensemble about which texts have errors."""
     signatures: tuple[Signature, ...]
     """Of the judged texts: more than one means that not all scores compare."""
 
@@ -59,6 +62,8 @@ class ScoreTally:
         self._without_certainty = 0
         self._weak: Counter[str] = Counter()
         self._signatures: set[Signature] = set()
+        self._verdicts: Counter[tuple[float, ...]] = Counter()
+        """By what each judge of an ensemble says, how many texts there are."""
 
     def add(self, judgement: Judgement) -> None:
         """Count one judgement."""
@@ -68,6 +73,8 @@ class ScoreTally:
         else:
             self._signatures.add(judgement.signature)
         self._weak.update(weak_because(judgement))
+        if judgement.members:
+            self._verdicts[tuple(nan if s is None else float(s < 0) for s in judgement.members.values())] += 1
         self._total += judgement.score or 0.0
         self._without_certainty += lacks_certainty(judgement)
         for error in errors(judgement):
@@ -88,8 +95,19 @@ class ScoreTally:
             mean_score=self._total / judged if judged else None,
             without_certainty=self._without_certainty,
             weak=dict(self._weak),
+            agreement=self._agreement(),
             signatures=tuple(sorted(self._signatures, key=str)),
         )
+
+    def _agreement(self) -> Result | None:
+        texts = list(self._verdicts.elements())
+        if not texts:
+            return None
+        from mores.stats.agreement import krippendorff_alpha, krippendorff_alpha_interval  # numpy, which help needs not
+
+        ratings = list(zip(*texts, strict=True))
+        low, high = krippendorff_alpha_interval(ratings) or (None, None)
+        return Result(name="agreement", value=krippendorff_alpha(ratings), low=low, high=high, n=len(texts))
 
 
 def summarise(judgements: Iterable[Judgement]) -> ScoreSummary:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -222,5 +222,21 @@ async def estimate_texts(metric: Metric, texts: Texts, lookup: Lookup | None) ->
                 texts = await grounding.ground(metric, texts, Path(folder) / "samples.jsonl")
             lookup = None
         blanks = (Evidence(text="word " * (CHARACTERS // 5)),) * (lookup.k if lookup else 0)
-        samples = (s if s.evidence else s.model_copy(update={"evidence": blanks}) for s in texts.samples())
-        return estimate(metric.asker, metric.jobs(samples), metric.settings.max_tokens)
+        return estimate_judges(
+            metric,
+            lambda: (s if s.evidence else s.model_copy(update={"evidence": blanks}) for s in texts.samples()),
+        )
+
+
+def estimate_judges(metric: Metric, samples: Callable[[], Iterable[Sample]]) -> Estimate:
+    """Return what all judges of a metric would be sent, and the cost."""
+    parts = [estimate(judge.asker, judge.jobs(samples()), judge.settings.max_tokens) for judge in metric.judges]
+    if len(parts) == 1:
+        return parts[0]
+    sums = {name: sum(getattr(part, name) for part in parts) for name in ("calls", "known", "prompt_tokens")}
+    costs = {
+        name: None if None in (values := [getattr(part, name) for part in parts]) else sum(values)
+        for name in ("cost", "most")
+    }
+    written = sum(part.completion_tokens for part in parts)
+    return Estimate(**sums, **costs, completion_tokens=written, unsendable=parts[0].unsendable)

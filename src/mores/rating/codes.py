@@ -30,6 +30,7 @@ from mores.types import Record
 SOMEBODY = ""
 """The coder where a file names none."""
 NO_CODE = ("-", "–", "none")
+SCHEMAS = Path(__file__).with_name("schemas")
 UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
 """How the Unicode names of letters begin whose scripts have no spaces between words."""
 
@@ -71,12 +72,20 @@ def unspaced(letter: str) -> bool:
     return unicodedata.name(letter, "").startswith(UNSPACED)
 
 
+def schema_names() -> list[str]:
+    """Return the names of the schemas that come with Mores."""
+    return sorted(path.stem for path in SCHEMAS.glob("*.yaml"))
+
+
 def read_schema(path: str | Path) -> dict[str, Code]:
-    """Return the codes of a YAML file; ConfigError says what is wrong with which code."""
+    """Return the codes of a YAML file, or of a schema of ours; ConfigError says what is wrong with which code."""
+    if str(path) in schema_names():
+        path = SCHEMAS / f"{path}.yaml"
     try:
         entries = load_yaml(Path(path).read_bytes(), "meta")
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror}); check the path") from error
+        fix = f"{suggest(str(path), schema_names())}check the path, or name one of {', '.join(schema_names())}"
+        raise ConfigError(f"{path}: cannot be read ({error.strerror}); {fix}") from error
     except ValueError as error:
         raise ConfigError(f"{path}: not YAML: {error}") from error
     if not isinstance(entries, dict) or not entries:

@@ -119,10 +119,10 @@ class RateSettings(PeopleSettings, table="rate"):
         default_text="1-5 if all are whole numbers from 1 to 5, otherwise what occurs",
         result=True,
     )
-    codes: OptionalPath = setting(
+    codes: str | Path | None = setting(
         default=None,
-        place="file",
-        help="YAML file with codes for the comments, their keywords and patterns (docs/rate.md).",
+        metavar="FILE",
+        help="Codes for comments: a YAML file (docs/rate.md), calmqa-ranking, calmqa-factuality or calmqa-comments.",
         result=True,
     )
     out: OptionalPath = setting(default=None, place="new folder", help="Folder for the run.", default_text="NAME.rate")

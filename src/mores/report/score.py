@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mores.culture import language_name, region_name
-from mores.formatting import count, number, points, show_failures, show_score, to
+from mores.formatting import count, number, points, show_failures, show_score, span, to
 from mores.metric.folder import ScoreRun
 from mores.metric.groups import PLACE_NAMES, ColumnResult, ColumnTally, PairedGroups
 from mores.metric.summary import ScoreSummary, ScoreTally, State, doubt, errors, lacks_certainty, state
@@ -275,6 +275,9 @@ def show_summary(counts: ScoreSummary, doubtful: int = 0) -> list[str]:
         lines.append(f"{counts.without_certainty:,} without errors have no certainty p(R)")
     severities = ", ".join(f"{n:,} {severity}" for severity, n in counts.errors.items())
     found = f"{counts.with_errors:,} with errors ({severities}; {counts.unlocated:,} not found in the text)"
+    if (agreed := counts.agreement) and agreed.value is not None:
+        alpha = f"Krippendorff's α {number(agreed.value)} {span(agreed.low, agreed.high)}"
+        lines.append(f"agreement of the judges about which texts have errors: {alpha}, n {agreed.n:,}")
     weak = f"no errors found in {count(doubtful, 'text')} with a weak verdict: whether they are correct is not known"
     return [*lines, *_weak(counts), found, *([weak] if doubtful else []), counts.headline]
 

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mores import __version__
 from mores.errors import MoresError
 from mores.io import json_line
-from mores.metric.metric import make_metric
+from mores.metric.opening import make_metric
 from mores.metric.texts import make_lookup
 from mores.serve.body import JSON, LINES, read_body, read_texts
 from mores.serve.keys import Keys

@@ -70,9 +70,13 @@ class Similarity:
         return [float(next(cosines)) - self._cut if gold.sample.region else "it has no region" for gold in golds]
 
     def _cosines(self, golds: Sequence[Gold]) -> npt.NDArray[np.float64]:
-        embed = _meanings(open_encoder(self.encoder)) if self.encoder else ngrams
         regions = [gold.sample.region or "" for gold in golds]
-        return country_cosines([gold.sample.text for gold in golds], regions, embed)
+        return country_cosines([gold.sample.text for gold in golds], regions, embedding(self.encoder))
+
+
+def embedding(encoder: str | None) -> Embed:
+    """Return how texts are compared: by an encoder of this name, or by character n-grams."""
+    return _meanings(open_encoder(encoder)) if encoder else ngrams
 
 
 def ngrams(texts: Sequence[str]) -> Vectors:

@@ -31,6 +31,7 @@ from mores.report.base.shapes import Radar, RadarProfile, Ranks, Shades, World, 
 from mores.report.bench.tables import (
     figure_table,
     headline_of,
+    people_words,
     references_of,
     result_table,
     standing_table,
@@ -122,7 +123,10 @@ def _section(
     best = next(iter(named.values()))
     title = f"{next(iter(best.figures), 'score').capitalize()} with 95% intervals"
     rows = [IntervalRow(model, headline_of(r), _counts(r) if len(named) > 1 else "") for model, r in named.items()]
+    rows += [IntervalRow(name, result, f"n {result.n:,}", baseline=True) for name, result in best.people.items()]
     body += [Intervals(title, rows, references=references_of(best)), key(text)]
+    if best.people:
+        body.append(key(people_words(best.people)))
     if len(named) == 1:
         body.append(Fold("All figures", [result_table(best)]))
     elif figures := figure_table(named):

@@ -21,10 +21,11 @@ from mores.formatting import (
     show_failures,
     to,
 )
-from mores.report.base.grid import Cell, Grid, Head, Row, make_grid, share_cell
+from mores.report.base.grid import Cell, Grid, Head, Row, make_grid, number_cell, share_cell
 from mores.report.base.names import group_name
 from mores.types import Result
 
+SELECTED = "Accepted questions were selected because people agree on them, so that their rate is high by construction."
 PARTS = "statements"
 """What the name of a reference ends with that is about the parts of questions."""
 
@@ -64,6 +65,17 @@ def tables(results: Sequence[BenchResult]) -> list[Grid | str]:
     return [*map(result_table, results), *(result.headline for result in results)]
 
 
+def people_words(people: Mapping[str, Result]) -> str:
+    """Return how often people are correct, and what that means."""
+    if not people:
+        return ""
+    parts = []
+    for name, result in people.items():
+        modes = ", ".join(f"{mode} {percent(each.value)}" for mode, each in result.by.items())
+        parts.append(f"{name} {percent(result.value)} ({between(result)}{f'; {modes}' if modes else ''})")
+    return f"{'; '.join(parts)}. {SELECTED}"
+
+
 def result_table(result: BenchResult) -> Grid:
     """Return all figures, overall and by group, with what a reader needs beside them."""
 
@@ -87,6 +99,7 @@ def result_table(result: BenchResult) -> Grid:
         f"graded, but incomplete: {show_failures(result.incomplete)}" if result.incomplete else "",
         "" if agreement is None else f"agreement of the judges: Krippendorff's α {number(agreement, 3)}",
         f"for comparison: {', '.join(compared)}" if compared else "",
+        people_words(result.people),
     ]
     sections = [("", [line("all", result.figures)]), *groups]
     return Grid(("", *result.figures, "n", "unscored"), sections, f"{result.title}: {result.model}", notes)
@@ -168,17 +181,22 @@ def standing_table(leaderboard: Leaderboard, begin: Mapping[str, str], by: str =
         for name in dict.fromkeys(name for each in leaderboard.standings for name in each.facts if name != by)
     ]
     groups: dict[str, list[Row]] = {}
+    able = any(each.ability for each in leaderboard.standings)
     for each in leaderboard.standings:
         head = Head(f"{each.rank or NOTHING}. {each.model}", link=begin.get(each.folder, ""))
         facts, gaps = (each.facts.get(name.label, NOTHING) for name in known), (_gap(each.best), _gap(each.next))
         value, interval = share_cell(each.result)
         figure = Cell(value, small=interval, hint=possible(each.result))
         group = f"{by}: {each.facts.get(by, 'not known')}" if by else ""
-        groups.setdefault(group, []).append((head, *facts, figure, *gaps, each.result.n, each.result.unscored))
+        ability = [number_cell(each.ability)] if able else []
+        groups.setdefault(group, []).append(
+            (head, *facts, figure, *ability, *gaps, each.result.n, each.result.unscored)
+        )
     columns: list[str | Head] = [
         "model",
         *known,
         leaderboard.figure,
+        *(["ability"] if able else []),
         "against the best",
         "against the next",
         "n",
@@ -217,7 +235,8 @@ def _standing_notes(leaderboard: Leaderboard) -> list[str]:
         if each.failures
     ]
     compared = [f"for comparison: {references}"] if references else []
-    return [*compared, "differences in points; * adjusted p < 0.05", *ungraded, *leaderboard.notes]
+    people = [words] if (words := people_words(leaderboard.people)) else []
+    return [*compared, *people, "differences in points; * adjusted p < 0.05", *ungraded, *leaderboard.notes]
 
 
 def _leaderboard_headline(leaderboard: Leaderboard) -> str:

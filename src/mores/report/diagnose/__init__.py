@@ -8,10 +8,12 @@ from typing import TypeVar
 
 from mores.diagnosis.calibration import SOURCES, CalibrationResult
 from mores.diagnosis.change import GAIN
+from mores.diagnosis.contamination import Contamination
 from mores.diagnosis.errors import ErrorsResult, ErrorTable, TypeCheck
 from mores.diagnosis.folder import DiagnoseRun
 from mores.diagnosis.locality import Locality
 from mores.diagnosis.retrieval import RetrievalResult
+from mores.diagnosis.scale import ItemScale
 from mores.diagnosis.stability import BEST, MEAN, SOMETIMES, WORST, Stability
 from mores.diagnosis.translation import TranslationResult
 from mores.errors import InputError
@@ -25,7 +27,7 @@ from mores.report.diagnose.answers import SOURCES as KINDS
 from mores.report.diagnose.answers import calibration_part, stability_part
 from mores.report.diagnose.errors import errors_part
 from mores.report.diagnose.items import subjects
-from mores.report.diagnose.pairs import locality_part, retrieval_part, translation_part
+from mores.report.diagnose.pairs import contamination_part, locality_part, retrieval_part, scale_part, translation_part
 from mores.report.diagnose.tables import TABLES, grids, tables
 from mores.stats.calibration import ACCURACY, AT_90, CONFIDENCE, ECE
 from mores.types import Record, Result, Signature
@@ -91,7 +93,7 @@ def _facts(results: Sequence[Record]) -> dict[str, str]:
 
 
 def _names(result: Record, field: str) -> Iterable[str]:
-    several: tuple[str, ...] = getattr(result, f"{field}s", ()) if isinstance(result, Locality) else ()
+    several: tuple[str, ...] = getattr(result, f"{field}s", ()) if isinstance(result, (Locality, ItemScale)) else ()
     return several or ([getattr(result, field)] if hasattr(result, field) else [])
 
 
@@ -105,7 +107,9 @@ def _signatures(results: Sequence[Record]) -> list[tuple[str, Signature]]:
     rows = [
         (f"{type(result).__name__.removesuffix('Result')}: {result.model}, {result.benchmark}", result.signature)
         for result in results
-        if isinstance(result, (CalibrationResult, Stability, RetrievalResult, TranslationResult, ErrorsResult))
+        if isinstance(
+            result, (CalibrationResult, Stability, RetrievalResult, TranslationResult, ErrorsResult, Contamination)
+        )
     ]
     rows += [(f"Judge: {check.judge}", check.signature) for check in _select(results, TypeCheck)]
     rows += [
@@ -114,6 +118,9 @@ def _signatures(results: Sequence[Record]) -> list[tuple[str, Signature]]:
         for name, signatures in result.signatures.items()
         for signature in signatures
     ]
+    for scale in _select(results, ItemScale):
+        names = (f"Items: {model}, {scale.benchmark}" for model in scale.models)
+        rows += list(zip(names, scale.signatures, strict=True))
     return list(dict.fromkeys(rows))
 
 
@@ -138,6 +145,9 @@ def _analyses(results: Sequence[Record]) -> list[tuple[Section, list[Vital]]]:
     translated = subjects(translations, lambda part: chain.from_iterable(translation_part(r, limit) for r in part))
     wrong = errors_part(errors, compared, checks, limit)
     local = list(chain.from_iterable(map(locality_part, localities)))
+    contaminations = _select(results, Contamination)
+    seen = subjects(contaminations, lambda part: chain.from_iterable(map(contamination_part, part)))
+    scaled = list(chain.from_iterable(map(scale_part, _select(results, ItemScale))))
     return [
         (Section("calibration", "Calibration", confidence, "Does it know when it knows?"),
          list(map(_calibration_vital, calibrations))),
@@ -150,13 +160,19 @@ def _analyses(results: Sequence[Record]) -> list[tuple[Section, list[Vital]]]:
         (Section("errors", "Kinds of errors", wrong, "What does it get wrong?"), list(map(_errors_vital, errors))),
         (Section("locality", "Locality", local, "Where is it better or worse?"),
          list(chain.from_iterable(map(_locality_vitals, localities)))),
+        (Section("contamination", "Contamination", seen, "Has it seen the questions?"),
+         list(map(_contamination_vital, contaminations))),
+        (Section("items", "Questions and models", scaled, "What does each question say about models?"),
+         list(map(_scale_vital, _select(results, ItemScale)))),
     ]  # fmt: skip
 
 
 # ---- in short --------------------------------------------------------------------------------------------------
 
 
-def _about(result: CalibrationResult | Stability | RetrievalResult | TranslationResult | ErrorsResult) -> str:
+def _about(
+    result: CalibrationResult | Stability | RetrievalResult | TranslationResult | ErrorsResult | Contamination,
+) -> str:
     return f"{without_overrides(result.model)} on {without_overrides(result.benchmark)}"
 
 
@@ -224,6 +240,22 @@ def _errors_vital(result: ErrorsResult) -> Vital:
         return Vital(NOTHING, "", "", "No wrong answer has a type.", _about(result))
     sentence = f"of {most.n:,} wrong answers with a type have the most frequent one: {most.name}."
     return Vital(percent(most.value), "", between(most), sentence, _about(result))
+
+
+def _contamination_vital(result: Contamination) -> Vital:
+    tested = [test for test in result.tests if test.p is not None]
+    sentence = f"tests say that it has seen the questions: {', '.join(result.flagged) or 'none'}."
+    return Vital(f"{len(result.flagged)}", f"of {len(tested)}", "", sentence, _about(result))
+
+
+def _scale_vital(result: ItemScale) -> Vital:
+    sentence = "is the standard deviation of the questions’ difficulties, in logits."
+    if form := result.form:
+        sentence = f"of {len(result.questions):,} questions rank models like all: Kendall’s τ {number(form.tau.value)}."
+        return Vital(
+            f"{form.size:,}", "", span(form.tau.low, form.tau.high), sentence, without_overrides(result.benchmark)
+        )
+    return Vital(number(result.spread), "", "", sentence, without_overrides(result.benchmark))
 
 
 def _locality_vitals(result: Locality) -> list[Vital]:

@@ -1,4 +1,4 @@
-"""The parts of the page that compare runs: retrieval, native against English, and locality."""
+"""The parts of the page that compare runs: retrieval, native against English, locality, and item response models."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from mores.benchmark.benchmark import Label
-from mores.diagnosis import locality, retrieval, translation
+from mores.diagnosis import contamination, locality, retrieval, scale, translation
 from mores.diagnosis.change import Matrix, RunChange, Uncertain
+from mores.diagnosis.contamination import Contamination
 from mores.diagnosis.evidence import NAMES
 from mores.diagnosis.locality import LEAST, Local, Locality, LocalityProfile, LocalityShift, Rank
 from mores.diagnosis.retrieval import Fault, RetrievalCase, RetrievalResult
+from mores.diagnosis.scale import ItemScale
 from mores.diagnosis.translation import QuestionVersion, TranslationCase, TranslationResult
 from mores.formatting import NOTHING, SIGNIFICANT, name_failure, p_value, percent, points, to
 from mores.report.base.blocks import Fold, Frame, Heading, PageBlock, key
@@ -337,3 +339,49 @@ def _locality_unused(result: Locality) -> list[PageBlock]:
         return [summary]
     lines = [(f"{p.model} on {p.benchmark}", *row) for p, row in zip(result.profiles, rows, strict=True)]
     return [summary, Fold("The same by run", [make_grid("Could not be used, by run", ("run", *names), lines)])]
+
+
+# ---- item response models --------------------------------------------------------------------------------------
+
+
+def scale_part(result: ItemScale) -> list[PageBlock]:
+    """Return models and questions on one scale, and the short form."""
+    rows = [IntervalRow(each.model, each.ability, f"n {each.ability.n:,}") for each in result.abilities]
+    text = "In logits: at 0, half of the questions of average difficulty are answered correctly. "
+    text += "A difference of 1 makes the odds of a correct answer 2.7 times as high."
+    body: list[PageBlock] = [
+        items.paragraph(scale.paragraph(result)),
+        Intervals("Ability of each model, with 95% intervals", rows, "number", zero="the average question"),
+        key(text),
+        Fold("All abilities", [tables.ability_table(result)]),
+        Fold(
+            "The most difficult questions", [tables.question_table(result.questions[: tables.LISTED], tables.HARDEST)]
+        ),
+        Fold(
+            "The easiest questions", [tables.question_table(result.questions[: -tables.LISTED - 1 : -1], "The easiest")]
+        ),
+    ]
+    suspected = [each for each in reversed(result.questions) if (each.discrimination or 0.0) < 0][: tables.LISTED]
+    if suspected:
+        body.append(Fold("Answered worse by better models", [tables.question_table(suspected, tables.SUSPECTED)]))
+    return [
+        *body,
+        *([Fold("Short forms", [tables.form_table(result)])] if result.forms else []),
+        *items.notes(result.notes),
+    ]
+
+
+def contamination_part(result: Contamination) -> list[PageBlock]:
+    """Return every test of whether the data was seen, and the questions that were completed best."""
+    rows = [IntervalRow(test.name, test.difference, f"n {test.difference.n:,}") for test in result.tests]
+    columns = ("question", "first half", "second half", "written", "share in one piece")
+    halves = [
+        (each.item_id, each.half, each.expected, each.written, percent(each.overlap)) for each in result.completed
+    ]
+    table = make_grid("Halves that were completed best", columns, halves, words=frozenset(range(4)))
+    return [
+        items.paragraph(contamination.paragraph(result)),
+        Intervals("Published less control, with 95% intervals", rows, "points", zero="no difference"),
+        tables.contamination_table(result),
+        *([Fold("Halves that were completed best", [table])] if halves else []),
+    ]

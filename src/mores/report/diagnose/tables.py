@@ -9,14 +9,16 @@ from typing import Any
 from mores.diagnosis import stability
 from mores.diagnosis.calibration import CalibrationResult
 from mores.diagnosis.change import GAIN, RunChange
+from mores.diagnosis.contamination import Contamination
 from mores.diagnosis.errors import ErrorsResult, ErrorTable, TypeCheck
 from mores.diagnosis.folder import paragraph
 from mores.diagnosis.locality import Locality, LocalityProfile, LocalityShift, Moved
 from mores.diagnosis.retrieval import RetrievalResult
+from mores.diagnosis.scale import ItemScale, QuestionDifficulty
 from mores.diagnosis.stability import Stability
 from mores.diagnosis.translation import TranslationResult
-from mores.formatting import name_failure, number, p_equals, p_value, percent, points, show_failures, to
-from mores.report.base.grid import UNADJUSTED, Cell, Grid, Head, make_grid
+from mores.formatting import count, name_failure, number, p_equals, p_value, percent, points, show_failures, to
+from mores.report.base.grid import UNADJUSTED, Cell, Grid, Head, make_grid, number_cell, share_cell
 from mores.report.base.names import group_name
 from mores.report.bench.tables import figure_cell
 from mores.stats import calibration as reliability
@@ -27,6 +29,9 @@ GROUPINGS = 2
 _POINTS = (reliability.ECE, reliability.CHANCE)
 _NUMBERS = (reliability.BRIER, reliability.AUROC, "kappa", "tau")
 _CHANGES = (GAIN, reliability.GAP, reliability.GAIN, stability.GAP, stability.VOTING, "difference")
+NAMED, LISTED = 5, 50
+"""At most this many questions are printed, and on the page."""
+HARDEST, SUSPECTED = "the most difficult questions", "answered worse by better models: check the key"
 Figures = Mapping[str, Result]
 ADJUSTED = Head("adjusted", paper="adjusted p")
 
@@ -202,6 +207,58 @@ def _locality(result: Locality) -> Iterator[Grid]:
         )
 
 
+def contamination_table(result: Contamination) -> Grid:
+    """Return every test of whether the data was seen."""
+    rows = [
+        (test.name, _cells(test.seen)[0], _cells(test.control)[0], *_cells(test.difference),
+         "" if test.p is None else p_value(test.p), test.seen.n)
+        for test in result.tests
+    ]  # fmt: skip
+    columns = ("test", "published", "control", "difference", "95% interval", "p", "n")
+    title = f"contamination: {result.model} on {result.benchmark}"
+    return make_grid(title, columns, rows, _counts(result.left_out))
+
+
+def ability_table(result: ItemScale) -> Grid:
+    """Return the ability of every model."""
+    rows = [
+        (each.model, number_cell(each.ability), share_cell(each.credit), each.ability.n) for each in result.abilities
+    ]
+    note = "abilities in logits; at 0, half of the questions of average difficulty are answered correctly"
+    return make_grid(f"items: models on {result.benchmark}", ("model", "ability", "correct", "n"), rows, note)
+
+
+def question_table(questions: Sequence[QuestionDifficulty], title: str) -> Grid:
+    """Return the difficulty of questions."""
+    own = any(each.discrimination is not None for each in questions)
+    rows = [
+        (each.id, number_cell(each.difficulty), percent(each.credit),
+         *([number(each.discrimination)] if own else []), each.difficulty.n)
+        for each in questions
+    ]  # fmt: skip
+    columns = ("question", "difficulty", "correct", *(["discrimination"] if own else []), "models")
+    return make_grid(title, columns, rows, most=NAMED)
+
+
+def form_table(result: ItemScale) -> Grid:
+    """Return how well each short form stands for the whole."""
+    rows = [
+        (count(form.size), number_cell(form.tau), number(form.by_lot), percent(form.error)) for form in result.forms
+    ]
+    columns = ("questions", "Kendall's tau to the whole", "by lot", "error of the predicted share")
+    return make_grid("short forms, on models that did not choose them", columns, rows)
+
+
+def _items(result: ItemScale) -> Iterator[Grid]:
+    yield ability_table(result)
+    yield question_table(result.questions[:LISTED], HARDEST)
+    suspected = [each for each in reversed(result.questions) if (each.discrimination or 0.0) < 0]
+    if suspected:
+        yield question_table(suspected[:LISTED], SUSPECTED)
+    if result.forms:
+        yield form_table(result)
+
+
 TABLES: dict[type[Record], Callable[[Any], Iterator[Grid]]] = {
     CalibrationResult: _calibration,
     Stability: _stability,
@@ -211,6 +268,8 @@ TABLES: dict[type[Record], Callable[[Any], Iterator[Grid]]] = {
     ErrorTable: lambda table: iter([compared_kinds(table)]),
     TypeCheck: lambda check: iter([check_figures(check, show_failures(check.failures))]),
     Locality: _locality,
+    ItemScale: _items,
+    Contamination: lambda result: iter([contamination_table(result)]),
 }
 
 

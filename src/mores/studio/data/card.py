@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from mores import formatting as form
+from mores.canary import make_canary, tell_canary
 from mores.culture import language_name, region_name
 from mores.hub import licence_name
 from mores.stats.distributions import ShareEstimate, share_of
@@ -40,9 +41,15 @@ def write_card(snapshot: Snapshot) -> str:
         ("Method", write_method(snapshot)),
         ("Instructions", "\n".join(f"> {line}".rstrip() for line in instructions) or "None were given."),
         ("Settings", f"```yaml\n{dump_campaign(snapshot.campaign.kind, settings, hidden=HIDDEN)}```"),
+        ("Canary", tell_canary(canary_of(snapshot))),
         ("Signature", f"`{sign(snapshot)}`"),
     ]
     return "\n".join(f"## {title}\n\n{text}\n" for title, text in sections if text)
+
+
+def canary_of(snapshot: Snapshot) -> str:
+    """Return the words by which a copy of the campaign's data can be found."""
+    return make_canary("campaign", snapshot.campaign.id, snapshot.campaign.title)
 
 
 def sign(snapshot: Snapshot) -> Signature:

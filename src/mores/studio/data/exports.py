@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import func, insert, select
 
+from mores.canary import FILE as CANARY
 from mores.errors import ConfigError, suggest
 from mores.hub import with_fields
-from mores.studio.data.card import hub_fields, one_line, write_card, write_method
+from mores.studio.data.card import canary_of, hub_fields, one_line, write_card, write_method
 from mores.studio.data.label_studio import label_studio_files
 from mores.studio.data.pearmut import pearmut_files
 from mores.studio.data.snapshot import Snapshot, read_snapshot
@@ -95,6 +96,7 @@ def make_files(snapshot: Snapshot, form: str) -> list[ExportFile]:
     head = files.pop(CARD, b"").decode() or f"# {one_line(snapshot.campaign.title)}\n"
     files = {CARD: f"{head.rstrip()}\n\n{write_card(snapshot)}".encode()} | files
     files.setdefault(METHOD, f"{write_method(snapshot)}\n".encode())
+    files.setdefault(CANARY, f"{canary_of(snapshot)}\n".encode())
     return [ExportFile(path, data) for path, data in files.items()]
 
 
