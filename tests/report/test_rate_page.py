@@ -99,7 +99,7 @@ def test_the_page_fits_a_window(browser: Browser, tmp_path: Path, width: int) ->
 def test_charts_and_tables_become_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     drawn = (".svg", ".pdf")  # test_figures draws them
-    monkeypatch.setattr(figures, "_draw", lambda _, path: [path.with_name(path.name + kind) for kind in drawn])
+    monkeypatch.setattr(figures, "_draw", lambda _, path, style: [path.with_name(path.name + kind) for kind in drawn])
     ratings = [
         rating(question=str(n), model=model, rating=1 + (n + len(model)) % 5) for n in range(9) for model in ("a", "bb")
     ]

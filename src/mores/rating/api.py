@@ -28,7 +28,10 @@ async def rate(settings: RateSettings) -> RateRun:
     schema = read_schema(codes) if codes else None
     if isinstance(ratings, Path | str):
         name = Path(ratings).name
-        file = open_ratings(ratings, columns=settings.columns, languages=settings.languages, aliases=settings.aliases)
+        with interruptible():
+            file = open_ratings(
+                ratings, columns=settings.columns, languages=settings.languages, aliases=settings.aliases
+            )
     else:
         name, file = "ratings", RatingFile(list(ratings), (), {})
     lines = "\n".join(rating.model_dump_json() for rating in file.ratings)

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.stats import norm, t
 
 from mores.formatting import count
+from mores.rating.groups import RatingColumns
 from mores.rating.ratings import Rating
 from mores.rating.records import Distribution, Groups, GroupVariance, Points
 from mores.rating.regressions import differ
@@ -118,20 +119,19 @@ def describe_population(over_raters: bool, number: Mapping[str, int], languages:
     )
 
 
-def widen(group: Distribution, rows: Sequence[Rating], fitted: Fit, scale: Sequence[float]) -> Distribution:
-    """Return a distribution whose mean has the interval over other raters and questions; `rows` are those of the fit.
+def widen(group: Distribution, cells: RatingColumns, fitted: Fit, scale: Sequence[float]) -> Distribution:
+    """Return a distribution whose mean has the interval over other raters and questions; `cells` are those of the fit.
 
     The variance is that of the plain mean in the linear model, and the ends are those of a bounded figure with it.
     """
     mean = group.mean
     if mean.value is None or scale[0] == scale[-1]:
         return group
-    wanted = {name: getattr(group, name) for name in ("model", "type", "language")}
-    members = np.array([all(v is None or getattr(row, n) == v for n, v in wanted.items()) for row in rows])
+    members = cells.rows_of(model=group.model, type=group.type, language=group.language)
     variance, df = raw_mean(fitted, members)
     width = scale[-1] - scale[0]
     reach = (t.isf(TAIL, df) if np.isfinite(df) else norm.isf(TAIL)) / Z95
-    questions = len({row.question_key for row, is_member in zip(rows, members, strict=True) if is_member})
+    questions = np.unique(cells.questions[members]).size
     low, high = limits_of((mean.value - scale[0]) / width, variance * reach**2 / width**2, float(questions))
     low, high = scale[0] + width * low, scale[0] + width * high
     whole = mean.whole and (min(mean.whole[0], low), max(mean.whole[1], high))

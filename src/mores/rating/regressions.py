@@ -30,7 +30,7 @@ from mores.stats.mixed.odds import check_odds
 
 MOST_RATINGS = 30
 """A cumulative link model has a threshold between every two ratings; with more, it is the wrong model."""
-MOST_PAIRS = 4_000_000
+MOST_PAIRS = 100_000
 """Pairs of a level of the largest random effect and one of the others: with more, an ordinal model takes minutes."""
 PREDICTORS = ("model", "type", "model*type", "omissions", "factuality", "language_correct")
 """The fixed effects of each model, in the order of the tables."""

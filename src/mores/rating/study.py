@@ -11,7 +11,7 @@ from mores.rating.agreement import measure_agreement
 from mores.rating.annotators import choose_model, describe_annotators
 from mores.rating.codes import Schema
 from mores.rating.comments import code_comments
-from mores.rating.groups import LEVELS, compare_best, count_levels, distribute, find_groups, find_scale
+from mores.rating.groups import LEVELS, RatingColumns, compare_best, count_levels, distribute, find_groups, find_scale
 from mores.rating.population import measure_points, widen
 from mores.rating.ranking import rank_models
 from mores.rating.ratings import Rating, RatingFile
@@ -39,7 +39,7 @@ def analyse(
     groups = find_groups(ratings)
     places, known = find_scale(ratings, scale)
     levels = {aspect: tuple(count_levels(ratings, groups, aspect)) for aspect in LEVELS if has_values(ratings, aspect)}
-    ranking, agreement = rank_models(ratings, groups), measure_agreement(ratings, places)
+    ranking, agreement = rank_models(ratings, groups), measure_agreement(ratings, places, analysis != "calmqa")
     points, linear = (None, None) if analysis == "calmqa" else measure_points(ratings, groups)
     models = fit_models(ratings, groups, points)
     chosen = choose_model(models)
@@ -48,8 +48,8 @@ def analyse(
     automatic = {name: code for name, code in (schema or {}).items() if code.automatic}
     distributions = tuple(distribute(ratings, groups, places))
     if points and points.over_raters and linear:
-        rated = [rating for rating in ratings if rating.rating is not None]
-        distributions = tuple(widen(group, rated, linear, places) for group in distributions)
+        cells = RatingColumns([rating for rating in ratings if rating.rating is not None])
+        distributions = tuple(widen(group, cells, linear, places) for group in distributions)
     by_model = [each for each in distributions if each.model and not (each.type or each.language)]
     return RatingStudy(
         source=source,

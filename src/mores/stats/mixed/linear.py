@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
-from scipy.sparse import csr_matrix, diags, identity
+from scipy.sparse import csr_matrix, diags, identity, issparse
 
 from mores.stats.mixed.design import CodedFactor, Codes, Columns, Design, Floats, MixedModel, build
 from mores.stats.mixed.estimation import Fit, Spread, Variance, merge_alike, note_alike, note_zero, wald_tests
@@ -36,6 +36,8 @@ ZERO = 1e-3
 """A standard deviation below this share of the residual one is zero."""
 FEW = 30
 """Levels up to which a variance of zero is not believed."""
+MANY = 20_000
+"""Rows from which the search starts on some of them."""
 SMALL = 500
 """Levels of all terms that are solved at once."""
 STEP = 1e-3
@@ -82,16 +84,19 @@ class Sums:
         else:
             matrix = np.eye(len(scale)) + scale[:, None] * self.crossed * scale
         border, corner, logs = scale[:, None] * self.bordered, self.corner, 0.0
-        for size in self.sizes[: self.chain]:
-            diagonal, beside = matrix[:size, :size].diagonal(), matrix[:size, size:]
+        for step, size in enumerate(self.sizes[: self.chain]):
+            diagonal, beside, rest = matrix[:size, :size].diagonal(), matrix[:size, size:], matrix[size:, size:]
+            if step:  # what one elimination leaves between questions and raters is nearly full
+                beside, rest = beside.toarray(), rest.toarray() if issparse(rest) else rest
             top, border = border[:size], border[size:]
-            scaled = diags(1 / diagonal) @ beside
+            scaled = beside / diagonal[:, None] if step else diags(1 / diagonal) @ beside
             logs += float(np.log(diagonal).sum())
-            matrix = (matrix[size:, size:] - beside.T @ scaled).tocsr()
+            matrix = rest - beside.T @ scaled
+            matrix = csr_matrix(matrix) if step + 1 < self.chain else matrix
             border = border - scaled.T @ top
             corner = corner - top.T @ (top / diagonal[:, None])
         if len(border):
-            factor = cho_factor(matrix.toarray() if self.chain else matrix, check_finite=False)
+            factor = cho_factor(matrix.toarray() if issparse(matrix) else matrix, check_finite=False)
             logs += 2 * float(np.log(np.diag(factor[0])).sum())
             corner = corner - border.T @ cho_solve(factor, border)
         information, target = corner[:-1, :-1], corner[:-1, -1]
@@ -134,7 +139,14 @@ def fit_linear(model: MixedModel, data: Columns) -> Fit:
         raise ValueError(f"{rows} ratings are too few for {matrix.shape[1]} fixed effects")
     centre = float(y.mean())
     sums = Sums(y - centre, matrix, groups)
-    thetas = search(sums, np.full(len(groups), 0.5), None)
+    start = np.full(len(groups), 0.5)
+    if rows > MANY and groups:  # some of the largest groups' rows bring the search near to the end
+        largest = max(groups, key=lambda group: len(group.levels) if group.name == "question" else 0)
+        some = largest.codes < max(50, len(largest.levels) * MANY // rows // 2)
+        part = Sums(y[some] - centre, matrix[some], tuple(compact(group, some) for group in groups))
+        known = dict(zip((group.name for group in part.groups), search(part, start, None), strict=True))
+        start = np.array([max(known[group.name], 0.02) for group in sums.groups])
+    thetas = search(sums, start, None)
     few = np.array([len(group.levels) <= FEW for group in sums.groups], dtype=bool)
     safe, zero = thetas, np.flatnonzero((thetas < ZERO) & few)
     if zero.size:  # what is estimated as zero is not known to be zero
@@ -169,11 +181,21 @@ def fit_linear(model: MixedModel, data: Columns) -> Fit:
     )
 
 
+def compact(group: CodedFactor, rows: npt.NDArray[np.bool_]) -> CodedFactor:
+    """Return a grouping of some rows, with the levels that they have."""
+    kept, codes = np.unique(group.codes[rows], return_inverse=True)
+    return CodedFactor(group.name, tuple(group.levels[n] for n in kept.tolist()), codes)
+
+
 def search(sums: Sums, start: Floats, kept: Codes | None) -> Floats:
     """Return the θ of the highest restricted likelihood; it is even and smooth in each, so that zero is inside."""
     if not len(start):
         return start
-    optimum = minimize(sums.deviance, start, args=(kept,), method="BFGS", options={"gtol": 1e-4, "maxiter": 100})
+    # The likelihood of many rows bends so much that a larger slope is as near to its top.
+    close = max(1e-4, 1e-6 * sums.rows)
+    first = np.diag(np.maximum(start, 0.1) ** 2 / (4 * np.array(sums.sizes)))  # as if each level's effect were known
+    options = {"gtol": close, "maxiter": 100, "hess_inv0": first}
+    optimum = minimize(sums.deviance, start, args=(kept,), method="BFGS", options=options)
     thetas = np.abs(np.asarray(optimum.x, dtype=np.float64))
     if kept is not None:
         return thetas
