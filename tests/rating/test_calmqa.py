@@ -32,7 +32,7 @@ LANGUAGES = ("de", "hi", "rn", "fj", "en")
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> RateRun:
-    return mores.rate(FILE, languages=FIJIAN, out=tmp_path_factory.mktemp("calmqa"))
+    return mores.rate(FILE, languages=FIJIAN, analysis="calmqa", out=tmp_path_factory.mktemp("calmqa"))
 
 
 @pytest.fixture(scope="module")

@@ -70,4 +70,22 @@ def test_everybody_is_analysed(study: RatingStudy) -> None:
     assert all(person.severity and person.drift and person.signs for person in study.annotators.people)
     assert study.agreement
     assert study.agreement.shared == 300
-    assert study.annotators.formula == "rating ~ model * type + (1 | language/annotator) + (1 | question)"
+    terms = "(1 | language/annotator) + (1 | question) + (1 | answer)"
+    assert study.annotators.formula == f"rating ~ model * type + {terms}"
+
+
+def test_differences_in_points_hold_for_other_raters(study: RatingStudy) -> None:
+    points = study.points
+    assert points
+    assert points.over_raters
+    assert points.population == (
+        "95% intervals are about other raters and other questions like these 15 raters and 100 questions"
+    )
+    assert {v.group for v in points.variances} == {
+        "annotator", "question", "answer", "annotator:model", "annotator:type", "residual"
+    }  # fmt: skip
+    assert list(points.differences) == ["model", "type", "model*type"]
+    for each in points.differences["model"]:
+        assert (each.low * each.high > 0) == (each.p < 0.05)
+        assert each.size is not None
+        assert abs(each.size) < abs(each.estimate) < 3

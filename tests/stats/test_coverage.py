@@ -152,7 +152,7 @@ PAIRED: dict[str, Callable[[Floats, Floats], Influenced | None]] = {
 @pytest.mark.parametrize("name", PAIRED)
 def test_statistics_over_pairs(name: str) -> None:
     """20 items with one sample or three that are alike; a metric that is good, that is noise, and that is coarse."""
-    rng, samples = np.random.default_rng(5), 150
+    rng, samples = np.random.default_rng(5), 500
     for noise, coarse in ((0.5, False), (0.8, True), (9.0, False)):
         human = -rng.poisson(0.8, (samples, 20)).astype(np.float64)
         metric = human + rng.normal(0, noise, human.shape)

@@ -7,22 +7,32 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix
+from scipy.stats import t
 
 from mores.rating.groups import LEVELS
 from mores.rating.ratings import Rating
 from mores.rating.records import ColumnAgreement, ErrorSpanAgreement, PairKappa, RatingAgreement
-from mores.stats.agreement import Votes, cohen_kappa, count_votes, krippendorff_alpha
-from mores.stats.intervals import drawn_interval
+from mores.stats.agreement import Votes, alphas, cohen_kappa, krippendorff_alpha
+from mores.stats.intervals import TAIL, Z95, drawn_moments, limits_of
 from mores.stats.marks import AgreementFigure, MarkedText, SpanMark, span_agreement
 from mores.stats.resampling import draw_counts
 from mores.types import Result
 
+FEWEST = 3
+"""Raters from which their share of the variance of an agreement is estimated."""
 Given = Mapping[str, float]
 """What each annotator says about an answer."""
 
 
-def measure_agreement(ratings: Sequence[Rating], scale: Sequence[float]) -> RatingAgreement | None:
-    """Return the agreement about ratings and aspects; None where nobody rated the same answer as another."""
+def measure_agreement(
+    ratings: Sequence[Rating], scale: Sequence[float], over_raters: bool = False
+) -> RatingAgreement | None:
+    """Return the agreement about ratings and aspects; None where nobody rated the same answer as another.
+
+    Intervals are over answers, and over raters too where `over_raters`.
+    """
     answers: dict[tuple[str, ...], list[Rating]] = defaultdict(list)
     for rating in ratings:
         answers[rating.answer_key].append(rating)
@@ -31,15 +41,18 @@ def measure_agreement(ratings: Sequence[Rating], scale: Sequence[float]) -> Rati
         return None
     columns = {name: given_values(shared, name) for name in ("rating", *LEVELS)}
     pairs = []
-    for first, second in combinations(sorted({name for unit in columns["rating"] for name in unit}), 2):
-        both = [(unit[first], unit[second]) for unit in columns["rating"] if first in unit and second in unit]
-        if both:
-            kappa = cohen_kappa([a for a, _ in both], [b for _, b in both], "quadratic", scale)
-            pairs.append(PairKappa(first=first, second=second, n=len(both), kappa=kappa))
+    table, annotators = tabulate(columns["rating"])
+    for i, j in combinations(range(len(annotators)), 2):
+        both = ~np.isnan(table[i]) & ~np.isnan(table[j])
+        if both.any():
+            kappa = cohen_kappa(table[i, both].tolist(), table[j, both].tolist(), "quadratic", scale)
+            pairs.append(PairKappa(first=annotators[i], second=annotators[j], n=int(both.sum()), kappa=kappa))
     return RatingAgreement(
         shared=len(shared),
         coefficients=tuple(
-            ColumnAgreement(column=name, alpha=alpha_of(name, units)) for name, units in columns.items() if units
+            ColumnAgreement(column=name, alpha=alpha_of(name, units, over_raters))
+            for name, units in columns.items()
+            if units
         ),
         pairs=tuple(pairs),
         spans=agree_on_spans(shared),
@@ -57,24 +70,48 @@ def given_values(shared: Sequence[Sequence[Rating]], column: str) -> list[Given]
     return units
 
 
-def alpha_of(name: str, units: Sequence[Given]) -> Result:
-    """Return Krippendorff's α for ordered values, with the variance of answers drawn anew."""
-    annotators = sorted({annotator for unit in units for annotator in unit})
-    votes = count_votes([[unit.get(annotator) for unit in units] for annotator in annotators])
-    value = krippendorff_alpha(votes, "ordinal")
+def tabulate(units: Sequence[Given]) -> tuple[npt.NDArray[np.float64], list[str]]:
+    """Return annotators × answers, nan where somebody did not rate, and the annotators' names."""
+    names = sorted({name for unit in units for name in unit})
+    place = {name: n for n, name in enumerate(names)}
+    table = np.full((len(names), len(units)), np.nan)
+    for column, unit in enumerate(units):
+        for name, value in unit.items():
+            table[place[name], column] = value
+    return table, names
+
+
+def alpha_of(name: str, units: Sequence[Given], over_raters: bool) -> Result:
+    """Return Krippendorff's α for ordered values, with the variance of answers drawn anew, and of raters.
+
+    Raters are left out one by one (the jackknife): somebody who is drawn twice would agree with themselves.
+    """
+    table, names = tabulate(units)
+    values, codes = np.unique(table[~np.isnan(table)], return_inverse=True)
+    people, answers = np.nonzero(~np.isnan(table))
+    counts = np.zeros((len(units), len(values)))
+    np.add.at(counts, (answers, codes), 1)
+    value = krippendorff_alpha(Votes(tuple(values.tolist()), counts), "ordinal")
     if value is None:
         return Result(name=name, value=None, n=len(units))
-    counts = np.asarray(votes.counts)
-    drawn = [
-        alpha
-        for block in draw_counts(len(counts), width=counts.size)
-        for weights in block
-        if (alpha := krippendorff_alpha(Votes(votes.values, np.repeat(counts, weights.astype(int), axis=0)), "ordinal"))
-        is not None
-    ]
+    rows, scale = csr_matrix(counts), values.tolist()
+    drawn = [alphas(scale, rows, weights, "ordinal") for weights in draw_counts(len(counts), width=counts.size)]
     unlike = len(counts) * float(1 - ((counts.sum(axis=0) / counts.sum()) ** 2).sum())
-    low, high = drawn_interval(value, drawn, unlike, least=-1.0)
-    return Result(name=name, value=value, low=low, high=high, n=len(units))
+    middle, variance, size = drawn_moments(value, np.concatenate(drawn), unlike, least=-1.0)
+    if over_raters and len(names) >= FEWEST:
+        without = []
+        for n in range(len(names)):
+            others = counts.copy()
+            np.subtract.at(others, (answers[people == n], codes[people == n]), 1)
+            without.append(krippendorff_alpha(Votes(tuple(scale), others), "ordinal"))
+        left = np.array([alpha for alpha in without if alpha is not None])
+        apart = (len(left) - 1) / len(left) * float(((left - left.mean()) ** 2).sum()) / 4 if len(left) else 0.0
+        # Student's t with the degrees of freedom of the two variances together.
+        both = variance + apart
+        df = both**2 / (variance**2 / (len(units) - 1) + apart**2 / (len(names) - 1))
+        variance = both * (float(t.isf(TAIL, df)) / Z95) ** 2
+    low, high = limits_of(middle, variance, size)
+    return Result(name=name, value=value, low=2 * low - 1, high=2 * high - 1, n=len(units))
 
 
 def agree_on_spans(shared: Sequence[Sequence[Rating]]) -> ErrorSpanAgreement | None:

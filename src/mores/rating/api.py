@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from hashlib import sha256
 from pathlib import Path
 
+from mores.engine.loop import interruptible
 from mores.io import JsonlWriter, write_text
 from mores.rating.codes import read_schema
 from mores.rating.folder import RATINGS, RESULT, RateRun
@@ -20,8 +20,8 @@ from mores.signature import sign
 
 @takes(RateSettings)
 async def rate(settings: RateSettings) -> RateRun:
-    """Analyse people's ratings of answers as CaLMQA's human study does: distributions, cumulative link mixed models
-    with their contrasts and R², win rates, agreement, and how each annotator rates.
+    """Analyse people's ratings of answers: distributions, linear and cumulative link mixed models with their contrasts
+    and R², win rates, agreement, and how each annotator rates; `analysis="calmqa"` has the formulas of that paper.
 
     The run is in the folder `out`; without it, in one named after the file.
     """
@@ -29,15 +29,16 @@ async def rate(settings: RateSettings) -> RateRun:
     schema = read_schema(codes) if codes else None
     if isinstance(ratings, Path | str):
         name = Path(ratings).name
-        file = open_ratings(
-            ratings,
-            columns=settings.columns,
-            languages=settings.languages,
-            aliases=settings.aliases,
-            scale=scale,
-            wide=settings.wide,
-            split=settings.split,
-        )
+        with interruptible():
+            file = open_ratings(
+                ratings,
+                columns=settings.columns,
+                languages=settings.languages,
+                aliases=settings.aliases,
+                scale=scale,
+                wide=settings.wide,
+                split=settings.split,
+            )
         if file.report and not file.report.is_plain:
             settings.progress.note(str(file.report))
     else:
@@ -49,16 +50,19 @@ async def rate(settings: RateSettings) -> RateRun:
     data = f"{sha256(lines.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}.{len(file.ratings)}"
     bounds = "auto" if scale is None else f"{scale[0]:g}-{scale[1]:g}"
     coded = sha256(repr(schema).encode()).hexdigest()[:8] if schema else "none"
-    signature = sign({"task": "rate.1", "data": data, "scale": bounds, "codes": coded})
+    task = "rate.1" if settings.analysis == "calmqa" else "rate.2"
+    signature = sign({"task": task, "data": data, "scale": bounds, "codes": coded})
     plan = Plan(
         kind="rate",
         name=name,
         signature=signature,
-        settings={"scale": bounds, "codes": str(codes) if codes else None},
+        settings={"scale": bounds, "codes": str(codes) if codes else None}
+        | ({"as": settings.analysis} if settings.analysis != "calmqa" else {}),
     )
     folder = Path(out) if out else Path(f"{Path(name).stem}.rate")
     with start_run(folder, plan, numbered=out is None) as run:
-        study = await asyncio.to_thread(analyse, file, source=name, scale=scale, schema=schema)
+        with interruptible():
+            study = analyse(file, source=name, scale=scale, schema=schema, analysis=settings.analysis)
         with JsonlWriter(run.path / RATINGS) as writer:
             for rating in file.ratings:
                 writer.write(rating)

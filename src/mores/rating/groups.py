@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
+import numpy.typing as npt
 
 from mores.errors import InputError
 from mores.rating.ratings import InLanguage, IssueLevel, Rating
@@ -60,13 +61,34 @@ def find_scale(ratings: Iterable[Rating], given: tuple[float, float] | None) -> 
     return tuple(sorted({low, *values, high})), given is not None
 
 
+class RatingColumns:
+    """The columns that ratings are grouped by, to find the rows of a group."""
+
+    def __init__(self, ratings: Sequence[Rating]) -> None:
+        self._columns = {
+            name: np.array([getattr(rating, name) for rating in ratings], dtype=object)
+            for name in ("model", "type", "language")
+        }
+        codes: dict[tuple[str, str], int] = {}
+        self.questions = np.array([codes.setdefault(rating.question_key, len(codes)) for rating in ratings])
+        """The question of each row, as a number."""
+
+    def rows_of(self, **group: str | None) -> npt.NDArray[np.bool_]:
+        """Return which rows have these values; None stands for any."""
+        rows = np.ones(len(self.questions), dtype=bool)
+        for name, value in group.items():
+            rows &= True if value is None else self._columns[name] == value
+        return rows
+
+
 def distribute(ratings: Sequence[Rating], groups: Groups, scale: tuple[float, ...]) -> Iterator[Distribution]:
     """Yield how the answers of each group were rated; groups without an answer are left out."""
     levels = {"model": groups.models, "type": groups.types, "language": groups.languages}
+    columns = RatingColumns(ratings)
     for cut in CUTS:
         for names in product(*(levels[column] for column in cut)):
             group = dict(zip(cut, names, strict=True))
-            members = [r for r in ratings if all(getattr(r, column) == name for column, name in group.items())]
+            members = [ratings[row] for row in np.flatnonzero(columns.rows_of(**group)).tolist()]
             if members:
                 yield spread(members, scale, **group)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from mores.formatting import SIGNIFICANT, count, duration, number, p_equals, span
 from mores.rating.comments import CommentCoding
@@ -71,25 +72,32 @@ class GroupVariance(Record):
 
 
 class GroupDifference(Record):
-    """The estimate of one group less that of another, on the latent scale (Tables 18 and 21)."""
+    """The estimate of one group less that of another, on the latent scale (Tables 18 and 21) or in points."""
 
     first: dict[str, str]
     second: dict[str, str]
     estimate: float
     se: float
     low: float
-    """The ends of Wald's 95% interval, not adjusted."""
+    """The ends of the 95% interval, adjusted as p is: it is without zero where p is below 5%."""
     high: float
     z: float
     p: float
     """Adjusted for the number of comparisons."""
-    power: float
-    """How probably a study of this size is significant, if the true difference is the estimate."""
-    more: tuple[int, ...] | None
-    """How many more ratings of both groups are needed for a power of 80%: zeros where p is significant already, None
-    where it would be more than a million."""
-    detectable: float
-    """The least difference that a study of this size shows with a power of 80%."""
+    df: float | None = Field(None, exclude_if=lambda df: df is None)
+    """Degrees of freedom, by which z is Student's t; None where it is taken as normal."""
+    size: float | None = Field(None, exclude_if=lambda size: size is None)
+    """The difference in standard deviations of one rating by one rater of one answer (Cohen's d of the whole
+    variance)."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_power(cls, fields: Any) -> Any:
+        """Read what 0.2.0 wrote, with a power worked out from the estimate."""
+        gone = ("power", "more", "detectable")
+        return (
+            {name: value for name, value in fields.items() if name not in gone} if isinstance(fields, dict) else fields
+        )
 
     @property
     def first_name(self) -> str:
@@ -102,8 +110,35 @@ class GroupDifference(Record):
         return " ".join(self.second.values())
 
 
+class ProportionalOdds(Record):
+    """Whether the effects are the same at every threshold, and what they are at each."""
+
+    p: float
+    """Of the hypothesis that they are; questions are kept together."""
+    by_threshold: dict[str, tuple[float, ...]]
+    """The log odds of each effect, from the lowest threshold, each from a model of its own without random effects."""
+
+
+class Points(Record):
+    """A linear mixed model of the ratings, in points of the scale; its intervals hold for other raters and questions
+    like those of the study, as far as `population` says so."""
+
+    formula: str
+    n: int
+    failure: str = ""
+    notes: tuple[str, ...] = ()
+    population: str = ""
+    """What the intervals are about, in words."""
+    over_raters: bool = False
+    """Whether they hold for other raters."""
+    variances: tuple[GroupVariance, ...] = ()
+    """Of each random effect, and of what is left."""
+    differences: dict[str, tuple[GroupDifference, ...]] = Field(default_factory=dict)
+    """By factor: `model`, `type`, `model*type`; adjusted after Tukey, each factor by itself."""
+
+
 class Regression(Record):
-    """A cumulative link mixed model of the ratings, or why there is none (Tables 17, 19 and 20)."""
+    """A mixed model of the ratings, or why there is none (Tables 17, 19 and 20)."""
 
     formula: str
     """As R writes it."""
@@ -124,6 +159,8 @@ class Regression(Record):
     adjustment: str = ""
     """How the p-values of the differences are adjusted."""
     differences: tuple[GroupDifference, ...] = ()
+    odds: ProportionalOdds | None = Field(None, exclude_if=lambda odds: odds is None)
+    """Whether the effects are alike at every threshold, as the model says."""
 
 
 class Placing(Record):
@@ -307,6 +344,8 @@ class RatingStudy(Record):
     """By aspect: language_correct, factuality, omissions."""
     regressions: dict[str, Regression] = Field(default_factory=dict)
     """By predictor: `model`, `type`, `model*type`, and each aspect."""
+    points: Points | None = Field(None, exclude_if=lambda points: points is None)
+    """Differences in points of the scale; None in an analysis as CaLMQA's."""
     ranking: Ranking | None = None
     agreement: RatingAgreement | None = None
     annotators: Annotators | None = None
@@ -348,9 +387,25 @@ class RatingStudy(Record):
             figure += f" ({span(*best.mean.whole)} whatever {unrated} without a rating would get)"
         if len(self.groups.models) == 1:
             return f"{best.model}: {figure}, {count(best.mean.n, 'rating')}"
+        alike = [str(each.model) for each in self.by_mean if each.mean.value == best.mean.value]
+        if len(alike) > 1 and self.is_decided:
+            every = "all models" if len(alike) == len(self.groups.models) > 2 else " and ".join(sorted(alike))
+            return f"{every} have the same {figure}"
         if not self.is_decided:
             return f"{best.model} has the highest {figure}, but chance or answers without a rating may explain that"
-        return f"{best.model} is rated highest: {figure}{_against(self.regressions.get('model'), str(best.model))}"
+        differences = self._main_differences()
+        tests = _against(differences, str(best.model))
+        others = [d.p for d in differences if best.model in (d.first.get("model"), d.second.get("model"))]
+        if self.points and others and max(others) >= SIGNIFICANT and min(others) >= SIGNIFICANT:
+            return f"{best.model} has the highest {figure}, but no difference from another model is shown{tests}"
+        return f"{best.model} is rated highest: {figure}{tests}"
+
+    def _main_differences(self) -> Sequence[GroupDifference]:
+        """The differences between models that the headline is about: in points, or else of log odds."""
+        if self.points and "model" in self.points.differences:
+            return self.points.differences["model"]
+        regression = self.regressions.get("model")
+        return regression.differences if regression else ()
 
 
 def sort_by_mean(means: Iterable[Distribution]) -> list[Distribution]:
@@ -358,13 +413,13 @@ def sort_by_mean(means: Iterable[Distribution]) -> list[Distribution]:
     return sorted(means, key=lambda each: -(each.mean.value if each.mean.value is not None else -1e9))
 
 
-def _against(regression: Regression | None, best: str) -> str:
+def _against(differences: Sequence[GroupDifference], best: str) -> str:
     """Return how sure it is that the best model is better than each other one."""
-    if regression is None or regression.failure:
+    if not differences:
         return "; whether models differ could not be tested"
     others: Mapping[str, float] = {
         (each.second if each.first["model"] == best else each.first)["model"]: each.p
-        for each in regression.differences
+        for each in differences
         if best in (each.first["model"], each.second["model"])
     }
     if len(others) > MOST_NAMED:

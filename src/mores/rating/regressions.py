@@ -1,26 +1,37 @@
 """Cumulative link mixed models of the ratings: ~ model, ~ type, ~ model * type, ~ each aspect (Tables 17 to 22).
 
-The random intercepts are those of annotators within languages. A model that cannot be fitted is a `Regression` with the
-reason and without a number.
+The random intercepts are those of annotators within languages, and of questions and answers where they repeat; in an
+analysis as CaLMQA's, of questions only where an answer was rated twice. A model that cannot be fitted is a `Regression`
+with the reason and without a number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from math import isinf
 from typing import NamedTuple
 
 from mores.rating.groups import LEVELS
 from mores.rating.ratings import Rating
-from mores.rating.records import Effect, GroupDifference, Groups, GroupVariance, Regression
-from mores.stats.intervals import Z95
-from mores.stats.mixed import Fit, MeanContrast, MixedModel, contrasts, fit, means, r_squared
-from mores.stats.mixed.comparison import Adjustment
+from mores.rating.records import (
+    Effect,
+    GroupDifference,
+    Groups,
+    GroupVariance,
+    Points,
+    ProportionalOdds,
+    Regression,
+)
+from mores.stats.mixed import Fit, MeanContrast, MixedModel, contrasts, fit, r_squared
+from mores.stats.mixed.comparison import Adjustment, Levels
 from mores.stats.mixed.design import Columns
-from mores.stats.power import contrast_power
+from mores.stats.mixed.odds import check_odds
 
 MOST_RATINGS = 30
 """A cumulative link model has a threshold between every two ratings; with more, it is the wrong model."""
+MOST_PAIRS = 100_000
+"""Pairs of a level of the largest random effect and one of the others: with more, an ordinal model takes minutes."""
 PREDICTORS = ("model", "type", "model*type", "omissions", "factuality", "language_correct")
 """The fixed effects of each model, in the order of the tables."""
 
@@ -35,27 +46,31 @@ class Fitted(NamedTuple):
     columns: Columns
 
 
-def fit_models(ratings: Sequence[Rating], groups: Groups) -> dict[str, Fitted]:
-    """Return every model whose columns the ratings have."""
+def fit_models(ratings: Sequence[Rating], groups: Groups, points: Points | None = None) -> dict[str, Fitted]:
+    """Return every model whose columns the ratings have; without `points`, as CaLMQA has them."""
     there = {name for name in ("model", "type", *LEVELS) if any(getattr(r, name) is not None for r in ratings)}
     predictors = [predictor for predictor in PREDICTORS if there.issuperset(predictor.split("*"))]
-    return {predictor: fit_model(ratings, groups, predictor) for predictor in predictors}
+    return {predictor: fit_model(ratings, groups, predictor, points) for predictor in predictors}
 
 
-def fit_model(ratings: Sequence[Rating], groups: Groups, predictor: str) -> Fitted:
+def fit_model(ratings: Sequence[Rating], groups: Groups, predictor: str, points: Points | None = None) -> Fitted:
     """Return the ratings by one predictor, of the rows that have both."""
     names = predictor.split("*")
     rows = [r for r in ratings if r.rating is not None and all(getattr(r, name) is not None for name in names)]
-    random = random_terms(rows)
+    random = random_terms(rows, points is not None)
     formula = " + ".join([f"rating ~ {' * '.join(names)}", *(f"(1 | {term})" for term in random)])
     # The reference comes first: of an aspect the worst level.
     orders = {"model": groups.models, "type": groups.types} | {name: of[::-1] for name, of in LEVELS.items()}
     levels = {name: orders[name] for name in names}
     columns = {name: [plain(getattr(r, name)) for r in rows] for name in ("rating", *names, "language", "annotator")}
-    columns["question"] = [r.question_key for r in rows]
+    columns |= {"question": [r.question_key for r in rows], "answer": [r.answer_key for r in rows]}
     regression = Regression(formula=formula, n=len(rows))
     if len(set(columns["rating"])) > MOST_RATINGS:
         reason = f"{len(set(columns['rating']))} different ratings are too many; round them to {MOST_RATINGS} or fewer"
+        return Fitted(regression.model_copy(update={"failure": reason}), None, rows, columns)
+    sizes = sorted(len(set(columns[name])) for name in ("annotator", *(set(random) & {"question", "answer"})))
+    if sizes[-1] * sum(sizes[:-1]) > MOST_PAIRS:
+        reason = f"{len(rows):,} ratings are too many for it; read the differences in points, which rest on all of them"
         return Fitted(regression.model_copy(update={"failure": reason}), None, rows, columns)
     try:
         fitted = fit(MixedModel("rating", (predictor,), random, levels), columns)
@@ -64,21 +79,32 @@ def fit_model(ratings: Sequence[Rating], groups: Groups, predictor: str) -> Fitt
     if fitted.problems:
         failed = {"failure": "; ".join(fitted.problems), "notes": fitted.notes}
         return Fitted(regression.model_copy(update=failed), None, rows, columns)
-    return Fitted(describe(fitted, formula, names, len(rows)), fitted, rows, columns)
+    described = describe(fitted, formula, names, len(rows), points)
+    if points is not None and (odds := check_odds(fitted.design.response.codes, fitted.design.matrix, number(columns))):
+        slopes = dict(zip(fitted.design.names, map(tuple, odds.slopes.T.tolist()), strict=True))
+        described = described.model_copy(update={"odds": ProportionalOdds(p=odds.p, by_threshold=slopes)})
+    return Fitted(described, fitted, rows, columns)
 
 
-def random_terms(rows: Sequence[Rating]) -> tuple[str, ...]:
-    """Return annotators within languages; what does not vary cannot be a random effect.
+def number(columns: Columns) -> list[int]:
+    """Return each row's question as a number."""
+    codes = {key: code for code, key in enumerate(dict.fromkeys(columns["question"]))}
+    return [codes[key] for key in columns["question"]]
 
-    CaLMQA's annotators rated different answers. Where several people rate the same ones, their ratings are not
-    independent, and questions are a random effect too.
+
+def random_terms(rows: Sequence[Rating], crossed: bool) -> tuple[str, ...]:
+    """Return annotators within languages, questions and answers; what does not vary cannot be a random effect.
+
+    CaLMQA's annotators rated different answers, and its models have no effect of questions; where several people rate
+    the same answers, their ratings are not independent, and questions are a random effect there too.
     """
     languages, annotators = {row.language for row in rows}, {row.annotator for row in rows}
-    shared = len({row.answer_key for row in rows}) < len(rows) and len({row.question_key for row in rows}) > 1
-    questions = ("question",) * shared
+    questions, answers = len({row.question_key for row in rows}), len({row.answer_key for row in rows})
+    shared = 1 < questions < len(rows) if crossed else answers < len(rows) and questions > 1
+    items = ("question",) * shared + ("answer",) * (crossed and questions < answers < len(rows))
     if len(languages) > 1 and None not in languages:
-        return ("language/annotator" if len(annotators) > 1 else "language", *questions)
-    return ("annotator", *questions) if len(annotators) > 1 else ()
+        return ("language/annotator" if len(annotators) > 1 else "language", *items)
+    return ("annotator", *items) if len(annotators) > 1 else items if crossed else ()
 
 
 def plain(value: object) -> object:
@@ -88,11 +114,19 @@ def plain(value: object) -> object:
     return str(value) if isinstance(value, str) else value
 
 
-def describe(fitted: Fit, formula: str, names: Sequence[str], n: int) -> Regression:
+def describe(fitted: Fit, formula: str, names: Sequence[str], n: int, points: Points | None) -> Regression:
     """Return a fitted model as a record, with the differences between the groups of its factors."""
     adjust: Adjustment = "tukey" if len(names) == 1 else "bonferroni"
-    shares, compared = r_squared(fitted), contrasts(fitted, tuple(reversed(names)), adjust=adjust)
-    size = len(means(fitted, names))
+    # Few raters or questions: the degrees of freedom of the same difference in points.
+    known = {
+        (d.first_name, d.second_name): d.df for d in (points.differences.get("*".join(names), ()) if points else ())
+    }
+
+    def degrees(first: Levels, second: Levels) -> float:
+        found = known.get((" ".join(map(str, first.values())), " ".join(map(str, second.values()))))
+        return float("inf") if found is None else found
+
+    shares = r_squared(fitted)
     return Regression(
         formula=formula,
         n=n,
@@ -105,25 +139,23 @@ def describe(fitted: Fit, formula: str, names: Sequence[str], n: int) -> Regress
         marginal=shares.marginal,
         conditional=shares.conditional,
         adjustment=adjust,
-        differences=tuple(differ(fitted, contrast, size, adjust) for contrast in compared),
+        differences=tuple(differ(c) for c in contrasts(fitted, tuple(reversed(names)), adjust=adjust, df=degrees)),
     )
 
 
-def differ(fitted: Fit, contrast: MeanContrast, size: int, adjust: Adjustment) -> GroupDifference:
-    """Return a contrast of two among so many means as a record, with what it needs to be shown."""
-    need = contrast_power(fitted, contrast, size=size, adjust=adjust)
+def differ(contrast: MeanContrast, total: float | None = None) -> GroupDifference:
+    """Return a contrast as a record, with its size where `total` is the standard deviation of a rating."""
     return GroupDifference(
         first={name: str(level) for name, level in contrast.first.items()},
         second={name: str(level) for name, level in contrast.second.items()},
         estimate=contrast.estimate,
         se=contrast.se,
-        low=contrast.estimate - Z95 * contrast.se,
-        high=contrast.estimate + Z95 * contrast.se,
+        low=contrast.low,
+        high=contrast.high,
         z=contrast.z,
         p=contrast.p,
-        power=need.power,
-        more=need.more,
-        detectable=need.detectable,
+        df=None if isinf(contrast.df) else contrast.df,
+        size=None if total is None else contrast.estimate / total,
     )
 
 

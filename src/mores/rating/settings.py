@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from mores.engine.progress import SILENT
 from mores.errors import ConfigError
@@ -117,6 +117,13 @@ class RateSettings(PeopleSettings, table="rate"):
         parse=read_scale,
         help="Lowest and highest possible rating.",
         default_text="1-5 if all are whole numbers from 1 to 5, otherwise what occurs",
+        result=True,
+    )
+    analysis: Literal["crossed", "calmqa"] = setting(
+        default="crossed",
+        option="--as",
+        help="Models of the ratings: crossed, with random effects of raters, questions and answers, or calmqa, with "
+        "the formulas of that paper.",
         result=True,
     )
     codes: str | Path | None = setting(

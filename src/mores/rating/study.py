@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from mores.errors import InputError
 from mores.formatting import count
@@ -10,7 +11,8 @@ from mores.rating.agreement import measure_agreement
 from mores.rating.annotators import choose_model, describe_annotators
 from mores.rating.codes import Schema
 from mores.rating.comments import code_comments
-from mores.rating.groups import LEVELS, compare_best, count_levels, distribute, find_groups, find_scale
+from mores.rating.groups import LEVELS, RatingColumns, compare_best, count_levels, distribute, find_groups, find_scale
+from mores.rating.population import measure_points, widen
 from mores.rating.ranking import rank_models
 from mores.rating.ratings import Rating, RatingFile
 from mores.rating.records import Groups, RatingStudy
@@ -23,6 +25,7 @@ def analyse(
     source: str = "ratings",
     scale: tuple[float, float] | None = None,
     schema: Schema | None = None,
+    analysis: Literal["crossed", "calmqa"] = "crossed",
 ) -> RatingStudy:
     """Analyse all that the ratings allow; `RatingStudy.missing` says what they do not, and why.
 
@@ -36,13 +39,17 @@ def analyse(
     groups = find_groups(ratings)
     places, known = find_scale(ratings, scale)
     levels = {aspect: tuple(count_levels(ratings, groups, aspect)) for aspect in LEVELS if has_values(ratings, aspect)}
-    ranking, agreement = rank_models(ratings, groups), measure_agreement(ratings, places)
-    models = fit_models(ratings, groups)
+    ranking, agreement = rank_models(ratings, groups), measure_agreement(ratings, places, analysis != "calmqa")
+    points, linear = (None, None) if analysis == "calmqa" else measure_points(ratings, groups)
+    models = fit_models(ratings, groups, points)
     chosen = choose_model(models)
     # The codes of the reasons for first places, by the codes that are found without people.
     first = [r.model_copy(update={"comment": r.reason, "codes": None}) for r in ratings if r.rank == 1 and r.reason]
     automatic = {name: code for name, code in (schema or {}).items() if code.automatic}
     distributions = tuple(distribute(ratings, groups, places))
+    if points and points.over_raters and linear:
+        cells = RatingColumns([rating for rating in ratings if rating.rating is not None])
+        distributions = tuple(widen(group, cells, linear, places) for group in distributions)
     by_model = [each for each in distributions if each.model and not (each.type or each.language)]
     return RatingStudy(
         source=source,
@@ -56,6 +63,7 @@ def analyse(
         lead=compare_best(ratings, by_model, places),
         levels=levels,
         regressions={name: model.regression for name, model in models.items()},
+        points=points,
         ranking=ranking,
         agreement=agreement,
         annotators=describe_annotators(chosen) if chosen else None,

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_matrix
 
 from mores.stats.classification import ratios
 from mores.stats.intervals import Interval, drawn_interval
@@ -34,6 +35,14 @@ class Votes(NamedTuple):
 
 def count_votes(ratings: Ratings) -> Votes:
     """Count the votes in a matrix of raters × units; only values that somebody gave are in it, sorted."""
+    values, units, codes, count = _long(ratings)
+    counts = np.zeros((count, len(values)), dtype=np.int64)
+    np.add.at(counts, (units, codes), 1)
+    return Votes(values, counts)
+
+
+def _long(ratings: Ratings) -> tuple[tuple[Label, ...], npt.NDArray[np.intp], npt.NDArray[np.intp], int]:
+    """Return the values that occur, and the unit and the value's place of each rating, and the number of units."""
     table = np.asarray(ratings, dtype=object)
     if table.ndim != 2:
         raise ValueError(
@@ -44,9 +53,7 @@ def count_votes(ratings: Ratings) -> Votes:
         values, inverse = np.unique(table[present], return_inverse=True)
     except TypeError as error:
         raise ValueError("ratings mix names and numbers; give all values as one or the other") from error
-    counts = np.zeros((table.shape[1], len(values)), dtype=np.int64)
-    np.add.at(counts, (np.nonzero(present)[1], inverse), 1)
-    return Votes(tuple(values.tolist()), counts)
+    return tuple(values.tolist()), np.nonzero(present)[1], inverse, table.shape[1]
 
 
 def krippendorff_alpha(data: Ratings | Votes, level: Level = "nominal") -> float | None:
@@ -58,19 +65,32 @@ def krippendorff_alpha(data: Ratings | Votes, level: Level = "nominal") -> float
 
     None when fewer than two units have two ratings, or when all ratings of those are the same.
     """
-    votes = data if isinstance(data, Votes) else count_votes(data)
-    counts = _counts(votes)
-    counts = counts[counts.sum(axis=1) >= 2]
-    if len(counts) < 2:
+    values, rows = _sparse(data)
+    rows = rows[np.flatnonzero(np.asarray(rows.sum(axis=1)).ravel() >= 2)]
+    if rows.shape[0] < 2:
         return None
-    weighted = counts / (counts.sum(axis=1, keepdims=True) - 1)
-    observed = weighted.T @ counts  # but for the diagonal, where the distance is 0
-    totals = counts.sum(axis=0)
-    distances = _distances(votes.values, totals, level)
-    expected = float(totals @ distances @ totals)
-    if expected == 0:
-        return None
-    return 1 - float(totals.sum() - 1) * float((observed * distances).sum()) / expected
+    alpha = float(alphas(values, rows, np.ones((1, rows.shape[0])), level)[0])
+    return None if np.isnan(alpha) else alpha
+
+
+def alphas(values: Sequence[Label], rows: csr_matrix, weights: _Array, level: Level) -> _Array:
+    """Return α of each row of weights of the units, in time linear in the ratings; nan where all ratings are the same.
+
+    With distances (p_c - p_k)², a unit of m ratings adds (m Σ p² - (Σ p)²) · 2 / (m - 1), and chance n Σ p² - (Σ p)².
+    """
+    sizes = np.asarray(rows.sum(axis=1)).ravel()
+    totals = np.asarray(weights @ rows)
+    n, per_pair = totals.sum(axis=1), weights / (sizes - 1)
+    if level == "nominal":
+        observed = per_pair @ (sizes**2 - np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+        expected = n**2 - (totals**2).sum(axis=1)
+    else:
+        places = _places(values, totals, level)
+        places = places - (totals * places).sum(axis=1, keepdims=True) / n[:, None]  # centred: no digits are lost
+        squares = (np.asarray((per_pair * sizes) @ rows) * places**2).sum(axis=1)
+        observed = 2 * (squares - (per_pair * np.asarray(rows @ places.T).T ** 2).sum(axis=1))
+        expected = 2 * n * (totals * places**2).sum(axis=1)
+    return 1 - ratios((n - 1) * observed, np.where(expected > 1e-12 * n, expected, 0.0))
 
 
 def fleiss_kappa(data: Ratings | Votes) -> float | None:
@@ -200,10 +220,16 @@ def _counts(votes: Votes) -> _Array:
     return counts
 
 
-def _distances(values: Sequence[Label], totals: _Array, level: Level) -> _Array:
-    """Return δ² of every two values."""
-    if level == "nominal":
-        return 1 - np.eye(len(values))
+def _sparse(data: Ratings | Votes) -> tuple[Sequence[Label], csr_matrix]:
+    """Return the values and units × values, without a cell for what nobody said."""
+    if isinstance(data, Votes):
+        return data.values, csr_matrix(_counts(data))
+    values, units, codes, count = _long(data)
+    return values, csr_matrix((np.ones(len(units)), (units, codes)), (count, len(values)))
+
+
+def _places(values: Sequence[Label], totals: _Array, level: Level) -> _Array:
+    """Return the place of each value on the line whose squared distances are δ², for each row of totals."""
     if level not in ("ordinal", "interval"):
         raise ValueError(f"unknown level '{level}'; expected nominal, ordinal or interval")
     if any(isinstance(value, str) for value in values):
@@ -212,8 +238,7 @@ def _distances(values: Sequence[Label], totals: _Array, level: Level) -> _Array:
     if not (np.isfinite(numbers).all() and (np.diff(numbers) > 0).all()):
         raise ValueError(f"{level} values are not finite and ascending; sort them, with their columns")
     # Half of its frequency plus all before it is the mean rank, whose differences are the ordinal distances.
-    positions = numbers if level == "interval" else np.cumsum(totals) - totals / 2
-    return np.asarray(np.subtract.outer(positions, positions) ** 2, dtype=np.float64)
+    return np.tile(numbers, (len(totals), 1)) if level == "interval" else np.cumsum(totals, axis=1) - totals / 2
 
 
 def _positions(labels: Iterable[Label], levels: Sequence[Label] | None) -> npt.NDArray[np.intp]:

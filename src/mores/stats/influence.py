@@ -12,17 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import erfc, sqrt
+from math import atanh, erfc, sqrt, tanh
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import t
 
 from mores.stats.classification import Floats, auc, labels, same_length, vector
-from mores.stats.intervals import limits
+from mores.stats.intervals import ROUNDING, TAIL, limits
 from mores.stats.resampling import group_codes
 
 BLOCK = 250_000
 """Pairs that are looked at together: few enough for the processor's cache."""
+FEWEST = 20
+"""Samples (or groups) from which a correlation has the interval of Fisher's z."""
 LEVELS = 64
 """Up to this many levels of x are processed one by one, without looking at pairs."""
 
@@ -37,13 +40,25 @@ class Influenced:
     """How many samples of one class, or pairs without a common sample, it is based on."""
     least: float = -1.0
     """The lowest possible value; the highest is 1."""
+    curve: float | None = None
+    """Of a correlation, the least standard error of Fisher's z, times √(samples - 3); None where it has no z."""
 
     def error(self, groups: npt.ArrayLike | None = None) -> float:
         """Return the standard error; samples of a group are taken to depend on each other."""
         return _error(self.influence, groups)
 
     def interval(self, groups: npt.ArrayLike | None = None) -> tuple[float, float]:
-        """Return the 95% interval, which is never a point, even if all samples agree."""
+        """Return the 95% interval, which is never a point, even if all samples agree.
+
+        Of a correlation of 20 samples (or groups) and more that do not all agree it is that of Fisher's z, with this
+        standard error and Student's t: symmetric ends around a high correlation would be far too wide.
+        """
+        count = np.unique(group_codes(groups, self.influence.size)).size
+        if self.curve is not None and count >= FEWEST and self.error(groups) > ROUNDING and abs(self.value) < 1:
+            slope = 1 - self.value**2
+            error = max(self.error(groups) * sqrt(count / (count - 3)) / slope, self.curve / sqrt(count - 3))
+            reach, z = float(t.isf(TAIL, count - 3)) * error, atanh(self.value)
+            return tanh(z - reach), tanh(z + reach)
         return _interval(self.value, self.error(groups), _independent(self, groups), self.least, 1.0)
 
 
@@ -73,7 +88,7 @@ def kendall_b(human: npt.ArrayLike, metric: npt.ArrayLike) -> Influenced | None:
     tau = float(s / np.sqrt(untied_x * untied_y))
     of_ties = tau / 2 * ((per_sample[1] - untied_x) / untied_x + (per_sample[2] - untied_y) / untied_y)
     influence = 2 / x.size * ((per_sample[0] - s) / np.sqrt(untied_x * untied_y) - of_ties)
-    return Influenced(tau, influence, x.size / 2)
+    return Influenced(tau, influence, x.size / 2, curve=0.0)
 
 
 def pearson(human: npt.ArrayLike, metric: npt.ArrayLike) -> Influenced | None:
@@ -85,7 +100,7 @@ def pearson(human: npt.ArrayLike, metric: npt.ArrayLike) -> Influenced | None:
         return None
     zx, zy = ((values - values.mean()) / values.std() for values in (x, y))
     r = float(np.clip((zx * zy).mean(), -1.0, 1.0))
-    return Influenced(r, (zx * zy - r / 2 * (zx**2 + zy**2)) / x.size, float(x.size))
+    return Influenced(r, (zx * zy - r / 2 * (zx**2 + zy**2)) / x.size, float(x.size), curve=1.0)
 
 
 def _alike(values: Floats) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from mores.formatting import SIGNIFICANT, count, number, p_equals, span
 from mores.rating.folder import RateRun
-from mores.rating.records import Distribution, RatingStudy, Regression
+from mores.rating.records import Distribution, GroupDifference, RatingStudy, Regression
 from mores.rating.regressions import explained
 from mores.report.base.blocks import (
     Caution,
@@ -77,15 +77,14 @@ def _printed(study: RatingStudy, tables: Mapping[str, Grid]) -> Iterator[Grid]:
     yield tables["ratings"]
     for name in ("ratings-by-model-and-type", *(f"{aspect.replace('_', '-')}-totals" for aspect in study.levels)):
         yield from [tables[name]] if name in tables else []
+    for name in ("points-model", "points-type", "points-model-by-type", "variances"):
+        yield from [tables[name]] if name in tables else []
     for name, stem in (("model", "model"), ("type", "type"), ("model*type", "model-by-type")):
         if f"fit-{stem}" in tables:
             yield forms.effects_table(study.regressions[name], thresholds=False)
             yield tables[f"differences-{stem}"]
     if study.regressions:
         yield tables["r-squared"]
-    planned = [study.regressions[name] for name in ("model", "type") if name in study.regressions]
-    if tested := [each for each in planned if 0 < len(each.differences) <= forms.MOST]:
-        yield forms.power_table(tested)
     for name in ("win-rates", "pairs", "agreement", "kappas", "spans", "annotators", "comments", "coders", "reasons"):
         if name in tables and (name not in ("pairs", "kappas") or len(tables[name].rows) <= forms.MOST):
             yield tables[name]
@@ -99,6 +98,10 @@ def _remark(study: RatingStudy) -> Iterator[str]:
         yield f"the scale is taken to go from {study.scale[0]:g} to {study.scale[-1]:g}, as the ratings do"
     yield from (f"{name}: not analysed, {reason}" for name, reason in study.missing.items())
     yield from (f"{r.formula} could not be fitted: {r.failure}" for r in study.regressions.values() if r.failure)
+    if study.points:
+        failed = f"{study.points.formula} in points could not be fitted: {study.points.failure}"
+        yield failed if study.points.failure else study.points.population
+    yield from forms.odds_notes(study)
     yield from forms.careless_people(study.annotators)
     if study.replaced:
         yield f"read as other values: {', '.join(study.replaced)}"
@@ -114,6 +117,9 @@ def _hero(study: RatingStudy) -> list[PageBlock]:
     words = f" is rated highest of {len(study.groups.models):,} models." if len(study.groups.models) > 1 else ""
     if not study.is_decided:
         words = " has the highest mean, but chance or answers without a rating may explain that."
+    elif words and " is rated highest" not in study.headline:
+        same = " have the same " in study.headline
+        words = " has the same mean as another model." if same else " has the highest mean; no difference is shown."
     counts = f"{best.mean.n:,} ratings, {best.mean.unscored:,} answers without one"
     sentence = f"{tests[0].upper()}{tests[1:]}." if tests else ""
     interval = span(best.mean.low, best.mean.high)
@@ -126,8 +132,9 @@ def _ratings(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]:
     if not study.scale:
         return []
     by_model = [IntervalRow(str(each.model), each.mean) for each in study.by_mean]
+    about = (study.points.population if study.points else "") or "95% intervals over questions"
     body: list[PageBlock] = [
-        Paragraph(f"On a scale from {study.scale[0]:g} to {study.scale[-1]:g}; 95% intervals over questions."),
+        Paragraph(f"On a scale from {study.scale[0]:g} to {study.scale[-1]:g}; {about}."),
         Intervals("Mean rating by model", by_model, "number"),
         *_stacks(study, "Ratings by model", forms.spreads_by(study, "model")),
         *_stacks(study, "Ratings by type of question", forms.spreads_by(study, "type")),
@@ -170,11 +177,22 @@ def _aspects(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]:
 def _regressions(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]:
     if not study.regressions:
         return []
+    body: list[PageBlock] = []
+    if study.points and study.points.differences:
+        points = study.points
+        body.append(Paragraph("Differences in points of the scale, from one linear mixed model of all ratings."))
+        for name, found in points.differences.items():
+            chart = Intervals(
+                f"{FITS[name]}: points", _difference_rows(found, points.n), "number", zero="no difference"
+            )
+            table = tables[f"points-{name.replace('*', '-by-')}"]
+            body += [_spaced(chart), Fold(f"In numbers: {points.formula}", [table])]
+        body.append(Fold("Why ratings differ", [tables["variances"]]))
     lead = (
         "Cumulative link mixed models with random intercepts for annotators within languages. A difference of log odds "
         "above 0 means that the first group is rated higher."
     )
-    body: list[PageBlock] = [Paragraph(lead)]
+    body.append(Paragraph(lead))
     for name, title in FITS.items():
         regression = study.regressions.get(name)
         if regression and not regression.failure:
@@ -187,25 +205,27 @@ def _regressions(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlo
     if rows:
         chart = Intervals("How much of the ratings each predictor explains (marginal R²)", rows, "number")
         body += [_spaced(chart), Fold("R² in numbers", [tables["r-squared"]])]
-        power = forms.power_table(study.regressions[name] for name in FITS if name in study.regressions)
-        body += [Fold(power.title, [power])] if power.rows else []
     return body
 
 
 def _forest(regression: Regression, title: str, tables: Mapping[str, Grid], stem: str) -> list[PageBlock]:
-    rows = [
-        IntervalRow(
-            forms.name_difference(d),
-            Result(name="", value=d.estimate, low=d.low, high=d.high, n=regression.n),
-            star=d.p < SIGNIFICANT,
-        )
-        for d in regression.differences
-    ]
-    adjusted = f", adjusted after {regression.adjustment.capitalize()}; intervals are not adjusted" * (len(rows) > 1)
+    rows = _difference_rows(regression.differences, regression.n)
+    adjusted = f", adjusted after {regression.adjustment.capitalize()}, as are the intervals" * (len(rows) > 1)
     return [
         _spaced(Intervals(title, rows, "number", zero="no difference")),
         key(f"*: p < {SIGNIFICANT:g}{adjusted}."),
         Fold(f"In numbers: {regression.formula}", [tables[f"fit-{stem}"], tables[f"differences-{stem}"]]),
+    ]
+
+
+def _difference_rows(differences: Sequence[GroupDifference], n: int) -> list[IntervalRow]:
+    return [
+        IntervalRow(
+            forms.name_difference(d),
+            Result(name="", value=d.estimate, low=d.low, high=d.high, n=n),
+            star=d.p < SIGNIFICANT,
+        )
+        for d in differences
     ]
 
 

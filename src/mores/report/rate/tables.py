@@ -15,6 +15,8 @@ from mores.rating.records import (
     ErrorSpanAgreement,
     GroupDifference,
     LevelCount,
+    Points,
+    ProportionalOdds,
     Ranking,
     RatingAgreement,
     RatingStudy,
@@ -23,6 +25,7 @@ from mores.rating.records import (
 from mores.rating.regressions import explained
 from mores.report.base.grid import UNADJUSTED, Cell, Grid, Head, Row, count_cell, make_grid, number_cell
 from mores.report.base.names import group_name
+from mores.stats.intervals import Z95
 from mores.types import Result
 
 MOST = 15
@@ -36,6 +39,15 @@ PREDICTORS = {
     "language_correct": "correct language",
 }
 """What tables call a predictor, where it is not its own name."""
+GROUPS = {
+    "annotator": "raters",
+    "question": "questions",
+    "answer": "answers to the same question",
+    "annotator:model": "raters' views of models",
+    "annotator:type": "raters' views of types",
+    "residual": "one rating and another",
+}
+"""What a random effect is, in words."""
 
 
 def all_tables(study: RatingStudy) -> dict[str, Grid]:
@@ -53,7 +65,8 @@ def all_tables(study: RatingStudy) -> dict[str, Grid]:
             stem = name.replace("*", "-by-").replace("_", "-")
             tables |= {f"fit-{stem}": effects_table(regression), f"differences-{stem}": differences_table(regression)}
     if study.regressions:
-        tables |= {"r-squared": explained_table(study), "power": power_table(study.regressions.values())}
+        tables["r-squared"] = explained_table(study)
+    tables |= points_tables(study.points) if study.points and not study.points.failure else {}
     if study.ranking:
         tables |= {"win-rates": placings_table(study.ranking), "pairs": pairs_table(study.ranking)}
     if study.agreement:
@@ -158,28 +171,68 @@ def differences_table(regression: Regression) -> Grid:
         )
         for d in regression.differences
     ]
+    # Intervals that 0.2.0 wrote are Wald's, not adjusted.
+    plain = any(abs(d.high - d.low - 2 * Z95 * d.se) < 1e-9 * d.se for d in regression.differences)
     adjusted, many = regression.adjustment.capitalize(), len(rows) > 1
-    family = f"p adjusted after {adjusted}; " if many else ""
-    paper = (f"estimate [{UNADJUSTED}]", f"p ({adjusted})") if many else ("estimate [95% interval]", "")
+    family = f"{'p' if plain else 'intervals and p'} adjusted after {adjusted}; " if many else ""
+    interval = "95% interval" if not many else UNADJUSTED if plain else f"95% interval ({adjusted})"
+    paper = f"estimate [{interval}]", f"p ({adjusted})" if many else ""
     columns = ("difference", Head("estimate", bare=True, paper=paper[0]), "SE", "z", Head("p", paper=paper[1]))
     title, note = f"Differences, {regression.formula}", f"{family}log odds of a higher rating"
     return make_grid(title, columns, rows, note, most=MOST)
 
 
-def power_table(regressions: Iterable[Regression]) -> Grid:
-    """Return how many more ratings the differences need."""
-    rows: list[Row] = []
-    for d in (difference for regression in regressions for difference in regression.differences):
-        more = "over 1,000,000" if d.more is None else f"{sum(d.more):,}" if any(d.more) else "none"
-        p, name = Cell(p_value(d.p, 4), star=d.p < SIGNIFICANT), name_difference(d)
-        compared = " × ".join(PREDICTORS.get(factor, factor) for factor in d.first)
-        rows.append((Head(name, f"({compared})", short=name), p, percent(d.power, 0), more, number(d.detectable)))
-    note = (
-        "for a power of 80%, if the true difference is the estimate, and that is often too large: plan for more; "
-        "detectable: the least difference of log odds that as many ratings show"
-    )
-    columns = ("group", "p", "power", "more ratings", "detectable")
-    return make_grid("How many more ratings a difference needs", columns, rows, note)
+def points_tables(points: Points) -> dict[str, Grid]:
+    """Return the differences in points of each factor, and where the spread comes from."""
+    stems = {factor: factor.replace("*", "-by-") for factor in points.differences}
+    tables = {f"points-{stem}": points_table(points, factor) for factor, stem in stems.items()}
+    return tables | {"variances": variances_table(points)}
+
+
+def points_table(points: Points, factor: str) -> Grid:
+    """Return the differences of a factor in points of the scale."""
+    rows = [
+        (
+            name_difference(d),
+            Cell(number(d.estimate, signed=True), small=span(d.low, d.high)),
+            number(d.se),
+            "∞" if d.df is None else number(d.df, 0),
+            Cell(p_value(d.p, 4), star=d.p < SIGNIFICANT),
+            number(d.size, signed=True),
+        )
+        for d in points.differences[factor]
+    ]
+    family = "" if len(rows) == 1 else "intervals and p adjusted together after Tukey; "
+    columns = ("difference", "points", "SE", "df", "p", "d")
+    title = f"Differences in points, {points.formula}"
+    note = f"{family}d: in standard deviations of a rating; {points.population}"
+    return make_grid(title, columns, rows, note, most=MOST)
+
+
+def variances_table(points: Points) -> Grid:
+    """Return where the spread of the ratings comes from."""
+    total = sum(variance.variance for variance in points.variances)
+    rows = [
+        (GROUPS.get(v.group, v.group), percent(v.variance / total, 0), number(v.sd), v.levels) for v in points.variances
+    ]
+    note = "; ".join(("shares of the variance beside the fixed effects; SD in points", *points.notes))
+    return make_grid("Why ratings differ", ("group", "share", "SD", "levels"), rows, note)
+
+
+def odds_notes(study: RatingStudy) -> list[str]:
+    """Return where a model of log odds does not hold, and what to read instead."""
+    return [
+        f"{r.formula}: the odds are not proportional ({p_equals(r.odds.p)}): an effect is not the same at every "
+        f"threshold ({_by_threshold(r.odds)}); read the differences in points, which do not assume it"
+        for r in study.regressions.values()
+        if r.odds and r.odds.p < SIGNIFICANT
+    ]
+
+
+def _by_threshold(odds: ProportionalOdds) -> str:
+    """Return the log odds of the first effects at each threshold."""
+    some = list(odds.by_threshold.items())[:2]
+    return "; ".join(f"{name} {', '.join(number(value, signed=True) for value in values)}" for name, values in some)
 
 
 def name_difference(difference: GroupDifference) -> str:

@@ -6,8 +6,8 @@ standard deviations; estimates and covariances are carried back to the data's ow
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import pi, sqrt
 
@@ -52,6 +52,40 @@ class Variance:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """How well the variances of a linear model are known, for small samples."""
+
+    slopes: Floats
+    """How the covariance of the effects moves with each parameter of the variances."""
+    covariance: Floats
+    """Of these parameters."""
+    names: tuple[str, ...]
+    """The random terms, and the residual."""
+    variances: Floats
+    """Of each of `names`; what was estimated as zero is kept away from it."""
+    variance_covariance: Floats
+    least: float
+    """The fewest degrees of freedom: the levels of the smallest term less one."""
+
+    def flipped(self, flip: Floats) -> Spread:
+        """Return the same for effects with other signs."""
+        return replace(self, slopes=np.array([flip @ slope @ flip for slope in self.slopes]))
+
+    def degrees(self, weights: Floats, variance: float) -> float:
+        """Return Satterthwaite's degrees of freedom of a combination of effects with this variance."""
+        slope = np.array([weights @ slope @ weights for slope in self.slopes])
+        return self._degrees(variance, float(slope @ self.covariance @ slope))
+
+    def of_sum(self, shares: Floats) -> tuple[float, float]:
+        """Return Σ share · variance over `names`, and its degrees of freedom."""
+        variance = float(shares @ self.variances)
+        return variance, self._degrees(variance, float(shares @ self.variance_covariance @ shares))
+
+    def _degrees(self, variance: float, spread: float) -> float:
+        return max(self.least, 2 * variance**2 / spread) if spread > 0 else float("inf")
+
+
+@dataclass(frozen=True, slots=True)
 class Fit:
     """A fitted model."""
 
@@ -73,6 +107,8 @@ class Fit:
     """Why the numbers are not to be used; empty when all is well."""
     notes: tuple[str, ...]
     """What to know about numbers that are good."""
+    spread: Spread | None = None
+    """Of a linear model."""
 
     @property
     def converged(self) -> bool:
@@ -339,10 +375,12 @@ def carry_back(task: FitTask, optimum: Optimum) -> tuple[Floats, Floats]:
     return estimates, jacobian @ optimum.inverse[: len(point), : len(point)] @ jacobian.T
 
 
-def wald_tests(design: Design, estimates: Floats, covariance: Floats) -> tuple[FittedCoefficient, ...]:
-    """Return Wald's test of each threshold and fixed effect."""
-    levels = design.response.levels
-    names = [*(f"{low}|{high}" for low, high in pairwise(levels)), *design.names]
+def wald_tests(
+    design: Design, estimates: Floats, covariance: Floats, cuts: Sequence[str] | None = None
+) -> tuple[FittedCoefficient, ...]:
+    """Return Wald's test of each threshold (or what stands for them) and fixed effect."""
+    thresholds = [f"{low}|{high}" for low, high in pairwise(design.response.levels)] if cuts is None else cuts
+    names = [*thresholds, *design.names]
     errors = np.sqrt(np.diag(covariance))
     zs = estimates / errors
     columns = (names, estimates.tolist(), errors.tolist(), zs.tolist(), (2 * ndtr(-np.abs(zs))).tolist())

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse import csr_matrix, diags, hstack
 from scipy.special import expit, log_expit
 
 from mores.stats.mixed.design import CodedFactor, Codes, Floats
@@ -72,14 +71,30 @@ def rows_at(thresholds: Floats, codes: Codes, m: Floats) -> Rows:
 class Curvature:
     """H = I + CᵀWC, C = Zσ: the block of the largest grouping term is diagonal and is eliminated first."""
 
-    def __init__(self, first: csr_matrix, rest: csr_matrix, weight: Floats) -> None:
-        by_weight = diags(weight)
-        self.diagonal = 1 + first.power(2).T @ weight
-        cross = (first.T @ by_weight @ rest).tocsr()
-        self.scaled = (diags(1 / self.diagonal) @ cross).tocsr()
-        schur = np.eye(rest.shape[1]) + (rest.T @ by_weight @ rest - cross.T @ self.scaled).toarray()
+    def __init__(self, groups: Sequence[CodedFactor], deviations: Floats, weight: Floats) -> None:
+        first, *rest = groups
+        sizes = [len(group.levels) for group in rest]
+        starts = np.cumsum([0, *sizes])
+        self.width = int(starts[-1])
+        size = len(first.levels)
+        self.diagonal = 1 + deviations[0] ** 2 * np.bincount(first.codes, weight, size)
+        places = [group.codes + start for group, start in zip(rest, starts[:-1], strict=True)]
+        self.cross = self._sum_pairs(first.codes, size, places, deviations[0] * deviations[1:], weight)
+        self.scaled = self.cross / self.diagonal[:, None]
+        schur = np.eye(self.width)
+        for place, sd in zip(places, deviations[1:], strict=True):
+            schur += self._sum_pairs(place, self.width, places, sd * deviations[1:], weight)
+        schur -= self.cross.T @ self.scaled
         # An empty matrix, for one grouping term only, has no factorisation in LAPACK.
-        self.factor = cho_factor(schur) if len(schur) else None
+        self.factor = cho_factor(schur) if self.width else None
+
+    def _sum_pairs(self, rows: Codes, height: int, columns: Sequence[Codes], scales: Floats, weight: Floats) -> Floats:
+        """Return the weights summed by the pairs of a level of one term and one of the others."""
+        total = np.zeros((height, self.width))
+        for column, scale in zip(columns, scales, strict=True):
+            sums = np.bincount(rows * self.width + column, scale * weight, height * self.width)
+            total += sums.reshape(height, self.width)
+        return total
 
     def log_determinant(self) -> float:
         diagonal_part = float(np.log(self.diagonal).sum())
@@ -95,15 +110,15 @@ class Curvature:
 
     def inverse_diagonal(self) -> Floats:
         """Return the diagonal of H⁻¹: the variances of the intercepts, given everything else."""
-        corner = cho_solve(self.factor, np.eye(self.scaled.shape[1])) if self.factor else np.empty((0, 0))
-        first = 1 / self.diagonal + np.asarray(self.scaled.multiply(self.scaled @ corner).sum(axis=1)).ravel()
+        corner = cho_solve(self.factor, np.eye(self.width)) if self.factor else np.empty((0, 0))
+        first = 1 / self.diagonal + (self.scaled * (self.scaled @ corner)).sum(axis=1)
         return np.concatenate([first, np.diag(corner)])
 
     def inverse_at(self, places: Sequence[Codes]) -> list[list[Floats]]:
         """Return, for each row, the entries of H⁻¹ between its levels of every two terms; places count by block."""
-        corner = cho_solve(self.factor, np.eye(self.scaled.shape[1])) if self.factor else np.empty((0, 0))
+        corner = cho_solve(self.factor, np.eye(self.width)) if self.factor else np.empty((0, 0))
         edge = -(self.scaled @ corner)
-        variances = 1 / self.diagonal - np.asarray(self.scaled.multiply(edge).sum(axis=1)).ravel()
+        variances = 1 / self.diagonal - (self.scaled * edge).sum(axis=1)
         first, *rest = places
         top = [variances[first], *(edge[first, place] for place in rest)]
         return [top, *([top[n], *(corner[place, other] for other in rest)] for n, place in enumerate(rest, 1))]
@@ -120,10 +135,6 @@ class Likelihood:
         self.groups = [groups[n] for n in self.order]
         sizes = [len(group.levels) for group in self.groups]
         self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
-        rows = np.arange(len(self.codes))
-        self.blocks = [
-            csr_matrix((np.ones(len(rows)), (rows, g.codes)), (len(rows), len(g.levels))) for g in self.groups
-        ]
         self.modes = np.zeros(sum(sizes))
 
     def value_and_gradient(self, thresholds: Floats, effects: Floats, sds: Floats) -> tuple[float, Floats]:
@@ -137,32 +148,34 @@ class Likelihood:
         value = float(rows.log_p.sum() - self.modes @ self.modes / 2) - curvature.log_determinant() / 2
         return value, self.gradient(rows, curvature, deviations)
 
-    def scaled_blocks(self, deviations: Floats) -> tuple[csr_matrix, csr_matrix]:
-        """Return C in two: the largest term's columns and the others'."""
-        first, *rest = (block * sd for block, sd in zip(self.blocks, deviations, strict=True))
-        return first, hstack(rest).tocsr() if rest else csr_matrix((len(self.codes), 0))
-
     def find_modes(self, thresholds: Floats, fixed: Floats, deviations: Floats) -> tuple[Rows, Curvature]:
         """Use Newton's method with step halving; the problem is concave, so it has one maximum."""
-        first, rest = self.scaled_blocks(deviations)
-        whole = hstack([first, rest]).tocsr()
+        scales = np.repeat(deviations, np.diff(self.starts))
+
+        def rows_for(u: Floats) -> Rows:
+            return rows_at(thresholds, self.codes, fixed + np.sum(self.by_row(scales * u), axis=0))
+
         u = self.modes
-        rows = rows_at(thresholds, self.codes, fixed + whole @ u)
+        rows = rows_for(u)
         for _ in range(NEWTON_STEPS):
-            curvature = Curvature(first, rest, rows.weight)
-            step = curvature.solve(whole.T @ rows.by_m - u)
+            curvature = Curvature(self.groups, deviations, rows.weight)
+            step = curvature.solve(scales * self.by_level(rows.by_m) - u)
             if np.abs(step).max() < MODE_TOLERANCE:
                 break
             before, size = rows.log_p.sum() - u @ u / 2, 1.0
             while True:
                 moved = u + size * step
-                rows = rows_at(thresholds, self.codes, fixed + whole @ moved)
+                rows = rows_for(moved)
                 if rows.log_p.sum() - moved @ moved / 2 >= before - 1e-9 or size < 1e-6:
                     break
                 size /= 2
             u = moved
         self.modes = u
         return rows, curvature
+
+    def by_level(self, values: Floats) -> Floats:
+        """Return sums of the rows' values over all levels, term by term."""
+        return np.concatenate([np.bincount(g.codes, values, len(g.levels)) for g in self.groups])
 
     def gradient(self, rows: Rows, curvature: Curvature, deviations: Floats) -> Floats:
         """Use the chain rule through H and through the modes, whose derivatives are H⁻¹ ∂(Cᵀ ∂log p/∂m)/∂parameter."""
@@ -171,7 +184,7 @@ class Likelihood:
         leverage = sum((sd * part for sd, part in zip(deviations, mixed, strict=True)), np.zeros(1))
         bend = -leverage * (rows.upper_slope + rows.lower_slope)
         scales = np.repeat(deviations, np.diff(self.starts))
-        through = curvature.solve(scales * np.concatenate([block.T @ bend for block in self.blocks]))
+        through = curvature.solve(scales * self.by_level(bend))
         echo = sum((sd * part for sd, part in zip(deviations, self.by_row(through), strict=True)), np.zeros(1))
         by_m = rows.by_m - bend / 2 + echo * rows.weight / 2
         by_sd = [
