@@ -72,6 +72,7 @@ GALLERY = (
     Shown("collect", Heat, "Questions by topic", "mores collect questions.jsonl", "Questions by topic and language"),
     Shown("audit", Intervals, "Excess by kind", "mores audit injection", "Which hidden words change verdicts"),
     Shown("judge-check", Intervals, "Graded correctly", "mores judge-check msqa", "What a judge grades correctly"),
+    Shown("plan", Curves, "Power", "mores plan accuracy", "How many questions show a difference"),
     Shown("topics", Amounts, "Questions", "mores topics msqa", "Questions by topic"),
     Shown("tiers", Amounts, "Questions", "mores tiers bench", "Questions by how hard they are"),
     Shown("train", Intervals, "Scaled accuracy", "mores train", "A tuned metric on each source"),

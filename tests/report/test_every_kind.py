@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+import mores
 from docs.figures import FOLDER, GALLERY, PAGE, is_current, table_of
 from docs.figures import page as gallery_page
 from mores.benchmark.labels import Tiers
@@ -33,6 +34,7 @@ from mores.report.collect import describe_collection
 from mores.report.diagnose import describe_diagnoses
 from mores.report.longform import describe_summaries
 from mores.report.meta import describe_meta, describe_versus
+from mores.report.plan import describe as describe_plan
 from mores.report.runs import describe
 from mores.report.score import describe_judgements
 from mores.report.topics import describe_tiers
@@ -71,6 +73,7 @@ DOCUMENTS: dict[str, Callable[[], ResultDocument]] = {
     "train": lambda: describe_training({"all": test_train_page.trained()}),
     "rate": lambda: test_rate_page.shown(describe),
     "compare": lambda: describe_versus(test_compare.two_judges()),
+    "plan": lambda: describe_plan(mores.plan("accuracy", items=[200, 400, 800], simulations=200)),
     "tiers": lambda: describe_tiers(Tiers(counts={"Easy": 40, "Medium": 12, "Hard": 30}, without=3, answers=4)),
 }
 
@@ -86,7 +89,7 @@ def tables_of(document: ResultDocument) -> list[Grid]:
 
 
 def test_every_kind_of_run_is_here() -> None:
-    assert set(DOCUMENTS) == {*KINDS, "board", "compare", "tiers"}
+    assert set(DOCUMENTS) == {*KINDS, "board", "compare", "plan", "tiers"}
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)

@@ -18,6 +18,7 @@ The constants are printed by this, in this folder (R 4.2.2, lme4 1.1.31, lmerTes
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ GERMAN: Data = {
 NESTED = MixedModel("rating", ("model*type",), ("language/annotator", "question"), ORDER)
 CROSSED = MixedModel("rating", ("model",), ("annotator", "question", "question:model"), ORDER)
 TASTED = MixedModel("rating", ("temp", "contact"), ("judge",))
-PRINTED = {
+PRINTED: dict[str, Any] = {
     "nested": (
         NESTED, RATINGS, "model", -935.068553,
         {"language": 0.32738, "language:annotator": 0.14420, "question": 0.05614, "residual": 1.10287},
