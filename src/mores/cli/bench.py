@@ -23,7 +23,7 @@ from mores.cli.result import asking, hint_at_failures, print_estimates, print_re
 from mores.engine.estimate import Estimate
 from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError
-from mores.formatting import NOTHING, money
+from mores.formatting import money
 from mores.gate import BenchGate
 from mores.report.settings import DryRunSettings, OutputSettings
 from mores.search import search_cost
@@ -41,6 +41,7 @@ def show_list(_: Sequence[str], as_json: bool, __: BenchSettings) -> None:
 
 def show_info(names: Sequence[str], as_json: bool, settings: BenchSettings) -> None:
     """Describe some benchmarks: their data, with counts where it is at hand, prompts, figures, paper and licence."""
+    from mores.report.bench import facts_text
     from mores.report.cite import paper_of
 
     chosen = [benchmark for name in dict.fromkeys(names) for benchmark in all_in(name)]
@@ -51,15 +52,7 @@ def show_info(names: Sequence[str], as_json: bool, settings: BenchSettings) -> N
     if as_json:
         click.echo(json.dumps(known, indent=2, ensure_ascii=False))
         return
-    for info in known:
-        prompts = info.pop("prompts")
-        for name, value in info.items():
-            value = "; ".join(f"{group} {n:,}" for group, n in value.items()) if isinstance(value, dict) else value
-            shown = ", ".join(map(str, value)) if isinstance(value, list) else value
-            click.echo(f"{name + ': ':<13}{NOTHING if shown in (None, '') else shown}")
-        for name, text in prompts.items():
-            click.echo(f"\n{name}\n" + "\n".join(f"  {line}" for line in text.splitlines()))
-        click.echo()
+    click.echo("\n".join(map(facts_text, known)))
 
 
 def dry_run(session: Session, chosen: Sequence[Benchmark], as_json: bool) -> None:

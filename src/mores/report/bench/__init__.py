@@ -22,11 +22,11 @@ from mores.report.base.links import link_runs
 from mores.report.base.page import render_page
 from mores.report.bench.answers import AnsweredRun, answers_section
 from mores.report.bench.groups import board_sections, sections
-from mores.report.bench.tables import benchmark_table, board_tables, check_table, fact_lines, tables
+from mores.report.bench.tables import benchmark_table, board_tables, check_table, fact_lines, facts_text, tables
 
 __all__ = [
     "AnsweredRun", "benchmark_table", "board_tables", "check_table", "describe", "describe_board", "describe_runs",
-    "tables", "write_pages",
+    "facts_text", "tables", "write_pages",
 ]  # fmt: skip
 
 

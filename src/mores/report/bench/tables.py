@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.board import Board, Gap, Leaderboard
@@ -35,6 +36,19 @@ def benchmark_table(benchmarks: Iterable[Benchmark]) -> Grid:
     rows = [(each.name, each.title, each.graded_by, each.licence) for each in benchmarks]
     note = f"{len(rows)} benchmarks; `mores bench info NAME` says more about one"
     return make_grid("", ("name", "what", "graded by", "licence"), rows, note, words=frozenset(range(4)))
+
+
+def facts_text(facts: Mapping[str, Any]) -> str:
+    """Return the facts about a benchmark (`mores.benchmark.contract.list_facts`) as lines, and then its prompts."""
+    lines = []
+    for name, value in facts.items():
+        if name != "prompts":
+            value = "; ".join(f"{group} {n:,}" for group, n in value.items()) if isinstance(value, dict) else value
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+            lines.append(f"{name + ': ':<13}{NOTHING if shown in (None, '') else shown}")
+    for name, text in facts["prompts"].items():
+        lines += ["", name, *(f"  {line}" for line in text.splitlines())]
+    return "\n".join([*lines, ""])
 
 
 def check_table(name: str, checks: Sequence[BenchmarkCheck]) -> Grid:
