@@ -431,7 +431,7 @@ def test_several_benchmarks_and_a_table(mores: Run, home: Path, data: Path) -> N
         (["nothing-like-it"], "unknown benchmark 'nothing-like-it'; there are"),
         (["culturall"], "culturall is graded by a model: name a judge, for example openai:NAME (--judge)"),
         (["normad", "--variant", "english"], "normad: no variant 'english'; it has rule (--variant)"),
-        (["include", "--variant", "english"], "include: no variant 'english'; it has none (--variant)"),
+        (["blend", "--variant", "english"], "blend: no variant 'english'; it has none (--variant)"),
         (
             ["msqa", "--judge", "fake:clean", "--by-logprob"],
             "msqa is not multiple choice, so its options cannot be chosen by log-probability (--by-logprob)",

@@ -232,7 +232,7 @@ def _prompts(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:
     for item in items:
         for variant in (None, *benchmark.variants):
             place = f"item {item.id!r}" + (f", variant {variant}" if variant else "")
-            if variant and variant not in item.metadata.get("variants", {}):
+            if variant and variant not in {*item.metadata.get("variants", {}), *benchmark.rewrites}:
                 yield f"{place}: it is not in metadata['variants']; give every item its prompt of this variant"
                 continue
             text = benchmark.messages(item, variant)[-1].content

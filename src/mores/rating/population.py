@@ -64,8 +64,6 @@ def measure_points(ratings: Sequence[Rating], groups: Groups) -> tuple[Points, F
         except ValueError as error:
             failure = str(error)
             continue
-        if fitted.problems:
-            return Points(formula=formula, n=len(rows), failure="; ".join(fitted.problems)), None
         total = sqrt(sum(variance.variance for variance in fitted.variances))
         return Points(
             formula=formula,

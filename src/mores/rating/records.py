@@ -401,7 +401,7 @@ class RatingStudy(Record):
         return f"{best.model} is rated highest: {figure}{tests}"
 
     def _main_differences(self) -> Sequence[GroupDifference]:
-        """The differences between models that the headline is about: in points, or else of log odds."""
+        """Return the differences between models that the headline is about: in points, or else of log odds."""
         if self.points and "model" in self.points.differences:
             return self.points.differences["model"]
         regression = self.regressions.get("model")

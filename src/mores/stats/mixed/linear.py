@@ -154,14 +154,13 @@ def fit_linear(model: MixedModel, data: Columns) -> Fit:
         safe = search(sums, first, zero)
     at, df = sums.profile(thetas), rows - matrix.shape[1]
     residual = at.rest / df
-    problems = ["the ratings have no spread beside the fixed effects"] if residual < 1e-12 else []
+    if residual < 1e-12:
+        raise ValueError("the ratings have no spread beside the fixed effects")
     spread, covariance = curvature(sums, safe)
     flip = np.diag([-1.0, *np.ones(matrix.shape[1] - 1)])
     estimates = flip @ at.effects
     estimates[0] -= centre
     covariance, spread = flip @ covariance @ flip, spread.flipped(flip)
-    if problems:
-        covariance = np.full_like(covariance, np.nan)
     coefficients = wald_tests(design, estimates, covariance, ["−intercept"])
     variances = variances_of(design, sums.groups, merged, thetas, residual)
     sds = np.array([thetas[sums.groups.index(group)] for group in groups]) * sqrt(residual)
@@ -175,7 +174,7 @@ def fit_linear(model: MixedModel, data: Columns) -> Fit:
         parameters=matrix.shape[1] + len(groups) + 1,
         covariance=covariance,
         modes={},
-        problems=tuple(problems),
+        problems=(),
         notes=(*note_alike(merged), *note_zero(groups, sds)),
         spread=spread,
     )

@@ -12,6 +12,7 @@ from typing import Any
 from mores.studio.campaigns.culturall import forms
 from mores.studio.campaigns.culturall.results import describe, export, label, summarise
 from mores.studio.campaigns.culturall.tasks import TASKS
+from mores.studio.campaigns.culturall.topics import read_topics
 from mores.studio.form import StudioForm
 from mores.studio.kind import CampaignKind
 from mores.studio.phrase import Phrase
@@ -206,7 +207,7 @@ KIND: CampaignKind[Any] = CampaignKind(
     models=lambda settings: [*settings.models, *([settings.judge] if settings.judge else [])],
     summarise=summarise,
     method=describe,
-    read_files=forms.read_topics,
+    read_files=read_topics,
     topic=lambda item: forms.present(item)["topic"],
     inspire=inspire,
     words=forms.WORDS,
