@@ -599,7 +599,7 @@ RUN = "bench/normad/fake_model.jsonl"
         ),
         (["retrieval", RUN, "other"], 2, "neither was asked with evidence; give one run of `mores bench` with"),
         (["translation", "blend"], 2, "blend: its questions have no variant 'english'; it has none"),
-        (["translation", "blend"], 2, "blend: its questions have no variant 'english'; name another: "),
+        (["translation", "normad"], 2, "normad: its questions have no variant 'english'; name another: "),
         (["translation", RUN, "other"], 2, "both were asked natively; give one run of `mores bench` without"),
         (["errors", RUN], 2, "a judge decides the type of an error; name one, for example openai:NAME (--judge)"),
         (
