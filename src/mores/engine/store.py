@@ -279,7 +279,8 @@ class Store:
                     break
             else:
                 whole[name] = messages
-                bases = [(name, messages), *bases][:_BASES]
+                if len(messages) >= _SHORT:
+                    bases = [(name, messages), *bases][:_BASES]
         return _Compared(bases, whole, alike)
 
     def messages(self, prompt: bytes) -> Sequence[Message] | None:
