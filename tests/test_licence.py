@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from email import message_from_string
@@ -39,6 +40,12 @@ def test_the_weights_have_their_licence_beside_them() -> None:
     assert all(path.name in note for path in WEIGHTS.glob("*.gguf"))
 
 
+def test_the_reader_learned_from_no_source_that_forbids_commercial_use() -> None:
+    runs = (ROOT / "benchmarks" / "results" / "reading.jsonl").read_text("utf-8").splitlines()
+    [run] = [run for run in map(json.loads, runs) if run["run"] == "qwen-reader"]
+    assert {"sick_nl", "jsick", "evidence_inference"} <= set(run["without"].split(", "))
+
+
 def test_the_weights_credit_every_source_of_their_recipe() -> None:
     note = " ".join((WEIGHTS / "LICENSE").read_text("utf-8").split())
     assert "NC" not in note
@@ -50,8 +57,9 @@ def test_the_weights_credit_every_source_of_their_recipe() -> None:
         assert re.sub(r"CC (BY\S*) ", r"CC-\1-", credit[1]) == source.licence, name
 
 
-def test_the_card_of_the_weights_has_their_licence() -> None:
-    card = (WEIGHTS / "README.md").read_text("utf-8")
+@pytest.mark.parametrize("name", ["README.md", "reader.md"])
+def test_the_card_of_the_weights_has_their_licence(name: str) -> None:
+    card = (WEIGHTS / name).read_text("utf-8")
     assert "CC BY-SA 4.0" in card
     assert "BY-NC" not in card
 

@@ -112,7 +112,7 @@ def test_the_container_gets_all_that_the_wheel_is_made_of(built: Built, tmp_path
 def test_the_wheel_is_the_package_and_nothing_else(built: Built) -> None:
     names = {name for name in built.in_wheel() if not name.startswith(f"mores_eval-{__version__}.dist-info/")}
     assert names == {path.removeprefix("src/") for path in known_to_git("src")}
-    assert built.wheel.stat().st_size < 30e6
+    assert built.wheel.stat().st_size < 52e6  # of which the two LoRAs take 43
 
 
 @needs_git
@@ -121,7 +121,7 @@ def test_the_sdist_builds_tests_and_documents_itself(built: Built) -> None:
     assert built.in_sdist() - {"PKG-INFO"} == {
         path for path in known_to_git() if not path.startswith((".ci/", ".github/"))
     }
-    assert built.sdist.stat().st_size < 40e6
+    assert built.sdist.stat().st_size < 62e6
 
 
 def test_the_metadata_are_complete(built: Built) -> None:

@@ -6,6 +6,7 @@ One test has pip get them. The others copy them, because pip takes a second for 
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import sys
 import zipfile
@@ -17,12 +18,15 @@ from types import SimpleNamespace
 
 import pytest
 
+from mores import score
 from mores.engine import Job, run
 from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError, ModelError
-from mores.models import Message, Options, Request, embedded, metric_adapter, open_model, pull
+from mores.io import read_samples
+from mores.models import Message, Options, Request, embedded, gguf, metric_adapter, open_model, pull
 from tests.cli.conftest import Run
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 SIZE = 1000
 CONTENT = b"GGUF".ljust(SIZE, b"a") + SIZE * b"b" + b"the end"
 
@@ -240,6 +244,17 @@ def test_the_reader_judges_with_its_adapter_once_mores_has_one(tmp_path: Path, m
     assert (model.warning, model.name) == ("a note", "reader")
 
 
+def test_the_reader_comes_with_the_adapter_and_the_calibration_that_were_measured() -> None:
+    shipped = embedded.SHIPPED["reader"]
+    assert gguf.read_text(shipped.tuned, gguf.STYLE) == "claims"
+    assert shipped.tuned.stat().st_size < 25e6
+    results = (EXAMPLES.parent / "benchmarks" / "results" / "reader.jsonl").read_text("utf-8").splitlines()
+    [measured] = [row for row in map(json.loads, results) if row["what"] == "confidence"]
+    fitted = [tuple(measured[name]["slope, offset"]) for name in ("with evidence", "without evidence")]
+    assert shipped.calibration is not None
+    assert [tuple(pair) for pair in shipped.calibration] == fitted
+
+
 def test_the_default_model_says_what_reads_better() -> None:
     assert "`mores pull reader`" in (open_model("embedded").warning or "")
 
@@ -264,3 +279,12 @@ def test_the_real_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         return answer.completion.text
 
     assert "Nairobi" in run_loop(ask())
+    about = {"cn-christmas", "de-schnitzel", "jp-sushi"}
+    samples = [sample for sample in read_samples(EXAMPLES / "world.jsonl") if sample.id in about]
+    judged = score(samples, model="reader")
+    marked = {each.sample_id: [error.quote for error in each.report.errors] for each in judged if each.report}
+    assert marked == {
+        "cn-christmas": ["Christmas"],
+        "de-schnitzel": ["Nobody in Germany likes schnitzel"],
+        "jp-sushi": ["with a fork and always tip the chef"],
+    }

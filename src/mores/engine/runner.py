@@ -297,6 +297,8 @@ class _Runner:
             self._resolve(ticket, outcome, cached=True)
             return False
         if claimed or ticket.waited > self.timeout:  # the other may be stopped
+            if ticket.waited:
+                self.counts.problem = ""
             return True
         ticket.waited += _ELSEWHERE
         self.counts.problem = "another run is asking the same"

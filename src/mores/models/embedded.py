@@ -57,6 +57,21 @@ _WARNING_UNTUNED = (
     " only. Its verdicts show how Mores works; they do not measure anything." + _BETTER
 )
 _WARNING_READER = (
+    "reader is Qwen2.5-Coder-1.5B-Instruct, tuned by Mores to write error reports: a small model. Of 100 balanced test"
+    " pairs of its sources it judges 99 correctly with evidence that covers them, and 70 without. On kinds of text that"
+    " it never saw, with evidence, these are 86 in English and 80 in Arabic, Dutch and Japanese. It does not follow"
+    " texts of several sentences with free prose as evidence: there, most of its verdicts are `not known`, and the"
+    " others are near chance (50)."
+)
+_WEAK_READER = (
+    "without evidence, reader judges 70 of 100 balanced test pairs of its sources correctly; on sources that it never"
+    " saw it has not been measured"
+)
+_WEAK_READER_UNCOVERED = (
+    "the evidence has few words of the text; with evidence that does not cover them, reader judges 52 of 100 balanced"
+    " test pairs of its sources correctly, which is near chance (50)"
+)
+_WARNING_READER_UNTUNED = (
     "reader is Qwen2.5-Coder-1.5B-Instruct, untuned: a small model that was not made to find cultural errors. Its"
     " verdicts have not been measured."
 )
@@ -88,12 +103,19 @@ class Shipped:
     weak_uncovered: str | None = None
     explanations: Explanations | None = None
     calibration: tuple[Calibration, Calibration] | None = None
-    """With evidence, and without."""
+    """With evidence, and without, as `benchmarks/reader.py confidence` fits it."""
 
 
 SHIPPED = {
     "embedded": Shipped(TUNED, _WARNING_TUNED, _WARNING_UNTUNED, _WEAK_TUNED, _WEAK_UNCOVERED, EXPLANATIONS),
-    "reader": Shipped(READER_TUNED, warning_untuned=_WARNING_READER),
+    "reader": Shipped(
+        READER_TUNED,
+        _WARNING_READER,
+        _WARNING_READER_UNTUNED,
+        _WEAK_READER,
+        _WEAK_READER_UNCOVERED,
+        calibration=(Calibration(0.666, -0.203), Calibration(0.867, 0.021)),
+    ),
 }
 _START_TIMEOUT = 120.0
 _KEPT = 4

@@ -27,7 +27,7 @@ from mores.types import Record
 
 GOOD_FOR = {
     "embedded": "a first look: short texts with evidence that covers them; otherwise near chance",
-    "reader": "texts with evidence, where there is no GPU and some time",
+    "reader": "single statements with evidence, in many languages; slow without a GPU",
     "openai": "the best verdicts: large models, with evidence or without",
     "hf": "models of your own and tuned ones, best on a GPU",
     "vllm": "the same models for many texts, on a GPU",
