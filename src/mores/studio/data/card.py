@@ -20,8 +20,8 @@ from mores.studio.setup import dump_campaign
 from mores.studio.workflow import CampaignStage, is_judged
 from mores.types import Signature
 
-HIDDEN = {"checks", "practice"}
-"""Settings that a card does not show: whoever knows the answers passes every check."""
+HIDDEN = {"checks", "practice", "target", "hourly"}
+"""Settings that a card does not show: whoever knows the answers passes every check; plans and pay are nobody's."""
 
 NOT_SIGNED = {"author", "votes", "holds", "path", "deciding", "edited", "standing"}
 """What the signature of the items does not cover: people, and what is derived from the rest."""
