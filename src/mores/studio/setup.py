@@ -151,7 +151,11 @@ def read_settings_form(
         elif name in KNOWN and name not in given:
             values[name] = getattr(before, name) if before else ()
         elif text and get_origin(known) is dict:
-            values[name] = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in text.split("\n")) if key.strip()}
+            values[name] = {
+                key.strip(): value.strip()
+                for key, _, value in (line.partition(":") for line in text.split("\n"))
+                if key.strip()
+            }
         elif text and _is_lines(known):
             split = "," if get_args(known)[0] is str else None
             parts = (part for line in text.split("\n") for part in (line.split(split) if split else [line]))
