@@ -30,7 +30,7 @@ LONG = 1000
 
 
 def settings_form(kind: CampaignKind[Any]) -> StudioForm:
-    """Return the fields of a kind's settings; `step` says which of `STEPS` asks it, `block` the group it is folded in."""
+    """Return the fields of a kind's settings; `step` says which of `STEPS` asks, `block` the group it is folded in."""
     fields = (_field(name, info) for name, info in kind.settings.model_fields.items() if name not in KNOWN)
     return StudioForm(tuple(fields), blocks=GROUPS)
 

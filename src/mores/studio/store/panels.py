@@ -1,6 +1,6 @@
 """Panels that send people by a link with their id: Prolific, MTurk, Connect, SONA, or any other of this shape.
 
-    /join/TOKEN?PROLIFIC_PID=5f…   →  questions about oneself, screening by quotas  →  work  →  completion code or address
+    /join/TOKEN?PROLIFIC_PID=5f… → questions about oneself, screening by quotas → work → completion code or address
 
 The id in a link can be edited. It is flagged until a list of the panel that the organiser uploads has it, and it never
 signs anybody in. A place that somebody returns, or does not finish in time, is given to the next person.
@@ -173,12 +173,11 @@ def free_late_places(database: Database, campaign: Campaign) -> int:
     late = []
     for member in list_members(database, campaign) if panels else ():
         panel = panels.get(member.person.link)
-        if panel and panel.hours and member.joined and member.place.get("state") == "working":
-            if (
-                member.joined + timedelta(hours=panel.hours) < now()
-                and see_place(database, campaign, member, panel) == "working"
-            ):
-                late.append(member)
+        if not panel or not panel.hours or not member.joined or member.place.get("state") != "working":
+            continue
+        over = member.joined + timedelta(hours=panel.hours) < now()
+        if over and see_place(database, campaign, member, panel) == "working":
+            late.append(member)
     for member in late:
         end_place(database, campaign, member, "timed out")
     return len(late)
@@ -242,7 +241,7 @@ def rate_of(members: list[Member], panels: Mapping[str, Panel], figures: Figures
 
 
 def pay_columns(member: Member, hourly: float, panel: Panel | None, seconds: float) -> dict[str, Any]:
-    """Return what whoever pays needs to know besides the hours: id, place, amount, and what is due beyond the reward."""
+    """Return what whoever pays needs besides the hours: id, place, amount, and what is due beyond the reward."""
     amount = seconds / 3600 * hourly
     paid = panel.reward if panel and member.place.get("state") == "finished" else 0.0
     return {

@@ -131,7 +131,7 @@ def environment(locale: str) -> Environment:
         "region_name": lambda code: region_in(code, locale),
         "direction": lambda tag: "rtl" if tag and is_rtl(tag) else "ltr",
     }
-    env.globals |= {"now": lambda: datetime.now(UTC)}
+    env.globals |= {"now": lambda: datetime.now(UTC), "list_places": list_places}
     env.globals |= {"locale": locale, "direction": "rtl" if is_rtl(locale) else "ltr", "locales": list_locales()}
     return env
 

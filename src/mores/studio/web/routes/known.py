@@ -1,4 +1,4 @@
-"""What organisers prepare and try: items with known answers, for practice and attention, and pages as others see them."""
+"""What organisers prepare and try: items with known answers, for practice and attention; pages as others see them."""
 
 from __future__ import annotations
 

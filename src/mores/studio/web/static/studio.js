@@ -100,6 +100,29 @@ document.querySelector(".crumbs [aria-current]")?.scrollIntoView({ block: "neare
 const wrong = document.querySelector('main [aria-invalid="true"]');
 (wrong?.matches("fieldset") ? wrong.querySelector("input, textarea, select") : wrong)?.focus();
 
+// A link is copied with one press.
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const field = document.getElementById(button.dataset.copy);
+    field.select();
+    await (navigator.clipboard?.writeText(field.value) ?? Promise.resolve(document.execCommand("copy")));
+    button.textContent = button.dataset.copied;
+  });
+}
+
+// A field that takes several names with commas offers its list for the last of them; what is typed stays.
+for (const field of document.querySelectorAll("input[data-several]")) {
+  const list = document.getElementById(field.getAttribute("list"));
+  const names = [...list.options].map((option) => option.value);
+  field.addEventListener("input", () => {
+    const [before] = /^.*[,،、，]\s*/u.exec(field.value) ?? [""];
+    if (list.dataset.before === before) return;
+    list.dataset.before = before;
+    list.replaceChildren(...names.map((name) => new Option("", before + name)));
+  });
+}
+
 // Time spent, while the page is looked at.
 for (const form of document.querySelectorAll("form[data-timed]")) {
   let seconds = 0;
