@@ -23,6 +23,7 @@ from mores.studio.campaigns import all_kinds
 from mores.studio.figures import show_figure
 from mores.studio.marks import as_json
 from mores.studio.phrase import Phrase, with_missing
+from mores.studio.web.places import list_places
 
 WEB = Path(__file__).parent
 STATIC = WEB / "static"

@@ -72,7 +72,7 @@ def zone_cities(locale: str) -> Mapping[str, str]:
 
 @cache
 def list_places(locale: str, kind: Literal["regions", "places", "languages"]) -> tuple[str, ...]:
-    """Return the names that people choose from in the language of the page: countries, with cities too, or languages."""
+    """Return the names that people choose from, in the language of the page: countries, also cities, or languages."""
     names = Locale.parse(locale)
     if kind == "languages":
         return tuple(sorted(names.languages.values()))

@@ -60,7 +60,6 @@ def _join(visit: Visit, token: str, problem: str = "", given: Posted | None = No
         shown["participant"] = given.get("participant") if given else visit.request.query_params.get(asked, "").strip()
         if _is_participant(visit, campaign, shown["participant"]):
             return visit.go(f"/c/{campaign.id}")
-        shown["account"] = None  # whoever used this browser before is somebody else
     code = 422 if problem else 200
     return visit.page("join.html", code=code, profile=None, given=given.lists if given else {}, **shown)
 

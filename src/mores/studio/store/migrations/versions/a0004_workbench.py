@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-revision = "0004-workbench"
+revision = "0004"
 down_revision = "0003"
 
 JSON = sa.JSON().with_variant(JSONB(), "postgresql")
@@ -35,7 +35,7 @@ def upgrade() -> None:
     op.create_table(
         "replies",
         sa.Column("id", NUMBER, primary_key=True, autoincrement=True),
-        sa.Column("campaign", sa.ForeignKey("campaigns.id", ondelete="CASCADE"), nullable=False),
+        sa.Column("campaign", sa.String(40), sa.ForeignKey("campaigns.id", ondelete="CASCADE"), nullable=False),
         sa.Column("person", sa.String(40), nullable=False),
         sa.Column("item", sa.String(40), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
