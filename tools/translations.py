@@ -52,7 +52,6 @@ SAYING = {
     "SettingsError",
     "Unknown",
     "Withdraw",
-    "PanelService",
     "_draft_task",
 }
 """Calls whose texts people read."""
@@ -72,7 +71,7 @@ WORDS += [topic.name for topic in paper_topics()]
 WORDS += [*THICK, *THIN, *MQM]
 WORDS += ["Cohen's κ", "Fleiss' κ", "yes", "no"]
 WORDS += [*STEPS, *GROUPS]
-WORDS += ["working", "finished", "returned", "timed out"]  # places of a panel
+WORDS += ["Another panel", "working", "finished", "returned", "timed out"]  # places of a panel
 WORDS += ["slow", "very fast", "unlike the others", "fails attention checks"]
 NOT_KEPT = tuple(
     f'"{name}:'

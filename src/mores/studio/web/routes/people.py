@@ -15,6 +15,7 @@ from mores.errors import InputError
 from mores.studio.data.tables import time_rows, to_csv
 from mores.studio.figures import PersonFigures, find_unusual
 from mores.studio.form import clean
+from mores.studio.phrase import Phrase
 from mores.studio.records import Role
 from mores.studio.store.identity import Settled, list_alike, settle_alike
 from mores.studio.store.panels import (
@@ -130,10 +131,10 @@ def invite_panel(place: Organising, form: Form) -> Response:
         panel = Panel(**texts, **numbers, answers=answers, quotas=read_quotas(clean(form.get("quotas"))))
         if not (panel.code or panel.finish):
             raise InputError("Give the panel's completion code, or the address that ends a place.")
-    except (InputError, ValidationError) as error:
-        return _people(
-            place, problem=error.args[0] if isinstance(error, InputError) else "Some settings cannot be used."
-        )
+    except ValidationError:
+        return _people(place, problem=Phrase("One of the numbers is too small or too large."))
+    except InputError as error:
+        return _people(place, problem=error.args[0])
     uses = int(min(max(form.number("uses", 1), 1), 100_000))
     about = {"uses": uses, "note": panel.about.title, "lasts": timedelta(days=90), "also": also}
     token = invite(place.database, place.campaign, role, place.person.id, panel=panel.model_dump(), **about)
