@@ -18,7 +18,7 @@ from mores.studio.store.people import Member
 from mores.studio.timeline import list_values
 from mores.studio.web.routes.work import judge_page, write_page
 from mores.studio.web.visit import Form, Organising, Place, limited
-from mores.studio.workflow import CampaignStage, Refused, Unknown, Withdraw
+from mores.studio.workflow import CampaignStage, Refused, Withdraw
 
 router = APIRouter(prefix="/c/{campaign}")
 TRIED = 200
@@ -44,7 +44,7 @@ def remove(place: Organising, form: Form) -> Response:
     """Take out a practice item or an attention check."""
     name, number = form.get("list"), int(form.number("number", -1))
     if name not in KNOWN or not 0 <= number < len(getattr(place.campaign.settings, name)):
-        raise Unknown("There is no such item.")
+        raise Refused("There is no such item.")
     kept = [entry for place_, entry in enumerate(getattr(place.campaign.settings, name)) if place_ != number]
     _change(place, name, kept)
     return place.go("/known")
