@@ -29,9 +29,8 @@ ADDED = {
 
 def upgrade() -> None:
     for table, columns in ADDED.items():
-        with op.batch_alter_table(table) as batch:
-            for column in columns:
-                batch.add_column(column)
+        for column in columns:
+            op.add_column(table, column)  # in a batch SQLite would make `campaigns` again, and lose what refers to it
     op.create_table(
         "replies",
         sa.Column("id", NUMBER, primary_key=True, autoincrement=True),
