@@ -163,6 +163,48 @@ def test_returned_and_late_places_are_given_to_the_next(play: Play) -> None:
     assert sum(invitation.uses_left for invitation in open_invitations(play.database, play.campaign)) == 0
 
 
+def test_a_reply_that_is_lost_and_a_second_link_make_no_second_person(play: Play) -> None:
+    panel = start(play)
+    address = panel.link.replace("{{%PROLIFIC_PID%}}", "5f01").replace("http://studio.test", "")
+    path, about = address.partition("?")[0], {"nationality": "Kenya", "home": "Kenya", "languages": "English"}
+    player = Player(play.browser(), play)
+    player.page = player.browser.get(address)
+    sent, kept = player.hidden() | about, dict(player.browser.cookies)
+    player.browser.post(path, data=sent)
+    player.browser.cookies.clear()  # the reply never came: the browser has what it had
+    for name, value in kept.items():
+        player.browser.cookies.set(name, value, domain="studio.test")
+    again = player.browser.post(path, data=sent)
+    assert again.url.path == f"/c/{play.campaign.id}/welcome"
+    assert len([member for member in play.members() if member.participant]) == 1
+    other = start(play)
+    assert other.send("5f01").page.status_code == 409  # type: ignore[union-attr]
+
+
+def test_authors_finish_by_writing_and_a_revoked_link_stays_closed(play: Play) -> None:
+    panel = start(play, role="author", answers="1", uses="2")
+    author = panel.send("5f01")
+    written = {"scene": "Guests.", "question": "In Kenya, what?", "options": ["a", "b", "c", "d"], "correct": "A"}
+    author.open("/new")
+    author.send("/items", **written, region="KE", then="save")
+    assert CODE not in author.open().text, "a draft is not yet written"
+    item = next(item.id for item in play.items() if item.author)
+    author.open(f"/items/{item}")
+    author.send(f"/items/{item}/save", **written, region="KE", then="submit")
+    assert CODE in author.open().text
+    second = panel.send("5f02")
+    organiser = play.organiser()
+    [link] = open_invitations(play.database, play.campaign) or [None]
+    assert link is None, "all places are taken"
+    invitation = find(play, "5f02").person.link
+    organiser.open("/people")
+    organiser.send(f"/invitations/{invitation}/revoke")
+    organiser.open("/people")
+    organiser.send(f"/people/{find(play, '5f02').person.id}/place")
+    assert "given to somebody else" in second.open().text
+    assert panel.send("5f03").page.status_code == 409  # type: ignore[union-attr]
+
+
 def test_quotas_by_region_and_language(play: Play) -> None:
     panel = start(play, uses="10", quotas="Kenya: 1\nGhana: 2\nSwahili: 1\nEnglish: 5")
     panel.send("k1")

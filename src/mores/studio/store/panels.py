@@ -27,11 +27,12 @@ from mores.studio.kind import read_languages, read_regions
 from mores.studio.phrase import Phrase
 from mores.studio.records import Person
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, now
+from mores.studio.store.items import Campaign, find_first_held, now
 from mores.studio.store.people import Member, change_member, digest, give_back, list_members, record
+from mores.studio.store.statistics import read_writing
 from mores.studio.store.tables import invitations
 from mores.studio.store.work import count_votes, count_work
-from mores.studio.workflow import Refused
+from mores.studio.workflow import Refused, writes_items
 from mores.types import Record
 
 
@@ -122,11 +123,11 @@ def check_participant(members: list[Member], panel: Panel, invitation: str, part
     """Refuse an id that cannot be one or is taken, and people for whom there is no place in a quota."""
     if not _ID.fullmatch(participant):
         raise Refused("This link needs your id in the panel. Please open it from the panel's page.")
-    mine = [member for member in members if member.person.link == invitation and member.participant]
-    if any(member.participant == participant for member in mine):
+    if any(member.participant == participant for member in members):
         raise Refused(
             "This participant has begun already. Please go on in the same browser, or write to the organiser."
         )
+    mine = [member for member in members if member.person.link == invitation and member.participant]
     there = [member.person for member in mine if member.place.get("state") in ("working", "finished")]
     for known, having in ((person.regions, "regions"), (person.languages, "languages")):
         wanted = {code for code in panel.quotas if code.isupper() == (having == "regions")}
@@ -140,11 +141,13 @@ def see_place(database: Database, campaign: Campaign, member: Member, panel: Pan
     state = str(member.place.get("state", ""))
     if state != "working":
         return state
-    done = count_votes(database, campaign, member.person) + member.written
-    waits = done < panel.answers and (
-        not done or count_work(database, campaign, member.person) or not campaign.flow.open
-    )
-    if waits:
+    person, flow = member.person, campaign.flow
+    with database.read() as connection:
+        sent, _ = read_writing(connection, campaign, person.id).get(person.id, (0, 0.0))
+    done = count_votes(database, campaign, person) + sent
+    waits = writes_items(flow, person) or find_first_held(database, campaign, person)
+    waits = (flow.open or campaign.paused) and (waits or count_work(database, campaign, person))
+    if done < panel.answers and (waits or not done):
         return state
     end_place(database, campaign, member, "finished")
     return "finished"
@@ -158,7 +161,7 @@ def end_place(database: Database, campaign: Campaign, member: Member, state: str
         left = {"uses_left": invitations.c.uses_left + 1}
         with database.write() as connection:
             connection.execute(update(invitations).where(invitations.c.id == member.person.link).values(left))
-            record(connection, None, "gave a place back", f"{member.participant}: {state}", campaign.id)
+            record(connection, None, "gave a place back", f"{member.person.id}: {state}", campaign.id)
 
 
 def read_panels(database: Database, campaign: Campaign) -> dict[str, Panel]:

@@ -203,7 +203,8 @@ def revoke(database: Database, campaign: Campaign, invitation: str, by: str) -> 
     """Make an invitation useless."""
     mine = (invitations.c.id == invitation, invitations.c.campaign == campaign.id)
     with database.write() as connection:
-        if not connection.execute(update(invitations).where(*mine).values(uses_left=0, used_by=None)).rowcount:
+        useless = {"uses_left": 0, "used_by": None, "until": now()}
+        if not connection.execute(update(invitations).where(*mine).values(useless)).rowcount:
             raise Unknown("There is no such invitation.")
         record(connection, by, "revoked", invitation, campaign.id)
 
@@ -220,11 +221,13 @@ def join(
     profile: PersonProfile | None,
     person: str | None = None,
     participant: str = "",
+    browser: str = "",
     admit: Callable[[], None] = lambda: None,
 ) -> str:
     """Use an invitation: someone new with this profile, or who is signed in, becomes a member; the person's id.
 
-    `participant` is who the panel says they are; `admit` refuses them while nobody else joins by the same link.
+    `participant` is who the panel says they are, and `browser` what their browser keeps, by which they join once though
+    they send it twice; `admit` refuses them while nobody else joins by the same link.
     """
     with database.write() as connection:
         row = _find_usable(connection, token, lock=True)
@@ -243,7 +246,10 @@ def join(
         offered = [row.role, *(row.also or ())]
         if known is None:
             new = {"campaign": row.campaign, "person": person, "roles": offered, "qualified": False}
-            new |= {"participant": participant, "place": {"state": "working"} if participant else {}}
+            new |= {
+                "participant": participant,
+                "place": {"state": "working", "browser": digest(browser)} if participant else {},
+            }
             connection.execute(insert(members), new | {"consented": None, "joined": now(), "invitation": row.id})
         elif more := [role for role in offered if role not in known]:
             connection.execute(update(members).where(*mine).values(roles=[*known, *more]))

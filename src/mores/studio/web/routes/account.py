@@ -108,6 +108,9 @@ def _join_by_panel(visit: Visit, token: str, found: people.Invitation, form: Pos
     participant = clean(form.get("participant"))
     if _is_participant(visit, campaign, participant):
         return visit.go(f"/c/{campaign.id}")
+    for member in people.list_members(visit.database, campaign):
+        if member.participant == participant and member.place.get("browser") == people.digest(visit.cookie):
+            return visit.keep(visit.go(f"/c/{campaign.id}"), people.sign_in(visit.database, member.person.id))
     named = Posted({**form.values, "name": [participant or "–"]})
     try:
         profile = _profile(named, visit)
@@ -120,7 +123,8 @@ def _join_by_panel(visit: Visit, token: str, found: people.Invitation, form: Pos
         there = people.list_members(visit.database, campaign)
         panels.check_participant(there, panel, found.id, participant, someone)
 
-    person = people.join(visit.database, token, profile, participant=participant, admit=admit)
+    about = {"participant": participant, "browser": visit.cookie}
+    person = people.join(visit.database, token, profile, admit=admit, **about)
     _note_signals(visit, campaign.id, person, participant)
     return visit.keep(visit.go(f"/c/{campaign.id}"), people.sign_in(visit.database, person))
 
