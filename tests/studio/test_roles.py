@@ -56,6 +56,7 @@ ITEM = "/c/{campaign}/items/{item}"
 ROUTES: dict[str, Access] = {
     "GET /": SIGNED_IN,
     "GET /health": ALL,
+    "GET /names/{tongue}/{kind}": ALL,
     "GET /sw.js": ALL,
     "GET /login": ALL,
     "POST /login": ALL,
@@ -190,6 +191,7 @@ class World:
     def address(self, route: str, visitor: str) -> str:
         """The path of a route, about an item that is the author's own, or that the verifier has been given."""
         values, route = {"campaign": self.play.campaign.id, "rest": "items"}, route.replace(":path", "")
+        values |= {"tongue": "es", "kind": "regions"}
         for name in re.findall(r"{(\w+)}", route):
             match name:
                 case "item" | "key":

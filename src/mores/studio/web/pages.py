@@ -23,7 +23,6 @@ from mores.studio.campaigns import all_kinds
 from mores.studio.figures import show_figure
 from mores.studio.marks import as_json
 from mores.studio.phrase import Phrase, with_missing
-from mores.studio.web.places import list_places
 
 WEB = Path(__file__).parent
 STATIC = WEB / "static"
@@ -132,7 +131,7 @@ def environment(locale: str) -> Environment:
         "region_name": lambda code: region_in(code, locale),
         "direction": lambda tag: "rtl" if tag and is_rtl(tag) else "ltr",
     }
-    env.globals |= {"now": lambda: datetime.now(UTC), "list_places": list_places}
+    env.globals |= {"now": lambda: datetime.now(UTC)}
     env.globals |= {"locale": locale, "direction": "rtl" if is_rtl(locale) else "ltr", "locales": list_locales()}
     return env
 

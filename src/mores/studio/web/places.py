@@ -24,6 +24,7 @@ TONGUES = (
     *("my", "km", "lo", "ka", "hy", "az", "kk", "uz", "mn", "zh_Hant", "fil", "ms", "hu", "cs", "sv", "fi", "so"),
 )
 """The languages in which people may write, whatever the language of the page."""
+NameKind = Literal["regions", "places", "languages"]
 CITIES = Path(__file__).with_name("cities.txt")
 
 
@@ -71,7 +72,7 @@ def zone_cities(locale: str) -> Mapping[str, str]:
 
 
 @cache
-def list_places(locale: str, kind: Literal["regions", "places", "languages"]) -> tuple[str, ...]:
+def list_places(locale: str, kind: NameKind) -> tuple[str, ...]:
     """Return the names that people choose from, in the language of the page: countries, also cities, or languages."""
     names = Locale.parse(locale)
     if kind == "languages":

@@ -7,7 +7,7 @@ import re
 from secrets import token_urlsafe
 
 from fastapi import APIRouter
-from fastapi.responses import FileResponse, PlainTextResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from sqlalchemy import literal, select
 
 from mores.culture import region_name
@@ -21,7 +21,7 @@ from mores.studio.store.passwords import check_password, set_password
 from mores.studio.store.people import AS_WRITTEN
 from mores.studio.store.queries import summarise_work
 from mores.studio.web.pages import WEB, choose_locale, list_locales, region_in
-from mores.studio.web.places import find_name
+from mores.studio.web.places import NameKind, find_name, list_places
 from mores.studio.web.visit import LANGUAGE_COOKIE, AnyVisit, Form, Posted, SignedIn, Visit, limited
 from mores.studio.workflow import Refused
 
@@ -148,6 +148,13 @@ def _profile(form: Posted, visit: Visit) -> people.PersonProfile:
                     typed.setdefault(name, []).append(written)
     locale = form.get("locale") if form.get("locale") in list_locales() else visit.locale
     return people.read_profile(form.get("name"), form.get("email"), locale=locale, typed=typed, **several)
+
+
+@router.get("/names/{tongue}/{kind}")
+def names(tongue: str, kind: NameKind, _visit: AnyVisit) -> Response:
+    """Send the names of countries, cities or languages in a language of the pages, for fields that offer them."""
+    headers = {"Cache-Control": "public, max-age=604800"}
+    return JSONResponse(list_places(choose_locale(tongue, ""), kind), headers=headers)
 
 
 @router.get("/health")

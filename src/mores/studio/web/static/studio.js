@@ -111,16 +111,22 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
-// A field that takes several names with commas offers its list for the last of them; what is typed stays.
-for (const field of document.querySelectorAll("input[data-several]")) {
+// A field for several names with commas offers known ones for the last of them, once it is used; what is typed stays.
+for (const field of document.querySelectorAll("input[data-names]")) {
   const list = document.getElementById(field.getAttribute("list"));
-  const names = [...list.options].map((option) => option.value);
-  field.addEventListener("input", () => {
+  let names = [];
+  const offer = () => {
     const [before] = /^.*[,،、，]\s*/u.exec(field.value) ?? [""];
     if (list.dataset.before === before) return;
     list.dataset.before = before;
     list.replaceChildren(...names.map((name) => new Option("", before + name)));
-  });
+  };
+  field.addEventListener("input", offer);
+  field.addEventListener("focus", async () => {
+    names = await fetch(field.dataset.names).then((answer) => answer.json(), () => []);
+    delete list.dataset.before;
+    offer();
+  }, { once: true });
 }
 
 // Time spent, while the page is looked at.
