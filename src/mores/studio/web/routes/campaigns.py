@@ -80,7 +80,12 @@ def settings(place: Organising, saved: bool = False) -> Response:
 
 
 def _settings(place: Place, values: dict[str, Any], problems: dict[str, str], *, saved: bool = False) -> Response:
-    about = {"form": settings_form(place.campaign.kind), "steps": STEPS, "values": values, "saved": saved}
+    about: dict[str, Any] = {
+        "form": settings_form(place.campaign.kind),
+        "steps": STEPS,
+        "values": values,
+        "saved": saved,
+    }
     return place.page("settings.html", code=422 if problems else 200, problems=problems, **about)
 
 

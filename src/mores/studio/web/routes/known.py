@@ -79,7 +79,13 @@ def add(item: str, place: Organising, form: Form) -> Response:
 def _page(place: Place, item: CampaignItem, problems: Content, values: Content | None = None) -> Response:
     stage = practised_stage(place.campaign.flow, place.person)
     fields = stage.form(item)
-    about = {"item": item, "stage": stage, "form": fields, "values": values or fields.values, "step": fields.steps}
+    about: Content = {
+        "item": item,
+        "stage": stage,
+        "form": fields,
+        "values": values or fields.values,
+        "step": fields.steps,
+    }
     return place.page(
         "make_known.html", code=422 if problems else 200, problems=problems, key=f"{item.id}-known", **about
     )
@@ -99,8 +105,9 @@ def preview(place: Organising, stage: str = "") -> Response:
     chosen = next((one for one in stages if one.name == stage), stages[0])
     assert chosen.role is not None
     settings = campaign.settings
-    known = {"regions": frozenset(settings.regions), "languages": frozenset(settings.languages)}
-    someone = Member(Person(id="", roles=frozenset({chosen.role}), **known), "", now(), {}, "")
+    regions, languages = frozenset(settings.regions), frozenset(settings.languages)
+    person = Person(id="", roles=frozenset({chosen.role}), regions=regions, languages=languages)
+    someone = Member(person, "", now(), {}, "")
     # what its pages send goes to the route below
     there = replace(campaign, id=f"{campaign.id}/preview")
     ghost = replace(place, campaign=there, member=someone, preview=stages)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 import segno
 from fastapi import APIRouter, Depends
@@ -108,8 +108,9 @@ def invite_people(place: Organising, form: Form) -> Response:
     """Make an invitation and show its link once."""
     role, also = _roles(place, form)
     uses = int(min(max(form.number("uses", 1), 1), 1000))
-    about = {"uses": uses, "note": form.get("note")[:200], "also": also}
-    return _people(place, invite(place.database, place.campaign, role, place.person.id, **about))
+    note = form.get("note")[:200]
+    token = invite(place.database, place.campaign, role, place.person.id, uses=uses, note=note, also=also)
+    return _people(place, token)
 
 
 def _roles(place: Place, form: Posted) -> tuple[Role, tuple[Role, ...]]:
@@ -136,7 +137,7 @@ def invite_panel(place: Organising, form: Form) -> Response:
     except InputError as error:
         return _people(place, problem=error.args[0])
     uses = int(min(max(form.number("uses", 1), 1), 100_000))
-    about = {"uses": uses, "note": panel.about.title, "lasts": timedelta(days=90), "also": also}
+    about: dict[str, Any] = {"uses": uses, "note": panel.about.title, "lasts": timedelta(days=90), "also": also}
     token = invite(place.database, place.campaign, role, place.person.id, panel=panel.model_dump(), **about)
     return _people(place, token, f"?{panel.about.parameter}={panel.about.value}" if panel.about.value else "")
 
