@@ -92,6 +92,7 @@ ROUTES: dict[str, Access] = {
     f"GET {ITEM}/life": ORGANISER,
     f"POST {ITEM}/adjudicate": ORGANISER,
     f"POST {ITEM}/ask-again": ORGANISER,
+    f"POST {ITEM}/assign": ORGANISER,
     f"GET {HOME}/overview": ORGANISER,
     f"GET {HOME}/figures": ORGANISER,
     f"POST {HOME}/sample": ORGANISER,

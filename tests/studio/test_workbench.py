@@ -192,6 +192,22 @@ def test_the_overview_has_a_target_and_a_forecast(play: Play) -> None:
     assert "the rest takes about 1 week" in text, "one in four days: two more take eight"
 
 
+def test_an_item_is_assigned_and_taken_back(play: Play) -> None:
+    item = question(play)
+    for name, region in (("Wanjiku", "Kenya"), ("Kofi", "Ghana")):
+        play.person(Role.VERIFIER, name, region)
+    people = {member.name: member.person.id for member in play.members()}
+    organiser = play.organiser()
+    text = page(organiser, f"/items/{item}/life")
+    assert f'<option value="{people["Wanjiku"]}">' in text
+    assert people["Kofi"] not in text, "the rules do not let him"
+    assert organiser.send(f"/items/{item}/assign", person=people["Kofi"]).status_code == 409
+    for holders in ([people["Wanjiku"]], []):
+        organiser.open(f"/items/{item}/life")
+        organiser.send(f"/items/{item}/assign", person=people["Wanjiku"])
+        assert [hold.person for hold in play.read(item).holds] == holders
+
+
 def test_items_are_searched(play: Play) -> None:
     question(play)
     question(play, "In Ghana, 100% of whom speak first?", "GH")
