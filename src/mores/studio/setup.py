@@ -25,6 +25,8 @@ from mores.studio.store.campaigns import SettingsError, parse_campaign, read_set
 LONGEST_FILE = 1_000_000
 KNOWN = ("practice", "checks")
 """Settings that a form leaves as they are: items with known answers."""
+TEXTS = ("instructions", "consent")
+"""Long texts, which are asked last in their step."""
 LONG = 1000
 """Texts that may be longer than this get several lines."""
 
@@ -32,7 +34,7 @@ LONG = 1000
 def settings_form(kind: CampaignKind[Any]) -> StudioForm:
     """Return the fields of a kind's settings; `step` says which of `STEPS` asks, `block` the group it is folded in."""
     fields = (_field(name, info) for name, info in kind.settings.model_fields.items() if name not in KNOWN)
-    return StudioForm(tuple(fields), blocks=GROUPS)
+    return StudioForm(tuple(sorted(fields, key=lambda field: field.name in TEXTS)), blocks=GROUPS)
 
 
 def _field(name: str, info: FieldInfo) -> FormField:
