@@ -107,6 +107,7 @@ ROUTES: dict[str, Access] = {
     f"GET {ITEM}/known": ORGANISER,
     f"POST {ITEM}/known": ORGANISER,
     f"GET {HOME}/preview": ORGANISER,
+    f"GET {HOME}/preview/{{rest:path}}": ORGANISER,
     f"POST {HOME}/preview/{{rest:path}}": ORGANISER,
     f"PUT {HOME}/preview/{{rest:path}}": ORGANISER,
     f"POST {HOME}/duplicate": ORGANISER,

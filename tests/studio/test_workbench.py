@@ -158,6 +158,9 @@ def test_every_stage_of_every_demo_is_seen_as_others_see_it(database: Database) 
                 assert "Preview" in text
                 assert f'action="/c/{campaign.id}/preview/' in text or "No item has been at this stage" in text
                 assert f'action="/c/{campaign.id}/items' not in text
+        page(organiser, "/known")
+        for item in list(read_items(database, campaign))[:3]:
+            page(organiser, f"/items/{item.id}/known")
         before = list(read_items(database, campaign))
         assert organiser.send("/preview/items/new/vote", answer="A").status_code == 200
         assert list(read_items(database, campaign)) == before

@@ -79,7 +79,7 @@ def _is_lines(kind: Any) -> bool:
     inside = (get_args(kind) or (None,))[0]
     return get_origin(kind) is dict or (
         get_origin(kind) in (tuple, list)
-        and (inside is str or (isinstance(inside, type) and inside.__str__ is not BaseModel.__str__))
+        and (inside is str or (isinstance(inside, type) and "__str__" in vars(inside)))
     )
 
 

@@ -247,7 +247,8 @@ def set_open(
     notice: str = "",
 ) -> Campaign:
     """Close or pause a campaign, with a notice for its people, or open it again."""
-    values = {"open": is_open, "paused": paused and not is_open, "notice": "" if is_open else notice}
+    paused, notice = paused and not is_open, "" if is_open else notice
+    values = {"open": is_open, "paused": paused, "notice": notice}
     with database.write() as connection:
         connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(values))
         record(
@@ -259,7 +260,7 @@ def set_open(
         )
         if not is_open and not paused:
             forget_signals(connection, campaign.id)
-    return replace(campaign, flow=replace(campaign.flow, open=is_open), paused=values["paused"], notice=notice)
+    return replace(campaign, flow=replace(campaign.flow, open=is_open), paused=paused, notice=notice)
 
 
 def duplicate_campaign(database: Database, campaign: Campaign) -> Campaign:

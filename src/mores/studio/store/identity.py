@@ -127,8 +127,8 @@ def collect_data(database: Database, person: str) -> dict[str, Any]:
     """Return everything that is kept about a person, for themselves: profile, campaigns, and all that they did."""
     columns = (events.c.at, events.c.campaign, events.c.item, events.c.stage, events.c.kind)
     acted = select(*columns, events.c.payload, events.c.standing).where(events.c.person == person)
-    joined = (members.c.campaign, members.c.roles, members.c.joined, members.c.consented, members.c.test)
-    joined = (*joined, members.c.participant)
+    names = ("campaign", "roles", "joined", "consented", "test", "participant")
+    joined = tuple(members.c[name] for name in names)
     queries = {
         "profile": select(*(column for column in people.c if column.name not in ("password", "code"))).where(
             people.c.id == person

@@ -145,8 +145,11 @@ def see_place(database: Database, campaign: Campaign, member: Member, panel: Pan
     with database.read() as connection:
         sent, _ = read_writing(connection, campaign, person.id).get(person.id, (0, 0.0))
     done = count_votes(database, campaign, person) + sent
-    waits = writes_items(flow, person) or find_first_held(database, campaign, person)
-    waits = (flow.open or campaign.paused) and (waits or count_work(database, campaign, person))
+    waits = (flow.open or campaign.paused) and bool(
+        writes_items(flow, person)
+        or find_first_held(database, campaign, person)
+        or count_work(database, campaign, person)
+    )
     if done < panel.answers and (waits or not done):
         return state
     end_place(database, campaign, member, "finished")

@@ -340,8 +340,7 @@ def list_members(database: Database, campaign: Campaign) -> list[Member]:
 def _members(counting: bool, each: bool = False) -> Select[Any]:
     """Return the query for everybody in a campaign, or one of them; `counting` what they have written."""
     names = ("roles", "qualified", "test", "consented", "pay_note", "released", "invitation", "alike")
-    names += ("participant", "place", "joined")
-    columns = tuple(members.c[name] for name in names)
+    columns = tuple(members.c[name] for name in (*names, "participant", "place", "joined"))
     known = tuple(people.c[name] for name in ("id", "name", "nationality", "home", "languages", "typed"))
     chosen: tuple[Any, ...] = (*known, *columns)
     written: Any = literal(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from secrets import token_urlsafe
+from typing import Any
 
 from fastapi import APIRouter
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, Response
@@ -54,7 +55,13 @@ def _join(visit: Visit, token: str, problem: str = "", given: Posted | None = No
     """Return the page of a link; what was just sent is in its fields again."""
     found = people.find_invitation(visit.database, token)
     campaign = open_campaign(visit.database, found.campaign) if found.campaign else None
-    shown = {"invitation": found, "campaign": campaign, "token": token, "problem": problem, "participant": ""}
+    shown: dict[str, Any] = {
+        "invitation": found,
+        "campaign": campaign,
+        "token": token,
+        "problem": problem,
+        "participant": "",
+    }
     if found.panel and campaign:
         asked = panels.Panel.model_validate(found.panel).about.parameter
         shown["participant"] = given.get("participant") if given else visit.request.query_params.get(asked, "").strip()

@@ -36,7 +36,7 @@ def known(place: Organising) -> Response:
             item = campaign.blank(stage.name, entry.content, region=entry.region, language=entry.language)
             answer = list_values(stage.form(item), entry.answer)
             lists.setdefault(name, []).append((item, answer, entry.explanation))
-    return place.page("known.html", lists=lists, stage=stage, step=1)
+    return place.page("known.html", lists=lists, stage=stage, step=1, seen=_as_others(place, stage))
 
 
 @router.post("/known/remove", dependencies=[limited("write")])
@@ -80,6 +80,7 @@ def _page(place: Place, item: CampaignItem, problems: Content, values: Content |
     stage = practised_stage(place.campaign.flow, place.person)
     fields = stage.form(item)
     about: Content = {
+        "seen": _as_others(place, stage),
         "item": item,
         "stage": stage,
         "form": fields,
@@ -103,20 +104,24 @@ def preview(place: Organising, stage: str = "") -> Response:
     campaign = place.campaign
     stages = [one for one in campaign.flow.stages if one.role not in (None, Role.ORGANISER)]
     chosen = next((one for one in stages if one.name == stage), stages[0])
-    assert chosen.role is not None
-    settings = campaign.settings
-    regions, languages = frozenset(settings.regions), frozenset(settings.languages)
-    person = Person(id="", roles=frozenset({chosen.role}), regions=regions, languages=languages)
-    someone = Member(person, "", now(), {}, "")
     # what its pages send goes to the route below
     there = replace(campaign, id=f"{campaign.id}/preview")
-    ghost = replace(place, campaign=there, member=someone, preview=stages)
+    ghost = replace(_as_others(place, chosen), campaign=there, preview=stages)
     if chosen is campaign.flow.stages[0] and chosen.own:
         return write_page(ghost, None, {})
     item = _example(place, chosen)
     if item is None:
         return place.page("preview.html", stages=stages, stage=chosen)
     return write_page(ghost, item.model_copy(update={"version": 1}), {}) if chosen.own else judge_page(ghost, item, {})
+
+
+def _as_others(place: Place, stage: CampaignStage) -> Place:
+    """Return the place of somebody who works at a stage, and may see no more than they do."""
+    assert stage.role is not None
+    settings = place.campaign.settings
+    regions, languages = frozenset(settings.regions), frozenset(settings.languages)
+    person = Person(id="", roles=frozenset({stage.role}), regions=regions, languages=languages)
+    return replace(place, member=Member(person, "", now(), {}, ""))
 
 
 def _example(place: Place, stage: CampaignStage) -> CampaignItem | None:
@@ -130,6 +135,12 @@ def _example(place: Place, stage: CampaignStage) -> CampaignItem | None:
         entry = campaign.settings.practice[0]
         return campaign.blank(stage.name, entry.content, region=entry.region, language=entry.language)
     return best.model_copy(update={"stage": stage.name, "status": ItemStatus.OPEN, "holds": ()}) if best else None
+
+
+@router.get("/preview/{rest:path}")
+def stay(rest: str, place: Organising) -> Response:  # noqa: ARG001 - other pages are not in a preview
+    """Go back to the preview from a link in it."""
+    return place.go("/preview")
 
 
 @router.api_route("/preview/{rest:path}", methods=["POST", "PUT"])

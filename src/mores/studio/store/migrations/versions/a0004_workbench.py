@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
@@ -11,7 +13,7 @@ down_revision = "0003"
 
 JSON = sa.JSON().with_variant(JSONB(), "postgresql")
 NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-ADDED = {
+ADDED: dict[str, tuple[sa.Column[Any], ...]] = {
     "campaigns": (
         sa.Column("paused", sa.Boolean(), nullable=False, server_default=sa.false()),
         sa.Column("notice", sa.Text(), nullable=False, server_default=""),
