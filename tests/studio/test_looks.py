@@ -44,6 +44,7 @@ IN_DOCS = {
     "phone-verifier-culturalteaming-items": "studio-verify.png",
     "wide-author-culturalteaming-items-3": "studio-duel.png",
     "wide-organiser-culturalteaming": "studio-overview.png",
+    "wide-organiser-campaigns-new": "studio-new.png",
     "arabic-author-culturalteaming-items-3": "studio-arabic.png",
     "wide-annotator-marking-items": "studio-marking.png",
     "wide-annotator-rating-items": "studio-rating.png",

@@ -316,6 +316,8 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
             for table in metadata.sorted_tables:
                 known = [row["name"] for row in reading.execute(sa.text(f"PRAGMA table_info({table.name})")).mappings()]
                 chosen = [column for column in table.c if column.name in known]
+                if not chosen:
+                    continue  # a table that came later
                 rows = [dict(row) for row in reading.execute(sa.select(*chosen)).mappings()]
                 if rows:
                     plain = sa.table(table.name, *(sa.column(column.name, column.type) for column in chosen))
@@ -326,9 +328,11 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
 
 
 def test_a_database_of_0_2_0_keeps_everything_and_gains_who_judged(old: Database) -> None:
-    before = {table: _count(old, table.name) for table in metadata.sorted_tables}
+    names = sorted({table.name for table in metadata.sorted_tables} & set(sa.inspect(old.engine).get_table_names()))
+    before = {name: _count(old, name) for name in names}
+    assert len(before) >= 14
     migrate(old.engine)
-    assert {table: _count(old, table.name) for table in metadata.sorted_tables} == before
+    assert {name: _count(old, name) for name in names} == before
     campaigns = list_campaigns(old)
     assert len(campaigns) == 6
     states = {item.id: item for campaign in campaigns for item in read_items(old, campaign, checks=True)}

@@ -56,6 +56,7 @@ ITEM = "/c/{campaign}/items/{item}"
 ROUTES: dict[str, Access] = {
     "GET /": SIGNED_IN,
     "GET /health": ALL,
+    "GET /names/{tongue}/{kind}": ALL,
     "GET /sw.js": ALL,
     "GET /login": ALL,
     "POST /login": ALL,
@@ -91,6 +92,7 @@ ROUTES: dict[str, Access] = {
     f"GET {ITEM}/life": ORGANISER,
     f"POST {ITEM}/adjudicate": ORGANISER,
     f"POST {ITEM}/ask-again": ORGANISER,
+    f"POST {ITEM}/assign": ORGANISER,
     f"GET {HOME}/overview": ORGANISER,
     f"GET {HOME}/figures": ORGANISER,
     f"POST {HOME}/sample": ORGANISER,
@@ -99,6 +101,20 @@ ROUTES: dict[str, Access] = {
     f"GET {HOME}/audit": ORGANISER,
     f"GET {HOME}/messages": ORGANISER,
     f"GET {HOME}/messages.csv": ORGANISER,
+    f"POST {HOME}/messages/reply": ORGANISER,
+    f"GET {HOME}/known": ORGANISER,
+    f"POST {HOME}/known/remove": ORGANISER,
+    f"GET {ITEM}/known": ORGANISER,
+    f"POST {ITEM}/known": ORGANISER,
+    f"GET {HOME}/preview": ORGANISER,
+    f"GET {HOME}/preview/{{rest:path}}": ORGANISER,
+    f"POST {HOME}/preview/{{rest:path}}": ORGANISER,
+    f"PUT {HOME}/preview/{{rest:path}}": ORGANISER,
+    f"POST {HOME}/duplicate": ORGANISER,
+    f"POST {HOME}/panel": ORGANISER,
+    f"POST {HOME}/participants": ORGANISER,
+    f"POST {HOME}/people/{{person}}/place": ORGANISER,
+    f"POST {HOME}/people/{{person}}/maker": ORGANISER,
     f"GET {HOME}/people": ORGANISER,
     f"GET {HOME}/people/time.csv": ORGANISER,
     f"GET {HOME}/people/{{person}}": ORGANISER,
@@ -176,7 +192,8 @@ class World:
 
     def address(self, route: str, visitor: str) -> str:
         """The path of a route, about an item that is the author's own, or that the verifier has been given."""
-        values = {"campaign": self.play.campaign.id}
+        values, route = {"campaign": self.play.campaign.id, "rest": "items"}, route.replace(":path", "")
+        values |= {"tongue": "es", "kind": "regions"}
         for name in re.findall(r"{(\w+)}", route):
             match name:
                 case "item" | "key":

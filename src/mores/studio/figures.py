@@ -230,6 +230,31 @@ def measure_people(
     return found
 
 
+TELLING = 5
+"""Answers that somebody must have given before their time is compared with the others'."""
+
+
+def find_unusual(people: Mapping[str, PersonFigures]) -> dict[str, list[str]]:
+    """Return who is slow, very fast, unlike the others or inattentive: something to look at, not a verdict."""
+    times = {
+        name: done.median_seconds for name, done in people.items() if done.votes >= TELLING and done.median_seconds
+    }
+    shares = {name: done.agreement for name, done in people.items() if done.agreement}
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, seconds in times.items():
+        usual = median([other for person, other in times.items() if person != name] or [seconds])
+        if seconds > 3 * usual or 3 * seconds < usual:
+            found[name].append("slow" if seconds > usual else "very fast")
+    for name, share in shares.items():
+        usual = median([other.value for person, other in shares.items() if person != name] or [share.value])
+        if share.n >= TELLING and share.high < usual:
+            found[name].append("unlike the others")
+    for name, done in people.items():
+        if done.checks and done.checks.n > 1 and done.checks.value < 0.5:
+            found[name].append("fails attention checks")
+    return dict(found)
+
+
 def _time(stage: str, votes: Sequence[Given]) -> StageTime | None:
     timed = [vote.seconds for vote in votes if vote.seconds > 0]
     if not timed:

@@ -41,7 +41,10 @@ def owner_link(database: str | Path) -> str:
 def invite_people(database: str | Path, campaign: str, role: str, uses: int = 1) -> str:
     """Make an invitation; the path of its link."""
     with closing(open_database(database)) as store:
-        return f"/join/{invite(store, find_campaign(store, campaign), Role(role), find_owner(store), uses=uses)}"
+        opened = find_campaign(store, campaign)
+        if Role(role) not in opened.roles:
+            raise InputError(f"{campaign} has nothing to do for {role}s; its roles are {', '.join(opened.roles)}")
+        return f"/join/{invite(store, opened, Role(role), find_owner(store), uses=uses)}"
 
 
 def export_campaign(database: str | Path, campaign: str, folder: Path, form: str = "folder") -> list[Path]:

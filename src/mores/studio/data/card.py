@@ -20,8 +20,8 @@ from mores.studio.setup import dump_campaign
 from mores.studio.workflow import CampaignStage, is_judged
 from mores.types import Signature
 
-HIDDEN = {"checks", "practice"}
-"""Settings that a card does not show: whoever knows the answers passes every check."""
+HIDDEN = {"checks", "practice", "target", "hourly"}
+"""Settings that a card does not show: whoever knows the answers passes every check; plans and pay are nobody's."""
 
 NOT_SIGNED = {"author", "votes", "holds", "path", "deciding", "edited", "standing"}
 """What the signature of the items does not cover: people, and what is derived from the rest."""
@@ -179,6 +179,9 @@ def _identity(snapshot: Snapshot) -> str:
         sentences.append(f"{form.count(count, 'account')} may belong to somebody who also has another one.")
     if count := len(alike["same"]):
         sentences.append(f"{form.count(count, 'account')} of people who have several count once.")
+    sent = [m for m in snapshot.members if m.participant and m.person.id in standings and not m.place.get("confirmed")]
+    if sent:
+        sentences.append(f"{form.count(len(sent), 'id')} of a panel's participants were not compared with its list.")
     places = [{(known.regions, known.languages) for known in every} for every in standings.values()]
     if count := sum(len(place) > 1 for place in places):
         changed = "1 person" if count == 1 else f"{count} people"

@@ -15,6 +15,7 @@ from mores.studio.data.snapshot import Snapshot
 from mores.studio.figures import Figures, PersonFigures
 from mores.studio.kind import ExportFile
 from mores.studio.provenance import matches_language, matches_region
+from mores.studio.store.panels import Panel, pay_columns
 from mores.studio.store.people import Member
 
 Row = dict[str, Any]
@@ -83,9 +84,11 @@ def version_rows(snapshot: Snapshot) -> list[Row]:
     ]
 
 
-def time_rows(members: Iterable[Member], figures: Figures) -> list[Row]:
-    """Return who worked how long, with names and the organiser's notes about pay."""
-    rows = []
+def time_rows(
+    members: Iterable[Member], figures: Figures, hourly: float = 0.0, panels: Mapping[str, Panel] | None = None
+) -> list[Row]:
+    """Return who worked how long, with names, the organiser's notes about pay, and amounts where they are known."""
+    rows: list[Row] = []
     for member in members:
         done = figures.people.get(member.person.id, PersonFigures())
         rows.append(
@@ -100,6 +103,8 @@ def time_rows(members: Iterable[Member], figures: Figures) -> list[Row]:
                 "pay note": member.pay_note,
             }
         )
+        if hourly or panels:
+            rows[-1] |= pay_columns(member, hourly, (panels or {}).get(member.person.link), done.seconds)
     return rows
 
 

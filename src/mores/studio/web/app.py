@@ -19,7 +19,7 @@ from mores.studio.settings import StudioAppSettings
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.people import signing_key
 from mores.studio.web.pages import DEFAULT, STATIC, environment, hash_static_files
-from mores.studio.web.routes import account, campaigns, data, decide, organise, people, practice, work
+from mores.studio.web.routes import account, campaigns, data, decide, known, organise, people, practice, work
 from mores.studio.web.security import Guard
 from mores.studio.web.visit import SIGN_IN, Elsewhere, Studio, visit, wants_json
 from mores.studio.worker import AskWorker
@@ -59,7 +59,7 @@ def app(settings: StudioAppSettings) -> FastAPI:
     studio = FastAPI(title="Mores studio", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     studio.state.studio = Studio(store, signing_key(store), chosen)
     studio.mount("/static", Static(directory=STATIC), name="static")
-    for routes in (account, campaigns, practice, work, organise, decide, people, data):
+    for routes in (account, campaigns, practice, work, organise, decide, known, people, data):
         studio.router.routes += routes.router.routes  # including a router makes its routes again, while a visitor waits
     for kind in (Elsewhere, Refused, HTTPException, RequestValidationError):
         studio.add_exception_handler(kind, _handle)

@@ -25,7 +25,7 @@ from mores.studio.store.items import Campaign, perform
 from mores.studio.store.people import Account, Member, find_account, find_member
 from mores.studio.web.pages import choose_locale, hash_static_files, render, translator
 from mores.studio.web.security import TOKEN_FIELD, TOKEN_HEADER, Limiter, is_own, token_for
-from mores.studio.workflow import Action, Refused
+from mores.studio.workflow import Action, CampaignStage, Refused
 
 COOKIE = "mores_studio"
 COOKIE_SECONDS = 30 * 24 * 3600
@@ -189,6 +189,8 @@ class Place:
     visit: Visit
     campaign: Campaign
     member: Member
+    preview: Sequence[CampaignStage] = ()
+    """Of a page as others see it: the stages that an organiser can look at."""
 
     @property
     def person(self) -> Person:

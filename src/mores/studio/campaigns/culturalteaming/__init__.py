@@ -64,6 +64,7 @@ def stages(settings: TeamingSettings) -> tuple[CampaignStage, ...]:
 KIND: CampaignKind[Any] = CampaignKind(
     name="culturalteaming",
     title="CulturalTeaming",
+    goal="Questions that AI gets wrong",
     summary="Authors play questions about their culture against a model; five people from the region verify each.",
     folder=Path(__file__).parent,
     settings=TeamingSettings,

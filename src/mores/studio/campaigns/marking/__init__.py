@@ -88,6 +88,7 @@ def shown(_settings: MarkingSettings, item: CampaignItem) -> Mapping[str, Any]:
 KIND: CampaignKind[Any] = CampaignKind(
     name="marking",
     title="Error marking",
+    goal="Mark errors in texts",
     summary="People mark what is culturally wrong in texts, as in MQM and JuICE; another person checks each mark.",
     folder=Path(__file__).parent,
     settings=MarkingSettings,

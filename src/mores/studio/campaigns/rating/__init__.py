@@ -66,6 +66,7 @@ WORDS = {
 KIND: CampaignKind[Any] = CampaignKind(
     name="rating",
     title="Rating",
+    goal="Rate answers",
     summary="People rate and rank the answers of several models without knowing whose they are.",
     folder=Path(__file__).parent,
     settings=RatingSettings,

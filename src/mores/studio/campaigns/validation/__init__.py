@@ -124,6 +124,7 @@ def shown(_settings: ValidationSettings, item: CampaignItem) -> Mapping[str, Any
 KIND: CampaignKind[Any] = CampaignKind(
     name="validation",
     title="ExCAM validation",
+    goal="Check a metric",
     summary="People judge errors that were put into texts, their explanations, and those of metrics.",
     folder=Path(__file__).parent,
     settings=ValidationSettings,
