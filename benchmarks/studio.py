@@ -28,6 +28,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -40,11 +41,11 @@ from mores.studio.campaigns import open_kind
 from mores.studio.records import Person, Role
 from mores.studio.store.campaigns import make_campaign, read_settings
 from mores.studio.store.database import Database, open_database
-from mores.studio.store.items import Campaign, perform, read_items
+from mores.studio.store.items import Campaign, append, read_items
 from mores.studio.store.people import PersonProfile, add_member, add_person, sign_in
 from mores.studio.store.tables import events
 from mores.studio.web.visit import COOKIE
-from mores.studio.workflow import Create
+from mores.studio.workflow import Cast, Create, Take, act, apply
 
 TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
 KEY = re.compile(r'name="key" value="([^"]+)"')
@@ -119,7 +120,9 @@ class Crowd:
             self.refused[answer[0].status] += 1
 
 
-def prepare(database: Database, people: int, items: int) -> tuple[Campaign, list[tuple[str, str]], str]:
+def prepare(
+    database: Database, people: int, items: int, *, judged: bool = False
+) -> tuple[Campaign, list[tuple[str, str]], str]:
     """A campaign with items that wait for verifiers; the verifiers with their cookies, and the organiser's."""
     kind = open_kind("culturalteaming")
     settings = read_settings(kind, {"title": "Under pressure", "regions": ["KE"]})
@@ -133,16 +136,40 @@ def prepare(database: Database, people: int, items: int) -> tuple[Campaign, list
     add_member(database, campaign, owner, Role.ORGANISER)
     for person in crowd:
         add_member(database, campaign, person, Role.VERIFIER)
-    organiser = Person(id=owner, roles=frozenset({Role.ORGANISER}))
-    for number in range(items):
-        content = {
-            "scene": "A scene.",
-            "question": f"Question {number}?",
-            "options": ["a", "b", "c", "d"],
-            "correct": ["A"],
-        }
-        perform(database, campaign, organiser, Create(f"{number:012x}", content, "KE", "sw", stage="verify"))
+    fill(database, campaign, owner, crowd, items, judged=judged)
     return campaign, [(person, sign_in(database, person)) for person in crowd], sign_in(database, owner)
+
+
+def fill(database: Database, campaign: Campaign, owner: str, crowd: Sequence[str], items: int, *, judged: bool) -> None:
+    """Make items that wait for verifiers, or that as many have judged as the campaign wants; by the real rules."""
+    organiser = Person(id=owner, roles=frozenset({Role.ORGANISER}))
+    verifier = {"roles": frozenset({Role.VERIFIER}), "regions": frozenset({"KE"}), "languages": frozenset({"sw"})}
+    chance = random.Random(0)
+    at = datetime.now(UTC) - timedelta(days=30)
+    for first in range(0, items, 500):
+        with database.write() as connection:
+            for number in range(first, min(first + 500, items)):
+                at += timedelta(seconds=10)
+                content = {
+                    "scene": "A scene.",
+                    "question": f"Question {number}?",
+                    "options": ["a", "b", "c", "d"],
+                    "correct": ["A"],
+                }
+                create = Create(f"{number:012x}", content, "KE", "sw", stage="verify")
+                added = list(act(campaign.flow, None, organiser, create, at, f"c{number}"))
+                item = None
+                for event in added:
+                    item = apply(item, event)
+                for place in range(campaign.settings.verifiers if judged else 0):
+                    person = Person(id=crowd[(number + place) % len(crowd)], **verifier)
+                    answer = Cast({"answer": [chance.choice("AAAAAABCD")]}, seconds=chance.uniform(5, 60))
+                    for action, after in ((Take(), 0), (answer, 60)):
+                        moment = at + timedelta(seconds=after + place)
+                        for event in act(campaign.flow, item, person, action, moment, f"{number}-{place}-{after}"):
+                            item = apply(item, event)
+                            added.append(event)
+                append(connection, campaign, None, added)
 
 
 def cpu_seconds(process: int) -> float:

@@ -24,7 +24,7 @@ from mores.studio.provenance import find_irregular
 from mores.studio.records import CampaignItem, ItemStatus, Person, Role
 from mores.studio.serve import find_owner
 from mores.studio.store.campaigns import change_settings, list_campaigns, make_campaign, read_settings
-from mores.studio.store.database import Database, _engine, _url, migrate, open_database
+from mores.studio.store.database import Database, _engine, migrate, open_database, read_url
 from mores.studio.store.identity import hash_signals, note_signals, settle_alike, withdraw_person
 from mores.studio.store.items import Campaign, now, perform, read_item, read_items, rebuild
 from mores.studio.store.people import (
@@ -308,9 +308,9 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     path = tmp_path / "old.db"
     with gzip.open(FIXTURE) as packed, path.open("wb") as file:
         shutil.copyfileobj(packed, file)
-    engine = _engine(_url(path))
+    engine = _engine(read_url(path))
     if request.param == "postgresql":
-        source, engine = engine, _engine(_url(request.getfixturevalue("postgres")))
+        source, engine = engine, _engine(read_url(request.getfixturevalue("postgres")))
         migrate(engine, "0002")
         with source.connect() as reading, engine.begin() as writing:
             for table in metadata.sorted_tables:

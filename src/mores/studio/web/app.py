@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from os import PathLike, stat_result
@@ -14,12 +15,14 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 from mores.engine import AskSettings
+from mores.errors import ConfigError
 from mores.settings import takes
 from mores.studio.settings import StudioAppSettings
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.people import signing_key
+from mores.studio.web.logs import RequestLog
 from mores.studio.web.pages import DEFAULT, STATIC, environment, hash_static_files
-from mores.studio.web.routes import account, campaigns, data, decide, organise, people, practice, work
+from mores.studio.web.routes import account, campaigns, data, decide, health, organise, people, practice, work
 from mores.studio.web.security import Guard
 from mores.studio.web.visit import SIGN_IN, Elsewhere, Studio, visit, wants_json
 from mores.studio.worker import AskWorker
@@ -59,12 +62,21 @@ def app(settings: StudioAppSettings) -> FastAPI:
     studio = FastAPI(title="Mores studio", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     studio.state.studio = Studio(store, signing_key(store), chosen)
     studio.mount("/static", Static(directory=STATIC), name="static")
-    for routes in (account, campaigns, practice, work, organise, decide, people, data):
+    for routes in (account, campaigns, practice, work, organise, decide, people, data, health):
         studio.router.routes += routes.router.routes  # including a router makes its routes again, while a visitor waits
     for kind in (Elsewhere, Refused, HTTPException, RequestValidationError):
         studio.add_exception_handler(kind, _handle)
-    studio.add_middleware(Guard)
+    studio.add_middleware(Guard, root=clean_root(settings.root_path))
+    studio.add_middleware(RequestLog)
     return studio
+
+
+def clean_root(path: str) -> str:
+    """Return the path under which a server in front offers the studio: `/studio`, or nothing."""
+    inner = path.strip("/")
+    if not re.fullmatch(r"[\w.~/-]*", inner, re.ASCII) or "//" in inner:
+        raise ConfigError(f"{path!r} is not a path such as /studio", setting="root_path")
+    return f"/{inner}" if inner else ""
 
 
 def _handle(request: Request, error: Exception) -> Response:

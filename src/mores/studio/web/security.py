@@ -48,13 +48,18 @@ BROKEN = "Something went wrong on our side. What you sent before is safe; please
 class Guard:
     """ASGI middleware: headers with every answer, also after a failure; bodies that are too long are cut off."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, root: str = "") -> None:
         self.app = app
+        self.root = root
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        root = scope.get("root_path") or self.root
+        scope["root_path"] = root
+        if root and not f"{scope['path']}/".startswith(f"{root}/"):  # the server in front took it away
+            scope["path"] = root + scope["path"]
         longest = LONGEST_UPLOAD if scope["path"].endswith(UPLOADS) else LONGEST_BODY
         left = longest
         started = False

@@ -7,8 +7,7 @@ import re
 from secrets import token_urlsafe
 
 from fastapi import APIRouter
-from fastapi.responses import FileResponse, PlainTextResponse, Response
-from sqlalchemy import literal, select
+from fastapi.responses import FileResponse, Response
 
 from mores.culture import region_name
 from mores.errors import InputError
@@ -92,13 +91,6 @@ def _profile(form: Posted, visit: Visit) -> people.PersonProfile:
                     typed.setdefault(name, []).append(written)
     locale = form.get("locale") if form.get("locale") in list_locales() else visit.locale
     return people.read_profile(form.get("name"), form.get("email"), locale=locale, typed=typed, **several)
-
-
-@router.get("/health")
-def health(visit: AnyVisit) -> Response:
-    """Answer whether the studio and its database work, for whatever watches over them."""
-    visit.database.fetch(select(literal(1)))
-    return PlainTextResponse("ok")
 
 
 @router.get("/sw.js", include_in_schema=False)
