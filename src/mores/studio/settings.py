@@ -30,6 +30,7 @@ class StudioAppSettings(AskSettings):
         metavar="MODEL",
         help="Model that answers what people ask: embedded, reader, openai:NAME, hf:PATH, vllm:PATH, or none.",
     )
+    workers: int = setting(default=1, at_least=1, at_most=64, help="Processes that answer requests; they share limits.")
 
 
 class StudioSettings(StudioAppSettings, table="studio"):
@@ -45,7 +46,6 @@ class StudioSettings(StudioAppSettings, table="studio"):
     share: bool = setting(
         default=False, help="Let phones and computers of your network reach it; prints the address and its QR code."
     )
-    workers: int = setting(default=1, at_least=1, at_most=64, help="Processes that answer requests.")
     log: Literal["text", "json"] = setting(
         default="text", help="What the log is: text, warnings for people; json, an object for each request and warning."
     )

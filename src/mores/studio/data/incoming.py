@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from mores.errors import InputError
 from mores.studio.form import storable_values
+from mores.studio.progress import report
 from mores.studio.records import Content
 
 STOPPING = Event()
@@ -17,7 +18,8 @@ STOPPING = Event()
 
 
 def check_stopping(place: str) -> None:
-    """Raise InputError where the server is told to stop."""
+    """Raise where the job is cancelled, or InputError where the server is told to stop."""
+    report()
     if STOPPING.is_set():
         raise InputError(f"{place}: the server is stopping; import the file again when it is back")
 
