@@ -314,6 +314,8 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
         migrate(engine, "0002")
         with source.connect() as reading, engine.begin() as writing:
             for table in metadata.sorted_tables:
+                if table.name not in sa.inspect(reading).get_table_names():
+                    continue
                 known = [row["name"] for row in reading.execute(sa.text(f"PRAGMA table_info({table.name})")).mappings()]
                 chosen = [column for column in table.c if column.name in known]
                 rows = [dict(row) for row in reading.execute(sa.select(*chosen)).mappings()]
@@ -326,9 +328,10 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
 
 
 def test_a_database_of_0_2_0_keeps_everything_and_gains_who_judged(old: Database) -> None:
-    before = {table: _count(old, table.name) for table in metadata.sorted_tables}
+    known = sa.inspect(old.engine).get_table_names()
+    before = {table: _count(old, table) for table in known if table != "alembic_version"}
     migrate(old.engine)
-    assert {table: _count(old, table.name) for table in metadata.sorted_tables} == before
+    assert {table: _count(old, table) for table in before} == before
     campaigns = list_campaigns(old)
     assert len(campaigns) == 6
     states = {item.id: item for campaign in campaigns for item in read_items(old, campaign, checks=True)}

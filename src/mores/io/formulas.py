@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from types import SimpleNamespace
 
+_FIRST = frozenset("'=+-@\t\r")
 _LOOKS_LIVE = re.compile(r"'*[=+\-@\t\r]")
 _ESCAPED = re.compile(r"'+[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?%?")
@@ -19,8 +20,9 @@ def to_csv(rows: Iterable[Sequence[object]]) -> str:
     """Return comma-separated values, with an apostrophe before each text that looks like a formula; numbers stay."""
 
     def escape(value: object) -> object:
-        live = isinstance(value, str) and _LOOKS_LIVE.match(value) and not _NUMBER.fullmatch(value)
-        return f"'{value}" if live else value
+        if not isinstance(value, str) or value[:1] not in _FIRST:  # most cells; a pattern takes longer
+            return value
+        return f"'{value}" if _LOOKS_LIVE.match(value) and not _NUMBER.fullmatch(value) else value
 
     lines: list[str] = []
     # Python 3.11 quotes a carriage return only if lines end with one

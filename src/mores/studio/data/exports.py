@@ -49,8 +49,8 @@ def _folder(snapshot: Snapshot) -> Iterator[ExportFile]:
     yield from kind.export(snapshot.campaign.settings, snapshot.accepted if kind.runs else snapshot.numbered)
     if kind.runs:
         accepted = {item.id for item in snapshot.accepted}
-        rows = [row for row in version_rows(snapshot) if row["item"] in accepted]
-        yield ExportFile("versions.jsonl", to_jsonl(rows, ()))
+        rows = (row for row in version_rows(snapshot) if row["item"] in accepted)
+        yield ExportFile("versions.jsonl", to_jsonl(rows))
 
 
 FORMATS: Mapping[str, Format] = {

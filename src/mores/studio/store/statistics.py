@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from concurrent.futures import Future
 from datetime import datetime
 from threading import Lock, Thread
-from typing import Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, func, select, true, update
@@ -125,7 +125,15 @@ def read_votes(connection: Connection, campaign: Campaign) -> list[Given]:
     """Return every answer of the campaign, in the order of items and people."""
     columns = (votes.c[name] for name in Given._fields)
     query = select(*columns).where(votes.c.campaign == campaign.id)
-    return [Given(*row) for row in connection.execute(query.order_by(votes.c.item, votes.c.stage, votes.c.person))]
+    rows = connection.execute(
+        query.order_by(votes.c.item, votes.c.stage, votes.c.person).execution_options(yield_per=1000)
+    )
+    known: dict[Any, Any] = {}  # the same names and labels come again and again
+    same = known.setdefault
+    return [
+        Given(same(item, item), same(stage, stage), version, same(person, person), same(label, label), *rest)
+        for item, stage, version, person, label, *rest in rows
+    ]
 
 
 def read_writing(connection: Connection, campaign: Campaign, author: str | None = None) -> dict[str, tuple[int, float]]:
