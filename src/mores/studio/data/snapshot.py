@@ -14,14 +14,15 @@ from sqlalchemy import func, select
 
 from mores.studio.data.stored import PAGE, ChosenItems, StoredItems
 from mores.studio.figures import Figures, summarise_votes
+from mores.studio.kind import ItemCount
 from mores.studio.provenance import Irregular, add_standings, find_irregular, last_votes
 from mores.studio.records import CampaignItem, EventKind, ItemStatus, PersonStanding
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, to_event
+from mores.studio.store.items import Campaign
 from mores.studio.store.people import Member, list_members
 from mores.studio.store.statistics import read_votes, read_writing
 from mores.studio.store.tables import events
-from mores.studio.timeline import ItemVersion, list_versions
+from mores.studio.timeline import ItemVersion, Recorded, list_versions
 
 NOT_SIGNED = {"author", "votes", "holds", "path", "deciding", "edited", "standing"}
 """What the signature of the items does not cover: people, and what is derived from the rest."""
@@ -59,6 +60,8 @@ class Tally:
     """Items about which not the rules alone have decided."""
     overrides: list[list[Irregular]] = field(default_factory=list)
     """What was irregular about each accepted item that was."""
+    own: ItemCount | None = None
+    """What the kind counts about the items that the rules alone decided."""
     digest: str = ""
     """Of everything in the items that their signature covers."""
 
@@ -66,6 +69,7 @@ class Tally:
 def count_items(campaign: Campaign, items: Iterable[CampaignItem], same: Mapping[str, str]) -> Tally:
     """Count everything that a card says about the items, in one pass."""
     tally, digest = Tally(), sha256()
+    own = tally.own = campaign.kind.count(campaign.settings) if campaign.kind.count else None
     topic_of = campaign.kind.topic or (lambda _item: "")
     for item in items:
         digest.update(item.model_dump_json(exclude=NOT_SIGNED).encode())
@@ -74,6 +78,8 @@ def count_items(campaign: Campaign, items: Iterable[CampaignItem], same: Mapping
             tally.irregular.add(item.id)
             if accepted:
                 tally.overrides.append(found)
+        elif own is not None:
+            own.add(item)
         tally.statuses[item.status] += 1
         if item.status is ItemStatus.OPEN:
             tally.open[item.stage] += 1
@@ -134,6 +140,8 @@ class Snapshot:
     def method(self) -> str:
         """The kind's own paragraph for a paper, about what the rules decided; empty where the kind has none."""
         kind = self.campaign.kind
+        if self.tally.own is not None:
+            return self.tally.own.method()
         return kind.method(self.campaign.settings, self.regular) if kind.method else ""
 
     @cached_property
@@ -215,9 +223,11 @@ class Versions:
 
     def __iter__(self) -> Iterator[ItemVersion]:
         kinds = [EventKind.CREATED.value, EventKind.EDITED.value]
-        query = select(events).where(events.c.kind.in_(kinds), events.c.id <= self.last).order_by(events.c.id)
+        columns = (events.c[name] for name in Recorded._fields)
+        query = select(*columns).where(events.c.kind.in_(kinds), events.c.id <= self.last).order_by(events.c.id)
         for start in range(0, len(self.items), PAGE):
             some = self.items[start : start + PAGE]
             places = {item: place for place, item in enumerate(some)}
-            found = list_versions(map(to_event, self.database.fetch(query.where(events.c.item.in_(some)))))
+            rows = self.database.fetch(query.where(events.c.item.in_(some)))
+            found = list_versions(Recorded(*row) for row in rows)
             yield from sorted(found, key=lambda version: (places[version.item], version.number))

@@ -24,6 +24,8 @@ BATCH = 1000
 """Rows of a table that are turned into text at once."""
 NUMBERS = {"version": "int", "returns": "int", "seconds": "float"}
 """Columns of Parquet that hold numbers; all others are text."""
+WHOLE = (list, dict, bool)
+"""What a cell holds as JSON."""
 _json = json.JSONEncoder(ensure_ascii=False).encode
 END = "\0"
 """Ends a line until all columns are known; no text of the studio has it."""
@@ -160,7 +162,7 @@ class CsvTable:
     def _write(self) -> None:
         rows, names = self._rows, self._names
         names |= dict.fromkeys(name for row in rows for name in row)
-        lines = formulas.to_csv([*(row.get(name, "") for name in names), END] for row in rows)
+        lines = formulas.to_csv([*map(row.get, names), END] for row in rows)
         self._parts.append((len(names), lines.encode()))
         self._rows = []
 
@@ -229,16 +231,14 @@ def to_jsonl(rows: Iterable[Row], nested: Sequence[str] = ()) -> bytes:
 
 
 def flatten(row: Row, nested: Sequence[str]) -> Row:
-    """Return a row without records in it."""
+    """Return a row without records in it: each cell is a number or a text, lists and records are JSON."""
     flat: Row = {}
     for name, value in row.items():
         if name in nested:
-            flat |= {f"{name}.{inner}": cell(inside) for inner, inside in value.items()}
+            for inner, inside in value.items():
+                flat[f"{name}.{inner}"] = _json(inside) if type(inside) in WHOLE else inside
+        elif value is True or value is False:
+            flat[name] = "true" if value else "false"
         else:
-            flat[name] = cell(value)
+            flat[name] = _json(value) if type(value) in WHOLE else value
     return flat
-
-
-def cell(value: Any) -> Any:
-    """Return a value as one cell: lists and records as JSON."""
-    return _json(value) if type(value) in (list, dict, bool) else value

@@ -34,6 +34,7 @@ PAPER = Phrase("1,696 of over 3,000 verified questions were accepted; 1,554 sing
 class Tally:
     """Everything that figures and texts count, from one pass over the questions."""
 
+    settings: TeamingSettings
     counts: Counter[str] = field(default_factory=Counter)
     regions: set[str] = field(default_factory=set)
     last_rounds: Counter[bool | None] = field(default_factory=Counter)
@@ -49,7 +50,7 @@ class Tally:
     given: Counter[bool | None] = field(default_factory=Counter)
     """The same of all questions."""
 
-    def add(self, item: CampaignItem, *, ask_others: bool = False) -> None:
+    def add(self, item: CampaignItem) -> None:
         """Count a question."""
         counts, result, votes = self.counts, item.results.get(STAGE, {}), last_votes(item, STAGE)
         agreed, accepted = result.get("answer", ()), item.status is ItemStatus.ACCEPTED
@@ -87,12 +88,13 @@ class Tally:
             self.native += matched
         self.people[len(votes)] += 1
         self.given += matched
-        if ask_others and verified and (popular := popular_answer(item)) is not None:
+        if self.settings.ask_others and verified and (popular := popular_answer(item)) is not None:
             counts["popular"] += popular not in ("", "".join(agreed))
 
-    def least(self, settings: TeamingSettings) -> int:
-        """Return how many verifiers gave the answer of every accepted question at least: the rule, or fewer."""
-        return min([settings.agreeing, *self.agreeing])
+    @property
+    def least(self) -> int:
+        """How many verifiers gave the answer of every accepted question at least: the rule, or fewer."""
+        return min([self.settings.agreeing, *self.agreeing])
 
     @property
     def shown_rounds(self) -> str:
@@ -101,36 +103,59 @@ class Tally:
         them = "them" if played == items else f"{played:,} of them"
         return f", and played {them} against a model" if played else ""
 
+    def figures(self) -> Mapping[str, Any]:
+        """Return the paper's figures: how many questions were written, verified, accepted; votes; how the AI did."""
+        counts, rounds = self.counts, self.last_rounds
+        figures: dict[str, Any] = {
+            "Questions": counts["items"],
+            "Verified": counts["verified"],
+            "Accepted": counts["accepted"],
+            "Accepted, of the verified": phrase_share(counts["verified, accepted"], counts["verified"]),
+            "Single mode": counts["single"],
+            "Multi mode": counts["multi"],
+            "Votes": counts["votes"],
+            "“I don't know”, of the votes": phrase_share(counts["unknown"], counts["votes"]),
+            "Accepted with another answer than the author's": counts["differ"],
+            "Rounds against the AI": counts["answered"],
+            "AI beaten, of the last rounds": phrase_share(rounds[True], rounds[True] + rounds[False], rounds[None]),
+            "CulturalBench": PAPER,
+        }
+        if self.settings.ask_others:
+            figures["Another answer is surprisingly popular"] = counts["popular"]
+        return figures
 
-def count_items(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Tally:
-    """Count everything that figures and texts say about the questions, in one pass."""
-    tally = Tally()
-    for item in items:
-        tally.add(item, ask_others=settings.ask_others)
-    return tally
+    def method(self) -> str:
+        """Return what the Method section of a paper says about the campaign."""
+        counts, verified = self.counts, self.verifiers.total()
+        people = range_of(self.verifiers)
+        rule = (
+            f"{people} people each, until one answer was {percent(self.settings.certainty)} probable"
+            if self.settings.adaptive
+            else f"{people} people each, of whom at least {self.least} had to select the same options"
+        )
+        imported = counts["items"] - counts["written"]
+        rounds = f" ({counts['rounds'] / counts['items']:.1f} rounds on average)" if counts["items"] else ""
+        doubt = describe_regions(self.native)
+        return (
+            f"Authors wrote {counts['written']:,} multiple-choice questions about {len(self.regions):,} regions from "
+            f"scenes of their own culture{', with the help of a language model' if counts['drafted'] else ''}"
+            f"{self.shown_rounds}{rounds if self.shown_rounds else ''}. "
+            + (f"{imported:,} more were imported. " if imported else "")
+            + (f"The questions were verified by {rule}; " if verified else "No question was verified; ")
+            + "verifiers were to have the nationality of the region and to have lived there before they were 18"
+            + (f" ({doubt})" if doubt else "")
+            + ". They could select several options, “none of these is correct” and “I don't know”. "
+            f"Of {counts['verified']:,} verified questions {counts['accepted']:,} were accepted, "
+            f"{counts['single']:,} with one and {counts['multi']:,} with several correct options."
+        )
 
 
 def summarise(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Mapping[str, Any]:
-    """Return the paper's figures: how many questions were written, verified, accepted; votes; how the AI did."""
-    tally = count_items(settings, items)
-    counts, rounds = tally.counts, tally.last_rounds
-    figures: dict[str, Any] = {
-        "Questions": counts["items"],
-        "Verified": counts["verified"],
-        "Accepted": counts["accepted"],
-        "Accepted, of the verified": phrase_share(counts["verified, accepted"], counts["verified"]),
-        "Single mode": counts["single"],
-        "Multi mode": counts["multi"],
-        "Votes": counts["votes"],
-        "“I don't know”, of the votes": phrase_share(counts["unknown"], counts["votes"]),
-        "Accepted with another answer than the author's": counts["differ"],
-        "Rounds against the AI": counts["answered"],
-        "AI beaten, of the last rounds": phrase_share(rounds[True], rounds[True] + rounds[False], rounds[None]),
-        "CulturalBench": PAPER,
-    }
-    if settings.ask_others:
-        figures["Another answer is surprisingly popular"] = counts["popular"]
-    return figures
+    """Return the paper's figures of some questions."""
+    tally = Tally(settings)
+    for item in items:
+        tally.add(item)
+    return tally.figures()
 
 
 def popular_answer(item: CampaignItem) -> str | None:
@@ -151,33 +176,6 @@ def _popular(pairs: tuple[tuple[str, str], ...]) -> str | None:
     labels = sorted({name for pair in pairs for name in pair if name})
     found = surprisingly_popular([(mine, {others: 1.0} if others else None) for mine, others in pairs], labels)
     return found.winners[0] if found and len(found.winners) == 1 else None
-
-
-def method(settings: TeamingSettings, items: Iterable[CampaignItem]) -> str:
-    """Return what the Method section of a paper says about the campaign."""
-    tally = count_items(settings, items)
-    counts, verified = tally.counts, tally.verifiers.total()
-    people = range_of(tally.verifiers)
-    rule = (
-        f"{people} people each, until one answer was {percent(settings.certainty)} probable"
-        if settings.adaptive
-        else f"{people} people each, of whom at least {tally.least(settings)} had to select the same options"
-    )
-    imported = counts["items"] - counts["written"]
-    rounds = f" ({counts['rounds'] / counts['items']:.1f} rounds on average)" if counts["items"] else ""
-    doubt = describe_regions(tally.native)
-    return (
-        f"Authors wrote {counts['written']:,} multiple-choice questions about {len(tally.regions):,} regions from "
-        f"scenes of their own culture{', with the help of a language model' if counts['drafted'] else ''}"
-        f"{tally.shown_rounds}{rounds if tally.shown_rounds else ''}. "
-        + (f"{imported:,} more were imported. " if imported else "")
-        + (f"The questions were verified by {rule}; " if verified else "No question was verified; ")
-        + "verifiers were to have the nationality of the region and to have lived there before they were 18"
-        + (f" ({doubt})" if doubt else "")
-        + ". They could select several options, “none of these is correct” and “I don't know”. "
-        f"Of {counts['verified']:,} verified questions {counts['accepted']:,} were accepted, "
-        f"{counts['single']:,} with one and {counts['multi']:,} with several correct options."
-    )
 
 
 NATIVE = "All of them have the nationality of the region and lived there before they were 18."
@@ -206,7 +204,7 @@ RUNNABLES = (
 def export(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield a folder with Easy and Hard that `mores bench` runs, and each item's whole story in `items.jsonl`."""
     numbers: dict[str, int] = {}
-    tally = Tally()
+    tally = Tally(settings)
     easy: list[Sequence[Any]] = []
     hard: list[Sequence[Any]] = []
     stories: list[str] = []
@@ -299,7 +297,7 @@ def _about(settings: TeamingSettings, count: int, tally: Tally) -> str:
     rule = (
         f"{people} people verified each, until one answer was {settings.certainty:.0%} probable."
         if settings.adaptive
-        else f"{people} people verified each; at least {tally.least(settings)} gave the same answer."
+        else f"{people} people verified each; at least {tally.least} gave the same answer."
     )
     imported = tally.counts["items"] - tally.counts["written"]
     brought = f" {imported} of them were imported." if imported else ""
