@@ -4,6 +4,7 @@
     python benchmarks/studio.py --database postgresql://…         # the same on PostgreSQL
     python benchmarks/studio.py --kills 20                        # the server is killed 20 times meanwhile
     python benchmarks/studio.py --pages --items 10000             # server time and size of every page
+    python benchmarks/studio.py --jobs --items 50000 --people 1000    # exports and figures of 250,000 votes
     python benchmarks/studio.py --save                            # and writes results/peers/studio.json
 
 Each annotator takes an item, opens its page and votes, as fast as the server answers. Afterwards the database is
@@ -39,7 +40,8 @@ from sqlalchemy import select
 import mores
 from mores.studio.campaigns import open_kind
 from mores.studio.records import Person, Role
-from mores.studio.store.campaigns import make_campaign, read_settings
+from mores.studio.serve import find_owner
+from mores.studio.store.campaigns import list_campaigns, make_campaign, read_settings
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import Campaign, append, read_items
 from mores.studio.store.people import PersonProfile, add_member, add_person, sign_in
@@ -287,6 +289,49 @@ def pages(
     return asyncio.run(measure())
 
 
+def peak_memory(process: int) -> float:
+    """The most memory that a process has had, in megabytes; not a number where the system does not tell it."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except FileNotFoundError:
+        return math.nan
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+
+
+def measure_jobs(server: Server, campaign: Campaign, organiser: str, forms: Sequence[str]) -> list[dict[str, Any]]:
+    """Processor time and memory of the figures and of each export, how soon its page answers, and others meanwhile."""
+    assert server.process is not None
+    process, base = server.process.pid, f"{server.address}/c/{campaign.id}"
+
+    async def measure() -> list[dict[str, Any]]:
+        rows = []
+        async with aiohttp.ClientSession(cookies={COOKIE: organiser}) as boss:
+            page = await (await boss.get(f"{base}/data")).text()
+            token = TOKEN.search(page)[1]  # type: ignore[index]
+            for name in ("figures", *forms):
+                before, start, others = cpu_seconds(process), time.perf_counter(), []
+                if name == "figures":
+                    answer = await boss.get(f"{base}/figures")
+                    path = f"{base}/figures"
+                else:
+                    answer = await boss.post(f"{base}/export", data={"csrf": token, "format": name})
+                    path = str(answer.url)
+                text = await answer.read()
+                first = time.perf_counter() - start
+                while b'http-equiv="refresh"' in text:
+                    await asyncio.sleep(0.5)
+                    asked = time.perf_counter()
+                    await (await boss.get(f"{base}/items")).read()
+                    others.append(time.perf_counter() - asked)
+                    text = await (await boss.get(path)).read()
+                row = {"job": name, "answers_after_s": first, "ready_after_s": time.perf_counter() - start}
+                row |= {"cpu_s": cpu_seconds(process) - before, "peak_mb": peak_memory(process)}
+                rows.append(row | {"other_pages_ms": 1000 * median(others) if others else None})
+        return rows
+
+    return asyncio.run(measure())
+
+
 def summary(crowd: Crowd, seconds: float, cpu: float) -> dict[str, Any]:
     """Throughput, latency, and the server's processor time for each vote: what another load on the machine leaves."""
     latencies = {
@@ -321,15 +366,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--votes", type=int, help="stop after so many, however long it takes up to --seconds")
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--pages", action="store_true", help="measure pages instead")
+    parser.add_argument("--jobs", action="store_true", help="measure figures and exports of judged items instead")
+    parser.add_argument("--formats", nargs="+", default=["csv", "jsonl", "folder"], help="exports that --jobs makes")
     parser.add_argument("--save", action="store_true", help="write the results file and the table of README.md")
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         address = chosen.database or str(Path(folder, "studio.db"))
         database = open_database(address)
-        campaign, people, organiser = prepare(database, chosen.people, chosen.items)
+        if chosen.jobs and (known := list_campaigns(database)):  # filled before, which takes longer than measuring
+            campaign, people, organiser = known[0], [], sign_in(database, find_owner(database))
+        else:
+            campaign, people, organiser = prepare(database, chosen.people, chosen.items, judged=chosen.jobs)
         server = Server(address)
         server.start()
         try:
+            if chosen.jobs:
+                print(json.dumps(measure_jobs(server, campaign, organiser, chosen.formats), indent=2))
+                return
             if chosen.pages:
                 print(json.dumps(pages(server, campaign, people, organiser), indent=2))
                 return

@@ -195,7 +195,7 @@ class ItemCount(Protocol):
     def method(self) -> str:
         """Return the paragraph for the Method section of a paper."""
 
-    def figures(self) -> Mapping[str, Any]:
+    def summarise(self) -> Mapping[str, Any]:
         """Return the kind's figures for the organiser."""
 
 

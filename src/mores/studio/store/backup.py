@@ -61,13 +61,13 @@ def back_up(address: str | Path, file: Path) -> Copied:
                 _copy(reading, writing)
             with closing(sqlite3.connect(path)) as target:
                 target.execute("PRAGMA journal_mode=DELETE")
-        return _check(path, file)
+        return _examine(path, file)
 
 
 def restore(address: str | Path, file: Path) -> Copied:
     """Bring a copy back into a database that has no campaigns; a copy of an older version is brought up to date."""
     url = read_url(address)
-    _check(file, file)
+    _examine(file, file)
     if _is_file(url):
         target = Path(str(url.database))
         if target.exists():
@@ -127,7 +127,7 @@ def _new_file(file: Path, *, keep: bool = True) -> Iterator[Path]:
             Path(f"{path}{name}").unlink(missing_ok=True)
 
 
-def _check(path: Path, name: Path) -> Copied:
+def _examine(path: Path, name: Path) -> Copied:
     """Return what a copy holds; an error where it is damaged or no copy of a studio."""
     try:
         with closing(_connect(str(path))) as copy:

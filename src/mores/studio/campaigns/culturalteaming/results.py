@@ -65,7 +65,7 @@ class Tally:
                 "items": 1,
                 "verified": verified,
                 "accepted": accepted,
-                "verified, accepted": verified and accepted,
+                "passed": verified and accepted,
                 "single": accepted and len(agreed) == 1,
                 "multi": accepted and len(agreed) > 1,
                 "votes": sum(vote.stage == STAGE for vote in item.votes),
@@ -103,14 +103,14 @@ class Tally:
         them = "them" if played == items else f"{played:,} of them"
         return f", and played {them} against a model" if played else ""
 
-    def figures(self) -> Mapping[str, Any]:
+    def summarise(self) -> Mapping[str, Any]:
         """Return the paper's figures: how many questions were written, verified, accepted; votes; how the AI did."""
         counts, rounds = self.counts, self.last_rounds
         figures: dict[str, Any] = {
             "Questions": counts["items"],
             "Verified": counts["verified"],
             "Accepted": counts["accepted"],
-            "Accepted, of the verified": phrase_share(counts["verified, accepted"], counts["verified"]),
+            "Accepted, of the verified": phrase_share(counts["passed"], counts["verified"]),
             "Single mode": counts["single"],
             "Multi mode": counts["multi"],
             "Votes": counts["votes"],
@@ -155,7 +155,7 @@ def summarise(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Mappi
     tally = Tally(settings)
     for item in items:
         tally.add(item)
-    return tally.figures()
+    return tally.summarise()
 
 
 def popular_answer(item: CampaignItem) -> str | None:

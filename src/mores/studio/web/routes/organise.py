@@ -56,7 +56,7 @@ def figures(place: Organising) -> Response:
             left += may(campaign.flow, item, place.person, Recheck) is None
             if counted is not None:
                 counted.add(item)
-        found = kind.summarise(settings, snapshot.items) if counted is None else counted.figures()
+        found = kind.summarise(settings, snapshot.items) if counted is None else counted.summarise()
         return found, write_method(snapshot), left
 
     with database.read() as connection:
