@@ -3,6 +3,9 @@
 import gzip
 import json
 import logging
+import os
+import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -11,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
+import httpx2
 import pytest
 from click.testing import CliRunner
 from sqlalchemy import func, select
@@ -229,3 +233,52 @@ def test_sharing_is_explained() -> None:
     text = describe_sharing(StudioSettings(port=8123, share=True))
     assert "8123" in text or "no address in a network" in text
     assert "docs/studio.md" in text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+def test_several_processes_serve_and_are_replaced(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    code = "from mores.cli import main; main()"
+    options = ["studio", "--database", str(tmp_path / "studio.db"), "--no-demo", "--model", "none", "--workers", "2"]
+    options += ["--port", str(port), "--log", "json"]
+    with (tmp_path / "log").open("wb") as log:
+        parent = subprocess.Popen([sys.executable, "-c", code, *options], stdout=log, stderr=log)
+    address = f"http://127.0.0.1:{port}/health"
+
+    def workers() -> list[int]:
+        listed = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+        spawned = [int(pid) for pid in listed if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        return sorted(spawned)
+
+    def wait_for_answer() -> None:
+        until = time.monotonic() + 60
+        while True:
+            try:
+                assert httpx2.get(address, timeout=10).text == "ok"
+                return
+            except httpx2.TransportError:
+                assert time.monotonic() < until
+                assert parent.poll() is None, (tmp_path / "log").read_text()
+                time.sleep(0.1)
+
+    try:
+        wait_for_answer()
+        first = workers()
+        assert len(first) == 2
+        os.kill(first[0], signal.SIGKILL)
+        until = time.monotonic() + 60
+        while first[0] in workers() or len(workers()) < 2:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        wait_for_answer()
+        last = workers()
+        parent.terminate()
+        assert parent.wait(30) == 0
+        assert not any(Path(f"/proc/{pid}").exists() for pid in last)
+        lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines() if line.startswith("{")]
+        assert {(line["route"], line["status"]) for line in lines if "route" in line} == {("/health", 200)}
+    finally:
+        parent.kill()
+        parent.wait()

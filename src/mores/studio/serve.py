@@ -19,6 +19,7 @@ import segno
 import uvicorn
 from sqlalchemy import select, true
 
+from mores.engine.progress import SILENT
 from mores.errors import ConfigError, StoreError
 from mores.serve.settings import HERE, address_of
 from mores.studio.data.incoming import STOPPING
@@ -179,7 +180,7 @@ def serve_in_workers(settings: StudioSettings) -> None:
         if failures > settings.workers:
             stopped.set()
         for _ in range(settings.workers - len(workers) if not stopped.is_set() else 0):
-            process = context.Process(target=work, args=(settings, listener))
+            process = context.Process(target=work, args=(replace(settings, progress=SILENT), listener))
             process.start()
             workers.append((process, time.monotonic()))
         stopped.wait(0.5)

@@ -23,7 +23,7 @@ from mores.studio.store.tables import campaigns, events, items, votes
 T = TypeVar("T")
 QUICK = 0.25
 """Seconds of work that a page may wait for."""
-SOON = 3.0
+SOON = 1.0
 """Seconds after which a page that has nothing older to show says that it is being made."""
 PATIENCE = 20
 """What took a second to make may be this many seconds old."""

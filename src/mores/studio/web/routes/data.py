@@ -17,7 +17,7 @@ from mores.studio.store.jobs import Job, add_job, cancel_job, list_jobs, read_jo
 from mores.studio.web.visit import Form, Organising, Place, limited
 
 router = APIRouter(prefix="/c/{campaign}")
-SOON = 3.0
+SOON = 1.0
 """Seconds after which a page says how far something is, instead of waiting for it."""
 
 
