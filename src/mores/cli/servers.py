@@ -13,9 +13,10 @@ from mores.cli.command import StrictCommand, command, is_given, make_record, opt
 from mores.cli.result import check_push, print_warnings, push
 from mores.extras import require
 from mores.formatting import count
+from mores.io.addresses import address_of
 from mores.report.settings import PushSettings
 from mores.serve.keys import choose_keys
-from mores.serve.settings import KEYS_VARIABLE, Bounds, ServeSettings, address_of
+from mores.serve.settings import KEYS_VARIABLE, Bounds, ServeSettings
 from mores.studio.settings import StudioSettings
 from mores.view.settings import ViewSettings
 

@@ -21,7 +21,7 @@ from sqlalchemy import select, true
 
 from mores.engine.progress import SILENT
 from mores.errors import ConfigError, StoreError
-from mores.serve.settings import HERE, address_of
+from mores.io.addresses import HERE, address_of
 from mores.studio.data.incoming import STOPPING
 from mores.studio.demo import fill, guests
 from mores.studio.records import Role
