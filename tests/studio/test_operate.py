@@ -22,9 +22,9 @@ from starlette.testclient import TestClient
 
 from mores.cli import mores
 from mores.errors import ConfigError, InputError
-from mores.studio import app
+from mores.studio import app, serve
 from mores.studio.demo import fill
-from mores.studio.serve import describe_sharing, find_owner, prepare
+from mores.studio.serve import find_owner, prepare
 from mores.studio.settings import StudioSettings
 from mores.studio.store.backup import back_up, restore
 from mores.studio.store.database import Database, open_database
@@ -229,10 +229,19 @@ def test_a_path_of_its_own(database: Database, prefix: str) -> None:
         app(database, model="none", root_path="https://host/studio")
 
 
-def test_sharing_is_explained() -> None:
-    text = describe_sharing(StudioSettings(port=8123, share=True))
-    assert "8123" in text or "no address in a network" in text
-    assert "docs/studio.md" in text
+def test_sharing_says_how_volunteers_reach_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Links have the address of the network, and the server listens to it; without a network that is said."""
+    served: list[StudioSettings] = []
+    monkeypatch.setattr(serve, "serve", lambda _start, settings: served.append(settings))
+    for found, expected in (("192.168.1.7", "http://192.168.1.7:8123/lab"), (None, "http://localhost:8123/lab")):
+        monkeypatch.setattr(serve, "lan_address", lambda found=found: found)
+        options = ["--database", str(tmp_path / f"{found}.db"), "--port", "8123", "--root-path", "lab", "--share"]
+        ran = CliRunner().invoke(mores, ["studio", *options])
+        assert ran.exit_code == 0, ran.output
+        assert f"organiser  {expected}/join/" in ran.output
+        assert ("▀▀▀▀" in ran.output) == bool(found), "the QR code"
+        assert ("nothing is encrypted" if found else "has no address in a network") in ran.output
+        assert served.pop().host == "0.0.0.0"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")

@@ -92,33 +92,33 @@ def open_and_serve(
     if settings.share and settings.host in HERE:
         settings = replace(settings, host="0.0.0.0")
     start = prepare(str(settings.database), demo=demo)
-    address = address_of(settings.host, settings.port) + clean_root(settings.root_path)
+    shared = lan_address() if settings.share else None
+    place = f"http://{shared}:{settings.port}" if shared else address_of(settings.host, settings.port)
+    address = place + clean_root(settings.root_path)
     echo(f"The studio is at {address} (Ctrl-C stops it).")
     echo("Open a link to sign in; each works once:" if start.links else "The organiser's link: mores studio link")
     for role, path in start.links.items():
         echo(f"  {role:<10} {address}{path}")
     if settings.share:
-        echo(describe_sharing(settings))
+        echo(describe_sharing(address if shared else ""))
     elif settings.host not in HERE:
         fix = "put a server with HTTPS in front of it (docs/studio.md)"
         warn(f"\nwarning: other machines can reach the studio; {fix}")
     serve(start, settings)
 
 
-def describe_sharing(settings: StudioSettings) -> str:
-    """Return how people in this network reach the studio, and what to mind."""
-    found = lan_address()
-    if found is None:
+def describe_sharing(address: str) -> str:
+    """Return how people in this network reach the studio, and what to mind; `address` is empty without a network."""
+    if not address:
         fix = "join one, or use a tunnel (docs/studio.md, Reaching volunteers)"
         return f"\nThis machine has no address in a network: {fix}."
-    address = f"http://{found}:{settings.port}{clean_root(settings.root_path)}"
     picture = io.StringIO()
     segno.make(address, error="m").terminal(picture, border=2, compact=True)
     return f"""
 Phones and computers in this network open {address}
 
 {picture.getvalue()}
-Open the studio at this address yourself too, so that the invitations you make have it.
+Open it at this address yourself too: the invitations that you make have the address at which you opened the page.
 Mind: nothing is encrypted. Everybody in this network can read what is sent, and open a link that they see.
 Use it in a network that you trust; for people elsewhere use a tunnel or HTTPS (docs/studio.md, Reaching volunteers).
 If phones cannot open it, the firewall of this machine or guest isolation of the Wi-Fi stands between."""

@@ -7,6 +7,7 @@ three wrong sets there are, and where the correct one stands, is drawn by the it
 
 from __future__ import annotations
 
+import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -207,13 +208,14 @@ def export(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Iterator
     tally = Tally(settings)
     easy: list[Sequence[Any]] = []
     hard: list[Sequence[Any]] = []
-    stories: list[str] = []
+    stories = io.BytesIO()
     for item in items:
         tally.add(item)
         # what the verifiers agreed on; the author's, where an organiser accepted the item
         correct = list(item.results.get(STAGE, {}).get("answer") or item.content.get("correct", ()))
         number = len(easy) if correct and item.region else None
-        stories.append(json.dumps(_story(item, number, correct, numbers), ensure_ascii=False, sort_keys=True))
+        story = json.dumps(_story(item, number, correct, numbers), ensure_ascii=False, sort_keys=True)
+        stories.write(f"{story}\n".encode())
         if number is None:
             continue
         country = region_name(item.region)
@@ -228,7 +230,7 @@ def export(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Iterator
     first = hard[: SAMPLE * len(LETTERS)]
     sample = dict([table(EASY, EASY_COLUMNS, easy[:SAMPLE]), table(HARD, HARD_COLUMNS, first)])
     yield from bench_folder(settings, RUNNABLES, data, sample, _about(settings, len(easy), tally))
-    yield ExportFile("items.jsonl", "".join(f"{line}\n" for line in stories).encode())
+    yield ExportFile("items.jsonl", stories.getvalue())
 
 
 def easy_row(
