@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Event
 from typing import TypeVar
 
 T = TypeVar("T")
+STOPPING = Event()
+"""Set when the server is told to stop: what is being done is given up, and what is written stays whole."""
 _note: ContextVar[Callable[[int, int], None] | None] = ContextVar("note", default=None)
 
 

@@ -22,8 +22,8 @@ from sqlalchemy import select, true
 from mores.engine.progress import SILENT
 from mores.errors import ConfigError, StoreError
 from mores.io.addresses import HERE, address_of
-from mores.studio.data.incoming import STOPPING
 from mores.studio.demo import fill, guests
+from mores.studio.progress import STOPPING
 from mores.studio.records import Role
 from mores.studio.settings import StudioAppSettings, StudioSettings
 from mores.studio.store.database import Database, open_database

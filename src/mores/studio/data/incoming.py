@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 import math
 from datetime import UTC, datetime
-from threading import Event
 from typing import Any, NamedTuple
 
 from mores.errors import InputError
 from mores.studio.form import storable_values
-from mores.studio.progress import report
+from mores.studio.progress import STOPPING, report
 from mores.studio.records import Content
-
-STOPPING = Event()
-"""Set when the server is told to stop: what is being read is given up, and what is written stays whole."""
 
 
 def check_stopping(place: str) -> None:

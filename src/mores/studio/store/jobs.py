@@ -18,7 +18,7 @@ from sqlalchemy import and_, false, insert, or_, select, update
 
 from mores.errors import MoresError
 from mores.studio.phrase import keep_phrases
-from mores.studio.progress import Cancelled, reporting
+from mores.studio.progress import STOPPING, Cancelled, reporting
 from mores.studio.store.database import Database
 from mores.studio.store.items import now
 from mores.studio.store.tables import jobs
@@ -151,7 +151,7 @@ class JobRunner:
         while True:
             with self._changed:
                 self._woken = False
-            claimed = None if self._stopping else claim_job(self._database)
+            claimed = None if self._stopping or STOPPING.is_set() else claim_job(self._database)
             if claimed:
                 self._do(*claimed)
                 continue
@@ -166,7 +166,7 @@ class JobRunner:
 
         def note(done: int, total: int) -> None:
             nonlocal last
-            if self._stopping:
+            if self._stopping or STOPPING.is_set():
                 raise Cancelled
             if time.monotonic() - last >= EVERY:
                 last = time.monotonic()
@@ -181,7 +181,7 @@ class JobRunner:
             with reporting(note):
                 ended = {"status": "done", "result": dict(self._work[job.kind](self._database, job, data))}
         except Cancelled:
-            ended = {"status": "waiting" if self._stopping else "cancelled"}
+            ended = {"status": "waiting" if self._stopping or STOPPING.is_set() else "cancelled"}
         except (MoresError, Refused) as error:
             ended = {"status": "failed", "result": {"problem": keep_phrases(error.args[0])}}
         except Exception:
