@@ -12,6 +12,7 @@ from secrets import compare_digest
 from threading import Lock
 
 from sqlalchemy import delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
@@ -177,8 +178,19 @@ class SharedLimiter(Limiter):
             if self._taken.get(name, 0) >= 1:
                 self._taken[name] -= 1
                 return True
-        per_minute, burst = LIMITS[action]
         moment = time.time() if now is None else now
+        try:
+            taken = self._take(name, *LIMITS[action], moment)
+        except IntegrityError:  # another process has made the bucket at this moment
+            taken = self._take(name, *LIMITS[action], moment)
+        with self._lock:
+            self._taken[name] = max(taken - 1, 0)
+            if len(self._taken) > self.MOST:
+                self._taken.popitem(last=False)
+        return taken > 0
+
+    def _take(self, name: str, per_minute: int, burst: int, moment: float) -> int:
+        """Take a part of a bucket; how many."""
         with self._database.write() as connection:
             found = connection.execute(select(limits).where(limits.c.name == name).with_for_update()).first()
             left, last = (found.left, found.at) if found else (float(burst), moment)
@@ -190,8 +202,4 @@ class SharedLimiter(Limiter):
             else:
                 connection.execute(delete(limits).where(limits.c.at < moment - FORGET_SECONDS))
                 connection.execute(insert(limits), {"name": name} | kept)
-        with self._lock:
-            self._taken[name] = max(taken - 1, 0)
-            if len(self._taken) > self.MOST:
-                self._taken.popitem(last=False)
-        return taken > 0
+        return taken

@@ -329,7 +329,7 @@ Form = Annotated[Posted, Depends(posted)]
 def limited(action: str) -> Any:
     """Return a dependency that lets someone do something only so often."""
 
-    async def allow(visit: AnyVisit) -> None:
+    def allow(visit: AnyVisit) -> None:  # in a thread: limits may be in the database
         name = visit.account.id if visit.account and action not in ("sign in", "join") else visit.address
         visit.limit(action, name)
 
