@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import func, insert, select
 
-from mores.canary import FILE as CANARY
 from mores.errors import ConfigError, suggest
 from mores.hub import with_fields
-from mores.studio.data.card import canary_of, hub_fields, one_line, write_card, write_method
+from mores.studio.data.card import hub_fields, one_line, write_card, write_method
 from mores.studio.data.label_studio import label_studio_files
 from mores.studio.data.pearmut import pearmut_files
 from mores.studio.data.snapshot import Snapshot, read_snapshot
@@ -90,14 +89,22 @@ class Kept(NamedTuple):
 
 def make_files(snapshot: Snapshot, form: str) -> list[ExportFile]:
     """Return the files of an export, with its card and its paragraph for a paper."""
+    return list(iterate_files(snapshot, form))
+
+
+def iterate_files(snapshot: Snapshot, form: str) -> Iterator[ExportFile]:
+    """Yield the same files; those of tables one at a time, because they may be large."""
     if form not in FORMATS:
         raise ConfigError(f"unknown format {form!r}; {suggest(form, FORMATS)}there are {', '.join(FORMATS)}")
-    files = {file.path: file.data for file in FORMATS[form].files(snapshot)}
+    made = FORMATS[form].files(snapshot)
+    files = {file.path: file.data for file in made} if form == "folder" else {}
     head = files.pop(CARD, b"").decode() or f"# {one_line(snapshot.campaign.title)}\n"
-    files = {CARD: f"{head.rstrip()}\n\n{write_card(snapshot)}".encode()} | files
-    files.setdefault(METHOD, f"{write_method(snapshot)}\n".encode())
-    files.setdefault(CANARY, f"{canary_of(snapshot)}\n".encode())
-    return [ExportFile(path, data) for path, data in files.items()]
+    yield ExportFile(CARD, f"{head.rstrip()}\n\n{write_card(snapshot)}".encode())
+    yield from (ExportFile(path, data) for path, data in files.items())
+    if form != "folder":
+        yield from made
+    if METHOD not in files:
+        yield ExportFile(METHOD, f"{write_method(snapshot)}\n".encode())
 
 
 def pack(files: Iterable[ExportFile]) -> bytes:
@@ -112,7 +119,7 @@ def pack(files: Iterable[ExportFile]) -> bytes:
 def make_export(database: Database, campaign: Campaign, form: str, by: str | None) -> Kept:
     """Make an export and keep it; what is the same as one that is kept is not kept twice."""
     snapshot = read_snapshot(database, campaign)
-    data = pack(make_files(snapshot, form))
+    data = pack(iterate_files(snapshot, form))
     digest = sha256(data).hexdigest()
     same = (exports.c.campaign == campaign.id, exports.c.format == form, exports.c.sha256 == digest)
     with database.write() as connection:
