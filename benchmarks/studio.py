@@ -374,7 +374,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         address = chosen.database or str(Path(folder, "studio.db"))
         database = open_database(address)
         if chosen.jobs and (known := list_campaigns(database)):  # filled before, which takes longer than measuring
-            campaign, people, organiser = known[0], [], sign_in(database, find_owner(database))
+            people: list[tuple[str, str]] = []
+            campaign, organiser = known[0], sign_in(database, find_owner(database))
         else:
             campaign, people, organiser = prepare(database, chosen.people, chosen.items, judged=chosen.jobs)
         server = Server(address)

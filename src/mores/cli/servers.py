@@ -135,8 +135,8 @@ def manage(command: str, **options: Any) -> None:
     click.echo(COMMANDS[command](click.get_current_context().obj, **options))
 
 
-FILE = click.Argument(["file"], type=click.Path(exists=True, dir_okay=False, path_type=Path))
-NEW = click.Argument(["file"], type=click.Path(dir_okay=False, path_type=Path))
+FILE: click.Parameter = click.Argument(["file"], type=click.Path(exists=True, dir_okay=False, path_type=Path))
+NEW: click.Parameter = click.Argument(["file"], type=click.Path(dir_okay=False, path_type=Path))
 ROLE = click.Choice(["organiser", "author", "verifier", "inspector", "annotator"])
 USES: dict[str, Any] = {"default": 1, "show_default": True, "type": click.IntRange(1, 1000)}
 INVITE: list[click.Parameter] = [

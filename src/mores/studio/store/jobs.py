@@ -68,7 +68,13 @@ def add_job(
         for row in connection.execute(select(jobs.c.id, jobs.c.settings).where(*mine)):
             if row.settings == dict(settings):
                 return str(row.id)
-        job = {"id": token_hex(8), "campaign": campaign, "kind": kind, "status": "waiting", "data": data}
+        job: dict[str, Any] = {
+            "id": token_hex(8),
+            "campaign": campaign,
+            "kind": kind,
+            "status": "waiting",
+            "data": data,
+        }
         job |= {"done": 0, "total": 0, "cancel": False, "result": {}, "created": now()}
         connection.execute(insert(jobs), job | {"settings": dict(settings), "made_by": by})
         return str(job["id"])
