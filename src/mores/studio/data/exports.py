@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import func, insert, select
 
+from mores.canary import FILE as CANARY
 from mores.errors import ConfigError, suggest
 from mores.hub import with_fields
-from mores.studio.data.card import hub_fields, one_line, write_card, write_method
+from mores.studio.data.card import canary_of, hub_fields, one_line, write_card, write_method
 from mores.studio.data.label_studio import label_studio_files
 from mores.studio.data.pearmut import pearmut_files
 from mores.studio.data.snapshot import Snapshot, read_snapshot
@@ -105,6 +106,8 @@ def iterate_files(snapshot: Snapshot, form: str) -> Iterator[ExportFile]:
         yield from made
     if METHOD not in files:
         yield ExportFile(METHOD, f"{write_method(snapshot)}\n".encode())
+    if CANARY not in files:
+        yield ExportFile(CANARY, f"{canary_of(snapshot)}\n".encode())
 
 
 def pack(files: Iterable[ExportFile]) -> bytes:
