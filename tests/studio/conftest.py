@@ -10,12 +10,14 @@ from argon2 import PasswordHasher
 from starlette.testclient import TestClient
 
 from mores.studio.store import database as opening
-from mores.studio.store import passwords
+from mores.studio.store import passwords, statistics
 from mores.studio.store.database import Database, open_database
+from mores.studio.web.routes import data
 
 SYNCHRONOUS = opening.SYNCHRONOUS
 """What the studio sets; in tests nothing needs to survive the machine, and each change would wait for the disk."""
 opening.SYNCHRONOUS = "OFF"
+data.SOON = statistics.SOON = 60.0  # a busy machine is no reason for another page
 passwords._HASHER = PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1)
 
 

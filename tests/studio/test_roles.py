@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 from mores.studio.records import Person, Role
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import perform
+from mores.studio.store.jobs import add_job
 from mores.studio.store.people import (
     add_member,
     add_person,
@@ -134,6 +135,8 @@ ROUTES: dict[str, Access] = {
     f"POST {HOME}/export": ORGANISER,
     f"GET {HOME}/exports/{{export}}": ORGANISER,
     f"POST {HOME}/import": ORGANISER,
+    f"GET {HOME}/jobs/{{job}}": ORGANISER,
+    f"POST {HOME}/jobs/{{job}}/cancel": ORGANISER,
     f"GET {HOME}/card": ORGANISER,
     f"GET {HOME}/method": ORGANISER,
 }
@@ -209,6 +212,8 @@ class World:
                     values[name] = open_invitations(self.database, self.play.campaign)[0].id
                 case "export":
                     values[name] = self.export(self.play)
+                case "job":
+                    values[name] = add_job(self.database, self.play.campaign.id, "export", None, {"format": "jsonl"})
         return route.partition(" ")[2].format(**values)
 
     def export(self, play: Play) -> str:
@@ -285,11 +290,13 @@ def test_items_that_are_not_ones_own_do_not_exist(world: World, route: str) -> N
     assert len(bodies) == 1, "what is there and what is not look the same"
 
 
-@pytest.mark.parametrize("route", [route for route in ROUTES if re.search("{(person|invitation|export)}", route)])
+@pytest.mark.parametrize("route", [route for route in ROUTES if re.search("{(person|invitation|export|job)}", route)])
 def test_ids_of_another_campaign_do_not_exist(world: World, route: str) -> None:
     invite(world.database, world.other.campaign, Role.AUTHOR, world.other.organiser_id)
     [foreign, *_] = open_invitations(world.database, world.other.campaign)
+    job = add_job(world.database, world.other.campaign.id, "export", None, {"format": "jsonl"})
     values = {"person": world.foreign_author.id, "invitation": foreign.id, "export": world.export(world.other)}
+    values["job"] = job
     path = route.partition(" ")[2].format(campaign=world.play.campaign.id, **values)
     answer = world.call(route, path, world.cookie("organiser"))
     assert answer.status_code == 404

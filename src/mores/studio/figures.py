@@ -207,8 +207,14 @@ def measure_people(
     count_seconds: Callable[[float], float] = float,
 ) -> dict[str, PersonFigures]:
     """Return what each person did: how many answers, how often with the others, how many checks passed, how long."""
-    labelled = [(f"{vote.item}/{vote.stage}", vote.person, vote.label) for vote in judged if vote.label is not None]
+    places: dict[tuple[str, str], int] = {}
+    labelled = [
+        (places.setdefault((vote.item, vote.stage), len(places)), vote.person, vote.label)
+        for vote in judged
+        if vote.label is not None
+    ]
     quality = annotator_quality(table_votes(labelled)) if labelled else {}
+    del labelled, places
     mine: dict[str, list[Given]] = defaultdict(list)
     for vote in votes:
         mine[vote.person].append(vote)

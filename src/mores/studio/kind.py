@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -206,6 +206,19 @@ class ExportFile(NamedTuple):
         return cls(path, to_csv([columns, *rows]).encode())
 
 
+class ItemCount(Protocol):
+    """What a kind counts about items, one at a time: a large campaign is read once for everything."""
+
+    def add(self, item: CampaignItem) -> None:
+        """Count an item."""
+
+    def method(self) -> str:
+        """Return the paragraph for the Method section of a paper."""
+
+    def summarise(self) -> Mapping[str, Any]:
+        """Return the kind's figures for the organiser."""
+
+
 @dataclass(frozen=True)
 class CampaignKind(Generic[S]):
     """A kind of campaign."""
@@ -250,6 +263,8 @@ class CampaignKind(Generic[S]):
     """The settings of a YAML file on the server with what the files beside it that they name hold."""
     method: Callable[[S, Iterable[CampaignItem]], str] | None = None
     """A paragraph for the Method section of a paper; a general one where there is none."""
+    count: Callable[[S], ItemCount] | None = None
+    """Counts for `method` and `summarise` in one pass over the items, in place of them."""
     topic: Callable[[CampaignItem], str] | None = None
     """The topic of an item, where items have one: the data card says what each region writes about."""
     skilled: Callable[[S], bool] = lambda _settings: False

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from mores.benchmark.folder import LONGFORM
 from mores.errors import InputError
+from mores.formatting import count
 from mores.hub import Upload, push
 from mores.io.source import read_text
 from mores.longanswer.evaluate import ANSWERS
@@ -16,6 +17,7 @@ from mores.studio.data.imports import LONGEST_FILE, Imported, import_items, read
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.records import Person, Role
 from mores.studio.serve import find_owner, make_sign_in_link
+from mores.studio.store.backup import back_up, restore
 from mores.studio.store.campaigns import list_campaigns, make_campaign, open_campaign, parse_campaign
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import Campaign, rebuild
@@ -107,3 +109,19 @@ def rebuild_tables(database: str | Path) -> int:
     """Make the tables that pages read again; the number of items."""
     with closing(open_database(database)) as store:
         return rebuild(store, list_campaigns(store))
+
+
+def _new(database: str, file: Path) -> str:
+    campaign, path = new_campaign(database, file)
+    return f"{campaign.id}\n{path}"
+
+
+COMMANDS: Mapping[str, Callable[..., str]] = {
+    "link": owner_link,
+    "new": _new,
+    "invite": invite_people,
+    "backup": lambda database, file: back_up(database, file).shown,
+    "restore": lambda database, file: restore(database, file).shown,
+    "rebuild": lambda database: count(rebuild_tables(database), "item"),
+}
+"""What `mores studio COMMAND` does to a database, and what it prints."""

@@ -27,6 +27,7 @@ from mores.studio.data.label_studio import read_label_studio
 from mores.studio.data.pearmut import read_pearmut
 from mores.studio.form import FormError, StudioForm, as_sent, read_form, storable_values
 from mores.studio.marks import to_marks
+from mores.studio.progress import report
 from mores.studio.records import Content, Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, append, now
@@ -289,6 +290,7 @@ def import_items(
     total = Imported()
     for start in range(0, len(rows), BATCH):
         check_stopping(rows[start].place)
+        report(start, len(rows))
         with database.write() as connection:
             for number, row in enumerate(rows[start : start + BATCH], start):
                 added = _write(connection, campaign, person, target, row, f"import-{source}-{number}")

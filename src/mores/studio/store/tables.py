@@ -288,6 +288,38 @@ exports = sa.Table(
 )
 """What was exported, kept whole, so that it can be downloaded again, byte for byte."""
 
+jobs = sa.Table(
+    "jobs",
+    metadata,
+    sa.Column("id", sa.String(40), primary_key=True),
+    sa.Column("campaign", sa.ForeignKey("campaigns.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("kind", sa.String(20), nullable=False),
+    sa.Column("status", sa.String(20), nullable=False),
+    sa.Column("settings", Json, nullable=False),
+    sa.Column("data", sa.LargeBinary),
+    sa.Column("done", sa.Integer, nullable=False),
+    sa.Column("total", sa.Integer, nullable=False),
+    sa.Column("cancel", sa.Boolean, nullable=False),
+    sa.Column("result", Json, nullable=False),
+    sa.Column("made_by", sa.String(40)),
+    sa.Column("created", Time, nullable=False),
+    sa.Column("seen", Time),
+    sa.Column("ended", Time),
+    sa.Index(None, "campaign", "created"),
+    sa.Index(None, "status", "created"),
+)
+"""Imports and exports that wait, run or are over; `data` is the file of an import until it is over."""
+
+limits = sa.Table(
+    "limits",
+    metadata,
+    sa.Column("name", sa.String(80), primary_key=True),
+    sa.Column("left", sa.Float, nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Index(None, "at"),
+)
+"""How often somebody may still do something, where several processes serve; names are keyed hashes."""
+
 secrets = sa.Table(
     "secrets",
     metadata,

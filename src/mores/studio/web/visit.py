@@ -22,6 +22,7 @@ from mores.studio.records import CampaignItem, Person, Role
 from mores.studio.store.campaigns import open_campaign
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, perform
+from mores.studio.store.jobs import JobRunner
 from mores.studio.store.people import Account, Member, find_account, find_member
 from mores.studio.web.pages import choose_locale, hash_static_files, render, translator
 from mores.studio.web.security import TOKEN_FIELD, TOKEN_HEADER, Limiter, is_own, token_for
@@ -47,6 +48,8 @@ class Studio:
     model: str = ""
     """Who answers what people ask, unless a campaign says otherwise; empty for nobody."""
     limiter: Limiter = field(default_factory=Limiter)
+    runner: JobRunner = field(kw_only=True)
+    """Does what takes longer than a page may."""
 
 
 def wants_json(request: Request) -> bool:
@@ -328,7 +331,7 @@ Form = Annotated[Posted, Depends(posted)]
 def limited(action: str) -> Any:
     """Return a dependency that lets someone do something only so often."""
 
-    async def allow(visit: AnyVisit) -> None:
+    def allow(visit: AnyVisit) -> None:  # in a thread: limits may be in the database
         name = visit.account.id if visit.account and action not in ("sign in", "join") else visit.address
         visit.limit(action, name)
 

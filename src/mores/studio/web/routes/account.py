@@ -8,8 +8,7 @@ from secrets import token_urlsafe
 from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, Response
-from sqlalchemy import literal, select
+from fastapi.responses import FileResponse, JSONResponse, Response
 
 from mores.culture import region_name
 from mores.errors import InputError
@@ -162,13 +161,6 @@ def names(tongue: str, kind: NameKind, _visit: AnyVisit) -> Response:
     """Send the names of countries, cities or languages in a language of the pages, for fields that offer them."""
     headers = {"Cache-Control": "public, max-age=604800"}
     return JSONResponse(list_places(choose_locale(tongue, ""), kind), headers=headers)
-
-
-@router.get("/health")
-def health(visit: AnyVisit) -> Response:
-    """Answer whether the studio and its database work, for whatever watches over them."""
-    visit.database.fetch(select(literal(1)))
-    return PlainTextResponse("ok")
 
 
 @router.get("/sw.js", include_in_schema=False)

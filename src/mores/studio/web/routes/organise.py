@@ -51,8 +51,15 @@ def figures(place: Organising) -> Response:
     def summarise() -> tuple[Mapping[str, Any], str, int]:
         """Return the kind's figures, the paragraph for a paper, and how many items a sample can be drawn from."""
         snapshot = read_snapshot(database, campaign)
-        left = sum(may(campaign.flow, item, place.person, Recheck) is None for item in snapshot.items)
-        return campaign.kind.summarise(campaign.settings, snapshot.items), write_method(snapshot), left
+        kind, settings = campaign.kind, campaign.settings
+        counted = kind.count(settings) if kind.count else None
+        left = 0
+        for item in snapshot.items:
+            left += may(campaign.flow, item, place.person, Recheck) is None
+            if counted is not None:
+                counted.add(item)
+        found = kind.summarise(settings, snapshot.items) if counted is None else counted.summarise()
+        return found, write_method(snapshot), left
 
     with database.read() as connection:
         version = find_last_event(connection, campaign), campaign.settings.model_dump_json()
