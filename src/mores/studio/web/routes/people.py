@@ -13,6 +13,7 @@ from mores.studio.data.tables import time_rows, to_csv
 from mores.studio.figures import PersonFigures
 from mores.studio.records import Role
 from mores.studio.store.identity import Settled, list_alike, settle_alike
+from mores.studio.store.items import read_items
 from mores.studio.store.people import (
     Member,
     change_member,
@@ -86,8 +87,10 @@ def revoke_invitation(invitation: str, place: Organising, _form: Form) -> Respon
 @router.get("/people/time.csv")
 def time_and_pay(place: Organising) -> Response:
     """Send who worked how long and what the organiser noted about pay, with names, for whoever pays."""
-    figures = read_figures(place.database, place.campaign, fresh=True)
-    table = to_csv(time_rows(list_members(place.database, place.campaign), figures), ())
+    database, campaign = place.database, place.campaign
+    items = read_items(database, campaign) if campaign.kind.earned else ()
+    figures = read_figures(database, campaign, fresh=True)
+    table = to_csv(time_rows(campaign, list_members(database, campaign), figures, items), ())
     log_action(place.database, place.person.id, "exported time and pay", "", place.campaign.id)
     return place.download(table, f"{place.campaign.id}-time.csv", "text/csv; charset=utf-8")
 
