@@ -124,7 +124,7 @@ class QuestionSettings(LongAnswerSettings, DataSettings, ProtocolSettings, AskSe
     search: str | Search | None = setting(
         default=None,
         metavar="SEARCH",
-        help="Show the model what a search finds: serper, corpus:PATH, fused:PATH, replay:FILE.",
+        help="Show the model what a search finds: serper, brave, tavily, searxng, corpus:PATH, fused:PATH, replay:FILE.",
         only=("retrieval", "all"),
         result=True,
     )

@@ -50,7 +50,8 @@ class LongAnswerSettings(Settings):
     facts: str | Search | None = setting(
         default=None,
         metavar="SEARCH",
-        help="Check facts against what a search finds: serper, corpus:PATH, fused:PATH or replay:FILE.",
+        help="Check facts against what a search finds: serper, brave, tavily, searxng, corpus:PATH, fused:PATH or "
+        "replay:FILE.",
         result=True,
     )
     corpus: str | None = setting(default=None, metavar="PATH", help="The same as facts corpus:PATH.", result=True)
