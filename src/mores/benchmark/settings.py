@@ -124,7 +124,8 @@ class QuestionSettings(LongAnswerSettings, DataSettings, ProtocolSettings, AskSe
     search: str | Search | None = setting(
         default=None,
         metavar="SEARCH",
-        help="Show the model what a search finds: serper, brave, tavily, searxng, corpus:PATH, fused:PATH, replay:FILE.",
+        help="Show the model what a search finds: serper, brave, tavily, searxng, corpus:PATH, fused:PATH or "
+        "replay:FILE.",
         only=("retrieval", "all"),
         result=True,
     )
