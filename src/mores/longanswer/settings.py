@@ -132,7 +132,9 @@ class CollectSettings(AskSettings, table="collect"):
     """Candidate questions, and how they are filtered, translated and labelled."""
 
     questions: Questions = setting(
-        kw_only=False, metavar="QUESTIONS", help="Table with question and language, - for stdin, or records."
+        kw_only=False,
+        metavar="QUESTIONS",
+        help="Table with question and language, saved pages of a forum (.html, or a folder), - for stdin, or records.",
     )
     model: str | Model = setting(default="embedded", kw_only=False, metavar="MODEL", help=MODELS + ".", result=True)
     without: Names = setting(
