@@ -28,7 +28,8 @@ ABOUT = """{count} {kind} questions that need long answers, collected as for CaL
 {checked} Answers are judged without a reference: `mores bench FOLDER --model MODEL --judge JUDGE --facts serper`.
 
 `mores collect FOLDER/data/{file} --model MODEL` filters, translates and labels them. To compare specific with agnostic
-questions, put the `data` folders of both campaigns into one: `mores bench calmqa --data BOTH --model MODEL`.
+questions, put the files of the `data` folders of both campaigns into `BOTH/calmqa`, and run `mores bench calmqa --data
+BOTH --model MODEL`.
 
 ## Fidelity
 
