@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mores.studio.data.incoming import Incoming
 
 
-def stages(settings: forms.QuestionSettings) -> tuple[CampaignStage, ...]:
+def stages(settings: forms.LongQuestionSettings) -> tuple[CampaignStage, ...]:
     """Return the stages of a campaign: somebody sends an item, and somebody else checks it."""
     is_translation = settings.source == "translation"
     first = (
@@ -88,7 +88,7 @@ def spread(rows: Sequence[Incoming]) -> list[Incoming]:
     return items
 
 
-def admit(settings: forms.QuestionSettings, content: Content) -> Content:
+def admit(settings: forms.LongQuestionSettings, content: Content) -> Content:
     """Return an English question that is to be translated."""
     english = str(content.get("english") or content.get("question") or "").strip()
     if settings.source != "translation" or not english:
@@ -101,7 +101,7 @@ KIND: CampaignKind[Any] = CampaignKind(
     title="Long questions",
     summary="Native speakers write questions that need long answers, or take them from websites; others check them.",
     folder=forms.FOLDER,
-    settings=forms.QuestionSettings,
+    settings=forms.LongQuestionSettings,
     stages=stages,
     export=export,
     label=lambda stage, answer: answer.get("verdict") if stage == "check" else None,

@@ -23,7 +23,7 @@ TEST = tuple(Practice.model_validate(entry) for entry in yaml.safe_load((FOLDER 
 """The test on the guidelines: eleven items (Appendix A.2)."""
 
 
-class QuestionSettings(CampaignSettings):
+class LongQuestionSettings(CampaignSettings):
     """What an organiser sets for a campaign that collects questions; README.md says what the paper does."""
 
     instructions: str = Setting(GUIDELINES, max_length=20_000)
@@ -94,7 +94,7 @@ VERDICTS = {
     ACCEPT: "Accept it",
     RETURN: "Return it to the author",
     REFUSE: "Refuse it; it is paid",
-    INVALID: "Refuse it; it is no good-faith effort and is not paid",
+    INVALID: "Refuse it without pay: it was not sent in good faith",
 }
 YES_NO = (("yes", "Yes"), ("no", "No"))
 WORDS = {
@@ -113,7 +113,7 @@ def is_english(item: CampaignItem) -> bool:
     return bool(item.language) and base_language(item.language) == "en"
 
 
-def write_form(settings: QuestionSettings, item: CampaignItem) -> StudioForm:
+def write_form(settings: LongQuestionSettings, item: CampaignItem) -> StudioForm:
     """Return what an author fills in: a question, or a website."""
     again = (
         (FormField("clarification", "How does it keep the rules?", "text", required=False, longest=2000),)
@@ -147,7 +147,7 @@ def write_form(settings: QuestionSettings, item: CampaignItem) -> StudioForm:
     return StudioForm((*fields, *again), lambda content: _website_problems(settings, item, content))
 
 
-def _website_problems(settings: QuestionSettings, item: CampaignItem, content: Content) -> Mapping[str, str]:
+def _website_problems(settings: LongQuestionSettings, item: CampaignItem, content: Content) -> Mapping[str, str]:
     if not item.language:
         return {"question": "First write in your profile which languages you speak."}
     allowed = [host_of(website) for website in settings.websites]
@@ -171,7 +171,7 @@ def translate_form(_item: CampaignItem) -> StudioForm:
     return StudioForm((FormField("question", TRANSLATED, "text", longest=4000, native=True),))
 
 
-def check_form(settings: QuestionSettings, item: CampaignItem) -> StudioForm:
+def check_form(settings: LongQuestionSettings, item: CampaignItem) -> StudioForm:
     """Return the check of what somebody sent; an item of the test asks only for the rules."""
     if item.content.get("test") == "rules":
         rules = tuple((RULES | OTHER_RULES).items())
@@ -204,7 +204,7 @@ def _check_problems(content: Content) -> Mapping[str, str]:
     return {} if content["note"] else {"note": "Say what is wrong."}
 
 
-def sent_by(settings: QuestionSettings, items: Sequence[CampaignItem], person: str) -> list[CampaignItem]:
+def sent_by(settings: LongQuestionSettings, items: Sequence[CampaignItem], person: str) -> list[CampaignItem]:
     """Return the items that a person sent and that are paid: submitted, not withdrawn, and in good faith."""
     if settings.source == "translation":
         mine = [item for item in items if any(v.stage == "translate" and v.person == person for v in item.votes)]
@@ -213,7 +213,7 @@ def sent_by(settings: QuestionSettings, items: Sequence[CampaignItem], person: s
     return [item for item in mine if item.results.get("check", {}).get("verdict") != INVALID]
 
 
-def earned(settings: QuestionSettings, items: Sequence[CampaignItem], person: str, tested: bool) -> str:
+def earned(settings: LongQuestionSettings, items: Sequence[CampaignItem], person: str, tested: bool) -> str:
     """Return what a person has earned: by the piece, and for the test where they have finished it."""
     sent = sent_by(settings, items, person)
     answers = sum(bool(item.content.get("answer")) for item in sent)

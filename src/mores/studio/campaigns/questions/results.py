@@ -14,7 +14,7 @@ from mores.studio.campaigns.questions.forms import (
     CRITERIA,
     INVALID,
     NONE,
-    QuestionSettings,
+    LongQuestionSettings,
     host_of,
     is_english,
     sent_by,
@@ -38,7 +38,7 @@ The questions are asked and judged as those of `mores bench calmqa`; the questio
 SAMPLE = 5
 
 
-def export(settings: QuestionSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
+def export(settings: LongQuestionSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield the accepted questions as a benchmark that runs; websites of a survey as a table."""
     items = list(items)
     if settings.source == "survey":
@@ -54,7 +54,7 @@ def export(settings: QuestionSettings, items: Iterable[CampaignItem]) -> Iterato
     yield from bench_folder(settings, [benchmark], {file: b"".join(lines)}, {file: b"".join(lines[:SAMPLE])}, about)
 
 
-def question_row(settings: QuestionSettings, item: CampaignItem) -> Content:
+def question_row(settings: LongQuestionSettings, item: CampaignItem) -> Content:
     """Return one question in the columns of the published dataset, with where it is from."""
     content, is_translation = item.content, settings.source == "translation"
     english = content.get("english") if is_translation else content.get("translation")
@@ -81,7 +81,7 @@ def as_cell(value: Any) -> str:
     return " | ".join(value) if isinstance(value, list) else str(value)
 
 
-def summarise(settings: QuestionSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
+def summarise(settings: LongQuestionSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
     """Return what was sent, accepted and returned and why, and what it costs by the piece."""
     accepted = [item for item in items if item.status is ItemStatus.ACCEPTED]
     checks = [vote.answer for item in items for vote in item.votes if vote.stage == "check"]
@@ -103,7 +103,7 @@ def summarise(settings: QuestionSettings, items: Sequence[CampaignItem]) -> Mapp
     return figures
 
 
-def describe(settings: QuestionSettings, items: Iterable[CampaignItem]) -> str:
+def describe(settings: LongQuestionSettings, items: Iterable[CampaignItem]) -> str:
     """Return a paragraph for the Method section of a paper."""
     items = list(items)
     accepted = [item for item in items if item.status is ItemStatus.ACCEPTED]
