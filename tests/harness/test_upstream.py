@@ -67,7 +67,7 @@ def ours(answers: list[str]) -> float:
 
 @pytest.mark.parametrize("path", sorted(TASKS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_the_tasks_are_yaml_with_a_version(path: Path) -> None:
-    class Loader(yaml.SafeLoader):
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
         """Reads `!function utils.NAME` as the name."""
 
     Loader.add_constructor("!function", lambda loader, node: loader.construct_scalar(node))

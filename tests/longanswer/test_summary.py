@@ -111,9 +111,11 @@ def test_lengths_of_table_16_are_of_all_answers_and_of_those_without_issues() ->
     long = (answer.model_copy(update={"answer": "one two three four five"}), appraisal)
     pairs = [long, pair(), pair(repetition=AGAIN), missing()]
     lengths = summary_of(pairs).lengths
-    assert (lengths["all"].answers, lengths["all"].mean, lengths["all"].median) == (3, pytest.approx(7 / 3), 1.0)
+    assert (lengths["all"].answers, lengths["all"].median) == (3, 1.0)
+    assert lengths["all"].mean == pytest.approx(7 / 3)
     sound = lengths["without issues"]
-    assert (sound.answers, sound.mean, sound.median, sound.std) == (2, 3.0, 3.0, pytest.approx(8**0.5))
+    assert (sound.answers, sound.mean, sound.median) == (2, 3.0, 3.0)
+    assert sound.std == pytest.approx(8**0.5)
     counted = summary_of(pairs, Counting(missing_as_issue=True)).lengths
     assert (counted["all"].answers, counted["all"].mean) == (4, 1.75), "the paper counts a missing answer as empty"
 

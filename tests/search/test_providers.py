@@ -173,7 +173,7 @@ def test_a_refused_query_fails_alone() -> None:
 
 
 def test_nothing_found_is_nothing_unless_engines_did_not_respond() -> None:
-    empty = {"results": [], "unresponsive_engines": []}
+    empty: dict[str, Any] = {"results": [], "unresponsive_engines": []}
     with serve("searxng", answer=lambda _: empty) as server:
         assert find("searxng", server, Query("kava")) == Found()
     with serve("searxng", answer=lambda _: empty | {"unresponsive_engines": [["google", "timeout"]]}) as server:

@@ -6,6 +6,7 @@ import csv
 import json
 from io import BytesIO, StringIO
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -59,7 +60,7 @@ def exported(play: Play, folder: Path) -> Path:
 
 
 def test_from_the_test_over_the_pilot_to_a_dataset_and_pay(database: Database, tmp_path: Path) -> None:
-    pay = {"per_question": 0.65, "per_test": 7.0}
+    pay: dict[str, Any] = {"per_question": 0.65, "per_test": 7.0}
     play = Play(database, "questions", languages=["sw"], pilot=2, **pay)
     author, reviewer = play.person(Role.AUTHOR, "Amina"), play.person(Role.INSPECTOR, "Juma")
     author.open("/new")
@@ -115,7 +116,12 @@ def test_the_check_must_fit_its_verdict(database: Database) -> None:
 
 
 def test_questions_are_taken_from_the_websites_of_the_campaign(database: Database) -> None:
-    settings = {"source": "websites", "websites": ["https://okwave.jp/"], "practice": [], "pass_share": 0}
+    settings: dict[str, Any] = {
+        "source": "websites",
+        "websites": ["https://okwave.jp/"],
+        "practice": [],
+        "pass_share": 0,
+    }
     play = Play(database, "questions", languages=["sw"], **settings)
     author = play.person(Role.AUTHOR, "Amina")
     author.open("/new")

@@ -72,7 +72,10 @@ def brave_language(tag: str | None) -> str | None:
 
 def _ask_brave(text: str, query: Query, k: int) -> WebRequest:
     code = country_of(query)
-    places = {"country": code if code in BRAVE_COUNTRIES else None, "search_lang": brave_language(query.language)}
+    places: dict[str, Any] = {
+        "country": code if code in BRAVE_COUNTRIES else None,
+        "search_lang": brave_language(query.language),
+    }
     return WebRequest("/res/v1/web/search", q=text, count=k, result_filter="web", text_decorations="false", **places)
 
 
