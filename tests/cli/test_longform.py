@@ -389,7 +389,7 @@ def test_a_column_of_another_name_is_no_answer(mores: Run, home: Path) -> None:
         (("--facts", "serper"), 2, "facts are judged by a model: name a judge, for example openai:NAME (--judge)"),
         (("--facts", "serper", "--corpus", "x"), 2, "facts and corpus both name a search; give one"),
         (("--judge", "fake:clean", "--facts", "serper"), 2, "serper needs a key: set SERPER_API_KEY"),
-        (("--judge", "fake:clean", "--facts", "bing"), 2, "unknown search 'bing'; there are serper, corpus:PATH,"),
+        (("--judge", "fake:clean", "--facts", "bing"), 2, "unknown search 'bing'; there are serper, brave, tavily,"),
         (("--judge", "fake:clean", "--corpus", "no"), 1, "no: no such file or folder; check the path"),
         (("--judge", "fake:nobody"), 2, "unknown model 'fake:nobody'; there are clean"),
         (("-k", "3"), 2, "claims is about facts: name the search that they are checked against"),

@@ -269,6 +269,8 @@ class CampaignKind(Generic[S]):
     """The topic of an item, where items have one: the data card says what each region writes about."""
     skilled: Callable[[S], bool] = lambda _settings: False
     """Whether its rules use how often people are correct (`Vote.skill`), which is then learned as votes come in."""
+    earned: Callable[[S, Sequence[CampaignItem], str, bool], str] | None = None
+    """What a person has earned by the piece, given all items and whether they finished the test; None for by time."""
     words: Mapping[str, str] = field(default_factory=dict)
     """What its stages' results and models' answers are called for people, by the names under which they are kept."""
     shown: Callable[[S, CampaignItem], Mapping[str, Any]] = lambda _settings, _item: {}

@@ -15,9 +15,11 @@ from mores.io.arrow import import_parquet
 from mores.studio.data.snapshot import Snapshot
 from mores.studio.figures import Figures, PersonFigures
 from mores.studio.kind import ExportFile
+from mores.studio.practice import QualificationTest
 from mores.studio.provenance import matches_language, matches_region
-from mores.studio.store.panels import Panel, pay_columns
 from mores.studio.records import CampaignItem
+from mores.studio.store.items import Campaign
+from mores.studio.store.panels import Panel, pay_columns
 from mores.studio.store.people import Member
 
 Row = dict[str, Any]
@@ -92,12 +94,20 @@ def version_rows(snapshot: Snapshot) -> Iterator[Row]:
 
 
 def time_rows(
-    members: Iterable[Member], figures: Figures, hourly: float = 0.0, panels: Mapping[str, Panel] | None = None
+    campaign: Campaign,
+    members: Iterable[Member],
+    figures: Figures,
+    items: Iterable[CampaignItem],
+    hourly: float = 0.0,
+    panels: Mapping[str, Panel] | None = None,
 ) -> list[Row]:
     """Return who worked how long, with names, the organiser's notes about pay, and amounts where they are known."""
     rows: list[Row] = []
+    kind, settings, every = campaign.kind, campaign.settings, list(items)
     for member in members:
-        done = figures.people.get(member.person.id, PersonFigures())
+        identifier = member.person.id
+        done = figures.people.get(identifier, PersonFigures())
+        finished = bool(settings.practice) and QualificationTest.read(settings, member.test).finished
         rows.append(
             {
                 "name": member.name,
@@ -107,6 +117,7 @@ def time_rows(
                 "hours": f"{done.seconds / 3600:.2f}",
                 "hours offline, not counted": f"{done.offline / 3600:.2f}",
                 "seconds per answer (median)": "" if done.median_seconds is None else f"{done.median_seconds:.0f}",
+                **({"earned": kind.earned(settings, every, identifier, finished)} if kind.earned else {}),
                 "pay note": member.pay_note,
             }
         )

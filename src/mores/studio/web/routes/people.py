@@ -18,6 +18,7 @@ from mores.studio.form import clean
 from mores.studio.phrase import Phrase
 from mores.studio.records import Role
 from mores.studio.store.identity import Settled, list_alike, settle_alike
+from mores.studio.store.items import read_items
 from mores.studio.store.panels import (
     SERVICES,
     Panel,
@@ -179,10 +180,13 @@ def revoke_invitation(invitation: str, place: Organising, _form: Form) -> Respon
 @router.get("/people/time.csv")
 def time_and_pay(place: Organising) -> Response:
     """Send who worked how long and what the organiser noted about pay, with names, for whoever pays."""
-    figures = read_figures(place.database, place.campaign, fresh=True)
-    panels = read_panels(place.database, place.campaign)
-    hourly = place.campaign.settings.hourly
-    table = to_csv(time_rows(list_members(place.database, place.campaign), figures, hourly, panels), ())
+    database, campaign = place.database, place.campaign
+    items = read_items(database, campaign) if campaign.kind.earned else ()
+    figures = read_figures(database, campaign, fresh=True)
+    panels = read_panels(database, campaign)
+    table = to_csv(
+        time_rows(campaign, list_members(database, campaign), figures, items, campaign.settings.hourly, panels), ()
+    )
     log_action(place.database, place.person.id, "exported time and pay", "", place.campaign.id)
     return place.download(table, f"{place.campaign.id}-time.csv", "text/csv; charset=utf-8")
 
