@@ -31,7 +31,7 @@ from mores.io.table import read_table
 from mores.metric.frames import frame_row
 from mores.rating.ratings import open_ratings
 from mores.studio.data.imports import read_table_rows
-from mores.studio.data.tables import TABLES
+from mores.studio.data.tables import TABLES, to_csv
 from mores.types import DEFAULT_INSTRUCTION, Failure, FailureKind, Judgement, Sample
 
 ROWS = [

@@ -104,7 +104,7 @@ class Two:
             values = [{"item": item, "person": people[place % len(people)]} for place, item in enumerate(items)]
             chosen = values if "{item}" in path else values[:2] if "{person}" in path else values[:1]
             campaign = self.mine.campaign.id
-            others = {"export": "none", "tongue": "es", "kind": "regions", "rest": "new"}
+            others = {"export": "none", "job": "none", "tongue": "es", "kind": "regions", "rest": "new"}
             path = path.replace(":path", "")
             paths += [path.format(campaign=campaign, **others, **filled) for filled in chosen]
         paths += [f"/campaigns/new?kind={name}" for name in KINDS]

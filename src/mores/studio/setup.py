@@ -151,7 +151,8 @@ def read_settings_form(
         if known is bool:
             values[name] = bool(text)
         elif name in KNOWN and name not in given:
-            values[name] = getattr(before, name) if before else ()
+            if before:
+                values[name] = getattr(before, name)
         elif text and get_origin(known) is dict:
             values[name] = {
                 key.strip(): value.strip()

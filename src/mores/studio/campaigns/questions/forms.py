@@ -55,8 +55,8 @@ class LongQuestionSettings(CampaignSettings):
     @classmethod
     def _untested(cls, values: Any) -> Any:
         """Leave out the test on the guidelines where nobody chooses questions."""
-        if isinstance(values, dict) and values.get("source") in ("survey", "translation"):
-            return {"practice": (), "pass_share": 0.0} | values
+        if isinstance(values, dict) and values.get("source") in ("survey", "translation") and "practice" not in values:
+            return values | {"practice": (), "pass_share": 0.0}
         return values
 
 
