@@ -156,6 +156,18 @@ def test_the_table_of_a_csv_with_two_models(mores: Run, home: Path) -> None:
         "␛[31mone[bold] 100.0 0.0 0.0 0.0 1",
         "two 0.0 100.0 0.0 100.0 1",
         "",
+        "Specific − agnostic questions",
+        "model wrong language repetition without issues",
+        "␛[31mone[bold] – – –",
+        "two +100.0 −100.0 0.0",
+        "−37.9 to +100.0 −100.0 to +37.9 −97.5 to +97.5",
+        "",
+        "Tokens in an answer",
+        "model answers mean median std n",
+        "␛[31mone[bold] all 26.0 26.0 – 1",
+        "␛[31mone[bold] correct language, no repetitions 26.0 26.0 – 1",
+        "two all 51.0 51.0 52.3 2",
+        "",
     ]
     appraisals = list(read_records(home / "there" / "appraisals.jsonl", Appraisal))
     assert appraisals[2].repetition is not None

@@ -15,7 +15,7 @@ from mores.studio.progress import counted, report
 from mores.studio.store import jobs as store
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import now
-from mores.studio.store.jobs import Job, JobRunner, add_job, cancel_job, claim_job, list_jobs, read_job
+from mores.studio.store.jobs import JobRunner, StudioJob, add_job, cancel_job, claim_job, list_jobs, read_job
 from mores.studio.store.statistics import Keeper, NotReady
 from mores.studio.store.tables import jobs, limits
 from mores.studio.web.routes import data
@@ -44,7 +44,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def slow(begun: threading.Event, go_on: threading.Event) -> Mapping[str, store.Work]:
     """Work that says how far it is, and waits in the middle."""
 
-    def work(_database: Database, _job: Job, data: bytes) -> dict[str, Any]:
+    def work(_database: Database, _job: StudioJob, data: bytes) -> dict[str, Any]:
         for number in counted(range(10), 10, every=1):
             if number == 5:
                 begun.set()
@@ -113,7 +113,7 @@ def test_a_job_of_a_process_that_stops_or_dies_is_done_by_another(either: Databa
 def test_a_job_that_fails_says_why(database: Database, caplog: pytest.LogCaptureFixture) -> None:
     campaign = Play(database, "culturalteaming").campaign.id
 
-    def refuse(_database: Database, job: Job, _data: bytes) -> dict[str, Any]:
+    def refuse(_database: Database, job: StudioJob, _data: bytes) -> dict[str, Any]:
         if job.settings:
             raise ValueError("a fault of ours")
         raise InputError(Phrase("{count} rows are wrong", count=3))

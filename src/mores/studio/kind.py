@@ -225,8 +225,6 @@ class CampaignKind(Generic[S]):
 
     name: str
     title: str
-    goal: str
-    """What an organiser gets by it, in plain words: the answer to "What do you want to make?"."""
     summary: str
     folder: Path
     """Its templates, prompts, README and demo."""
@@ -236,6 +234,8 @@ class CampaignKind(Generic[S]):
     """The accepted items as a folder that `mores bench` runs; all items, as the kind's records, where it does not."""
     label: Callable[[str, Content], str | None]
     """The answer of one vote at a stage as one label, for agreement; None where it has none."""
+    goal: str = ""
+    """What an organiser gets by it, in plain words: the answer to "What do you want to make?"; empty for the title."""
     runs: bool = True
     """Whether `mores bench` runs its export; otherwise it exports what people judged."""
     admit: Callable[[S, Content], Content] = lambda _settings, content: dict(content)

@@ -143,16 +143,13 @@ def read_settings_form(
     kind: CampaignKind[Any], given: Mapping[str, Sequence[str]], before: CampaignSettings | None = None
 ) -> CampaignSettings:
     """Return the settings that were filled in, or their defaults; SettingsError says what is wrong, by field."""
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {name: getattr(before, name) for name in KNOWN if before}
     problems: dict[str, str] = {}
     for name, info in kind.settings.model_fields.items():
         text = clean("\n".join(given.get(name, ())))
         known = _plain(info.annotation)
         if known is bool:
             values[name] = bool(text)
-        elif name in KNOWN and name not in given:
-            if before:
-                values[name] = getattr(before, name)
         elif text and get_origin(known) is dict:
             values[name] = {
                 key.strip(): value.strip()

@@ -30,7 +30,7 @@ class ItemVersion(NamedTuple):
     content: Content
 
 
-class Recorded(NamedTuple):
+class RecordedEvent(NamedTuple):
     """As much of an event as a version needs."""
 
     item: str
@@ -41,7 +41,7 @@ class Recorded(NamedTuple):
     payload: Content
 
 
-def list_versions(events: Iterable[Event | Recorded]) -> list[ItemVersion]:
+def list_versions(events: Iterable[Event | RecordedEvent]) -> list[ItemVersion]:
     """Return all versions of the items that events are about, in the order in which they were made."""
     last: dict[str, ItemVersion] = {}
     versions: list[ItemVersion] = []

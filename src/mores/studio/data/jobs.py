@@ -10,7 +10,7 @@ from mores.studio.data.exports import make_export
 from mores.studio.data.imports import import_items, read_items_files
 from mores.studio.store.campaigns import open_campaign
 from mores.studio.store.database import Database
-from mores.studio.store.jobs import Job, Work
+from mores.studio.store.jobs import StudioJob, Work
 from mores.studio.store.people import find_member
 from mores.studio.workflow import Refused
 
@@ -20,12 +20,12 @@ def list_work(model: str) -> Mapping[str, Work]:
     return {"export": partial(_export, model), "import": partial(_import, model)}
 
 
-def _export(model: str, database: Database, job: Job, _data: bytes) -> dict[str, Any]:
+def _export(model: str, database: Database, job: StudioJob, _data: bytes) -> dict[str, Any]:
     campaign = open_campaign(database, job.campaign, model)
     return {"export": make_export(database, campaign, job.settings["format"], job.made_by).id}
 
 
-def _import(model: str, database: Database, job: Job, data: bytes) -> dict[str, Any]:
+def _import(model: str, database: Database, job: StudioJob, data: bytes) -> dict[str, Any]:
     campaign = open_campaign(database, job.campaign, model)
     member = find_member(database, campaign, job.made_by or "")
     if member is None:

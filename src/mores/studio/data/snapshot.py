@@ -22,14 +22,14 @@ from mores.studio.store.items import Campaign
 from mores.studio.store.people import Member, list_members
 from mores.studio.store.statistics import read_votes, read_writing
 from mores.studio.store.tables import events
-from mores.studio.timeline import ItemVersion, Recorded, list_versions
+from mores.studio.timeline import ItemVersion, RecordedEvent, list_versions
 
 NOT_SIGNED = {"author", "votes", "holds", "path", "deciding", "edited", "standing"}
 """What the signature of the items does not cover: people, and what is derived from the rest."""
 
 
 @dataclass
-class Tally:
+class ItemTally:
     """What a card counts, from one pass over the items."""
 
     statuses: Counter[ItemStatus] = field(default_factory=Counter)
@@ -66,9 +66,9 @@ class Tally:
     """Of everything in the items that their signature covers."""
 
 
-def count_items(campaign: Campaign, items: Iterable[CampaignItem], same: Mapping[str, str]) -> Tally:
+def count_items(campaign: Campaign, items: Iterable[CampaignItem], same: Mapping[str, str]) -> ItemTally:
     """Count everything that a card says about the items, in one pass."""
-    tally, digest = Tally(), sha256()
+    tally, digest = ItemTally(), sha256()
     own = tally.own = campaign.kind.count(campaign.settings) if campaign.kind.count else None
     topic_of = campaign.kind.topic or (lambda _item: "")
     for item in items:
@@ -99,7 +99,7 @@ def count_items(campaign: Campaign, items: Iterable[CampaignItem], same: Mapping
     return tally
 
 
-def _count_people(tally: Tally, item: CampaignItem) -> None:
+def _count_people(tally: ItemTally, item: CampaignItem) -> None:
     if item.author:
         tally.authors.add(item.author)
     for vote in item.votes:
@@ -132,7 +132,7 @@ class Snapshot:
     """Every version of the items, also those that nobody judged or played, in the order of the items."""
 
     @cached_property
-    def tally(self) -> Tally:
+    def tally(self) -> ItemTally:
         """Everything that a card counts."""
         return count_items(self.campaign, self.items, self.same)
 
@@ -223,11 +223,11 @@ class Versions:
 
     def __iter__(self) -> Iterator[ItemVersion]:
         kinds = [EventKind.CREATED.value, EventKind.EDITED.value]
-        columns = (events.c[name] for name in Recorded._fields)
+        columns = (events.c[name] for name in RecordedEvent._fields)
         query = select(*columns).where(events.c.kind.in_(kinds), events.c.id <= self.last).order_by(events.c.id)
         for start in range(0, len(self.items), PAGE):
             some = self.items[start : start + PAGE]
             places = {item: place for place, item in enumerate(some)}
             rows = self.database.fetch(query.where(events.c.item.in_(some)))
-            found = list_versions(Recorded(*row) for row in rows)
+            found = list_versions(RecordedEvent(*row) for row in rows)
             yield from sorted(found, key=lambda version: (places[version.item], version.number))

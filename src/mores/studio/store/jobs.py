@@ -31,7 +31,7 @@ EVERY = 0.5
 OVER = ("done", "failed", "cancelled")
 
 
-class Job(NamedTuple):
+class StudioJob(NamedTuple):
     """A job as pages show it."""
 
     id: str
@@ -54,8 +54,8 @@ class Job(NamedTuple):
         return self.status in OVER
 
 
-_COLUMNS = tuple(jobs.c[name] for name in Job._fields)
-Work = Callable[[Database, Job, bytes], Mapping[str, Any]]
+_COLUMNS = tuple(jobs.c[name] for name in StudioJob._fields)
+Work = Callable[[Database, StudioJob, bytes], Mapping[str, Any]]
 """Does a job; its result. Raises `MoresError` or `Refused` with the reason why it cannot be done."""
 
 
@@ -80,20 +80,20 @@ def add_job(
         return str(job["id"])
 
 
-def read_job(database: Database, campaign: str, job: str) -> Job:
+def read_job(database: Database, campaign: str, job: str) -> StudioJob:
     """Return a job; raises `Unknown` where the campaign has none of that id."""
     for row in database.fetch(select(*_COLUMNS).where(jobs.c.id == job, jobs.c.campaign == campaign)):
-        return Job(*row)
+        return StudioJob(*row)
     raise Unknown("There is no such job.")
 
 
-def list_jobs(database: Database, campaign: str, limit: int = 10) -> list[Job]:
+def list_jobs(database: Database, campaign: str, limit: int = 10) -> list[StudioJob]:
     """Return what waits or runs in a campaign, the newest first."""
     query = select(*_COLUMNS).where(jobs.c.campaign == campaign, jobs.c.status.not_in(OVER))
-    return [Job(*row) for row in database.fetch(query.order_by(jobs.c.created.desc()).limit(limit))]
+    return [StudioJob(*row) for row in database.fetch(query.order_by(jobs.c.created.desc()).limit(limit))]
 
 
-def cancel_job(database: Database, job: Job) -> None:
+def cancel_job(database: Database, job: StudioJob) -> None:
     """Give a job up: at once where it waits, and else where its process next says how far it is."""
     mine = jobs.c.id == job.id
     with database.write() as connection:
@@ -102,7 +102,7 @@ def cancel_job(database: Database, job: Job) -> None:
         connection.execute(update(jobs).where(mine, jobs.c.status == "waiting").values(**ended))
 
 
-def claim_job(database: Database) -> tuple[Job, bytes] | None:
+def claim_job(database: Database) -> tuple[StudioJob, bytes] | None:
     """Take the oldest job that waits, or whose process is gone; None where there is none."""
     lost = and_(jobs.c.status == "running", or_(jobs.c.seen.is_(None), jobs.c.seen < now() - LOST))
     query = select(*_COLUMNS, jobs.c.data).where(or_(jobs.c.status == "waiting", lost)).order_by(jobs.c.created)
@@ -113,7 +113,7 @@ def claim_job(database: Database) -> tuple[Job, bytes] | None:
         if row is None:
             return None
         connection.execute(update(jobs).where(jobs.c.id == row.id).values(status="running", seen=now()))
-    return Job(*row[:-1]), bytes(row.data or b"")
+    return StudioJob(*row[:-1]), bytes(row.data or b"")
 
 
 class JobRunner:
@@ -134,7 +134,7 @@ class JobRunner:
                 self._thread = Thread(target=self._run, name="jobs", daemon=True)
                 self._thread.start()
 
-    def wait(self, campaign: str, job: str, seconds: float) -> Job:
+    def wait(self, campaign: str, job: str, seconds: float) -> StudioJob:
         """Return a job when it is over, or as it is after some time."""
         until = time.monotonic() + seconds
         while True:
@@ -166,7 +166,7 @@ class JobRunner:
                     self._thread = None
                     return
 
-    def _do(self, job: Job, data: bytes) -> None:
+    def _do(self, job: StudioJob, data: bytes) -> None:
         last = time.monotonic()
         mine = jobs.c.id == job.id
 

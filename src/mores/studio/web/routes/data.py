@@ -13,7 +13,7 @@ from mores.studio.data.card import write_card, write_method
 from mores.studio.data.exports import list_exports, list_formats, read_export
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.phrase import Phrase, read_phrases
-from mores.studio.store.jobs import Job, add_job, cancel_job, list_jobs, read_job
+from mores.studio.store.jobs import StudioJob, add_job, cancel_job, list_jobs, read_job
 from mores.studio.web.visit import Form, Organising, Place, limited
 
 router = APIRouter(prefix="/c/{campaign}")
@@ -71,7 +71,7 @@ def _begin(place: Place, kind: str, settings: Mapping[str, str], data: bytes = b
     return send(found.result["export"], place) if "export" in found.result else _show(place, found)
 
 
-def _show(place: Place, job: Job) -> Response:
+def _show(place: Place, job: StudioJob) -> Response:
     """Show how far a job is, or what came of it."""
     if not job.over:
         return place.page("job.html", job=job)
