@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
@@ -114,8 +115,8 @@ class Looks(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def looks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Looks]:
-    database = prepare(tmp_path_factory.mktemp("looks") / "studio.db", demo=True).database
+def looks(demo_database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Looks]:
+    database = prepare(shutil.copy(demo_database, tmp_path_factory.mktemp("looks") / "studio.db"), demo=True).database
     studio = app(database, model="none")
     walk = Walk(studio, database)
     screens = walk.all()

@@ -23,6 +23,7 @@ from starlette.testclient import TestClient
 from mores.cli import mores
 from mores.errors import ConfigError, InputError
 from mores.studio import app, serve
+from mores.studio.campaigns import open_kind
 from mores.studio.demo import fill
 from mores.studio.serve import find_owner, prepare
 from mores.studio.settings import StudioSettings
@@ -45,8 +46,9 @@ def rows(database: Database) -> dict[str, list[tuple[object, ...]]]:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of a studio with the demo campaigns, of either kind."""
+def address(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of a studio with a demo campaign, of either kind."""
+    monkeypatch.setattr("mores.studio.demo.all_kinds", lambda: [open_kind("culturalteaming")])
     place = str(tmp_path / "studio.db") if request.param == "sqlite" else request.getfixturevalue("postgres")
     with closing(open_database(place)) as database:
         fill(database, find_owner(database))
@@ -244,6 +246,7 @@ def test_sharing_says_how_volunteers_reach_it(tmp_path: Path, monkeypatch: pytes
         assert served.pop().host == "0.0.0.0"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 def test_several_processes_serve_and_are_replaced(tmp_path: Path) -> None:
     with socket.socket() as free:

@@ -19,10 +19,8 @@ from mores.studio.campaigns import open_kind
 from mores.studio.data.exports import make_files
 from mores.studio.data.imports import import_items, read_items_files
 from mores.studio.data.snapshot import read_snapshot
-from mores.studio.demo import fill
 from mores.studio.provenance import find_irregular
 from mores.studio.records import CampaignItem, ItemStatus, Person, Role
-from mores.studio.serve import find_owner
 from mores.studio.store.campaigns import change_settings, list_campaigns, make_campaign, read_settings
 from mores.studio.store.database import Database, _engine, migrate, open_database, read_url
 from mores.studio.store.identity import hash_signals, note_signals, settle_alike, withdraw_person
@@ -272,9 +270,11 @@ def test_the_time_of_an_answer_is_the_servers(stage: Stage) -> None:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Database, dict[str, Campaign]]]:
-    database = open_database(tmp_path_factory.mktemp("demo") / "studio.db")
-    yield database, {campaign.kind.name: campaign for campaign in fill(database, find_owner(database))}
+def demo(
+    demo_database: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Database, dict[str, Campaign]]]:
+    database = open_database(shutil.copy(demo_database, tmp_path_factory.mktemp("copy") / "studio.db"))
+    yield database, {campaign.kind.name: campaign for campaign in list_campaigns(database)}
     database.close()
 
 

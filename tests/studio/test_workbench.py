@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
+import shutil
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import update
 
 from mores.stats.distributions import share_of
 from mores.studio.campaigns import KINDS, all_kinds, open_kind
-from mores.studio.demo import fill
 from mores.studio.figures import PersonFigures, find_unusual
 from mores.studio.kind import STEPS
 from mores.studio.records import ItemStatus, Role
 from mores.studio.serve import find_owner
 from mores.studio.setup import KNOWN, read_settings_form, settings_form, show_settings
 from mores.studio.store.campaigns import list_campaigns
-from mores.studio.store.database import Database
+from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import now, read_items
 from mores.studio.store.people import invite
 from mores.studio.store.tables import items
@@ -146,9 +147,10 @@ def test_practice_and_checks_are_made_from_items_without_yaml(play: Play) -> Non
     assert play.again().settings.practice == ()
 
 
-def test_every_stage_of_every_demo_is_seen_as_others_see_it(database: Database) -> None:
+def test_every_stage_of_every_demo_is_seen_as_others_see_it(demo_database: Path, tmp_path: Path) -> None:
+    database = open_database(shutil.copy(demo_database, tmp_path / "demo.db"))
     owner = find_owner(database)
-    for campaign in fill(database, owner):
+    for campaign in list_campaigns(database):
         play = Play(database, campaign.kind.name)
         play.campaign = campaign
         organiser = play._signed_in(owner)
@@ -164,6 +166,7 @@ def test_every_stage_of_every_demo_is_seen_as_others_see_it(database: Database) 
         before = list(read_items(database, campaign))
         assert organiser.send("/preview/items/new/vote", answer="A").status_code == 200
         assert list(read_items(database, campaign)) == before
+    database.close()
 
 
 def test_messages_are_answered_and_read_by_who_wrote_them(play: Play) -> None:
