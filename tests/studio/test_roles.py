@@ -135,6 +135,7 @@ ROUTES: dict[str, Access] = {
     f"POST {HOME}/export": ORGANISER,
     f"GET {HOME}/exports/{{export}}": ORGANISER,
     f"POST {HOME}/import": ORGANISER,
+    f"POST {HOME}/jobs/{{job}}/confirm": ORGANISER,
     f"GET {HOME}/jobs/{{job}}": ORGANISER,
     f"POST {HOME}/jobs/{{job}}/cancel": ORGANISER,
     f"GET {HOME}/card": ORGANISER,

@@ -122,7 +122,8 @@ def bring_in(database: str, campaign: str, files: tuple[Path, ...], form: str, s
     """
     from mores.studio.manage import import_files
 
-    done = import_files(database, campaign, files, form, stage)
+    say = partial(click.echo, err=True)
+    done = import_files(database, campaign, files, form, stage, lambda report: report.is_plain or say(report))
     known = f"; already there: {done.known:,}" if done.known else ""
     refused = f"; {count(done.refused, 'answer')} came after their item was decided" if done.refused else ""
     click.echo(f"{count(done.items, 'item')}, {count(done.answers, 'answer')}{known}{refused}")

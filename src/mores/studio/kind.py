@@ -243,7 +243,9 @@ class CampaignKind(Generic[S]):
     join: Callable[[Sequence[Incoming]], Sequence[Incoming]] = lambda rows: rows
     """The rows of imported files as items, where several rows are about the same."""
     columns: tuple[str, ...] = ()
-    """The columns of a file that `admit` takes, for people who write one."""
+    """The columns of a file that `admit` takes, for people who write one; `answer_NAME` stands for any `answer_…`."""
+    also: tuple[str, ...] | None = None
+    """Fields that it takes besides, such as those of other programs' files, under exactly these names; None for any."""
     tasks: Mapping[str, ModelTask[S]] = field(default_factory=dict)
     lookups: Mapping[str, SearchTask[S]] = field(default_factory=dict)
     """What its stages look up; the names are others than those of its tasks."""

@@ -10,6 +10,7 @@ from mores.benchmark.folder import LONGFORM
 from mores.errors import InputError
 from mores.formatting import count
 from mores.hub import Upload, push
+from mores.io.columns import TableReport
 from mores.io.source import read_text
 from mores.longanswer.evaluate import ANSWERS
 from mores.studio.data.exports import hub_files, write_export
@@ -72,7 +73,12 @@ def push_campaign(database: str | Path, campaign: str, upload: Upload) -> str:
 
 
 def import_files(
-    database: str | Path, campaign: str, paths: Sequence[Path], form: str = "", stage: str = ""
+    database: str | Path,
+    campaign: str,
+    paths: Sequence[Path],
+    form: str = "",
+    stage: str = "",
+    note: Callable[[TableReport], object] = lambda _report: None,
 ) -> Imported:
     """Import the items of files into a campaign, all or none; the folder of a run stands for its long answers."""
     with closing(open_database(database)) as store:
@@ -83,7 +89,7 @@ def import_files(
             names = ", ".join(map(str, found))
             raise InputError(f"{names}: {size:,} bytes; import at most {LONGEST_FILE:,} at once")
         files = [(str(path), path.read_bytes()) for path in found]
-        rows = read_items_files(opened, files, form, stage)
+        rows = read_items_files(opened, files, form, stage, note)
         organiser = Person(id=find_owner(store), roles=frozenset({Role.ORGANISER}))
         return import_items(store, opened, organiser, rows, b"".join(data for _, data in files), stage)
 

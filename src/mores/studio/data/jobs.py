@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from mores.io.columns import TableReport
 from mores.studio.data.exports import make_export
-from mores.studio.data.imports import import_items, read_items_files
+from mores.studio.data.imports import LOOKED_AT, import_items, read_items_files
 from mores.studio.store.campaigns import open_campaign
 from mores.studio.store.database import Database
-from mores.studio.store.jobs import StudioJob, Work
+from mores.studio.store.jobs import ASKS, StudioJob, Work
 from mores.studio.store.people import find_member
 from mores.studio.workflow import Refused
 
@@ -31,5 +32,10 @@ def _import(model: str, database: Database, job: StudioJob, data: bytes) -> dict
     if member is None:
         raise Refused("You are not in this campaign any more.")
     stage = job.settings["stage"]
-    rows = read_items_files(campaign, [(job.settings["name"], data)], job.settings["format"], stage)
+    reports: list[TableReport] = []
+    rows = read_items_files(campaign, [(job.settings["name"], data)], job.settings["format"], stage, reports.append)
+    read = [(ours, " / ".join(names)) for each in reports for ours, names in each.columns.items()]
+    unread = [name for each in reports for name in each.unread]
+    if (unread or any(ours != theirs for ours, theirs in read)) and not job.settings.get("confirmed"):
+        return {ASKS: {"read": read, "unread": unread[:LOOKED_AT], "items": len(rows)}}
     return import_items(database, campaign, member.person, rows, data, stage)._asdict()

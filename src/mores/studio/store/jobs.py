@@ -29,6 +29,8 @@ LOST = timedelta(seconds=60)
 EVERY = 0.5
 """Seconds between two notes of progress."""
 OVER = ("done", "failed", "cancelled")
+ASKS = "asks"
+"""The status of a job that does no more until somebody says so: it keeps its data."""
 
 
 class StudioJob(NamedTuple):
@@ -49,6 +51,11 @@ class StudioJob(NamedTuple):
     ended: datetime | None
 
     @property
+    def asks(self) -> bool:
+        """Whether it waits for somebody's word, with what it found out as its result."""
+        return self.status == ASKS
+
+    @property
     def over(self) -> bool:
         """Whether nothing more will happen."""
         return self.status in OVER
@@ -56,14 +63,20 @@ class StudioJob(NamedTuple):
 
 _COLUMNS = tuple(jobs.c[name] for name in StudioJob._fields)
 Work = Callable[[Database, StudioJob, bytes], Mapping[str, Any]]
-"""Does a job; its result. Raises `MoresError` or `Refused` with the reason why it cannot be done."""
+"""Does a job; its result, in which `asks` is a question to who began it.
+
+Raises `MoresError` or `Refused` with the reason why it cannot be done.
+"""
 
 
 def add_job(
     database: Database, campaign: str, kind: str, by: str | None, settings: Mapping[str, Any], data: bytes = b""
 ) -> str:
-    """Let something be done; its id. The same that waits or runs already is not done twice."""
+    """Let something be done; its id. The same that waits or runs already is not done twice; a question is dropped."""
     with database.write() as connection:
+        unanswered = (jobs.c.campaign == campaign, jobs.c.kind == kind, jobs.c.made_by == by, jobs.c.status == ASKS)
+        dropped = {"status": "cancelled", "ended": now(), "data": None}
+        connection.execute(update(jobs).where(*unanswered).values(**dropped))
         mine = (jobs.c.campaign == campaign, jobs.c.kind == kind, jobs.c.status.not_in(OVER), jobs.c.cancel == false())
         for row in connection.execute(select(jobs.c.id, jobs.c.settings).where(*mine)):
             if row.settings == dict(settings):
@@ -99,7 +112,15 @@ def cancel_job(database: Database, job: StudioJob) -> None:
     with database.write() as connection:
         connection.execute(update(jobs).where(mine, jobs.c.status.not_in(OVER)).values(cancel=True))
         ended = {"status": "cancelled", "ended": now(), "data": None}
-        connection.execute(update(jobs).where(mine, jobs.c.status == "waiting").values(**ended))
+        connection.execute(update(jobs).where(mine, jobs.c.status.in_(("waiting", ASKS))).values(**ended))
+
+
+def confirm_job(database: Database, job: StudioJob) -> None:
+    """Let a job that asks go on."""
+    asks = (jobs.c.id == job.id, jobs.c.status == ASKS)
+    with database.write() as connection:
+        settings = {**job.settings, "confirmed": True}
+        connection.execute(update(jobs).where(*asks).values(status="waiting", settings=settings, result={}))
 
 
 def claim_job(database: Database) -> tuple[StudioJob, bytes] | None:
@@ -141,7 +162,7 @@ class JobRunner:
             with self._changed:
                 found = read_job(self._database, campaign, job)
                 left = until - time.monotonic()
-                if found.over or left <= 0:
+                if found.over or found.asks or left <= 0:
                     return found
                 self._changed.wait(min(left, 0.2))  # another process may have it
 
@@ -185,7 +206,8 @@ class JobRunner:
         ended: dict[str, Any]
         try:
             with reporting(note):
-                ended = {"status": "done", "result": dict(self._work[job.kind](self._database, job, data))}
+                result = dict(self._work[job.kind](self._database, job, data))
+                ended = {"status": ASKS if ASKS in result else "done", "result": result}
         except Cancelled:
             ended = {"status": "waiting" if self._stopping or STOPPING.is_set() else "cancelled"}
         except (MoresError, Refused) as error:

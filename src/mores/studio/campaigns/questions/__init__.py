@@ -109,6 +109,7 @@ KIND: CampaignKind[Any] = CampaignKind(
     admit=admit,
     join=spread,
     columns=("id", "english", "languages", "source"),
+    also=("question",),
     headline=lambda item: str(
         next(filter(None, map(item.content.get, ("question", "english", "website"))), None) or item.id
     ),

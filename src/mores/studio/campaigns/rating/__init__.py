@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mores.studio.campaigns.rating.content import COLUMNS, admit, join
+from mores.studio.campaigns.rating.content import COLUMNS, FIELDS, IGNORED, LONG, admit, join
 from mores.studio.campaigns.rating.forms import RatingSettings, rate_form
 from mores.studio.campaigns.rating.results import STAGE, export, method, shown, summarise
 from mores.studio.kind import CampaignKind
@@ -77,6 +77,7 @@ KIND: CampaignKind[Any] = CampaignKind(
     admit=admit,
     join=join,
     columns=COLUMNS,
+    also=(*FIELDS, *sorted(LONG | IGNORED)),
     headline=headline,
     summarise=summarise,
     method=method,

@@ -13,7 +13,7 @@ from mores.studio.data.card import write_card, write_method
 from mores.studio.data.exports import list_exports, list_formats, read_export
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.phrase import Phrase, read_phrases
-from mores.studio.store.jobs import StudioJob, add_job, cancel_job, list_jobs, read_job
+from mores.studio.store.jobs import StudioJob, add_job, cancel_job, confirm_job, list_jobs, read_job
 from mores.studio.web.visit import Form, Organising, Place, limited
 
 router = APIRouter(prefix="/c/{campaign}")
@@ -66,7 +66,7 @@ def _begin(place: Place, kind: str, settings: Mapping[str, str], data: bytes = b
     job = add_job(place.database, campaign, kind, place.person.id, settings, data)
     runner.wake()
     found = runner.wait(campaign, job, SOON)
-    if not found.over:
+    if not (found.over or found.asks):
         return place.go(f"/jobs/{job}")
     return send(found.result["export"], place) if "export" in found.result else _show(place, found)
 
@@ -95,6 +95,16 @@ def cancel(job: str, place: Organising, _form: Form) -> Response:
     found = read_job(place.database, place.campaign.id, job)
     cancel_job(place.database, found)
     return place.go(f"/jobs/{job}")
+
+
+@router.post("/jobs/{job}/confirm")
+def confirm(job: str, place: Organising, _form: Form) -> Response:
+    """Let a file be imported as its columns were read."""
+    runner = place.visit.studio.runner
+    confirm_job(place.database, read_job(place.database, place.campaign.id, job))
+    runner.wake()
+    found = runner.wait(place.campaign.id, job, SOON)
+    return _show(place, found) if found.over else place.go(f"/jobs/{job}")
 
 
 @router.get("/exports/{export}")
