@@ -4,6 +4,7 @@
     python benchmarks/studio.py --database postgresql://…         # the same on PostgreSQL
     python benchmarks/studio.py --kills 20                        # the server is killed 20 times meanwhile
     python benchmarks/studio.py --pages --items 10000             # server time and size of every page
+    python benchmarks/studio.py --jobs --items 50000 --people 1000    # exports and figures of 250,000 votes
     python benchmarks/studio.py --save                            # and writes results/peers/studio.json
 
 Each annotator takes an item, opens its page and votes, as fast as the server answers. Afterwards the database is
@@ -28,6 +29,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -38,13 +40,14 @@ from sqlalchemy import select
 import mores
 from mores.studio.campaigns import open_kind
 from mores.studio.records import Person, Role
-from mores.studio.store.campaigns import make_campaign, read_settings
+from mores.studio.serve import find_owner
+from mores.studio.store.campaigns import list_campaigns, make_campaign, read_settings
 from mores.studio.store.database import Database, open_database
-from mores.studio.store.items import Campaign, perform, read_items
+from mores.studio.store.items import Campaign, append, read_items
 from mores.studio.store.people import PersonProfile, add_member, add_person, sign_in
 from mores.studio.store.tables import events
 from mores.studio.web.visit import COOKIE
-from mores.studio.workflow import Create
+from mores.studio.workflow import Cast, Create, Take, act, apply
 
 TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
 KEY = re.compile(r'name="key" value="([^"]+)"')
@@ -119,7 +122,9 @@ class Crowd:
             self.refused[answer[0].status] += 1
 
 
-def prepare(database: Database, people: int, items: int) -> tuple[Campaign, list[tuple[str, str]], str]:
+def prepare(
+    database: Database, people: int, items: int, *, judged: bool = False
+) -> tuple[Campaign, list[tuple[str, str]], str]:
     """A campaign with items that wait for verifiers; the verifiers with their cookies, and the organiser's."""
     kind = open_kind("culturalteaming")
     settings = read_settings(kind, {"title": "Under pressure", "regions": ["KE"]})
@@ -133,16 +138,40 @@ def prepare(database: Database, people: int, items: int) -> tuple[Campaign, list
     add_member(database, campaign, owner, Role.ORGANISER)
     for person in crowd:
         add_member(database, campaign, person, Role.VERIFIER)
-    organiser = Person(id=owner, roles=frozenset({Role.ORGANISER}))
-    for number in range(items):
-        content = {
-            "scene": "A scene.",
-            "question": f"Question {number}?",
-            "options": ["a", "b", "c", "d"],
-            "correct": ["A"],
-        }
-        perform(database, campaign, organiser, Create(f"{number:012x}", content, "KE", "sw", stage="verify"))
+    fill(database, campaign, owner, crowd, items, judged=judged)
     return campaign, [(person, sign_in(database, person)) for person in crowd], sign_in(database, owner)
+
+
+def fill(database: Database, campaign: Campaign, owner: str, crowd: Sequence[str], items: int, *, judged: bool) -> None:
+    """Make items that wait for verifiers, or that as many have judged as the campaign wants; by the real rules."""
+    organiser = Person(id=owner, roles=frozenset({Role.ORGANISER}))
+    verifier = {"roles": frozenset({Role.VERIFIER}), "regions": frozenset({"KE"}), "languages": frozenset({"sw"})}
+    chance = random.Random(0)
+    at = datetime.now(UTC) - timedelta(days=30)
+    for first in range(0, items, 500):
+        with database.write() as connection:
+            for number in range(first, min(first + 500, items)):
+                at += timedelta(seconds=10)
+                content = {
+                    "scene": "A scene.",
+                    "question": f"Question {number}?",
+                    "options": ["a", "b", "c", "d"],
+                    "correct": ["A"],
+                }
+                create = Create(f"{number:012x}", content, "KE", "sw", stage="verify")
+                added = list(act(campaign.flow, None, organiser, create, at, f"c{number}"))
+                item = None
+                for event in added:
+                    item = apply(item, event)
+                for place in range(campaign.settings.verifiers if judged else 0):
+                    person = Person(id=crowd[(number + place) % len(crowd)], **verifier)
+                    answer = Cast({"answer": [chance.choice("AAAAAABCD")]}, seconds=chance.uniform(5, 60))
+                    for action, after in ((Take(), 0), (answer, 60)):
+                        moment = at + timedelta(seconds=after + place)
+                        for event in act(campaign.flow, item, person, action, moment, f"{number}-{place}-{after}"):
+                            item = apply(item, event)
+                            added.append(event)
+                append(connection, campaign, None, added)
 
 
 def cpu_seconds(process: int) -> float:
@@ -260,6 +289,49 @@ def pages(
     return asyncio.run(measure())
 
 
+def peak_memory(process: int) -> float:
+    """The most memory that a process has had, in megabytes; not a number where the system does not tell it."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except FileNotFoundError:
+        return math.nan
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+
+
+def measure_jobs(server: Server, campaign: Campaign, organiser: str, forms: Sequence[str]) -> list[dict[str, Any]]:
+    """Processor time and memory of the figures and of each export, how soon its page answers, and others meanwhile."""
+    assert server.process is not None
+    process, base = server.process.pid, f"{server.address}/c/{campaign.id}"
+
+    async def measure() -> list[dict[str, Any]]:
+        rows = []
+        async with aiohttp.ClientSession(cookies={COOKIE: organiser}) as boss:
+            page = await (await boss.get(f"{base}/data")).text()
+            token = TOKEN.search(page)[1]  # type: ignore[index]
+            for name in ("figures", *forms):
+                before, start, others = cpu_seconds(process), time.perf_counter(), []
+                if name == "figures":
+                    answer = await boss.get(f"{base}/figures")
+                    path = f"{base}/figures"
+                else:
+                    answer = await boss.post(f"{base}/export", data={"csrf": token, "format": name})
+                    path = str(answer.url)
+                text = await answer.read()
+                first = time.perf_counter() - start
+                while b'http-equiv="refresh"' in text:
+                    await asyncio.sleep(2)
+                    asked = time.perf_counter()
+                    await (await boss.get(f"{base}/items")).read()
+                    others.append(time.perf_counter() - asked)
+                    text = await (await boss.get(path)).read()
+                row = {"job": name, "answers_after_s": first, "ready_after_s": time.perf_counter() - start}
+                row |= {"cpu_s": cpu_seconds(process) - before, "peak_mb": peak_memory(process)}
+                rows.append(row | {"other_pages_ms": 1000 * median(others) if others else None})
+        return rows
+
+    return asyncio.run(measure())
+
+
 def summary(crowd: Crowd, seconds: float, cpu: float) -> dict[str, Any]:
     """Throughput, latency, and the server's processor time for each vote: what another load on the machine leaves."""
     latencies = {
@@ -294,15 +366,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--votes", type=int, help="stop after so many, however long it takes up to --seconds")
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--pages", action="store_true", help="measure pages instead")
+    parser.add_argument("--jobs", action="store_true", help="measure figures and exports of judged items instead")
+    parser.add_argument("--formats", nargs="+", default=["csv", "jsonl", "folder"], help="exports that --jobs makes")
     parser.add_argument("--save", action="store_true", help="write the results file and the table of README.md")
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         address = chosen.database or str(Path(folder, "studio.db"))
         database = open_database(address)
-        campaign, people, organiser = prepare(database, chosen.people, chosen.items)
+        if chosen.jobs and (known := list_campaigns(database)):  # filled before, which takes longer than measuring
+            people: list[tuple[str, str]] = []
+            campaign, organiser = known[0], sign_in(database, find_owner(database))
+        else:
+            campaign, people, organiser = prepare(database, chosen.people, chosen.items, judged=chosen.jobs)
         server = Server(address)
         server.start()
         try:
+            if chosen.jobs:
+                print(json.dumps(measure_jobs(server, campaign, organiser, chosen.formats), indent=2))
+                return
             if chosen.pages:
                 print(json.dumps(pages(server, campaign, people, organiser), indent=2))
                 return

@@ -151,6 +151,7 @@ COMMAND_LINES = {
     "view/copying.py": "a page shows the command that does the same",
     "studio/export.py": "the card of an exported benchmark shows how it is run",
     "studio/campaigns/culturalteaming/results.py": "the card of an exported benchmark shows how it is run",
+    "studio/campaigns/questions/results.py": "the card of an exported benchmark shows how it is run",
 }
 """Files below the command line whose texts name options, and why."""
 

@@ -31,7 +31,7 @@ from mores.io.table import read_table
 from mores.metric.frames import frame_row
 from mores.rating.ratings import open_ratings
 from mores.studio.data.imports import read_table_rows
-from mores.studio.data.tables import to_csv, to_jsonl, to_parquet
+from mores.studio.data.tables import TABLES, to_csv
 from mores.types import DEFAULT_INSTRUCTION, Failure, FailureKind, Judgement, Sample
 
 ROWS = [
@@ -532,8 +532,10 @@ def test_texts_come_back_from_csv(rows: list[tuple[str, str]]) -> None:
 
 def test_only_csv_is_escaped() -> None:
     ours: list[dict[str, Any]] = [{"id": "i", "content": {"text": "=1", "note": "'=1"}}]
-    for form, write in (("csv", to_csv), ("jsonl", to_jsonl), ("parquet", to_parquet)):
-        data = write(ours, ("content",))
+    for form, make in TABLES.items():
+        table = make(("content",))
+        table.add(ours[0])
+        data = table.close()
         assert (b"''=1" in data) == (form == "csv")
         [item] = read_table_rows(data, f"items.{form}", form)
         assert item.content == ours[0]["content"]

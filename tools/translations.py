@@ -26,7 +26,7 @@ from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.campaigns.culturall.forms import paper_topics
 from mores.studio.campaigns.marking.forms import MQM
 from mores.studio.campaigns.msqa.checks import State
-from mores.studio.kind import CampaignKind
+from mores.studio.kind import GROUPS, STEPS, CampaignKind
 from mores.studio.phrase import Phrase
 from mores.studio.records import ItemStatus, Role
 from mores.studio.setup import settings_form
@@ -70,6 +70,9 @@ WORDS += [
 WORDS += [topic.name for topic in paper_topics()]
 WORDS += [*THICK, *THIN, *MQM]
 WORDS += ["Cohen's κ", "Fleiss' κ", "yes", "no"]
+WORDS += [*STEPS, *GROUPS]
+WORDS += ["Another panel", "working", "finished", "returned", "timed out"]  # places of a panel
+WORDS += ["slow", "very fast", "unlike the others", "fails attention checks"]
 NOT_KEPT = tuple(
     f'"{name}:'
     for name in (

@@ -513,3 +513,48 @@ def test_thoughts_that_a_server_sends_apart_are_kept_and_shown_and_not_graded(mo
     assert {(verdict.answer, verdict.read) for verdict in runs[0]} == {("yes", "yes")}
     assert {verdict.thoughts for verdict in runs[0]} == {"It could be no. The answer is: no"}
     assert "The model’s thoughts" in next((home / "second").rglob("bench.html")).read_text("utf-8")
+
+
+SETTINGS = """
+[models.plain]
+model = "openai:m"
+base_url = "{url}"
+facts = {{ open = false }}
+[models.searching]
+model = "openai:m"
+base_url = "{url}"
+reasoning_effort = "high"
+web_search = true
+facts = {{ open = true }}
+"""
+
+
+def test_settings_of_models_stand_side_by_side_as_in_culturalls_table_2(mores: Run, home: Path, data: Path) -> None:
+    async def answer(_server: Server, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        prompt = body["messages"][-1]["content"]
+        if "Please evaluate" in prompt or "prediction" in prompt.lower():
+            return web.json_response(completion("1" if "known by search" in prompt else "0"))
+        return web.json_response(completion("known by search" if "web_search_options" in body else "unknown"))
+
+    with Server({answer: 1.0}) as server:
+        (home / "settings.toml").write_text(SETTINGS.format(url=server.url))
+        models = ("--config", "settings.toml", "--model", "plain", "--also", "searching")
+        judge = ("--judge", "openai:judge", "--judge-url", server.url)
+        command = ("bench", "culturall", *models, *judge, "--data", str(data), "--out", "out")
+        estimate = mores(*command, "--dry-run", "--json", OPENAI_API_KEY="x")
+        assert not estimate.returncode, estimate.stderr
+        assert {name.partition(":")[0] for name in json.loads(estimate.stdout)} >= {
+            "plain, culturall",
+            "searching, culturall",
+        }
+        done = mores(*command, OPENAI_API_KEY="x")
+        assert not done.returncode, done.stderr
+    table = [line.split() for line in done.stdout.splitlines()]
+    header = next(line for line in table if line[:2] == ["setting", "reasoning"])
+    assert header[:8] == ["setting", "reasoning", "web", "open", "all", "Easy", "Medium", "Hard"]
+    rows = {line[0]: line[1:] for line in table if line and line[0] in ("plain", "searching") and len(line) > 7}
+    assert rows["plain"][:4] == ["–", "no", "no", "0.0%"]
+    assert [cell for cell in rows["searching"] if "–" not in cell] == ["high", "yes", "yes", *["100.0%"] * 4]
+    assert 'id="settings"' in (home / "out" / "bench.html").read_text("utf-8")
+    assert "searching" in done.stdout.splitlines()[-1], "a headline for each model comes last"

@@ -156,6 +156,17 @@ def test_the_table_of_a_csv_with_two_models(mores: Run, home: Path) -> None:
         "␛[31mone[bold] 100.0 0.0 0.0 0.0 1",
         "two 0.0 100.0 0.0 100.0 1",
         "",
+        "Specific − agnostic questions",
+        "model wrong language repetition without issues",
+        "␛[31mone[bold] – – –",
+        "two +100.0 −37.9 to +100.0 −100.0 −100.0 to +37.9 0.0 −97.5 to +97.5",
+        "",
+        "Tokens in an answer",
+        "model answers mean median std n",
+        "␛[31mone[bold] all 26.0 26.0 – 1",
+        "␛[31mone[bold] correct language, no repetitions 26.0 26.0 – 1",
+        "two all 51.0 51.0 52.3 2",
+        "",
     ]
     appraisals = list(read_records(home / "there" / "appraisals.jsonl", Appraisal))
     assert appraisals[2].repetition is not None
@@ -389,7 +400,7 @@ def test_a_column_of_another_name_is_no_answer(mores: Run, home: Path) -> None:
         (("--facts", "serper"), 2, "facts are judged by a model: name a judge, for example openai:NAME (--judge)"),
         (("--facts", "serper", "--corpus", "x"), 2, "facts and corpus both name a search; give one"),
         (("--judge", "fake:clean", "--facts", "serper"), 2, "serper needs a key: set SERPER_API_KEY"),
-        (("--judge", "fake:clean", "--facts", "bing"), 2, "unknown search 'bing'; there are serper, corpus:PATH,"),
+        (("--judge", "fake:clean", "--facts", "bing"), 2, "unknown search 'bing'; there are serper, brave, tavily,"),
         (("--judge", "fake:clean", "--corpus", "no"), 1, "no: no such file or folder; check the path"),
         (("--judge", "fake:nobody"), 2, "unknown model 'fake:nobody'; there are clean"),
         (("-k", "3"), 2, "claims is about facts: name the search that they are checked against"),

@@ -29,6 +29,7 @@ from mores.longanswer.collection.asking import (
 from mores.longanswer.collection.candidates import Candidate, candidate_from, read_candidates
 from mores.longanswer.collection.duplicates import NEAR, grams, near_duplicates, same_as_earlier, similarity
 from mores.longanswer.collection.numbers import add_up
+from mores.longanswer.collection.pages import ForumPage, find_questions
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
 from mores.types import Failure, FailureKind, Signature
@@ -415,3 +416,44 @@ def test_the_signature_changes_with_what_matters() -> None:
         Collector(Asker(scripted(answer), None), frozenset({CollectStage.TOPIC})).signature(QUESTIONS),
     ]
     assert len({signature, *others}) == 4
+
+
+FORUM = """<!doctype html><html lang="hu"><head><link rel="canonical" href="https://forum.example.org/q/7">
+<script type="application/ld+json">{"@context": "https://schema.org", "@graph": [{"@type": "QAPage", "mainEntity": {
+"@type": "Question", "name": "Hogyan készül a kürtőskalács?", "text": "Parázson sütik?", "answerCount": 2,
+"suggestedAnswer": [{"@type": "Answer", "text": "Nem tudom.", "upvoteCount": 1},
+{"@type": "Answer", "text": "Fahengerre tekerik.", "upvoteCount": 9}]}}]}</script>
+<script type="application/ld+json">{broken</script></head><body><p>Menü</p></body></html>"""
+
+
+def test_questions_of_a_forum_are_read_from_its_saved_pages(tmp_path: Path) -> None:
+    bad: list[InputError] = []
+    (tmp_path / "pages" / "more").mkdir(parents=True)
+    (tmp_path / "pages" / "q7.html").write_text(FORUM, "utf-8")
+    accepted = FORUM.replace('"answerCount"', '"acceptedAnswer": {"text": "Igen."}, "inLanguage": "de", "answerCount"')
+    (tmp_path / "pages" / "more" / "q8.htm").write_text(accepted, "utf-8")
+    second, first = read_candidates(tmp_path / "pages", bad.append)
+    assert not bad
+    assert (first.id, first.language, first.source) == ("q7:1", "hu", "https://forum.example.org/q/7")
+    assert first.question == "Hogyan készül a kürtőskalács?\nParázson sütik?"
+    assert first.answer == "Fahengerre tekerik.", "the answer with the most votes"
+    assert (second.answer, second.language) == ("Igen.", "de"), "the accepted one"
+
+
+def test_a_page_without_a_question_names_the_file_and_the_fix(tmp_path: Path) -> None:
+    bad: list[InputError] = []
+    (tmp_path / "a.html").write_text("<html lang='hu'><p>Nincs kérdés.</p></html>")
+    assert list(read_candidates(tmp_path / "a.html", bad.append)) == []
+    assert [str(error) for error in bad] == [
+        f"{tmp_path / 'a.html'}: no question in schema.org's QAPage or FAQPage; leave it out, or copy it to a table"
+    ]
+    (tmp_path / "empty").mkdir()
+    assert list(read_candidates(tmp_path / "empty", bad.append)) == []
+    assert "no saved pages in this folder" in str(bad[-1])
+
+
+@given(st.text(max_size=60))
+def test_no_page_breaks_the_reader(text: str) -> None:
+    pages = [f"<html lang={text}>", f'<script type="application/ld+json">{text}', FORUM.replace("Question", text)]
+    for content in pages:
+        assert all(row["question"] for script in ForumPage(content).scripts for row in find_questions(script))

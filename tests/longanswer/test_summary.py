@@ -84,6 +84,9 @@ def test_the_figures_of_four_answers() -> None:
         "tell: names_language": 0.0,
         "tell: emoji": 0.0,
         "tell: english": 0.25,
+        "word: apology": 0.0,
+        "word: translation": 0.0,
+        "word: language": 0.0,
     }
     assert list(figures) == list(FIGURES)
     assert (figures["S"].n, figures["precision"].n, figures["precision"].unscored) == (4, 2, 0)
@@ -93,6 +96,40 @@ def test_the_figures_of_four_answers() -> None:
     assert precision.high is not None
     assert 0.0 < precision.low < 0.5  # two answers say little
     assert 0.75 < precision.high <= 1.0
+
+
+def test_words_are_counted_anywhere_as_in_appendix_c() -> None:
+    answer, appraisal = pair()
+    text = "The feast lasts three days. " * 40 + "Many misunderstand a translation from Fijian."
+    [summary] = summarise([(answer.model_copy(update={"answer": text}), appraisal), pair(language="en")])
+    rates = {name: (result.value, result.n) for name, result in summary.figures.items() if name.startswith("word")}
+    assert rates == {"word: apology": (0.5, 2), "word: translation": (0.5, 2), "word: language": (1.0, 1)}
+
+
+def test_lengths_of_table_16_are_of_all_answers_and_of_those_without_issues() -> None:
+    answer, appraisal = pair()
+    long = (answer.model_copy(update={"answer": "one two three four five"}), appraisal)
+    pairs = [long, pair(), pair(repetition=AGAIN), missing()]
+    lengths = summary_of(pairs).lengths
+    assert (lengths["all"].answers, lengths["all"].median) == (3, 1.0)
+    assert lengths["all"].mean == pytest.approx(7 / 3)
+    sound = lengths["without issues"]
+    assert (sound.answers, sound.mean, sound.median) == (2, 3.0, 3.0)
+    assert sound.std == pytest.approx(8**0.5)
+    counted = summary_of(pairs, Counting(missing_as_issue=True)).lengths
+    assert (counted["all"].answers, counted["all"].mean) == (4, 1.75), "the paper counts a missing answer as empty"
+
+
+def test_specific_is_compared_with_agnostic() -> None:
+    agnostic = [pair(kind=QuestionKind.AGNOSTIC) for _ in range(8)]
+    specific = [pair(repetition=AGAIN) for _ in range(4)] + [pair() for _ in range(4)]
+    gap = summary_of(agnostic + specific).specific["without issues"]
+    assert (gap.value, gap.n) == (-0.5, 16)
+    # Newcombe's interval of 4/8 - 8/8 by hand, from the intervals of both shares
+    (low1, high1), (low2, high2) = share_interval(4, 8), share_interval(8, 8)
+    assert gap.low == pytest.approx(-0.5 - ((0.5 - low1) ** 2 + (high2 - 1) ** 2) ** 0.5)
+    assert gap.high == pytest.approx(-0.5 + ((high1 - 0.5) ** 2 + (1 - low2) ** 2) ** 0.5)
+    assert summary_of(agnostic).specific == {}
 
 
 def test_without_k_there_is_no_recall_and_a_bad_one_is_refused() -> None:

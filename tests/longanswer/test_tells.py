@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.longanswer.tells import Tell, find_tells
+from mores.culture import language
+from mores.longanswer.summary import resource_level
+from mores.longanswer.tells import Tell, Word, find_tells, find_words
 
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data") / "calmqa"
 
@@ -124,8 +126,13 @@ def test_rates_of_appendix_c() -> None:
             for answer in entry["answers"]:
                 model, text = answer["prompting_state"]["model_name"], answer["translations"][name]["text"]
                 if model.startswith(("Llama", "Mixtral", "GPT 4o")) and text:
-                    tells = find_tells(text, "en", None)
+                    tells, level = find_tells(text, "en", None), resource_level(language(name))
                     count.update((model, tell) for tell in ("n", *(["emoji"] if Tell.EMOJI in tells else [])))
+                    words = [word for word, there in find_words(text, language(name)).items() if there]
+                    count.update((f"{model}, {level}", word) for word in ("n", *words))
     rates = {key: 100 * value / count[key[0], "n"] for key, value in count.items()}
     assert rates["Llama 3 70B (together.ai)", "emoji"] == pytest.approx(17.54, abs=2)
     assert ("GPT 4o", "emoji") not in rates
+    assert rates["Mixtral 8x22B (together.ai), low", Word.APOLOGY] == pytest.approx(31.47, abs=3)
+    assert rates["Llama 3 70B (together.ai), low", Word.APOLOGY] == pytest.approx(14.74, abs=1)
+    assert rates["Llama 3 70B (together.ai), high and mid", Word.APOLOGY] == pytest.approx(10.48, abs=1)

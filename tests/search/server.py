@@ -1,4 +1,4 @@
-"""A server that speaks Serper's interface, in a thread of its own; `answers` holds what it does first."""
+"""A server that speaks Serper's interface, or another provider's, in a thread; `faults` holds what it does first."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ class Server:
         answer: Callable[[str], dict[str, Any]] = results,
         latency: float = 0.0,
         always: Fault | None = None,
+        route: str = "/search",
+        header: tuple[str, str] = ("X-API-KEY", KEY),
     ) -> None:
+        self.route, self.header = route, header
         self.faults, self.answer, self.latency, self.always = list(faults), answer, latency, always
         self.bodies: list[dict[str, Any]] = []
         self.asked: list[str] = []
@@ -60,7 +63,7 @@ class Server:
         self._loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self._loop)
         app = web.Application()
-        app.router.add_post("/search", self._search)
+        app.router.add_route("*", self.route, self._search)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0)
         self._loop.run_until_complete(runner.setup())
         self._loop.run_until_complete(web.TCPSite(runner, "127.0.0.1", 0).start())
@@ -73,9 +76,10 @@ class Server:
         self._loop.close()
 
     async def _search(self, request: web.Request) -> web.StreamResponse:
-        if request.headers.get("X-API-KEY") != KEY:
+        name, key = self.header
+        if request.headers.get(name) != key:
             return web.json_response({"message": "Unauthorized.", "statusCode": 403}, status=403)
-        body = await request.json()
+        body = await request.json() if request.method == "POST" else dict(request.query)
         self.bodies.append(body)
         self.active += 1
         self.most_active = max(self.most_active, self.active)
@@ -84,8 +88,9 @@ class Server:
             fault = self.faults.pop(0) if self.faults else self.always
             if fault is not None:
                 return await fault(self, request)
-            self.asked.append(body["q"])
-            return web.json_response(self.answer(body["q"]))
+            query = body.get("q") or body["query"]
+            self.asked.append(query)
+            return web.json_response(self.answer(query))
         finally:
             self.active -= 1
 

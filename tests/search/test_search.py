@@ -12,14 +12,17 @@ from mores.engine import Counts, Limits
 from mores.engine.loop import run
 from mores.errors import ConfigError
 from mores.search import KINDS, READS_FILES, Found, Options, Query, Search, open_search, search_cost, search_or_corpus
+from mores.search.providers import PROVIDERS
 from tests.search.concepts import Concepts
 from tests.search.server import KEY, Server
+from tests.search.test_providers import serve
 
 
 @pytest.fixture(autouse=True)
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MORES_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("SERPER_API_KEY", KEY)
+    for variable in ("SERPER_API_KEY", "BRAVE_API_KEY", "TAVILY_API_KEY"):
+        monkeypatch.setenv(variable, KEY)
     monkeypatch.setattr("mores.search.dense.open_encoder", lambda _: Concepts())
     (tmp_path / "c.txt").write_text("Kava is drunk in Fiji.")
     (tmp_path / "f.jsonl").write_text('{"text": "Kava is drunk.", "source": "blend/1", "region": "FJ"}')
@@ -39,6 +42,9 @@ def find(search: Search, queries: list[Query], k: int) -> list[Found]:
 
 NAMES = {
     "serper": "serper",
+    "brave": "brave",
+    "tavily": "tavily",
+    "searxng": "searxng",
     "corpus": "corpus:{}/c.txt",
     "dense": "dense:{}/c.txt",
     "fused": "fused:{}/c.txt",
@@ -55,7 +61,7 @@ def test_every_kind_is_in_the_contract() -> None:
 @pytest.mark.parametrize("kind", NAMES)
 def test_every_kind_keeps_the_contract(kind: str, tmp_path: Path) -> None:
     name = NAMES[kind].format(tmp_path)
-    with Server() as server:
+    with serve(kind) if kind in PROVIDERS else Server() as server:
         options = Options(base_url=server.url)
         search, again = open_search(name, options), open_search(name, options)
         assert search.name == name

@@ -34,7 +34,7 @@ def invite(page: Page, address: str, role: str, uses: int) -> str:
     """An organiser makes an invitation; the link that the page shows."""
     page.open(address)
     fill(page, role=role, uses=str(uses))
-    follow(page, "form.row button.main")
+    follow(page, "form[action$='/invite'] button.main")
     link: str = page.evaluate("document.querySelector('input.link').value")
     return link
 

@@ -30,7 +30,7 @@ from mores.studio.store.campaigns import make_campaign, read_settings, set_open
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import Campaign
 from mores.studio.store.people import invite, sign_in, signing_key
-from mores.studio.store.tables import events, items, members, metadata
+from mores.studio.store.tables import events, items, jobs, members, metadata
 from mores.studio.web.security import token_for
 from mores.studio.web.visit import COOKIE
 from tests.studio.play import Play, Player
@@ -312,6 +312,7 @@ def test_the_server_ends_while_it_reads_a_large_file(tmp_path: Path) -> None:
         process.kill()
     assert 0 < written() < ROWS
     assert written() % BATCH == 0, "what was written is whole"
+    assert [row.status for row in database.fetch(select(jobs.c.status))] == ["waiting"], "it goes on at the next start"
     database.close()
 
 

@@ -237,7 +237,7 @@ def test_an_organiser_sets_topics_and_the_rule_on_a_page(database: Database) -> 
     play = play_with(database, {})
     organiser = play.organiser()
     organiser.open("/settings")
-    own = "- name: Wine\n  description: Growing and drinking it.\n  seeds: [Which glass for which wine]\n"
+    own = "Wine: Growing and drinking it. | Which glass for which wine"
     ticked = {"inspiration": "yes", "keep_easy": "yes", "same_language": "yes"}
     organiser.send("/settings", **organiser.filled() | ticked | {"topics": own, "most_correct": "0"})
     settings = play.again().settings

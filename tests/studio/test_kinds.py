@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +12,8 @@ from mores.benchmark.contract import check
 from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.data.exports import make_files, write_export
 from mores.studio.data.snapshot import read_snapshot
-from mores.studio.demo import fill
 from mores.studio.records import CampaignItem, ItemStatus, Person, Role
-from mores.studio.serve import find_owner
+from mores.studio.store.campaigns import list_campaigns
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import Campaign, perform, read_items
 from mores.studio.web.pages import environment
@@ -24,9 +24,9 @@ Demo = tuple[Database, dict[str, Campaign]]
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
-    database = open_database(tmp_path_factory.mktemp("demo") / "studio.db")
-    yield database, {campaign.kind.name: campaign for campaign in fill(database, find_owner(database))}
+def demo(demo_database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    database = open_database(shutil.copy(demo_database, tmp_path_factory.mktemp("copy") / "studio.db"))
+    yield database, {campaign.kind.name: campaign for campaign in list_campaigns(database)}
     database.close()
 
 

@@ -11,12 +11,14 @@ from zipfile import ZipFile
 
 import pytest
 from httpx2 import Response
+from sqlalchemy import select
 
 from mores.studio.data.exports import FORMATS
 from mores.studio.records import ItemStatus, Role
 from mores.studio.store.campaigns import list_campaigns
 from mores.studio.store.database import Database
 from mores.studio.store.items import perform, read_items, rebuild
+from mores.studio.store.tables import jobs
 from mores.studio.workflow import Create
 from tests.studio.play import Play, Player
 
@@ -305,6 +307,73 @@ def test_a_file_that_cannot_be_used_says_where_and_why(play: Play, name: str, te
     assert response.status_code == 422
     assert message in response.text
     assert play.items() == []
+
+
+def send_file(organiser: Player, campaign: str, text: str, name: str = "a.csv") -> Response:
+    """The page that follows when an organiser chooses a file."""
+    organiser.open("/data")
+    data, files = {"csrf": organiser.hidden()["csrf"]}, {"file": (name, text.encode())}
+    return organiser.browser.post(f"/c/{campaign}/import", data=data, files=files)
+
+
+WEDDINGS = "Question asked,Country,Model answer,Notes\nWhat is worn?,Kenya,A kanga.,odd\nWho pays?,Kenya,The groom.,\n"
+
+
+def test_columns_have_the_names_that_other_tables_of_mores_may_have(database: Database) -> None:
+    """What was read as what is said before anything is imported."""
+    play = Play(database, "marking", regions=["Kenya"], languages=["en"])
+    organiser = play.organiser()
+    asked = send_file(organiser, play.campaign.id, WEDDINGS).text
+    read = dict(re.findall(r'<td><bdi translate="no">([^<]+)</bdi></td><td>(?:<code>)?([^<]+)<', asked))
+    expected = {"Question asked": "instruction", "Country": "region", "Model answer": "text", "Notes": "not read"}
+    assert read == expected
+    assert "2 items" in asked
+    assert play.items() == []
+    [confirm] = re.findall(r'action="/c/[^/]+(/jobs/\w+/confirm)"', asked)
+    [cancel] = re.findall(r'action="/c/[^/]+(/jobs/\w+/cancel)"', asked)
+    assert "A file waits for your answer." in organiser.open("/data").text
+    assert "2 items and 0 answers were imported" in organiser.send(confirm).text
+    items = [(item.content["instruction"], item.content["text"], item.region) for item in play.items()]
+    assert items == [("What is worn?", "A kanga.", "KE"), ("Who pays?", "The groom.", "KE")]
+    assert organiser.send(confirm).status_code == 200
+    assert organiser.send(cancel).status_code == 200
+    assert len(play.items()) == 2, "answering twice changes nothing"
+
+
+def test_a_file_that_is_not_meant_so_is_forgotten(database: Database) -> None:
+    play = Play(database, "marking", regions=["Kenya"], languages=["en"])
+    organiser = play.organiser()
+    first = send_file(organiser, play.campaign.id, WEDDINGS).text
+    [cancel] = re.findall(r'action="/c/[^/]+(/jobs/\w+/cancel)"', first)
+    organiser.send(cancel)
+    second = send_file(organiser, play.campaign.id, WEDDINGS.replace("Notes", "Remarks")).text
+    assert "Remarks" in second
+    send_file(organiser, play.campaign.id, WEDDINGS)  # chosen instead
+    kept = database.fetch(select(jobs.c.status, jobs.c.data.is_not(None)).order_by(jobs.c.created))
+    assert [tuple(row) for row in kept] == [("cancelled", False), ("cancelled", False), ("asks", True)]
+    assert play.items() == []
+    assert "were imported" in send_file(organiser, play.campaign.id, "text,region\nA kanga.,Kenya\n").text
+    assert len(play.items()) == 1, "columns with our names are not asked about"
+
+
+def test_two_columns_that_may_be_the_same_are_not_guessed(database: Database) -> None:
+    play = Play(database, "marking", regions=["Kenya"], languages=["en"])
+    answer = send_file(play.organiser(), play.campaign.id, "Response,Model answer\nA kanga.,A suit.\n")
+    assert answer.status_code == 422
+    assert "may each be the text; rename one of them" in answer.text
+
+
+def test_questions_of_authors_have_the_same_names(play: Play) -> None:
+    header = "Prompt,Country,Lang," + ",".join(f"Options {number}" for number in range(1, 5)) + ",Correct,Year"
+    row = f"What do guests get?,Kenya,English,{','.join(OPTIONS)},A,1999"
+    organiser = play.organiser()
+    asked = send_file(organiser, play.campaign.id, f"{header}\n{row}\n").text
+    [confirm] = re.findall(r'action="/c/[^/]+(/jobs/\w+/confirm)"', asked)
+    organiser.send(confirm)
+    [item] = play.items()
+    assert (item.content["question"], item.content["options"]) == ("What do guests get?", OPTIONS)
+    assert (item.content["correct"], item.region, item.language) == (["A"], "KE", "en")
+    assert "Year" not in item.content
 
 
 def test_items_that_have_enough_answers_after_a_change_of_settings_are_decided(play: Play) -> None:

@@ -104,7 +104,9 @@ class Two:
             values = [{"item": item, "person": people[place % len(people)]} for place, item in enumerate(items)]
             chosen = values if "{item}" in path else values[:2] if "{person}" in path else values[:1]
             campaign = self.mine.campaign.id
-            paths += [path.format(campaign=campaign, export="none", **filled) for filled in chosen]
+            others = {"export": "none", "job": "none", "tongue": "es", "kind": "regions", "rest": "new"}
+            path = path.replace(":path", "")
+            paths += [path.format(campaign=campaign, **others, **filled) for filled in chosen]
         paths += [f"/campaigns/new?kind={name}" for name in KINDS]
         return [*paths, f"/c/{self.mine.campaign.id}/items?status=accepted&start=0&stage={HOSTILE[:60]}"]
 

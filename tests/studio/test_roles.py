@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 from mores.studio.records import Person, Role
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import perform
+from mores.studio.store.jobs import add_job
 from mores.studio.store.people import (
     add_member,
     add_person,
@@ -56,6 +57,7 @@ ITEM = "/c/{campaign}/items/{item}"
 ROUTES: dict[str, Access] = {
     "GET /": SIGNED_IN,
     "GET /health": ALL,
+    "GET /names/{tongue}/{kind}": ALL,
     "GET /sw.js": ALL,
     "GET /login": ALL,
     "POST /login": ALL,
@@ -91,6 +93,7 @@ ROUTES: dict[str, Access] = {
     f"GET {ITEM}/life": ORGANISER,
     f"POST {ITEM}/adjudicate": ORGANISER,
     f"POST {ITEM}/ask-again": ORGANISER,
+    f"POST {ITEM}/assign": ORGANISER,
     f"GET {HOME}/overview": ORGANISER,
     f"GET {HOME}/figures": ORGANISER,
     f"POST {HOME}/sample": ORGANISER,
@@ -99,6 +102,20 @@ ROUTES: dict[str, Access] = {
     f"GET {HOME}/audit": ORGANISER,
     f"GET {HOME}/messages": ORGANISER,
     f"GET {HOME}/messages.csv": ORGANISER,
+    f"POST {HOME}/messages/reply": ORGANISER,
+    f"GET {HOME}/known": ORGANISER,
+    f"POST {HOME}/known/remove": ORGANISER,
+    f"GET {ITEM}/known": ORGANISER,
+    f"POST {ITEM}/known": ORGANISER,
+    f"GET {HOME}/preview": ORGANISER,
+    f"GET {HOME}/preview/{{rest:path}}": ORGANISER,
+    f"POST {HOME}/preview/{{rest:path}}": ORGANISER,
+    f"PUT {HOME}/preview/{{rest:path}}": ORGANISER,
+    f"POST {HOME}/duplicate": ORGANISER,
+    f"POST {HOME}/panel": ORGANISER,
+    f"POST {HOME}/participants": ORGANISER,
+    f"POST {HOME}/people/{{person}}/place": ORGANISER,
+    f"POST {HOME}/people/{{person}}/maker": ORGANISER,
     f"GET {HOME}/people": ORGANISER,
     f"GET {HOME}/people/time.csv": ORGANISER,
     f"GET {HOME}/people/{{person}}": ORGANISER,
@@ -118,6 +135,9 @@ ROUTES: dict[str, Access] = {
     f"POST {HOME}/export": ORGANISER,
     f"GET {HOME}/exports/{{export}}": ORGANISER,
     f"POST {HOME}/import": ORGANISER,
+    f"POST {HOME}/jobs/{{job}}/confirm": ORGANISER,
+    f"GET {HOME}/jobs/{{job}}": ORGANISER,
+    f"POST {HOME}/jobs/{{job}}/cancel": ORGANISER,
     f"GET {HOME}/card": ORGANISER,
     f"GET {HOME}/method": ORGANISER,
 }
@@ -176,7 +196,8 @@ class World:
 
     def address(self, route: str, visitor: str) -> str:
         """The path of a route, about an item that is the author's own, or that the verifier has been given."""
-        values = {"campaign": self.play.campaign.id}
+        values, route = {"campaign": self.play.campaign.id, "rest": "items"}, route.replace(":path", "")
+        values |= {"tongue": "es", "kind": "regions"}
         for name in re.findall(r"{(\w+)}", route):
             match name:
                 case "item" | "key":
@@ -192,6 +213,8 @@ class World:
                     values[name] = open_invitations(self.database, self.play.campaign)[0].id
                 case "export":
                     values[name] = self.export(self.play)
+                case "job":
+                    values[name] = add_job(self.database, self.play.campaign.id, "export", None, {"format": "jsonl"})
         return route.partition(" ")[2].format(**values)
 
     def export(self, play: Play) -> str:
@@ -268,11 +291,13 @@ def test_items_that_are_not_ones_own_do_not_exist(world: World, route: str) -> N
     assert len(bodies) == 1, "what is there and what is not look the same"
 
 
-@pytest.mark.parametrize("route", [route for route in ROUTES if re.search("{(person|invitation|export)}", route)])
+@pytest.mark.parametrize("route", [route for route in ROUTES if re.search("{(person|invitation|export|job)}", route)])
 def test_ids_of_another_campaign_do_not_exist(world: World, route: str) -> None:
     invite(world.database, world.other.campaign, Role.AUTHOR, world.other.organiser_id)
     [foreign, *_] = open_invitations(world.database, world.other.campaign)
+    job = add_job(world.database, world.other.campaign.id, "export", None, {"format": "jsonl"})
     values = {"person": world.foreign_author.id, "invitation": foreign.id, "export": world.export(world.other)}
+    values["job"] = job
     path = route.partition(" ")[2].format(campaign=world.play.campaign.id, **values)
     answer = world.call(route, path, world.cookie("organiser"))
     assert answer.status_code == 404

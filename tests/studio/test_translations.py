@@ -51,6 +51,7 @@ IN_ENGLISH = (
     "manage",
     "plain_yaml",
     "serve",
+    "store/backup",
     "store/database",
     "tasks",
 )

@@ -23,6 +23,7 @@ from tools.translations import texts
 
 LOCALE = "zh"
 NAMES = {"Mores", "MSQA", "CulturALL", "CulturalTeaming", "ExCAM", "CSV", "JSON", "Parquet", "pearmut", "SHA", "AI"}
+NAMES |= {"Prolific", "MTurk", "CloudResearch", "Connect", "SONA", "USD", "https"}
 """Names that are the same in every language."""
 ATTRIBUTES = ("aria-label", "alt", "title", "placeholder", "label", "data-saved", "data-kept", "data-later")
 EMPTY = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "rect"}

@@ -43,11 +43,17 @@ class BenchRun(Run):
 
     @property
     def facts(self) -> dict[str, str]:
-        """Facts of the model's configuration, such as its provider; empty without a named one."""
-        facts = self.manifest.configuration.get("facts")
-        words = {True: "yes", False: "no"}
-        known = facts.items() if isinstance(facts, dict) else ()
-        return {str(name): words[fact] if isinstance(fact, bool) else str(fact) for name, fact in known}
+        """Facts of the model's configuration, such as its provider and reasoning; empty without a named one."""
+        configuration, words = self.manifest.configuration, {True: "yes", False: "no"}
+        facts = configuration.get("facts")
+        known = dict(facts) if isinstance(facts, dict) else {}
+        budget, effort = configuration.get("thinking_budget"), configuration.get("reasoning_effort")
+        asked = {
+            "reasoning": effort or (f"{budget} tokens" if budget else None),
+            "web": configuration.get("web_search"),
+        }
+        known |= {name: fact for name, fact in asked.items() if fact is not None}
+        return {str(name): words[fact] if isinstance(fact, bool) else str(fact) for name, fact in known.items()}
 
     def benchmark(self) -> Benchmark:
         """Return the benchmark that was run: the one of its name, or in the user's folder that `run.json` names."""

@@ -10,7 +10,7 @@ from mores.engine.settings import AskSettings
 from mores.longanswer.settings import LongAnswerSettings
 from mores.models.settings import MODELS
 from mores.settings import Settings, setting
-from mores.settings.values import AnyPath, OptionalPath, Paths
+from mores.settings.values import AnyPath, Names, OptionalPath, Paths
 
 if TYPE_CHECKING:
     from mores.benchmark.benchmark import Benchmark
@@ -124,7 +124,8 @@ class QuestionSettings(LongAnswerSettings, DataSettings, ProtocolSettings, AskSe
     search: str | Search | None = setting(
         default=None,
         metavar="SEARCH",
-        help="Show the model what a search finds: serper, corpus:PATH, fused:PATH, replay:FILE.",
+        help="Show the model what a search finds: serper, brave, tavily, searxng, corpus:PATH, fused:PATH or "
+        "replay:FILE.",
         only=("retrieval", "all"),
         result=True,
     )
@@ -160,6 +161,17 @@ class BenchSettings(QuestionSettings, table="bench"):
         default=Path("bench"),
         place="new folder",
         help="Folder for the runs: one folder for each benchmark and model.",
+    )
+
+
+class MoreModels(Settings):
+    """Further models of one command."""
+
+    also: Names = setting(
+        default=(),
+        metavar="MODEL",
+        help="Further models for the same questions, such as named configurations with other reasoning or web search; "
+        "a table has all of them side by side.",
     )
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import click
 
-from mores.benchmark import all_in
-from mores.benchmark import benchmarks as all_benchmarks
+from mores.benchmark import all_in, benchmarks
 from mores.benchmark.api import folders_of, open_session
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.board import make_board, read_runs
 from mores.benchmark.contract import check, list_facts
 from mores.benchmark.session import Session
-from mores.benchmark.settings import BenchSettings, BoardSettings
+from mores.benchmark.settings import BenchSettings, BoardSettings, MoreModels
 from mores.cli.command import command
 from mores.cli.result import asking, hint_at_failures, print_estimates, print_result, show_document
 from mores.engine.estimate import Estimate
@@ -33,7 +33,7 @@ def show_list(_: Sequence[str], as_json: bool, __: BenchSettings) -> None:
     """List all benchmarks."""
     from mores.report.bench import benchmark_table
 
-    every = list(all_benchmarks(lambda error: click.echo(f"note: {error}", err=True)))
+    every = list(benchmarks(lambda error: click.echo(f"note: {error}", err=True)))
     names = ("name", "title", "licence", "homepage", "files", "variants")
     rows = [{name: getattr(each, name) for name in names} | {"judge": each.judging is not None} for each in every]
     print_result(rows, [benchmark_table(every)], as_json)
@@ -55,13 +55,14 @@ def show_info(names: Sequence[str], as_json: bool, settings: BenchSettings) -> N
     click.echo("\n".join(map(facts_text, known)))
 
 
-def dry_run(session: Session, chosen: Sequence[Benchmark], as_json: bool) -> None:
-    """Print what the model, the judges and the search would be asked, and the cost."""
+def dry_run(sessions: Sequence[Session], chosen: Sequence[Benchmark], as_json: bool) -> None:
+    """Print what the models, the judges and the search would be asked, and the cost."""
     estimates: dict[str, Estimate] = {}
-    search, results = session.asking.search, session.asking.results
-    for each in chosen:
+    search, results = sessions[0].asking.search, sessions[0].asking.results
+    for session, each in product(sessions, chosen):
         job = session.job(*session.items(each))
-        of_one = {f"{each.name}: {name}": estimate for name, estimate in session.estimates(job).items()}
+        asked = each.name if len(sessions) == 1 else f"{session.asker.model.name}, {each.name}"
+        of_one = {f"{asked}: {name}": estimate for name, estimate in session.estimates(job).items()}
         estimates |= of_one
         if as_json:
             continue
@@ -106,8 +107,10 @@ DESCRIBED = {"list": show_list, "info": show_info, "check": show_checks, "init":
 """What words in the place of a benchmark do."""
 
 
-@command(BenchSettings, BenchGate, DryRunSettings, OutputSettings)
-def bench(settings: BenchSettings, gate: BenchGate, dry: DryRunSettings, output: OutputSettings) -> None:
+@command(BenchSettings, MoreModels, BenchGate, DryRunSettings, OutputSettings)
+def bench(
+    settings: BenchSettings, more: MoreModels, gate: BenchGate, dry: DryRunSettings, output: OutputSettings
+) -> None:
     """Ask a model the questions of BENCHMARK... and measure how well it does and where it is weak, with intervals.
 
     A BENCHMARK is a name, a table of your own questions (docs/benchmarks.md), or the path of a folder with a benchmark
@@ -124,14 +127,14 @@ def bench(settings: BenchSettings, gate: BenchGate, dry: DryRunSettings, output:
         return
     chosen = [each for name in dict.fromkeys(names) for each in all_in(name)]
     gate.require_baseline(each.name for each in chosen)
-    session = open_session(settings.model, settings, chosen)
+    sessions = [open_session(model, settings, chosen) for model in dict.fromkeys((settings.model, *more.also))]
     for each in chosen:
-        session.asking.check(each, session.judges)
-    with asking(session.asker):
+        sessions[0].asking.check(each, sessions[0].judges)
+    with asking(*(session.asker for session in sessions)):
         if dry.dry_run:
-            dry_run(session, chosen, output.json)
+            dry_run(sessions, chosen, output.json)
             return
-        runs = [run(session.run(each, out)) for each in chosen]
+        runs = [run(session.run(each, out)) for session in sessions for each in chosen]
     document, results = write_pages(runs, out), [each.result for each in runs]
     click.echo(f"wrote {', '.join(str(each.path) for each in runs)}; the page is {out / 'bench.html'}", err=True)
     hint_at_failures(sum((Counter(each.manifest.failures) for each in runs), Counter[str]()))

@@ -13,9 +13,10 @@ from mores.cli.command import StrictCommand, command, is_given, make_record, opt
 from mores.cli.result import check_push, print_warnings, push
 from mores.extras import require
 from mores.formatting import count
+from mores.io.addresses import address_of
 from mores.report.settings import PushSettings
 from mores.serve.keys import choose_keys
-from mores.serve.settings import HERE, KEYS_VARIABLE, Bounds, ServeSettings, address_of
+from mores.serve.settings import KEYS_VARIABLE, Bounds, ServeSettings
 from mores.studio.settings import StudioSettings
 from mores.view.settings import ViewSettings
 
@@ -77,53 +78,13 @@ def studio(context: click.Context, /, **options: Any) -> None:
     if context.invoked_subcommand:
         context.obj = str(settings.database)
         return
-    from mores.studio.serve import prepare, serve
+    from mores.studio.serve import open_and_serve
 
-    given, address = is_given(context, "database"), address_of(settings.host, settings.port)
-    start = prepare(str(settings.database), demo=not given if settings.demo is None else settings.demo)
-    click.echo(f"The studio is at {address} (Ctrl-C stops it).")
-    click.echo("Open a link to sign in; each works once:" if start.links else "The organiser's link: mores studio link")
-    for role, path in start.links.items():
-        click.echo(f"  {role:<10} {address}{path}")
-    if settings.host not in HERE:
-        fix = "put a server with HTTPS in front of it (docs/studio.md)"
-        click.echo(f"\nwarning: other machines can reach the studio; {fix}", err=True)
-    serve(start, settings)
+    demo = not is_given(context, "database") if settings.demo is None else settings.demo
+    open_and_serve(settings, demo, click.echo, partial(click.echo, err=True))
 
 
 studio.params += options_of(StudioSettings, "studio")
-
-
-@studio.command("link")
-@click.pass_obj
-def link(database: str) -> None:
-    """Make a link that signs the organiser in, once; prints its path."""
-    from mores.studio.manage import owner_link
-
-    click.echo(owner_link(database))
-
-
-@studio.command("new")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.pass_obj
-def new(database: str, file: Path) -> None:
-    """Make a campaign from FILE, a YAML file with `kind` and its settings; prints its name and the organiser's link."""
-    from mores.studio.manage import new_campaign
-
-    campaign, path = new_campaign(database, file)
-    click.echo(f"{campaign.id}\n{path}")
-
-
-@studio.command("invite")
-@click.argument("campaign")
-@click.argument("role", type=click.Choice(["organiser", "author", "verifier", "inspector", "annotator"]))
-@click.option("--uses", default=1, show_default=True, type=click.IntRange(1, 1000), help="How many people may use it.")
-@click.pass_obj
-def invite(database: str, campaign: str, role: str, uses: int) -> None:
-    """Make an invitation to CAMPAIGN as ROLE; prints the path of its link."""
-    from mores.studio.manage import invite_people
-
-    click.echo(invite_people(database, campaign, role, uses))
 
 
 @studio.command("export")
@@ -161,16 +122,35 @@ def bring_in(database: str, campaign: str, files: tuple[Path, ...], form: str, s
     """
     from mores.studio.manage import import_files
 
-    done = import_files(database, campaign, files, form, stage)
+    say = partial(click.echo, err=True)
+    done = import_files(database, campaign, files, form, stage, lambda report: report.is_plain or say(report))
     known = f"; already there: {done.known:,}" if done.known else ""
     refused = f"; {count(done.refused, 'answer')} came after their item was decided" if done.refused else ""
     click.echo(f"{count(done.items, 'item')}, {count(done.answers, 'answer')}{known}{refused}")
 
 
-@studio.command("rebuild")
-@click.pass_obj
-def rebuild(database: str) -> None:
-    """Make the tables that pages read again from the events."""
-    from mores.studio.manage import rebuild_tables
+def manage(command: str, **options: Any) -> None:
+    """Do what a command of `mores.studio.manage` does to the database, and print what it returns."""
+    from mores.studio.manage import COMMANDS
 
-    click.echo(count(rebuild_tables(database), "item"))
+    click.echo(COMMANDS[command](click.get_current_context().obj, **options))
+
+
+FILE: click.Parameter = click.Argument(["file"], type=click.Path(exists=True, dir_okay=False, path_type=Path))
+NEW: click.Parameter = click.Argument(["file"], type=click.Path(dir_okay=False, path_type=Path))
+ROLE = click.Choice(["organiser", "author", "verifier", "inspector", "annotator"])
+USES: dict[str, Any] = {"default": 1, "show_default": True, "type": click.IntRange(1, 1000)}
+INVITE: list[click.Parameter] = [
+    click.Argument(["campaign"]),
+    click.Argument(["role"], type=ROLE),
+    click.Option(["--uses"], **USES, help="How many people may use it."),
+]
+for name, parameters, text in (
+    ("link", [], "Make a link that signs the organiser in, once; prints its path."),
+    ("new", [FILE], "Make a campaign from FILE, a YAML file with `kind` and its settings; prints its name and a link."),
+    ("invite", INVITE, "Make an invitation to CAMPAIGN as ROLE; prints the path of its link."),
+    ("backup", [NEW], "Copy the whole database into FILE, an SQLite file, while the studio goes on."),
+    ("restore", [FILE], "Bring the copy FILE back into a database of either kind that has no campaigns."),
+    ("rebuild", [], "Make the tables that pages read again from the events."),
+):
+    studio.add_command(StrictCommand(name, params=parameters, callback=partial(manage, name), help=text))

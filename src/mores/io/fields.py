@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -43,6 +43,24 @@ COLUMNS = (
 def sample_columns(chosen: Mapping[str, str] | None, *more: TableColumn) -> Wanted:
     """Return the columns of a table of texts, with the table's names of some."""
     return Wanted((*COLUMNS, *more), chosen or {}, expected="'instruction' and 'text'")
+
+
+def name_columns(names: Iterable[str], others: Container[str] = ()) -> Iterator[TableColumn]:
+    """Yield columns of these names: one that a table of texts has under any name is recognised by all of them.
+
+    `others` are names that stand for nothing but themselves.
+    """
+    open_columns = {column.name: column for column in COLUMNS}
+    given = dict.fromkeys(names)
+    for name in sorted(given, key=lambda name: name not in open_columns):  # ours before those that stand for them
+        known = next((column for column in open_columns.values() if name in (column.name, *column.aliases)), None)
+        if known is None:
+            yield TableColumn(name)
+            continue
+        del open_columns[known.name]
+        aliases = tuple(each for each in (known.name, *known.aliases) if each not in given and each not in others)
+        kind = known.kind if name in (LANGUAGE.name, REGION.name) else "text"
+        yield TableColumn(name, aliases, known.guesses, kind=kind, competes=known.competes)
 
 
 _CODES = 1024

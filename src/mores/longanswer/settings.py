@@ -50,7 +50,8 @@ class LongAnswerSettings(Settings):
     facts: str | Search | None = setting(
         default=None,
         metavar="SEARCH",
-        help="Check facts against what a search finds: serper, corpus:PATH, fused:PATH or replay:FILE.",
+        help="Check facts against what a search finds: serper, brave, tavily, searxng, corpus:PATH, fused:PATH or "
+        "replay:FILE.",
         result=True,
     )
     corpus: str | None = setting(default=None, metavar="PATH", help="The same as facts corpus:PATH.", result=True)
@@ -131,7 +132,9 @@ class CollectSettings(AskSettings, table="collect"):
     """Candidate questions, and how they are filtered, translated and labelled."""
 
     questions: Questions = setting(
-        kw_only=False, metavar="QUESTIONS", help="Table with question and language, - for stdin, or records."
+        kw_only=False,
+        metavar="QUESTIONS",
+        help="Table with question and language, saved pages of a forum (.html, or a folder), - for stdin, or records.",
     )
     model: str | Model = setting(default="embedded", kw_only=False, metavar="MODEL", help=MODELS + ".", result=True)
     without: Names = setting(

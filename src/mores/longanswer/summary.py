@@ -7,12 +7,12 @@
 | `relevance` | those without a known surface issue | a share |
 | `S` | all that were given | a mean |
 | `english` | those to questions that are not in English | a share |
-| `tell: …` | all that were given | a share |
+| `tell: …`, `word: …` | all that were given | a share |
 
 Averages are micro-averages, over answers, as in the paper; `figures.py` says how what could not be decided is left out
 of them. The paper leaves out four languages that its language check cannot identify; `by["paper"]` does so too, all
 others have all languages. The paper counts an answer that a model failed to give as one with an issue, and
-`missing_as_issue` does that.
+`missing_as_issue` does that, and counts it as one without tokens in the lengths of Table 16.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ from mores.longanswer.figures import FigurePart, Score, figure, mean, of_claims,
 from mores.longanswer.judging import is_english
 from mores.longanswer.records import Appraisal, LongAnswer
 from mores.longanswer.stages import STAGES, has_issue
-from mores.longanswer.tells import Tell
+from mores.longanswer.tells import Tell, Word, find_words
+from mores.longanswer.tokens import tokenize
+from mores.stats.intervals import difference_interval
 from mores.stats.missing import decide
 from mores.stats.results import difference_result
 from mores.types import Record, Result, Signature
@@ -47,6 +49,7 @@ FIGURES = (
     *("S", "without issues", "wrong language", "repetition"),
     *("precision", "recall", "F1", "claims", "relevance", "english"),
     *(f"tell: {tell.value}" for tell in Tell),
+    *(f"word: {word.value}" for word in Word),
 )
 """Their order in a table."""
 SURFACE = ("wrong language", "repetition", "without issues", "S")
@@ -57,6 +60,16 @@ Values = dict[str, float | None]
 """The figures of one answer: None where it could not be scored, left out where it does not apply."""
 Parts = dict[str, FigurePart]
 """What one answer adds to each figure."""
+
+
+class AnswerLengths(Record):
+    """The lengths of some answers in tokens of o200k_base (Table 16)."""
+
+    answers: int
+    mean: float
+    median: float
+    std: float | None
+    """Of the sample; None for a single answer."""
 
 
 class LongformSummary(Record):
@@ -78,6 +91,10 @@ class LongformSummary(Record):
     """By name, over all languages and kinds."""
     by: dict[str, dict[str, dict[str, Result]]] = Field(default_factory=dict)
     """Grouping, group, figure."""
+    lengths: dict[str, AnswerLengths] = Field(default_factory=dict)
+    """Of all answers, and of those in the correct language and without repetitions (`without issues`)."""
+    specific: dict[str, Result] = Field(default_factory=dict)
+    """By figure: how much higher it is for culturally specific than for agnostic questions, where there are both."""
     behind: Result | None = Field(None, exclude_if=lambda gap: gap is None)
     """How much higher the headline figure of the best model is on shared questions, where something is undecided."""
     signature: Signature = Signature()
@@ -116,6 +133,10 @@ class _Row(NamedTuple):
     parts: Parts
     language: str
     kind: str | None
+    tokens: int | None
+    """None for an answer that is not counted."""
+    sound: bool
+    """It is in the correct language and repeats nothing."""
 
 
 def summarise(
@@ -130,7 +151,10 @@ def summarise(
     failures: dict[str, Counter[str]] = defaultdict(Counter)
     for answer, appraisal in pairs:
         parts = parts_of(answer, appraisal, counting)
-        rows[appraisal.model].append(_Row(answer.question, parts, base_language(answer.language), answer.kind))
+        missing, sound = "answer" in appraisal.failures, factuality.s_surf(appraisal) == 1.0
+        tokens = (0 if counting.missing_as_issue else None) if missing else len(tokenize(answer.answer or ""))
+        row = _Row(answer.question, parts, base_language(answer.language), answer.kind, tokens, sound and not missing)
+        rows[appraisal.model].append(row)
         claims = appraisal.claims or ()
         counts[appraisal.model].update(claims=len(claims), undecided=sum(claim.supported is None for claim in claims))
         failures[appraisal.model].update(list(appraisal.failures))
@@ -144,7 +168,9 @@ def summarise(
             failures={stage: failures[model][stage] for stage in STAGES if failures[model][stage]},
             k=counting.k,
             figures=figures([row[:2] for row in rows_of_model]),
-            by=_group_figures(rows_of_model),
+            by=(by := _group_figures(rows_of_model)),
+            lengths=measure_lengths(rows_of_model),
+            specific=_subtract(by["kind"].get("specific", {}), by["kind"].get("agnostic", {})),
             signature=signature or Signature(),
         )
         for model, rows_of_model in rows.items()
@@ -159,6 +185,35 @@ def summarise(
         else each
         for each in summaries
     ]
+
+
+def measure_lengths(rows: Sequence[_Row]) -> dict[str, AnswerLengths]:
+    """Return how long answers are: all, and those without surface issues."""
+    counted = [row for row in rows if row.tokens is not None]
+    groups = {"all": counted, "without issues": [row for row in counted if row.sound]}
+    lengths = {}
+    for name, members in groups.items():
+        if members:
+            tokens = np.array([row.tokens for row in members], dtype=np.float64)
+            std = float(np.std(tokens, ddof=1)) if len(tokens) > 1 else None
+            mean, median = float(np.mean(tokens)), float(np.median(tokens))
+            lengths[name] = AnswerLengths(answers=len(tokens), mean=mean, median=median, std=std)
+    return lengths
+
+
+def _subtract(first: Mapping[str, Result], second: Mapping[str, Result]) -> dict[str, Result]:
+    """Return the differences of figures that rest on different questions, where both are known."""
+    differences = {}
+    for name in first.keys() & second.keys():
+        ours, other = first[name], second[name]
+        ends = [ours.value, ours.low, ours.high, other.value, other.low, other.high]
+        if any(end is None for end in ends):
+            continue
+        value, low, high, other_value, other_low, other_high = (end or 0.0 for end in ends)
+        low, high = difference_interval((value, (low, high)), (other_value, (other_low, other_high)))
+        counts = {"n": ours.n + other.n, "unscored": ours.unscored + other.unscored}
+        differences[name] = Result(name=name, value=value - other_value, low=low, high=high, **counts)
+    return {name: differences[name] for name in first if name in differences}
 
 
 def best_of(summaries: Sequence[LongformSummary]) -> LongformSummary:
@@ -233,7 +288,9 @@ def _surface(answer: LongAnswer, appraisal: Appraisal) -> Values:
     }
     if not is_english(answer.language):
         measures["english"] = float(is_english(check.detected)) if check and check.detected else None
-    return measures | {f"tell: {tell.value}": float(tell.value in appraisal.tells) for tell in Tell}
+    measures |= {f"tell: {tell.value}": float(tell.value in appraisal.tells) for tell in Tell}
+    words = find_words(answer.answer or "", answer.language)
+    return measures | {f"word: {word.value}": float(there) for word, there in words.items()}
 
 
 def _facts(appraisal: Appraisal, k: int | None) -> Values:

@@ -1,7 +1,7 @@
 """Textual tells: what gives away a model that could not answer in the language it was asked in (CaLMQA, Appendix C).
 
 The patterns in `tells.toml` are whole phrases, looked for in the opening of an answer. The paper counts single words
-anywhere, which also finds an English answer that says "understand" in passing.
+anywhere, which also finds an English answer that says "understand" in passing; `find_words` counts as the paper does.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from enum import StrEnum
 from functools import cache, lru_cache
 
-from mores.culture import base_language
+from mores.culture import base_language, language_name
 from mores.culture import language as language_tag
 from mores.errors import InputError
 from mores.io.values import read_packaged_toml
@@ -47,6 +47,29 @@ def find_tells(answer: str, language: str, in_english: bool | None) -> tuple[str
         Tell.ENGLISH: bool(in_english) and not asked_in_english,
     }
     return tuple(tell.value for tell, there in present.items() if there)
+
+
+class Word(StrEnum):
+    """The words that the paper counts, anywhere in an answer (Appendix C)."""
+
+    APOLOGY = "apology"
+    """"sorry", "apologize" or "understand"."""
+    TRANSLATION = "translation"
+    """"translate" or "translation"."""
+    LANGUAGE = "language"
+    """The English name of the language of the question; not counted for English."""
+
+
+_WORDS = {Word.APOLOGY: re.compile("sorry|apologi[sz]e|understand"), Word.TRANSLATION: re.compile("translat(?:e|ion)")}
+
+
+def find_words(answer: str, language: str) -> dict[Word, bool]:
+    """Return whether each of the paper's words is anywhere in an answer to a question in a language."""
+    text = answer.lower()
+    words = {word: pattern.search(text) is not None for word, pattern in _WORDS.items()}
+    if base_language(language) != "en":
+        words[Word.LANGUAGE] = re.search(rf"\b{re.escape(language_name(language).lower())}\b", text) is not None
+    return words
 
 
 _PICTURES = (

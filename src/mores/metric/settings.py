@@ -88,7 +88,8 @@ class EvidenceSettings(Settings):
         default=None,
         metavar="SEARCH",
         help="Look each text up first and show the judge what is found: a file or folder of documents, mores (the "
-        "facts that come with it), serper or replay:FILE; none for no evidence. Each error then cites its evidence.",
+        "facts that come with it), serper, brave, tavily, searxng or replay:FILE; none for no evidence. Each error "
+        "then cites its evidence.",
         default_text="mores for embedded and reader, otherwise none",
         result=True,
     )

@@ -63,8 +63,14 @@ def configured_settings(name: str, configuration: ModelConfiguration, settings: 
 
 
 def configuration_of(model: Model) -> dict[str, Any]:
-    """Return the name, the price and the facts of a model's configuration, for manifests; empty without one."""
+    """Return the name, price and facts of a model's configuration, and how it thinks and searches, for manifests.
+
+    Empty without one.
+    """
     if not isinstance(model, ConfiguredModel):
         return {}
-    price = model.configuration.price
-    return {"name": model.name, "price": list(price) if price else None, "facts": dict(model.configuration.facts)}
+    known = model.configuration
+    thought = {"reasoning_effort": known.reasoning_effort, "thinking_budget": known.thinking_budget}
+    asked = thought | {"web_search": known.web_search is not False or None}
+    described = {"name": model.name, "price": list(known.price) if known.price else None, "facts": dict(known.facts)}
+    return described | {name: value for name, value in asked.items() if value is not None}

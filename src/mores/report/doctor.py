@@ -21,6 +21,7 @@ from mores.models.embedded import SHIPPED
 from mores.models.openai import OpenAIModel
 from mores.models.pull import FILES, pulled
 from mores.report.base.grid import Grid, make_grid
+from mores.search.providers import PROVIDERS
 from mores.settings import find_configuration
 from mores.settings.files import settings_files
 from mores.types import Record
@@ -33,6 +34,9 @@ GOOD_FOR = {
     "vllm": "the same models for many texts, on a GPU",
     "mores": "evidence about 81 countries and regions, offline",
     "serper": "evidence from the web, for a fee",
+    "brave": "evidence from the web, for a fee",
+    "tavily": "evidence from the web, for a fee",
+    "searxng": "evidence from the web, by an instance of yours",
 }
 PURPOSES = {
     "parquet": "Parquet and Arrow files",
@@ -109,15 +113,24 @@ async def examine(*, ask: bool = False, config: Path | None = None) -> Equipment
         judges.append(part.model_copy(update={"good_for": f"{made.model}, by {found[0].path}"}))
     meanings = _installed(*EXTRAS["dense"])
     facts = "by words and meaning" if meanings else f"by words; by meaning too after {install_command('dense')}"
-    key = bool(os.environ.get("SERPER_API_KEY"))
-    paid = f"{'a' if key else 'no'} key in SERPER_API_KEY"
+    variables = {"serper": "SERPER_API_KEY"} | {name: web.key or web.variable for name, web in PROVIDERS.items()}
+    web = [
+        _part(
+            name,
+            there,
+            f"{'a' if there else 'no'} {'address' if name == 'searxng' else 'key'} in {variable}",
+            GOOD_FOR[name],
+        )
+        for name, variable in variables.items()
+        for there in [bool(os.environ.get(variable))]
+    ]
     return Equipment(
         version=__version__,
         python=python_version(),
         place=str(Path(__file__).parents[1]),
         cache=str(cache_folder()),
         judges=tuple(judges),
-        searches=(_part("mores", True, facts, GOOD_FOR["mores"]), _part("serper", key, paid, GOOD_FOR["serper"])),
+        searches=(_part("mores", True, facts, GOOD_FOR["mores"]), *web),
         extras=tuple(
             _part(extra, there, "installed" if there else install_command(extra), PURPOSES[extra])
             for extra, modules in EXTRAS.items()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,17 @@ def _serper(name: str, options: Options) -> Search:
     return Cached(web, options.store, counts=options.counts, fresh=options.fresh)
 
 
+def _provider(kind: str, name: str, options: Options) -> Search:
+    from mores.search.cached import Cached
+    from mores.search.online import WebSearch
+    from mores.search.providers import PROVIDERS
+
+    if name:
+        raise ConfigError(f"{kind}:{name}: no such search; it is called {kind}")
+    web = WebSearch(PROVIDERS[kind], options.base_url, options.limits, options.counts)
+    return Cached(web, options.store, counts=options.counts, fresh=options.fresh)
+
+
 def _open(module: str, name: str, *given: object, **options: object) -> Search:
     search: Search = getattr(import_module(f"mores.search.{module}"), name)(*given, **options)
     return search
@@ -81,6 +93,9 @@ def _shipped(name: str, options: Options) -> Search:
 
 KINDS: dict[str, Callable[[str, Options], Search]] = {
     "serper": _serper,
+    "brave": partial(_provider, "brave"),
+    "tavily": partial(_provider, "tavily"),
+    "searxng": partial(_provider, "searxng"),
     "corpus": lambda path, _: _open("corpus", "Corpus", path),
     "dense": lambda path, options: _open("dense", "DenseCorpus", path, fused=False, progress=options.progress),
     "fused": lambda path, options: _open("dense", "DenseCorpus", path, progress=options.progress),
@@ -154,8 +169,13 @@ def search_cost(name: str | Search, queries: int, k: int, price: float | None = 
 
     A search of a user's own counts as free.
     """
-    if not isinstance(name, str) or split_name(name)[0] != "serper":
-        return 0.0
-    from mores.search.serper import PRICE, credits_for
+    kind = split_name(name)[0] if isinstance(name, str) else ""
+    if kind == "serper":
+        from mores.search.serper import PRICE, credits_for
 
-    return queries * credits_for(k) * (PRICE if price is None else price)
+        return queries * credits_for(k) * (PRICE if price is None else price)
+    from mores.search.providers import PROVIDERS
+
+    if kind not in PROVIDERS:
+        return 0.0
+    return queries * (PROVIDERS[kind].price(k) if price is None else price)

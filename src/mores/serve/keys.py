@@ -9,7 +9,8 @@ from hmac import compare_digest
 from pathlib import Path
 
 from mores.errors import ConfigError
-from mores.serve.settings import HERE, KEYS_VARIABLE, ServeSettings
+from mores.io.addresses import HERE
+from mores.serve.settings import KEYS_VARIABLE, ServeSettings
 
 SHORTEST = 16
 """Characters of a key: shorter ones can be guessed."""

@@ -207,8 +207,14 @@ def measure_people(
     count_seconds: Callable[[float], float] = float,
 ) -> dict[str, PersonFigures]:
     """Return what each person did: how many answers, how often with the others, how many checks passed, how long."""
-    labelled = [(f"{vote.item}/{vote.stage}", vote.person, vote.label) for vote in judged if vote.label is not None]
+    places: dict[tuple[str, str], int] = {}
+    labelled = [
+        (places.setdefault((vote.item, vote.stage), len(places)), vote.person, vote.label)
+        for vote in judged
+        if vote.label is not None
+    ]
     quality = annotator_quality(table_votes(labelled)) if labelled else {}
+    del labelled, places
     mine: dict[str, list[Given]] = defaultdict(list)
     for vote in votes:
         mine[vote.person].append(vote)
@@ -228,6 +234,31 @@ def measure_people(
             written=count,
         )
     return found
+
+
+TELLING = 5
+"""Answers that somebody must have given before their time is compared with the others'."""
+
+
+def find_unusual(people: Mapping[str, PersonFigures]) -> dict[str, list[str]]:
+    """Return who is slow, very fast, unlike the others or inattentive: something to look at, not a verdict."""
+    times = {
+        name: done.median_seconds for name, done in people.items() if done.votes >= TELLING and done.median_seconds
+    }
+    shares = {name: done.agreement for name, done in people.items() if done.agreement}
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, seconds in times.items():
+        usual = median([other for person, other in times.items() if person != name] or [seconds])
+        if seconds > 3 * usual or 3 * seconds < usual:
+            found[name].append("slow" if seconds > usual else "very fast")
+    for name, share in shares.items():
+        usual = median([other.value for person, other in shares.items() if person != name] or [share.value])
+        if share.n >= TELLING and share.high < usual:
+            found[name].append("unlike the others")
+    for name, done in people.items():
+        if done.checks and done.checks.n > 1 and done.checks.value < 0.5:
+            found[name].append("fails attention checks")
+    return dict(found)
 
 
 def _time(stage: str, votes: Sequence[Given]) -> StageTime | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -48,6 +48,19 @@ def _read(read: Callable[[str], str], values: Iterable[str]) -> tuple[str, ...]:
         raise InputError(unknown) from error
 
 
+STEPS = ("What and for whom", "Who helps and how many", "How it is checked")
+"""The steps in which an organiser sets up a campaign."""
+PUBLISHING, TRAINING, PAY = "Contact and publication", "Training and attention checks", "Time and pay"
+MODELS, DETAILS = "AI models", "Details"
+GROUPS = (PUBLISHING, TRAINING, PAY, MODELS, DETAILS)
+"""Settings that are folded away under such a heading: most organisers leave them as they are."""
+
+
+def asked(default: Any = ..., *, title: str, step: Literal[1, 2, 3], group: str = "", **rules: Any) -> Any:
+    """Return a setting with its name for organisers, the step that asks for it, and the group it is folded into."""
+    return Field(default, title=title, json_schema_extra={"step": step, "group": group}, **rules)
+
+
 class Practice(BaseModel):
     """An item with a known answer: for practice, qualification tests and attention checks."""
 
@@ -79,39 +92,46 @@ class CampaignSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    title: str = Field(min_length=1, max_length=200)
-    instructions: str = Field("", max_length=20_000)
+    title: str = asked(title="Title", step=1, min_length=1, max_length=200)
+    """What people read in their list of campaigns, for example: Tea and talk in East Africa."""
+    instructions: str = asked("", title="Guidelines", step=1, max_length=20_000)
     """What everybody reads before they begin; paragraphs of plain text."""
-    consent: str = Field("", max_length=20_000)
-    """What everybody agrees to before they begin."""
-    contact: str = Field("", max_length=200)
-    regions: tuple[str, ...] = ()
-    """Where items may be from; empty for anywhere."""
-    languages: tuple[str, ...] = ()
-    licence: str = Field("CC-BY-4.0", min_length=1, max_length=100)
+    consent: str = asked("", title="Consent", step=1, max_length=20_000)
+    """What everybody agrees to before they begin; empty for a short text of ours."""
+    contact: str = asked("", title="Contact", step=1, group=PUBLISHING, max_length=200)
+    """Whom people can write to, for example an e-mail address."""
+    regions: tuple[str, ...] = asked((), title="Regions", step=1)
+    """Where items may be from, for example Kenya; empty for anywhere."""
+    languages: tuple[str, ...] = asked((), title="Languages", step=1)
+    """What items are written in, for example Swahili; empty for any language."""
+    licence: str = asked("CC-BY-4.0", title="Licence", step=1, group=PUBLISHING, min_length=1, max_length=100)
     """Of what is exported."""
-    pilot: int = Field(0, ge=0, le=1000)
+    pilot: int = asked(0, title="Trial items of each author", step=2, group=TRAINING, ge=0, le=1000)
     """How many items an author writes before the organiser lets them go on; 0 for no pilot."""
-    pay: str = Field("", max_length=500)
+    pay: str = asked("", title="Pay, in words", step=2, group=PAY, max_length=500)
     """What people are paid, in words."""
-    model: str = ""
+    model: str = asked("", title="AI model", step=3, group=MODELS)
     """Who answers what people ask; empty for the studio's own model, `none` for no model."""
-    budget: int = Field(30, ge=0, le=10_000)
+    budget: int = asked(30, title="Questions to the model", step=3, group=MODELS, ge=0, le=10_000)
     """The most questions to a model that one person may ask about one item."""
-    hold_hours: float = Field(24, gt=0, le=24 * 60)
+    hold_hours: float = asked(24, title="Hours to keep an item", step=2, group=PAY, gt=0, le=24 * 60)
     """How long a person keeps an item before it is given to another."""
-    practice: tuple[Practice, ...] = ()
-    pass_share: float = Field(0, ge=0, le=1)
+    practice: tuple[Practice, ...] = asked((), title="Practice items", step=2)
+    pass_share: float = asked(0, title="Share of practice to pass", step=2, group=TRAINING, ge=0, le=1)
     """The share of practice items that must be correct before a person may work; 0 for no test."""
-    check_every: int = Field(0, ge=0, le=1000)
+    check_every: int = asked(0, title="Attention check after so many items", step=2, group=TRAINING, ge=0, le=1000)
     """Every how many items a person gets an attention check; 0 for never."""
-    checks: tuple[Practice, ...] = ()
-    include_overrides: bool = False
+    checks: tuple[Practice, ...] = asked((), title="Attention checks", step=2)
+    include_overrides: bool = asked(False, title="Publish overridden items", step=1, group=PUBLISHING)
     """Export also items that an organiser accepted in place of the answers, or past a stage."""
-    least_seconds: float = Field(0, ge=0, le=24 * 3600)
+    least_seconds: float = asked(0, title="Least seconds", step=2, group=PAY, ge=0, le=24 * 3600)
     """The least time that one answer or item counts for in hours and pay."""
-    most_seconds: float = Field(1800, gt=0, le=24 * 3600)
+    most_seconds: float = asked(1800, title="Most seconds", step=2, group=PAY, gt=0, le=24 * 3600)
     """The most time that one answer or item counts for in hours and pay."""
+    target: int = asked(0, title="How many items you want", step=1, ge=0, le=10_000_000)
+    """Accepted items; the overview says how far you are and when it may be done. 0 for all that come in."""
+    hourly: float = asked(0, title="Pay for an hour", step=2, group=PAY, ge=0, le=100_000)
+    """From it and the counted time the list for whoever pays has an amount for each person; 0 for none."""
 
     @field_validator("regions", "languages")
     @classmethod
@@ -186,6 +206,19 @@ class ExportFile(NamedTuple):
         return cls(path, to_csv([columns, *rows]).encode())
 
 
+class ItemCount(Protocol):
+    """What a kind counts about items, one at a time: a large campaign is read once for everything."""
+
+    def add(self, item: CampaignItem) -> None:
+        """Count an item."""
+
+    def method(self) -> str:
+        """Return the paragraph for the Method section of a paper."""
+
+    def summarise(self) -> Mapping[str, Any]:
+        """Return the kind's figures for the organiser."""
+
+
 @dataclass(frozen=True)
 class CampaignKind(Generic[S]):
     """A kind of campaign."""
@@ -201,6 +234,8 @@ class CampaignKind(Generic[S]):
     """The accepted items as a folder that `mores bench` runs; all items, as the kind's records, where it does not."""
     label: Callable[[str, Content], str | None]
     """The answer of one vote at a stage as one label, for agreement; None where it has none."""
+    goal: str = ""
+    """What an organiser gets by it, in plain words: the answer to "What do you want to make?"; empty for the title."""
     runs: bool = True
     """Whether `mores bench` runs its export; otherwise it exports what people judged."""
     admit: Callable[[S, Content], Content] = lambda _settings, content: dict(content)
@@ -208,7 +243,9 @@ class CampaignKind(Generic[S]):
     join: Callable[[Sequence[Incoming]], Sequence[Incoming]] = lambda rows: rows
     """The rows of imported files as items, where several rows are about the same."""
     columns: tuple[str, ...] = ()
-    """The columns of a file that `admit` takes, for people who write one."""
+    """The columns of a file that `admit` takes, for people who write one; `answer_NAME` stands for any `answer_…`."""
+    also: tuple[str, ...] | None = None
+    """Fields that it takes besides, such as those of other programs' files, under exactly these names; None for any."""
     tasks: Mapping[str, ModelTask[S]] = field(default_factory=dict)
     lookups: Mapping[str, SearchTask[S]] = field(default_factory=dict)
     """What its stages look up; the names are others than those of its tasks."""
@@ -228,10 +265,14 @@ class CampaignKind(Generic[S]):
     """The settings of a YAML file on the server with what the files beside it that they name hold."""
     method: Callable[[S, Iterable[CampaignItem]], str] | None = None
     """A paragraph for the Method section of a paper; a general one where there is none."""
+    count: Callable[[S], ItemCount] | None = None
+    """Counts for `method` and `summarise` in one pass over the items, in place of them."""
     topic: Callable[[CampaignItem], str] | None = None
     """The topic of an item, where items have one: the data card says what each region writes about."""
     skilled: Callable[[S], bool] = lambda _settings: False
     """Whether its rules use how often people are correct (`Vote.skill`), which is then learned as votes come in."""
+    earned: Callable[[S, Sequence[CampaignItem], str, bool], str] | None = None
+    """What a person has earned by the piece, given all items and whether they finished the test; None for by time."""
     words: Mapping[str, str] = field(default_factory=dict)
     """What its stages' results and models' answers are called for people, by the names under which they are kept."""
     shown: Callable[[S, CampaignItem], Mapping[str, Any]] = lambda _settings, _item: {}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from mores.benchmark.folder import LONGFORM
 from mores.errors import InputError
+from mores.formatting import count
 from mores.hub import Upload, push
+from mores.io.columns import TableReport
 from mores.io.source import read_text
 from mores.longanswer.evaluate import ANSWERS
 from mores.studio.data.exports import hub_files, write_export
@@ -16,6 +18,7 @@ from mores.studio.data.imports import LONGEST_FILE, Imported, import_items, read
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.records import Person, Role
 from mores.studio.serve import find_owner, make_sign_in_link
+from mores.studio.store.backup import back_up, restore
 from mores.studio.store.campaigns import list_campaigns, make_campaign, open_campaign, parse_campaign
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import Campaign, rebuild
@@ -41,7 +44,10 @@ def owner_link(database: str | Path) -> str:
 def invite_people(database: str | Path, campaign: str, role: str, uses: int = 1) -> str:
     """Make an invitation; the path of its link."""
     with closing(open_database(database)) as store:
-        return f"/join/{invite(store, find_campaign(store, campaign), Role(role), find_owner(store), uses=uses)}"
+        opened = find_campaign(store, campaign)
+        if Role(role) not in opened.roles:
+            raise InputError(f"{campaign} has nothing to do for {role}s; its roles are {', '.join(opened.roles)}")
+        return f"/join/{invite(store, opened, Role(role), find_owner(store), uses=uses)}"
 
 
 def export_campaign(database: str | Path, campaign: str, folder: Path, form: str = "folder") -> list[Path]:
@@ -67,7 +73,12 @@ def push_campaign(database: str | Path, campaign: str, upload: Upload) -> str:
 
 
 def import_files(
-    database: str | Path, campaign: str, paths: Sequence[Path], form: str = "", stage: str = ""
+    database: str | Path,
+    campaign: str,
+    paths: Sequence[Path],
+    form: str = "",
+    stage: str = "",
+    note: Callable[[TableReport], object] = lambda _report: None,
 ) -> Imported:
     """Import the items of files into a campaign, all or none; the folder of a run stands for its long answers."""
     with closing(open_database(database)) as store:
@@ -78,7 +89,7 @@ def import_files(
             names = ", ".join(map(str, found))
             raise InputError(f"{names}: {size:,} bytes; import at most {LONGEST_FILE:,} at once")
         files = [(str(path), path.read_bytes()) for path in found]
-        rows = read_items_files(opened, files, form, stage)
+        rows = read_items_files(opened, files, form, stage, note)
         organiser = Person(id=find_owner(store), roles=frozenset({Role.ORGANISER}))
         return import_items(store, opened, organiser, rows, b"".join(data for _, data in files), stage)
 
@@ -104,3 +115,19 @@ def rebuild_tables(database: str | Path) -> int:
     """Make the tables that pages read again; the number of items."""
     with closing(open_database(database)) as store:
         return rebuild(store, list_campaigns(store))
+
+
+def _new(database: str, file: Path) -> str:
+    campaign, path = new_campaign(database, file)
+    return f"{campaign.id}\n{path}"
+
+
+COMMANDS: Mapping[str, Callable[..., str]] = {
+    "link": owner_link,
+    "new": _new,
+    "invite": invite_people,
+    "backup": lambda database, file: back_up(database, file).shown,
+    "restore": lambda database, file: restore(database, file).shown,
+    "rebuild": lambda database: count(rebuild_tables(database), "item"),
+}
+"""What `mores studio COMMAND` does to a database, and what it prints."""

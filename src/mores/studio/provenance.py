@@ -1,7 +1,7 @@
 """What the events show about how an item was made and checked; every sentence of an export is taken from here.
 
     find_irregular(flow, item)       # stages that it passed by an organiser's decision, or without an answer
-    describe_irregular(flow, items)  # the same of all accepted items, in words
+    describe_irregular(flow, found)  # the same of all accepted items, in words
 
 An item is regular when the rules of its campaign decided it. Others are accepted too, and exports say which, but a
 benchmark has them only where the organiser wants it (`CampaignSettings.include_overrides`).
@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from mores import formatting as form
 from mores.culture import region_name
-from mores.studio.records import CampaignItem, ItemStatus, ItemVote, PersonStanding, Role, StagePassage
+from mores.studio.records import CampaignItem, ItemVote, PersonStanding, Role, StagePassage
 from mores.studio.workflow import CampaignStage, Flow, is_judged
 
 SMALLEST = 5
@@ -80,13 +80,9 @@ def find_irregular(flow: Flow, item: CampaignItem, same: Mapping[str, str] | Non
     return list(found.values())
 
 
-def describe_irregular(
-    flow: Flow, items: Iterable[CampaignItem], same: Mapping[str, str] | None = None, *, included: bool = False
-) -> str:
-    """Return sentences about the accepted items that the rules did not decide; empty where there are none."""
+def describe_irregular(flow: Flow, irregular: Sequence[Sequence[Irregular]], *, included: bool = False) -> str:
+    """Return sentences about accepted items that the rules did not decide; empty where there are none."""
     stages = {stage.name: stage for stage in flow.stages}
-    accepted = [item for item in items if item.status is ItemStatus.ACCEPTED]
-    irregular = [found for item in accepted if (found := find_irregular(flow, item, same))]
     if not irregular:
         return ""
     counts = Counter(
@@ -118,9 +114,8 @@ def _tell(stage: CampaignStage, reason: Reason, rejected: bool, voted: bool, cou
     return f"{count} were accepted {at} by an organiser {against}"
 
 
-def describe_regions(votes: Iterable[tuple[CampaignItem, ItemVote]]) -> str:
-    """Return whether those who answered came from the items' regions when they answered."""
-    known: Counter[bool | None] = Counter(matches_region(item, vote.standing) for item, vote in votes)
+def describe_regions(known: Counter[bool | None]) -> str:
+    """Return whether those who answered came from the items' regions then, from answers by `matches_region`."""
     if not known.total() or known[True] == known.total():
         return ""
     parts = [f"{known[False]:,} are of people who did not"] if known[False] else []
@@ -144,17 +139,14 @@ def matches_language(item: CampaignItem, standing: PersonStanding | None) -> boo
     return True if matched else None if standing.source == "upgrade" else False
 
 
-def list_standings(items: Iterable[CampaignItem]) -> dict[str, list[PersonStanding]]:
-    """Return everybody who wrote or judged, with who they were each time it changed; empty where it is not known."""
-    found: dict[str, list[PersonStanding]] = {}
-    for item in items:
-        acted = [(vote.person, vote.standing) for vote in item.votes]
-        acted += [(item.author, item.standing)] if item.author else []
-        for person, standing in acted:
-            known = found.setdefault(person, [])
-            if standing and standing not in known:
-                known.append(standing)
-    return found
+def add_standings(found: dict[str, list[PersonStanding]], item: CampaignItem) -> None:
+    """Add everybody who wrote or judged an item, with who they were each time it changed; empty where not known."""
+    acted = [(vote.person, vote.standing) for vote in item.votes]
+    acted += [(item.author, item.standing)] if item.author else []
+    for person, standing in acted:
+        known = found.setdefault(person, [])
+        if standing and standing not in known:
+            known.append(standing)
 
 
 def count_regions(standings: Mapping[str, Sequence[PersonStanding]]) -> tuple[dict[str, int], int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from mores.engine.settings import AskSettings
 from mores.settings import setting
@@ -22,11 +22,15 @@ class StudioAppSettings(AskSettings):
         envvar="MORES_DATABASE",
         help="An SQLite file, or postgresql://user:password@host/name [env: MORES_DATABASE].",
     )
+    root_path: str = setting(
+        default="", metavar="PATH", help="Path under which a server in front of it offers the studio, such as /studio."
+    )
     model: str = setting(
         default="embedded",
         metavar="MODEL",
         help="Model that answers what people ask: embedded, reader, openai:NAME, hf:PATH, vllm:PATH, or none.",
     )
+    workers: int = setting(default=1, at_least=1, at_most=64, help="Processes that answer requests; they share limits.")
 
 
 class StudioSettings(StudioAppSettings, table="studio"):
@@ -38,4 +42,10 @@ class StudioSettings(StudioAppSettings, table="studio"):
         default=None,
         help="Fill the database with a campaign of each kind.",
         default_text="if no database is given",
+    )
+    share: bool = setting(
+        default=False, help="Let phones and computers of your network reach it; prints the address and its QR code."
+    )
+    log: Literal["text", "json"] = setting(
+        default="text", help="What the log is: text, warnings for people; json, an object for each request and warning."
     )

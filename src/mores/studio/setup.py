@@ -1,4 +1,7 @@
-"""A form for the settings of a campaign, made from its kind's settings: one field for each, and YAML for the rest."""
+"""A form for the settings of a campaign, made from its kind's settings: one field for each, in three steps.
+
+Practice items and attention checks have pages of their own (`web/routes/known.py`).
+"""
 
 from __future__ import annotations
 
@@ -14,27 +17,34 @@ from pydantic.fields import FieldInfo
 from mores.errors import InputError
 from mores.models import LLAMA
 from mores.studio.form import FormField, StudioForm, clean
-from mores.studio.kind import CampaignKind, CampaignSettings
+from mores.studio.kind import DETAILS, GROUPS, CampaignKind, CampaignSettings
 from mores.studio.phrase import Phrase
 from mores.studio.plain_yaml import read_yaml
 from mores.studio.store.campaigns import SettingsError, parse_campaign, read_settings
 
 LONGEST_FILE = 1_000_000
+KNOWN = ("practice", "checks")
+"""Settings that a form leaves as they are: items with known answers."""
+TEXTS = ("instructions", "consent")
+"""Long texts, which are asked last in their step."""
 LONG = 1000
 """Texts that may be longer than this get several lines."""
 
 
 def settings_form(kind: CampaignKind[Any]) -> StudioForm:
-    """Return the fields of a kind's settings, in their order: those of all kinds first."""
-    return StudioForm(tuple(_field(name, info) for name, info in kind.settings.model_fields.items()))
+    """Return the fields of a kind's settings; `step` says which of `STEPS` asks, `block` the group it is folded in."""
+    fields = (_field(name, info) for name, info in kind.settings.model_fields.items() if name not in KNOWN)
+    return StudioForm(tuple(sorted(fields, key=lambda field: field.name in TEXTS)), blocks=GROUPS)
 
 
 def _field(name: str, info: FieldInfo) -> FormField:
-    label = name.replace("_", " ").capitalize()
+    label = info.title or name.replace("_", " ").capitalize()
+    place: Any = info.json_schema_extra or {"step": 3, "group": DETAILS}
     shared: dict[str, Any] = {"help": (info.description or "").replace("`", ""), "required": info.is_required()}
+    shared |= {"step": place["step"], "block": place["group"]}
     kind = _plain(info.annotation)
     if kind is bool:
-        return FormField(name, label, "check", help=shared["help"], required=False)
+        return FormField(name, label, "check", **shared)
     if get_origin(kind) is Literal:
         return FormField(name, label, "choice", options=[(str(one), str(one)) for one in get_args(kind)], **shared)
     if kind in (int, float):
@@ -44,7 +54,7 @@ def _field(name: str, info: FieldInfo) -> FormField:
     if kind is str:
         longest = next((rule.max_length for rule in info.metadata if hasattr(rule, "max_length")), 200)
         return FormField(name, label, "text" if longest >= LONG else "line", longest=longest, **shared)
-    if _is_texts(kind):
+    if _is_lines(kind):
         shared["help"] = _hint(shared["help"], "One on each line.")
         return FormField(name, label, "text", longest=20_000, **shared)
     shared["help"] = _hint(shared["help"], "Written in YAML.")
@@ -64,8 +74,13 @@ def _plain(annotation: Any) -> Any:
     return annotation
 
 
-def _is_texts(kind: Any) -> bool:
-    return get_origin(kind) in (tuple, list) and get_args(kind)[0] is str
+def _is_lines(kind: Any) -> bool:
+    """Return whether a setting is written as lines: texts, numbers by name, or records that are made from a line."""
+    inside = (get_args(kind) or (None,))[0]
+    return get_origin(kind) is dict or (
+        get_origin(kind) in (tuple, list)
+        and (inside is str or (isinstance(inside, type) and "__str__" in vars(inside)))
+    )
 
 
 def show_settings(settings: BaseModel) -> dict[str, Any]:
@@ -74,8 +89,9 @@ def show_settings(settings: BaseModel) -> dict[str, Any]:
     for name, info in type(settings).model_fields.items():
         value = getattr(settings, name)
         kind = _plain(info.annotation)
-        if _is_texts(kind):
-            values[name] = "\n".join(value)
+        if _is_lines(kind):
+            lines = (f"{key}: {inner}" for key, inner in value.items()) if isinstance(value, dict) else map(str, value)
+            values[name] = "\n".join(lines)
         elif kind in (str, int, float, date) or get_origin(kind) is Literal:
             values[name] = "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
         elif kind is bool:
@@ -127,15 +143,23 @@ def read_settings_form(
     kind: CampaignKind[Any], given: Mapping[str, Sequence[str]], before: CampaignSettings | None = None
 ) -> CampaignSettings:
     """Return the settings that were filled in, or their defaults; SettingsError says what is wrong, by field."""
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {name: getattr(before, name) for name in KNOWN if before}
     problems: dict[str, str] = {}
     for name, info in kind.settings.model_fields.items():
         text = clean("\n".join(given.get(name, ())))
         known = _plain(info.annotation)
         if known is bool:
             values[name] = bool(text)
-        elif text and _is_texts(known):
-            values[name] = [line.strip() for part in text.split("\n") for line in part.split(",") if line.strip()]
+        elif text and get_origin(known) is dict:
+            values[name] = {
+                key.strip(): value.strip()
+                for key, _, value in (line.partition(":") for line in text.split("\n"))
+                if key.strip()
+            }
+        elif text and _is_lines(known):
+            split = "," if get_args(known)[0] is str else None
+            parts = (part for line in text.split("\n") for part in (line.split(split) if split else [line]))
+            values[name] = [part.strip() for part in parts if part.strip()]
         elif text and (known in (str, int, float, date) or get_origin(known) is Literal):
             values[name] = text
         elif text:

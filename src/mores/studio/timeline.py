@@ -30,7 +30,18 @@ class ItemVersion(NamedTuple):
     content: Content
 
 
-def list_versions(events: Iterable[Event]) -> list[ItemVersion]:
+class RecordedEvent(NamedTuple):
+    """As much of an event as a version needs."""
+
+    item: str
+    kind: str
+    at: datetime
+    stage: str
+    person: str | None
+    payload: Content
+
+
+def list_versions(events: Iterable[Event | RecordedEvent]) -> list[ItemVersion]:
     """Return all versions of the items that events are about, in the order in which they were made."""
     last: dict[str, ItemVersion] = {}
     versions: list[ItemVersion] = []

@@ -8,8 +8,8 @@ from dataclasses import replace
 from secrets import token_urlsafe
 
 from mores.errors import ConfigError
+from mores.io.addresses import HERE, address_of
 from mores.serve.run import make_server, run_server
-from mores.serve.settings import HERE, address_of
 from mores.view.app import view_app
 from mores.view.settings import TOKEN_VARIABLE, ViewAppSettings, ViewSettings
 

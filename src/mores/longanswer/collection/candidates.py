@@ -13,6 +13,7 @@ from mores import culture
 from mores.errors import InputError, suggest
 from mores.factory.sources.files import read
 from mores.factory.sources.rows import OnBad, SourceRow, collect
+from mores.longanswer.collection.pages import SUFFIXES, is_pages, read_pages
 from mores.types import Record
 
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -57,7 +58,7 @@ Questions = Path | str | Iterable[Candidate | Mapping[str, Any]]
 
 
 def read_candidates(source: Questions, on_bad: OnBad, label: str | None = None) -> Iterator[Candidate]:
-    """Return the questions of a JSON Lines, CSV, TSV, JSON or Parquet file, or of records; errors call them by `label`.
+    """Return the questions of a table, of saved pages of a forum, or of records; errors call them by `label`.
 
     A bad row goes to `on_bad`, with file, line and fix, and is left out; so does a row whose id was there before.
     """
@@ -67,7 +68,8 @@ def read_candidates(source: Questions, on_bad: OnBad, label: str | None = None) 
 
     def make(row: SourceRow) -> Candidate:
         line = row.place.rpartition(":")[2]
-        candidate = candidate_from(row.values, default_id=f"{Path(label).stem}:{line}")
+        name = row.file.stem if row.file.suffix.lower() in SUFFIXES else Path(label).stem
+        candidate = candidate_from(row.values, default_id=f"{name}:{line}")
         if candidate.id in seen:
             raise InputError(
                 f"id {candidate.id!r} is already that of line {seen[candidate.id]}; give every question a different id"
@@ -76,7 +78,8 @@ def read_candidates(source: Questions, on_bad: OnBad, label: str | None = None) 
         return candidate
 
     if isinstance(source, str | Path):
-        return collect(_named(read(Path(source)), str(source), label), make, on_bad)
+        rows = read_pages(Path(source)) if is_pages(Path(source)) else read(Path(source))
+        return collect(_named(rows, str(source), label), make, on_bad)
     # A record of ours looks like a row of an earlier collection.
     every = (dict.fromkeys(_OURS) | dict(record) if isinstance(record, Candidate) else record for record in source)
     rows = (SourceRow(f"{label}:{number}", Path(), (), values) for number, values in enumerate(every, 1))

@@ -15,14 +15,22 @@ from mores.io import write_text
 from mores.longanswer.appraise import read_summaries
 from mores.longanswer.evaluate import read_appraised
 from mores.report import longform
-from mores.report.base.blocks import RunLinks
+from mores.report.base.blocks import RunLinks, Section
 from mores.report.base.document import ResultDocument
-from mores.report.base.grid import tables_html
+from mores.report.base.grid import Grid, tables_html
 from mores.report.base.links import link_runs
 from mores.report.base.page import render_page
 from mores.report.bench.answers import AnsweredRun, answers_section
 from mores.report.bench.groups import board_sections, sections
-from mores.report.bench.tables import benchmark_table, board_tables, check_table, fact_lines, facts_text, tables
+from mores.report.bench.tables import (
+    benchmark_table,
+    board_tables,
+    check_table,
+    fact_lines,
+    facts_text,
+    setting_tables,
+    tables,
+)
 
 __all__ = [
     "AnsweredRun", "benchmark_table", "board_tables", "check_table", "describe", "describe_board", "describe_runs",
@@ -38,8 +46,12 @@ def describe(run: folder.BenchRun) -> ResultDocument:
 def describe_runs(runs: Sequence[AnsweredRun], links: Sequence[RunLinks] = ()) -> ResultDocument:
     """Return the figures of all runs; of the answers, a page holds some hundreds, the wrong and the unscored first."""
     results = [run.result for run in runs]
-    parts, details = sections(results), lambda: [answers_section(runs)]
-    document = ResultDocument("benchmark", "", tables(results), parts, details, links=links, script=True)
+    compared = setting_tables((run.result, run.facts) for run in runs)
+    settings = [Section("settings", "Settings", list(compared))] if compared else []
+    parts, details = [*settings, *sections(results)], lambda: [answers_section(runs)]
+    shown: list[Grid | str] = tables(results)
+    shown[len(results) : len(results)] = compared  # before the headlines
+    document = ResultDocument("benchmark", "", shown, parts, details, links=links, script=True)
     return _about(document, results, [run.facts for run in runs])
 
 

@@ -79,6 +79,35 @@ def tables(results: Sequence[BenchResult]) -> list[Grid | str]:
     return [*map(result_table, results), *(result.headline for result in results)]
 
 
+SETTING = ("reasoning", "web", "open")
+"""The facts of a setting in CulturALL's Table 2."""
+TIERS = ("Easy", "Medium", "Hard")
+
+
+def setting_tables(runs: Iterable[tuple[BenchResult, Mapping[str, str]]]) -> list[Grid]:
+    """Return a table for each benchmark of several runs: each with its reasoning and web search, overall and by tier.
+
+    As CulturALL's Table 2 has them.
+    """
+    of_benchmark: dict[str, list[tuple[BenchResult, Mapping[str, str]]]] = {}
+    for result, facts in runs:
+        of_benchmark.setdefault(result.name, []).append((result, facts))
+    grids = []
+    for several in (entries for entries in of_benchmark.values() if len(entries) > 1):
+        names = [name for name in SETTING if any(name in facts for _, facts in several)]
+        tiers = [tier for tier in TIERS if any(tier in result.by.get("tier", {}) for result, _ in several)]
+        rows: list[Row] = []
+        for result, facts in several:
+            figure = headline_of(result)
+            groups = [result.by.get("tier", {}).get(tier, {}).get(figure.name) for tier in tiers]
+            known = (facts.get(name, "no" if name == "web" else NOTHING) for name in names)
+            rows.append((result.model, *known, figure_cell(figure), *map(figure_cell, groups)))
+        title = f"{several[0][0].title}: {headline_of(several[0][0]).name}"
+        words = frozenset(range(len(names) + 1))
+        grids.append(make_grid(title, ("setting", *names, "all", *tiers), rows, words=words))
+    return grids
+
+
 def people_words(people: Mapping[str, Result]) -> str:
     """Return how often people are correct, and what that means."""
     if not people:

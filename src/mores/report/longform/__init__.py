@@ -29,6 +29,11 @@ ANSWERS = 1000
 SIZE = 15_000_000
 """Code points of all their cards: a phone still opens the page."""
 
+WORDS = "The words that the paper counts, anywhere in an answer"
+LENGTHS = (
+    "Tokens of o200k_base (CaLMQA, Table 16), of all answers and of those in the correct language without repetitions."
+)
+
 Pair = tuple[LongAnswer, Appraisal]
 
 
@@ -42,7 +47,7 @@ def describe_summaries(
 ) -> ResultDocument:
     """Return the numbers of all models; `answers` reads them for the page, which holds some hundreds."""
     models = numbers.ranked(summaries)
-    tells = tables.tell_table(models)
+    tells, words, lengths = tables.tell_table(models), tables.word_table(models), tables.length_table(models)
     lead = (
         "Ways to answer past the question, and emoji (CaLMQA, Appendix C), in per cent of the answers that were given."
     )
@@ -56,7 +61,8 @@ def describe_summaries(
             Section("numbers", "Numbers", _numbers(models) if models else []),
             Section("languages", "Languages", tables.heat_maps(models)),
             Section("resources", "Resources", _resources(models)),
-            Section("tells", "Tells", [Paragraph(lead), tells] if tells else []),
+            Section("tells", "Tells", [Paragraph(lead), tells, *_titled(WORDS, words)] if tells else []),
+            Section("lengths", "Lengths", [Paragraph(LENGTHS), lengths] if lengths else []),
         ],
         details=lambda: _details(answers(), [summary.model for summary in models]),
         opening=[hero(models)] if models else [],
@@ -101,6 +107,7 @@ def _numbers(models: Sequence[LongformSummary]) -> list[PageBlock]:
         body += _titled(title, tables.table_2(models, numbers.in_paper, title))
         note = f"Without {', '.join(out)}, which the paper leaves out because its language check cannot identify them."
     body.append(key(note))
+    body += _titled("Culturally specific minus agnostic questions, in points", tables.specific_table(models))
     if more := tables.more_table(models):
         names = ", ".join(name.partition(",")[0].lower() for name in more.names[1:]).capitalize()
         body.append(Fold(names, [more]))

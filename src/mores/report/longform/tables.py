@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from mores.formatting import NOTHING, count, left_out, number, percent
+from mores.formatting import NOTHING, count, left_out, number, percent, points, to
 from mores.longanswer.stages import STAGES
 from mores.longanswer.summary import LEFT_OUT, LongformSummary, resource_level
-from mores.longanswer.tells import Tell
+from mores.longanswer.tells import Tell, Word
 from mores.report.base.blocks import Fold, Frame, Heading, PageBlock, Paragraph, Ramp, key, telling
 from mores.report.base.charts import GroupedBars
 from mores.report.base.grid import Cell, Grid, Head, Heat, Row, make_grid
@@ -51,6 +51,11 @@ TELLS = {
     Tell.NAMES_LANGUAGE: "Names the language",
     Tell.EMOJI: "Emoji",
     Tell.ENGLISH: "In English instead",
+}
+WORDS = {
+    Word.APOLOGY: "“sorry”, “apologize” or “understand”",
+    Word.TRANSLATION: "“translate” or “translation”",
+    Word.LANGUAGE: "the language's name",
 }
 
 
@@ -132,6 +137,42 @@ def tell_table(summaries: Sequence[LongformSummary]) -> Grid | None:
     names = {f"tell: {tell.value}": name for tell, name in TELLS.items()}
     rows = [(summary, everywhere, "") for summary in summaries]
     return _table(rows, names, kinds_of(summaries), "Answers with each tell, %")
+
+
+def word_table(summaries: Sequence[LongformSummary]) -> Grid | None:
+    """Return the share of answers with each word that the paper counts, by level of resources too."""
+    names = {f"word: {word.value}": name for word, name in WORDS.items()}
+    rows: list[tuple[LongformSummary, Place, str]] = [(summary, everywhere, "") for summary in summaries]
+    levels = _levels(summaries)
+    if len(levels) > 1:
+        rows += [
+            (summary, within("resources", level), LEVELS[level].lower()) for summary in summaries for level in levels
+        ]
+    return _table(rows, names, kinds_of(summaries), "Answers with each word anywhere, %")
+
+
+def length_table(summaries: Sequence[LongformSummary]) -> Grid | None:
+    """Return the tokens of all answers and of those without surface issues (Table 16)."""
+    names = {"all": "all", "without issues": "correct language, no repetitions"}
+    rows: list[Row] = []
+    for summary in summaries:
+        for name, lengths in summary.lengths.items():
+            shown = (number(value, 1) for value in (lengths.mean, lengths.median, lengths.std))
+            rows.append((summary.model or "no name", names[name], *shown, lengths.answers))
+    return make_grid("Tokens in an answer", ("model", "answers", "mean", "median", "std", "n"), rows) if rows else None
+
+
+def specific_table(summaries: Sequence[LongformSummary]) -> Grid | None:
+    """Return how much higher each figure is for culturally specific than for agnostic questions, in points."""
+    there = [name for name in TABLE_2 if any(name in summary.specific for summary in summaries)]
+    rows: list[Row] = []
+    for summary in summaries:
+        found = (summary.specific.get(name) for name in there)
+        cells = (
+            Cell(points(result.value), small=to(result.low, result.high)) if result else NOTHING for result in found
+        )
+        rows.append((summary.model or "no name", *cells))
+    return make_grid("Specific − agnostic questions", ("model", *there), rows) if there else None
 
 
 def _table(
@@ -275,12 +316,13 @@ PRINTED = ("without issues", "wrong language", "repetition", "precision", "F1", 
 
 
 def tables(summaries: Sequence[LongformSummary]) -> list[Grid | str]:
-    """Return a table of all answers and one of each kind, what could not be decided, and a headline for each model."""
+    """Return tables of all answers, each kind, their difference and lengths, what is undecided, and the headlines."""
     shown: list[Grid | str] = [_main_table("all answers", [(each.model, each.figures) for each in summaries])]
     for kind in ("agnostic", "specific"):
         models = [(each.model, each.by["paper"][kind]) for each in summaries if kind in each.by.get("paper", {})]
         if models:
             shown.append(_main_table(f"culturally {kind}, without Balochi, Hiligaynon, Kirundi and Papiamento", models))
+    shown += [table for table in (specific_table(summaries), length_table(summaries)) if table]
     figures = [each.figures["without issues"] for each in summaries if "without issues" in each.figures]
     if unscored := sum(figure.unscored for figure in figures):
         shown.append(f"in no figure: {count(unscored, 'answer')} without a decision on the surface")

@@ -62,32 +62,29 @@ def table_votes(
     person several independent votes on an item, as the first observer of Dawid and Skene's data has; else a second one
     is an error.
     """
-    triples = [LabelVote(*vote) for vote in votes]
-    for vote in triples:
-        if vote.label is None or vote.label != vote.label:
-            raise ValueError(f"{vote.annotator!r} gave item {vote.item!r} no label; leave out votes that are missing")
+    triples = list(votes)
+    for name, person, label in triples:
+        if label is None or label != label:
+            raise ValueError(f"{person!r} gave item {name!r} no label; leave out votes that are missing")
+    given = [label for _, _, label in triples]
     try:
-        scale = tuple(sorted({vote.label for vote in triples}) if labels is None else labels)
+        scale = tuple(sorted(set(given)) if labels is None else labels)
     except TypeError as error:
         raise ValueError("labels mix names and numbers; give all as one or the other") from error
     place = {label: n for n, label in enumerate(scale)}
     if len(place) < len(scale):
         raise ValueError(f"a label occurs twice in {list(scale)}; give each once")
-    for vote in triples:
-        if vote.label not in place:
-            raise ValueError(
-                f"{vote.annotator!r} gave item {vote.item!r} the label {vote.label!r}, which is none of {list(scale)}"
-            )
-    items, item = _code(vote.item for vote in triples)
-    annotators, annotator = _code(vote.annotator for vote in triples)
-    if not repeats:
-        seen: set[tuple[Name, Name]] = set()
-        for name, person, _ in triples:
-            if (name, person) in seen:
-                raise ValueError(f"{person!r} labelled item {name!r} more than once; keep the vote that counts")
-            seen.add((name, person))
-    label = np.array([place[vote.label] for vote in triples], dtype=np.intp)
-    return LabelTable(items, annotators, scale, item, annotator, label)
+    if unknown := set(given) - place.keys():
+        name, person, label = next(vote for vote in triples if vote[2] in unknown)
+        raise ValueError(f"{person!r} gave item {name!r} the label {label!r}, which is none of {list(scale)}")
+    items, item = _code(name for name, _, _ in triples)
+    annotators, annotator = _code(person for _, person, _ in triples)
+    _, first = np.unique(annotator * max(1, len(items)) + item, return_index=True)
+    if not repeats and len(first) < len(triples):
+        name, person, _ = triples[min(set(range(len(triples))) - set(first.tolist()))]
+        raise ValueError(f"{person!r} labelled item {name!r} more than once; keep the vote that counts")
+    codes = np.array([place[label] for label in given], dtype=np.intp)
+    return LabelTable(items, annotators, scale, item, annotator, codes)
 
 
 def _code(names: Iterable[Hashable]) -> tuple[tuple[Name, ...], Indices]:

@@ -11,7 +11,7 @@ from mores.studio.kind import CampaignKind
 
 KINDS = {
     name: f"mores.studio.campaigns.{name}:KIND"
-    for name in ("culturall", "culturalteaming", "marking", "msqa", "rating", "validation")
+    for name in ("culturall", "culturalteaming", "marking", "msqa", "questions", "rating", "validation")
 }
 REGISTRY: Registry[CampaignKind[Any]] = Registry(
     noun="kind of campaign",

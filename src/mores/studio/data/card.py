@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from hashlib import sha256
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mores import formatting as form
@@ -14,17 +13,14 @@ from mores.hub import licence_name
 from mores.stats.distributions import ShareEstimate, share_of
 from mores.studio.data.snapshot import Snapshot
 from mores.studio.figures import show_figure
-from mores.studio.provenance import SMALLEST, count_regions, describe_irregular, last_votes, name_regions
-from mores.studio.records import CampaignItem, ItemStatus, Role
+from mores.studio.provenance import SMALLEST, count_regions, describe_irregular, name_regions
+from mores.studio.records import ItemStatus, Role
 from mores.studio.setup import dump_campaign
 from mores.studio.workflow import CampaignStage, is_judged
 from mores.types import Signature
 
-HIDDEN = {"checks", "practice"}
-"""Settings that a card does not show: whoever knows the answers passes every check."""
-
-NOT_SIGNED = {"author", "votes", "holds", "path", "deciding", "edited", "standing"}
-"""What the signature of the items does not cover: people, and what is derived from the rest."""
+HIDDEN = {"checks", "practice", "target", "hourly"}
+"""Settings that a card does not show: whoever knows the answers passes every check; plans and pay are nobody's."""
 
 
 def write_card(snapshot: Snapshot) -> str:
@@ -56,17 +52,14 @@ def sign(snapshot: Snapshot) -> Signature:
     """Return what must be the same for two exports to hold the same."""
     from mores import __version__
 
-    digest = sha256()
-    for item in snapshot.items:
-        digest.update(item.model_dump_json(exclude=NOT_SIGNED).encode())
     fields = {"task": snapshot.campaign.kind.name, "campaign": snapshot.campaign.id, "items": str(len(snapshot.items))}
-    fields |= {"events": str(snapshot.last_event), "data": digest.hexdigest()[:12], "mores": __version__}
+    fields |= {"events": str(snapshot.last_event), "data": snapshot.tally.digest[:12], "mores": __version__}
     return Signature(fields)
 
 
 def hub_fields(snapshot: Snapshot) -> dict[str, Any]:
     """Return what the Hub reads from a card's beginning."""
-    languages = sorted({item.language.partition("-")[0] for item in snapshot.items if item.language})
+    languages = sorted({language.partition("-")[0] for language in snapshot.tally.places["language"] if language})
     campaign = snapshot.campaign
     licence = licence_name([campaign.settings.licence])
     return {"pretty_name": campaign.title, "license": licence, "language": languages}
@@ -80,7 +73,7 @@ def _about(snapshot: Snapshot) -> str:
         ("Licence", campaign.settings.licence),
         ("Contact", one_line(campaign.settings.contact)),
         ("Last event", snapshot.at.strftime("%Y-%m-%d %H:%M UTC") if snapshot.at else "none"),
-        ("Items", f"{len(snapshot.items):,}, of which {snapshot.statuses[ItemStatus.ACCEPTED]:,} accepted"),
+        ("Items", f"{len(snapshot.items):,}, of which {snapshot.tally.statuses[ItemStatus.ACCEPTED]:,} accepted"),
     ]
     return _table(("", ""), [row for row in rows if row[1]])
 
@@ -89,34 +82,29 @@ def _items(snapshot: Snapshot) -> str:
     stages = [
         (f"open at “{stage.title}”", str(count))
         for stage in snapshot.campaign.flow.stages
-        if (count := sum(item.status is ItemStatus.OPEN and item.stage == stage.name for item in snapshot.items))
+        if (count := snapshot.tally.open[stage.name])
     ]
     closed = [
-        (status.value, f"{snapshot.statuses[status]:,}") for status in ItemStatus if status is not ItemStatus.OPEN
+        (status.value, f"{snapshot.tally.statuses[status]:,}") for status in ItemStatus if status is not ItemStatus.OPEN
     ]
-    share, returned = _accepted(snapshot), sum(item.returns > 0 for item in snapshot.items)
+    share, returned = _accepted(snapshot), snapshot.tally.returned
     sent_back = f" {form.count(returned, 'item')} came back to the author at least once." if returned else ""
     decided = f"Accepted: {_share(share)} of {share.n:,} decided items.{sent_back}" if share else ""
     parts = [_table(("status", "items"), stages + closed), decided or "No item is decided yet."]
     for key, name in (("region", region_name), ("language", language_name)):
-        counts = Counter(getattr(item, key) for item in snapshot.items)
-        accepted = Counter(getattr(item, key) for item in snapshot.accepted)
+        counts, accepted = snapshot.tally.places[key], snapshot.tally.exported[key]
         rows = [
             (name(code) if code else "–", f"{count:,}", f"{accepted[code]:,}")
             for code, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         ]
         parts.append(_table((key, "items", "accepted"), rows) if rows else "")
     if snapshot.campaign.kind.topic:
-        parts.append(_topics(snapshot.accepted, snapshot.campaign.kind.topic))
+        parts.append(_topics(snapshot.tally.topics))
     return "\n\n".join(part for part in parts if part)
 
 
-def _topics(items: Iterable[CampaignItem], topic_of: Callable[[CampaignItem], str]) -> str:
+def _topics(counts: Mapping[str, Counter[str]]) -> str:
     """Return the most frequent topics of each region among accepted items, with their intervals."""
-    counts: dict[str, Counter[str]] = {}
-    for item in items:
-        if topic := topic_of(item):
-            counts.setdefault(item.region, Counter())[topic] += 1
     rows = [
         (
             region_name(region) if region else "–",
@@ -130,27 +118,26 @@ def _topics(items: Iterable[CampaignItem], topic_of: Callable[[CampaignItem], st
 
 def _accepted(snapshot: Snapshot) -> ShareEstimate | None:
     """Return the share of accepted items among those that are decided."""
-    accepted, rejected = (snapshot.statuses[status] for status in (ItemStatus.ACCEPTED, ItemStatus.REJECTED))
+    accepted, rejected = (snapshot.tally.statuses[status] for status in (ItemStatus.ACCEPTED, ItemStatus.REJECTED))
     return share_of(accepted, accepted + rejected) if accepted + rejected else None
 
 
 def _decisions(snapshot: Snapshot) -> str:
     """Return what was not decided by the rules, and which items nobody wrote here."""
     settings, flow = snapshot.campaign.settings, snapshot.campaign.flow
-    shown = describe_irregular(flow, snapshot.items, snapshot.same, included=settings.include_overrides)
-    imported = sum(item.author is None for item in snapshot.items)
+    shown = describe_irregular(flow, snapshot.tally.overrides, included=settings.include_overrides)
+    imported = snapshot.tally.imported
     brought = f"{form.count(imported, 'item')} {'was' if imported == 1 else 'were'} imported." if imported else ""
     return " ".join(filter(None, (brought, shown or "The rules of the campaign decided every accepted item.")))
 
 
 def _people(snapshot: Snapshot) -> str:
-    standings = snapshot.standings
+    tally, standings = snapshot.tally, snapshot.tally.standings
     if not standings:
         return "Nobody has worked yet."
-    acted = {(item.author, Role.AUTHOR.value) for item in snapshot.items if item.author}
+    acted = {(author, Role.AUTHOR.value) for author in tally.authors}
     for stage in snapshot.campaign.flow.stages:
-        judges = {vote.person for item in snapshot.items for vote in item.votes if vote.stage == stage.name}
-        acted |= {(person, Role(stage.role).value) for person in judges if stage.role}
+        acted |= {(person, Role(stage.role).value) for person in tally.judges[stage.name] if stage.role}
     roles = Counter(role for _, role in acted)
     named = ", ".join(f"{count} as {role}" for role, count in sorted(roles.items()))
     regions, others, hidden = count_regions(standings)
@@ -163,13 +150,13 @@ def _people(snapshot: Snapshot) -> str:
 
 def _count_people(snapshot: Snapshot) -> str:
     """Return how many people wrote or judged; accounts of one person count once."""
-    people = len({snapshot.same.get(person, person) for person in snapshot.standings})
+    people = len({snapshot.same.get(person, person) for person in snapshot.tally.standings})
     return "1 person" if people == 1 else f"{people:,} people"
 
 
 def _identity(snapshot: Snapshot) -> str:
     """Return what is doubtful about who the people are: accounts that look alike, changed and deleted profiles."""
-    standings, sentences = snapshot.standings, []
+    standings, sentences = snapshot.tally.standings, []
     alike = {
         settled: {m.person.id for m in snapshot.members for a in m.alike.values() if a.get("settled", "") == settled}
         & standings.keys()
@@ -179,6 +166,9 @@ def _identity(snapshot: Snapshot) -> str:
         sentences.append(f"{form.count(count, 'account')} may belong to somebody who also has another one.")
     if count := len(alike["same"]):
         sentences.append(f"{form.count(count, 'account')} of people who have several count once.")
+    sent = [m for m in snapshot.members if m.participant and m.person.id in standings and not m.place.get("confirmed")]
+    if sent:
+        sentences.append(f"{form.count(len(sent), 'id')} of a panel's participants were not compared with its list.")
     places = [{(known.regions, known.languages) for known in every} for every in standings.values()]
     if count := sum(len(place) > 1 for place in places):
         changed = "1 person" if count == 1 else f"{count} people"
@@ -211,8 +201,7 @@ def _agreement(snapshot: Snapshot) -> str:
 
 
 def _models(snapshot: Snapshot) -> str:
-    calls = Counter((ask.model, ask.task) for item in snapshot.items for ask in item.asks)
-    failed = Counter((ask.model, ask.task) for item in snapshot.items for ask in item.asks if ask.failure)
+    calls, failed = snapshot.tally.calls, snapshot.tally.failed
     title = snapshot.campaign.kind.title_of
     rows = [(model, title(task), f"{n:,}", f"{failed[model, task]:,}") for (model, task), n in sorted(calls.items())]
     return _table(("model", "question", "asked", "failed"), rows) if rows else "No model was asked."
@@ -223,12 +212,12 @@ def write_method(snapshot: Snapshot) -> str:
 
     The kind's own is about what the rules decided; what they did not follows.
     """
-    kind, settings = snapshot.campaign.kind, snapshot.campaign.settings
-    sentences = [kind.method(settings, snapshot.regular) if kind.method else _general(snapshot)]
-    shown = {"same": snapshot.same, "included": settings.include_overrides}
-    sentences.append(describe_irregular(snapshot.campaign.flow, snapshot.items, **shown))
-    if snapshot.standings:
-        names = name_regions(snapshot.standings)
+    settings = snapshot.campaign.settings
+    sentences = [snapshot.method or _general(snapshot)]
+    overrides, included = snapshot.tally.overrides, settings.include_overrides
+    sentences.append(describe_irregular(snapshot.campaign.flow, overrides, included=included))
+    if snapshot.tally.standings:
+        names = name_regions(snapshot.tally.standings)
         sentences.append(f"{_count_people(snapshot)} took part{f', from {names}' if names else ''}.")
         sentences.append(_identity(snapshot))
     title = {stage.name: stage.title for stage in snapshot.campaign.flow.stages}
@@ -255,7 +244,7 @@ def _general(snapshot: Snapshot) -> str:
     return (
         f"{one_line(snapshot.campaign.title)} was made with Mores in a campaign of the kind {kind.title}. "
         f"Its stages are: {stages}. "
-        f"Of {len(snapshot.items):,} items, {snapshot.statuses[ItemStatus.ACCEPTED]:,} were accepted{decided}."
+        f"Of {len(snapshot.items):,} items, {snapshot.tally.statuses[ItemStatus.ACCEPTED]:,} were accepted{decided}."
     )
 
 
@@ -265,9 +254,8 @@ def _stage(stage: CampaignStage, snapshot: Snapshot) -> str:
     who = Role(stage.role).value
     if not is_judged(stage):
         return f"{stage.title} ({who})"
-    votes = [len(last_votes(item, stage.name)) for item in snapshot.items]
-    given = [count for count in votes if count]
-    mean = f", {sum(given) / len(given):.1f} answers for each item" if given else ""
+    items, answers = snapshot.tally.judged[stage.name]
+    mean = f", {answers / items:.1f} answers for each item" if items else ""
     matched = " from the item's region" if stage.regional else " who know its language" if stage.speaking else ""
     return f"{stage.title} ({who}s{matched}{mean})"
 

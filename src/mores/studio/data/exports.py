@@ -49,8 +49,8 @@ def _folder(snapshot: Snapshot) -> Iterator[ExportFile]:
     yield from kind.export(snapshot.campaign.settings, snapshot.accepted if kind.runs else snapshot.numbered)
     if kind.runs:
         accepted = {item.id for item in snapshot.accepted}
-        rows = [row for row in version_rows(snapshot) if row["item"] in accepted]
-        yield ExportFile("versions.jsonl", to_jsonl(rows, ()))
+        rows = (row for row in version_rows(snapshot) if row["item"] in accepted)
+        yield ExportFile("versions.jsonl", to_jsonl(rows))
 
 
 FORMATS: Mapping[str, Format] = {
@@ -90,14 +90,24 @@ class Kept(NamedTuple):
 
 def make_files(snapshot: Snapshot, form: str) -> list[ExportFile]:
     """Return the files of an export, with its card and its paragraph for a paper."""
+    return list(iterate_files(snapshot, form))
+
+
+def iterate_files(snapshot: Snapshot, form: str) -> Iterator[ExportFile]:
+    """Yield the same files; those of tables one at a time, because they may be large."""
     if form not in FORMATS:
         raise ConfigError(f"unknown format {form!r}; {suggest(form, FORMATS)}there are {', '.join(FORMATS)}")
-    files = {file.path: file.data for file in FORMATS[form].files(snapshot)}
+    made = FORMATS[form].files(snapshot)
+    files = {file.path: file.data for file in made} if form == "folder" else {}
     head = files.pop(CARD, b"").decode() or f"# {one_line(snapshot.campaign.title)}\n"
-    files = {CARD: f"{head.rstrip()}\n\n{write_card(snapshot)}".encode()} | files
-    files.setdefault(METHOD, f"{write_method(snapshot)}\n".encode())
-    files.setdefault(CANARY, f"{canary_of(snapshot)}\n".encode())
-    return [ExportFile(path, data) for path, data in files.items()]
+    yield ExportFile(CARD, f"{head.rstrip()}\n\n{write_card(snapshot)}".encode())
+    yield from (ExportFile(path, data) for path, data in files.items())
+    if form != "folder":
+        yield from made
+    if METHOD not in files:
+        yield ExportFile(METHOD, f"{write_method(snapshot)}\n".encode())
+    if CANARY not in files:
+        yield ExportFile(CANARY, f"{canary_of(snapshot)}\n".encode())
 
 
 def pack(files: Iterable[ExportFile]) -> bytes:
@@ -112,7 +122,7 @@ def pack(files: Iterable[ExportFile]) -> bytes:
 def make_export(database: Database, campaign: Campaign, form: str, by: str | None) -> Kept:
     """Make an export and keep it; what is the same as one that is kept is not kept twice."""
     snapshot = read_snapshot(database, campaign)
-    data = pack(make_files(snapshot, form))
+    data = pack(iterate_files(snapshot, form))
     digest = sha256(data).hexdigest()
     same = (exports.c.campaign == campaign.id, exports.c.format == form, exports.c.sha256 == digest)
     with database.write() as connection:

@@ -17,16 +17,18 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, select
 
 from mores.culture import language, region
-from mores.errors import InputError, suggest
-from mores.io.columns import ColumnReader, TableColumn, Wanted
+from mores.errors import InputError, nearest, suggest
+from mores.io.columns import ColumnReader, TableColumn, TableReport, Wanted
+from mores.io.fields import name_columns
 from mores.io.rows import Reading, read_rows
 from mores.io.source import SUFFIXES, TableSource
 from mores.metric.mqm_tsv import Segment, read_mqm_tsv
 from mores.studio.data.incoming import ImportedAnswer, Incoming, check_stopping, read_json
 from mores.studio.data.label_studio import read_label_studio
 from mores.studio.data.pearmut import read_pearmut
-from mores.studio.form import FormError, StudioForm, as_sent, read_form, storable_values
+from mores.studio.form import FormError, FormField, StudioForm, as_sent, read_form, storable_values
 from mores.studio.marks import to_marks
+from mores.studio.progress import report
 from mores.studio.records import Content, Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, append, now
@@ -68,10 +70,43 @@ MOST_ROWS = 20_000
 LONGEST_FILE = 50_000_000
 BATCH = 200
 """Items that are written in one transaction, so that people who work do not wait long."""
-ABOUT = Wanted(
-    (*(TableColumn(name, kind="metadata") for name in ("region", "language")), TableColumn("id")), all_unique=True
-)
+LOOKED_AT = 200
+"""Columns that are not known among which misspelt ones are looked for."""
+ABOUT = ("region", "language", "id")
 """The columns about an item that all campaigns know; the others are its content."""
+
+
+class ImportColumns(NamedTuple):
+    """The columns that a campaign takes from a table."""
+
+    wanted: Wanted
+    also: frozenset[str] | None = None
+    """Other columns that are content; None where all are."""
+
+    def leave(self, others: Sequence[str]) -> frozenset[str]:
+        """Return which columns are no content; a misspelt one is, and its error says so."""
+        if self.also is None:
+            return frozenset()
+        wanted = [column.name for column in self.wanted.columns]
+        beginnings = tuple(name.removesuffix("NAME") for name in wanted if name.endswith("_NAME"))
+        left = frozenset(name for name in others if not name.startswith(beginnings or "\0"))
+        return left - self.also - {name for name in others[:LOOKED_AT] if nearest(name, wanted, 0.8)}
+
+
+ANY = ImportColumns(
+    Wanted((*(TableColumn(name, kind="metadata") for name in ABOUT[:2]), TableColumn("id")), all_unique=True)
+)
+
+
+def import_columns(campaign: Campaign, stage: CampaignStage) -> ImportColumns:
+    """Return the columns of tables for a stage, which have the names that other tables of Mores may have."""
+    kind = campaign.kind
+    if kind.also is None and not _writing(campaign, stage):
+        return ANY
+    fields = (field.name for field in _fields(campaign, stage))
+    also = frozenset(kind.also or ())
+    columns = name_columns((*list_columns(campaign, stage), *fields, "id"), also)
+    return ImportColumns(Wanted(tuple(columns), all_unique=True), also)
 
 
 class Imported(NamedTuple):
@@ -85,13 +120,20 @@ class Imported(NamedTuple):
     """Answers that came after their item was decided."""
 
 
-def read_table_rows(data: bytes, name: str, form: str) -> list[Incoming]:
-    """Return the rows of a table with a header, or of JSON objects."""
-    source, reader = TableSource(Path(name), form, data=data), ColumnReader(ABOUT)
+def read_table_rows(
+    data: bytes,
+    name: str,
+    form: str,
+    columns: ImportColumns = ANY,
+    note: Callable[[TableReport], object] = lambda _report: None,
+) -> list[Incoming]:
+    """Return the rows of a table with a header, or of JSON objects; `note` is told what was read as what."""
+    source, reader = TableSource(Path(name), form, data=data), ColumnReader(columns.wanted)
+    left: dict[tuple[str, ...], frozenset[str]] = {}
 
     def choose(table: TableSource, names: Sequence[str], line: int | None) -> None:
         reader.choose(table, names, line)
-        if any(column.startswith("content.") for column in names):
+        if any(map(_is_inside, names)):
             reader.is_untyped = False  # Mores wrote it: `NA` is Namibia, and `nan` Min Nan
 
     rows: list[Incoming] = []
@@ -99,19 +141,34 @@ def read_table_rows(data: bytes, name: str, form: str) -> list[Incoming]:
         if isinstance(row, InputError):
             raise row
         check_stopping(row.place)
-        match = reader.match(tuple(row.values))
-        about = {column: reader.value(match, row.values, column) for column in match.names}
-        given = {column: row.values[column] for column in match.others}
-        for column, value in given.items():
-            if isinstance(value, float) and not math.isfinite(value):
-                raise InputError(f"{row.place}: {column!r} is {value}, which is not a number; write a number or a text")
+        reader.rows += 1
+        is_ours = isinstance(row.values.get("content"), dict) or any(map(_is_inside, row.values))
+        match = (ANY.wanted if is_ours else reader).match(tuple(row.values))
+        about = {column: reader.value(match, row.values, column) for column in ABOUT}
+        if match.others not in left:
+            left[match.others] = frozenset() if is_ours else columns.leave(match.others)
         try:
+            names = {reader.name(match, row.values, column): column for column in match.names if column not in about}
+            taken = {*names, *match.others} - left[match.others]
+            given = {names.get(column, column): value for column, value in row.values.items() if column in taken}
+            for column, value in given.items():
+                if isinstance(value, float) and not math.isfinite(value):
+                    raise InputError(f"{column!r} is {value}, which is not a number; write a number or a text")
             rows.append(_row(storable_values(given | about), row.place))
         except InputError as error:
-            raise InputError(f"{row.place}: {error}") from error
+            unclear = error.setting == "columns"  # which the terminal could name
+            problem = f"{str(error).partition(';')[0]}; rename one of them" if unclear else error
+            raise InputError(f"{row.place}: {problem}") from error
         if len(rows) > MOST_ROWS:
             raise InputError(f"{name}: more than {MOST_ROWS:,} items; import at most {MOST_ROWS:,} at once")
+    unread = dict.fromkeys(name for others, names in left.items() for name in others if name in names)
+    note(reader.report(source).model_copy(update={"unread": tuple(unread)}))
     return rows
+
+
+def _is_inside(column: str) -> bool:
+    """Return whether a column is part of the content of an item, in a table that Mores wrote."""
+    return column.startswith("content.")
 
 
 def _row(values: Mapping[str, Any], place: str) -> Incoming:
@@ -119,7 +176,7 @@ def _row(values: Mapping[str, Any], place: str) -> Incoming:
     where, tongue, name = (str(values.get(key) or "").strip() for key in ("region", "language", "id"))
     if isinstance(values.get("content"), dict):
         return Incoming(place, values["content"], where, tongue)
-    ours = {key.removeprefix("content."): _cell(value) for key, value in values.items() if key.startswith("content.")}
+    ours = {key.removeprefix("content."): _cell(value) for key, value in values.items() if _is_inside(key)}
     if ours:
         return Incoming(place, {key: value for key, value in ours.items() if value != ""}, where, tongue)
     content: Content = {}
@@ -167,14 +224,18 @@ def guess_format(name: str, text: str) -> str:
 
 
 def read_items_files(
-    campaign: Campaign, files: Sequence[tuple[str, bytes]], form: str = "", stage: str = ""
+    campaign: Campaign,
+    files: Sequence[tuple[str, bytes]],
+    form: str = "",
+    stage: str = "",
+    note: Callable[[TableReport], object] = lambda _report: None,
 ) -> list[Incoming]:
     """Return the items of files, checked against the campaign; a kind may join rows of different files.
 
-    InputError names the file, the line and the fix.
+    `note` is told which column of each table was read as what. InputError names the file, the line and the fix.
     """
     target = find_import_stage(campaign, stage)
-    rows = [row for name, data in files for row in _read_file(campaign, target, data, name, form)]
+    rows = [row for name, data in files for row in _read_file(campaign, target, data, name, form, note)]
     names = ", ".join(name for name, _ in files)
     incoming = campaign.kind.join(rows)
     if not incoming:
@@ -184,13 +245,20 @@ def read_items_files(
     return [check(campaign, target, row) for row in incoming]
 
 
-def _read_file(campaign: Campaign, target: CampaignStage, data: bytes, name: str, form: str) -> list[Incoming]:
+def _read_file(
+    campaign: Campaign,
+    target: CampaignStage,
+    data: bytes,
+    name: str,
+    form: str,
+    note: Callable[[TableReport], object],
+) -> list[Incoming]:
     """Return the rows of a file, not checked yet."""
     if len(data) > LONGEST_FILE:
         raise InputError(f"{name}: {len(data):,} bytes; import at most {LONGEST_FILE:,} at once")
     form = form or guess_format(name, data.decode("utf-8-sig", "replace"))
     if form in TABLES:
-        return read_table_rows(data, name, form)
+        return read_table_rows(data, name, form, import_columns(campaign, target), note)
     if form not in READERS:
         raise InputError(f"unknown format {form!r}; import one of {', '.join((*TABLES, *READERS))}")
     try:
@@ -289,6 +357,7 @@ def import_items(
     total = Imported()
     for start in range(0, len(rows), BATCH):
         check_stopping(rows[start].place)
+        report(start, len(rows))
         with database.write() as connection:
             for number, row in enumerate(rows[start : start + BATCH], start):
                 added = _write(connection, campaign, person, target, row, f"import-{source}-{number}")
@@ -335,10 +404,16 @@ def _annotator(connection: Connection, campaign: Campaign, name: str, role: Role
     return identifier
 
 
+def _fields(campaign: Campaign, stage: CampaignStage) -> list[FormField]:
+    """Return what authors fill in until a stage."""
+    blank = campaign.blank(stage.name, {})
+    return [field for each in _writing(campaign, stage) for field in each.form(blank).fields]
+
+
 def list_columns(campaign: Campaign, stage: CampaignStage) -> list[str]:
     """Return the columns that a CSV file for a stage may have, for people who write one."""
-    names, blank = ["region", "language"], campaign.blank(stage.name, {})
-    for field in (field for each in _writing(campaign, stage) for field in each.form(blank).fields):
+    names = ["region", "language"]
+    for field in _fields(campaign, stage):
         if field.kind == "lines":
             names += [f"{field.name}_{number}" for number in range(1, field.count[1] + 1)]
         else:

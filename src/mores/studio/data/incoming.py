@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import math
 from datetime import UTC, datetime
-from threading import Event
 from typing import Any, NamedTuple
 
 from mores.errors import InputError
 from mores.studio.form import storable_values
+from mores.studio.progress import STOPPING, report
 from mores.studio.records import Content
-
-STOPPING = Event()
-"""Set when the server is told to stop: what is being read is given up, and what is written stays whole."""
 
 
 def check_stopping(place: str) -> None:
-    """Raise InputError where the server is told to stop."""
+    """Raise where the job is cancelled, or InputError where the server is told to stop."""
+    report()
     if STOPPING.is_set():
         raise InputError(f"{place}: the server is stopping; import the file again when it is back")
 

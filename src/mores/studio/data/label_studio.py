@@ -45,7 +45,7 @@ def label_studio_files(snapshot: Snapshot) -> Iterator[ExportFile]:
 def judged_stage(snapshot: Snapshot) -> CampaignStage | None:
     """Return the stage whose answers are exported: the one with the most; None where nothing is judged."""
     stages = [stage for stage in snapshot.campaign.flow.stages if is_judged(stage)]
-    return max(stages, key=lambda stage: sum(vote.stage == stage.name for vote in snapshot.votes), default=None)
+    return max(stages, key=lambda stage: snapshot.votes[stage.name], default=None)
 
 
 def to_task(snapshot: Snapshot, number: int, item: CampaignItem, stage: CampaignStage | None) -> dict[str, Any]:

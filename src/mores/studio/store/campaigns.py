@@ -184,7 +184,7 @@ def to_campaign(row: Row[Any], model: str = "") -> Campaign:
         chosen = settings.model or model
         rules = {"budget": settings.budget, "open": row.open, "skills": row.skills}
         flow = Flow(row.id, kind.stages(settings), "" if chosen == NO_MODEL else chosen, **rules)
-        campaign = Campaign(row.id, kind, settings, flow, row.title, row.demo)
+        campaign = Campaign(row.id, kind, settings, flow, row.title, row.demo, row.paused, row.notice)
         if len(_OPENED) >= KEPT:
             _OPENED.clear()
         _OPENED[row.id, model] = row, campaign
@@ -237,14 +237,36 @@ def reconsider(database: Database, campaign: Campaign) -> None:
         perform(database, campaign, organiser, Reconsider(), item=row.id)
 
 
-def set_open(database: Database, campaign: Campaign, is_open: bool, by: str | None = None) -> Campaign:
-    """Close a campaign, or open it again."""
+def set_open(
+    database: Database,
+    campaign: Campaign,
+    is_open: bool,
+    by: str | None = None,
+    *,
+    paused: bool = False,
+    notice: str = "",
+) -> Campaign:
+    """Close or pause a campaign, with a notice for its people, or open it again."""
+    paused, notice = paused and not is_open, "" if is_open else notice
+    values = {"open": is_open, "paused": paused, "notice": notice}
     with database.write() as connection:
-        connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(open=is_open))
-        record(connection, by, "opened the campaign" if is_open else "closed the campaign", "", campaign.id)
-        if not is_open:
+        connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(values))
+        record(
+            connection,
+            by,
+            "opened the campaign" if is_open else "paused the campaign" if paused else "closed the campaign",
+            notice,
+            campaign.id,
+        )
+        if not is_open and not paused:
             forget_signals(connection, campaign.id)
-    return replace(campaign, flow=replace(campaign.flow, open=is_open))
+    return replace(campaign, flow=replace(campaign.flow, open=is_open), paused=paused, notice=notice)
+
+
+def duplicate_campaign(database: Database, campaign: Campaign) -> Campaign:
+    """Make a campaign with the settings of another, and without its people and items."""
+    title = f"{campaign.settings.title[:190]} (2)"
+    return make_campaign(database, campaign.kind, campaign.settings.model_copy(update={"title": title}))
 
 
 def recount(database: Database, campaign: Campaign) -> None:

@@ -74,7 +74,7 @@ class Database:
 
 def open_database(address: str | Path | URL) -> Database:
     """Return the database at a path (SQLite) or a URL such as `postgresql://user@host/name`, brought up to date."""
-    url = _url(address)
+    url = read_url(address)
     try:
         engine = _engine(url)
         migrate(engine)
@@ -104,7 +104,8 @@ def shown(url: URL) -> str:
     return url.render_as_string(hide_password=True)
 
 
-def _url(address: str | Path | URL) -> URL:
+def read_url(address: str | Path | URL) -> URL:
+    """Return the address of a database, from a path or a URL."""
     text = address if isinstance(address, URL) else str(address)
     if isinstance(text, str) and "://" not in text:
         return URL.create("sqlite", database=str(Path(text).expanduser().absolute()))

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, delete, func, or_, select, update
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, now
 from mores.studio.store.people import digest, find_member, give_back, record
-from mores.studio.store.tables import drafts, events, invitations, items, members, people, sessions, votes
+from mores.studio.store.tables import drafts, events, invitations, items, members, people, replies, sessions, votes
 from mores.studio.workflow import Refused
 
 TOGETHER = timedelta(hours=1)
@@ -127,7 +127,8 @@ def collect_data(database: Database, person: str) -> dict[str, Any]:
     """Return everything that is kept about a person, for themselves: profile, campaigns, and all that they did."""
     columns = (events.c.at, events.c.campaign, events.c.item, events.c.stage, events.c.kind)
     acted = select(*columns, events.c.payload, events.c.standing).where(events.c.person == person)
-    joined = (members.c.campaign, members.c.roles, members.c.joined, members.c.consented, members.c.test)
+    names = ("campaign", "roles", "joined", "consented", "test", "participant")
+    joined = tuple(members.c[name] for name in names)
     queries = {
         "profile": select(*(column for column in people.c if column.name not in ("password", "code"))).where(
             people.c.id == person
@@ -135,6 +136,7 @@ def collect_data(database: Database, person: str) -> dict[str, Any]:
         "campaigns": select(*joined, members.c.pay_note).where(members.c.person == person),
         "drafts": select(drafts.c.campaign, drafts.c.place, drafts.c.content).where(drafts.c.person == person),
         "actions": acted.order_by(events.c.id),
+        "replies": select(replies.c.at, replies.c.item, replies.c.text).where(replies.c.person == person),
     }
 
     def plain(value: Any) -> Any:
@@ -160,8 +162,10 @@ def withdraw_person(database: Database, campaigns: Iterable[Campaign], person: s
         name = connection.execute(select(people.c.name).where(people.c.id == person)).scalar() or ""
         forget_person(connection, person, name)
         connection.execute(update(people).where(people.c.id == person).values(nothing | {"withdrawn": now()}))
-        connection.execute(update(members).where(members.c.person == person).values(test={}, pay_note=""))
-        for table in (sessions, drafts):
+        connection.execute(
+            update(members).where(members.c.person == person).values(test={}, pay_note="", participant="")
+        )
+        for table in (sessions, drafts, replies):
             connection.execute(delete(table).where(table.c.person == person))
         record(connection, person, "deleted their data")
 

@@ -35,6 +35,16 @@ class Campaign:
     flow: Flow
     title: str
     demo: bool = False
+    paused: bool = False
+    """It is not open now, and will be again."""
+    notice: str = ""
+    """What people read while it is not open."""
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        """What people can be in it: who works at one of its stages, and organisers."""
+        working = {stage.role for stage in self.flow.stages} - {None, Role.ORGANISER}
+        return (*(role for role in Role if role in working), Role.ORGANISER)
 
     def blank(self, stage: str, content: Content, *, author: str | None = None, **place: str) -> CampaignItem:
         """Return an item that is not in the store, for its form; `place` may have its id, region and language."""

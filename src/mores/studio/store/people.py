@@ -5,7 +5,7 @@ Tokens are stored as hashes: who reads the database cannot sign in with what it 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from hashlib import sha256
@@ -73,6 +73,11 @@ class Member(NamedTuple):
     """Other members who look like the same person: in what (`by`), and what the organiser found out (`settled`)."""
     typed: Mapping[str, Sequence[str]] = {}
     """What they wrote about themselves that no list has."""
+    participant: str = ""
+    """Their id in the panel that sent them, as it stood in the link."""
+    place: Mapping[str, Any] = {}
+    """How far they are for the panel: `state`, and whether its list has them (`confirmed`)."""
+    joined: datetime | None = None
 
 
 class Invitation(NamedTuple):
@@ -88,6 +93,10 @@ class Invitation(NamedTuple):
     until: datetime
     used_by: str | None = None
     """Whose own link it is, since they have used it."""
+    roles: tuple[Role, ...] = ()
+    """Everything that who uses it becomes."""
+    panel: Mapping[str, Any] = {}
+    """How a panel sends people by it (`store.panels.Panel`); empty for any other link."""
 
 
 def read_profile(
@@ -139,14 +148,18 @@ def invite(
     uses: int = 1,
     note: str = "",
     lasts: timedelta = INVITED,
+    also: Sequence[Role] = (),
+    panel: Mapping[str, Any] | None = None,
 ) -> str:
-    """Make an invitation; the secret that stands in its link.
+    """Make an invitation, for further roles (`also`) or a panel; the secret that stands in its link.
 
     One for a single person is theirs once they have used it: by it they come back.
     """
+    names = ", ".join((role, *also))
     with database.write() as connection:
-        record(connection, by, "invited", f"{role.value} × {uses}", campaign.id)
-        about = {"campaign": campaign.id, "note": note, "uses_left": uses, "personal": uses == 1}
+        record(connection, by, "invited", f"{names} × {uses}", campaign.id)
+        about = {"campaign": campaign.id, "note": note, "uses_left": uses, "personal": uses == 1 and not panel}
+        about |= {"also": [other.value for other in also], "panel": dict(panel or {})}
         return _add_link(connection, role, by, lasts, **about)
 
 
@@ -190,14 +203,16 @@ def revoke(database: Database, campaign: Campaign, invitation: str, by: str) -> 
     """Make an invitation useless."""
     mine = (invitations.c.id == invitation, invitations.c.campaign == campaign.id)
     with database.write() as connection:
-        if not connection.execute(update(invitations).where(*mine).values(uses_left=0, used_by=None)).rowcount:
+        useless = {"uses_left": 0, "used_by": None, "until": now()}
+        if not connection.execute(update(invitations).where(*mine).values(useless)).rowcount:
             raise Unknown("There is no such invitation.")
         record(connection, by, "revoked", invitation, campaign.id)
 
 
 def _invitation(row: Row[Any]) -> Invitation:
     about = (Role(row.role), row.note, row.uses_left, row.until, row.used_by)
-    return Invitation(row.id, row.campaign, row.person, *about)
+    roles = (Role(row.role), *map(Role, row.also or ()))
+    return Invitation(row.id, row.campaign, row.person, *about, roles, row.panel or {})
 
 
 def join(
@@ -205,10 +220,18 @@ def join(
     token: str,
     profile: PersonProfile | None,
     person: str | None = None,
+    participant: str = "",
+    browser: str = "",
+    admit: Callable[[], None] = lambda: None,
 ) -> str:
-    """Use an invitation: someone new with this profile, or who is signed in, becomes a member; the person's id."""
+    """Use an invitation: someone new with this profile, or who is signed in, becomes a member; the person's id.
+
+    `participant` is who the panel says they are, and `browser` what their browser keeps, by which they join once though
+    they send it twice; `admit` refuses them while nobody else joins by the same link.
+    """
     with database.write() as connection:
         row = _find_usable(connection, token, lock=True)
+        admit()
         if row.used_by and person != row.used_by:
             raise Refused("This link belongs to somebody else. Please ask for a link of your own.")
         if row.person:
@@ -220,16 +243,21 @@ def join(
             person = add_person(connection, profile)
         mine = (members.c.campaign == row.campaign, members.c.person == person)
         known = connection.execute(select(members.c.roles).where(*mine)).scalar()
+        offered = [row.role, *(row.also or ())]
         if known is None:
-            new = {"campaign": row.campaign, "person": person, "roles": [row.role], "qualified": False}
+            new = {"campaign": row.campaign, "person": person, "roles": offered, "qualified": False}
+            new |= {
+                "participant": participant,
+                "place": {"state": "working", "browser": digest(browser)} if participant else {},
+            }
             connection.execute(insert(members), new | {"consented": None, "joined": now(), "invitation": row.id})
-        elif row.role not in known:
-            connection.execute(update(members).where(*mine).values(roles=[*known, row.role]))
+        elif more := [role for role in offered if role not in known]:
+            connection.execute(update(members).where(*mine).values(roles=[*known, *more]))
         else:
             return person  # the invitation is kept for someone else
         used = {"uses_left": invitations.c.uses_left - 1, "used_by": person if row.personal else None}
         connection.execute(update(invitations).where(invitations.c.id == row.id).values(used))
-        record(connection, person, "joined", row.role, row.campaign)
+        record(connection, person, "joined", ", ".join(offered), row.campaign)
     return person
 
 
@@ -312,7 +340,7 @@ def list_members(database: Database, campaign: Campaign) -> list[Member]:
 def _members(counting: bool, each: bool = False) -> Select[Any]:
     """Return the query for everybody in a campaign, or one of them; `counting` what they have written."""
     names = ("roles", "qualified", "test", "consented", "pay_note", "released", "invitation", "alike")
-    columns = tuple(members.c[name] for name in names)
+    columns = tuple(members.c[name] for name in (*names, "participant", "place", "joined"))
     known = tuple(people.c[name] for name in ("id", "name", "nationality", "home", "languages", "typed"))
     chosen: tuple[Any, ...] = (*known, *columns)
     written: Any = literal(0)
@@ -325,7 +353,7 @@ def _members(counting: bool, each: bool = False) -> Select[Any]:
     return joined.where(people.c.id == bindparam("id")) if each else joined
 
 
-def _with_countries(codes: Iterable[str]) -> frozenset[str]:
+def with_countries(codes: Iterable[str]) -> frozenset[str]:
     """Return regions, and the country of each that lies in a single one: who lived in Tokyo lived in Japan."""
     known = frozenset(codes)
     within = (countries(code) for code in known if "-" in code)
@@ -336,7 +364,7 @@ def _member(campaign: Campaign, row: Row[Any]) -> Member:
     person = Person(
         id=row.id,
         roles=frozenset(Role(role) for role in row.roles),
-        regions=_with_countries(row.nationality) & _with_countries(row.home),
+        regions=with_countries(row.nationality) & with_countries(row.home),
         languages=frozenset(row.languages),
         qualified=row.qualified or not campaign.settings.pass_share,
         left=campaign.settings.pilot - row.written if campaign.settings.pilot and not row.released else None,
@@ -351,6 +379,9 @@ def _member(campaign: Campaign, row: Row[Any]) -> Member:
         row.released,
         row.alike or {},
         row.typed,
+        row.participant,
+        row.place or {},
+        row.joined,
     )
     return Member(person, *about)
 

@@ -8,16 +8,16 @@ from datetime import timedelta
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
-from sqlalchemy import ColumnElement, case, false, func, or_, select, true
+from sqlalchemy import ColumnElement, case, false, func, insert, or_, select, true
 
 from mores.studio.records import CampaignItem, ItemStatus, Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, list_held, now
 from mores.studio.store.people import find_member, list_members
 from mores.studio.store.statistics import read_writing
-from mores.studio.store.tables import asks, audit, holds, items, people, votes
+from mores.studio.store.tables import asks, audit, holds, items, people, replies, votes
 from mores.studio.store.work import count_work
-from mores.studio.workflow import EVERYBODY, Flow
+from mores.studio.workflow import EVERYBODY, Flow, Unknown
 
 
 class Stuck(NamedTuple):
@@ -149,6 +149,8 @@ class ItemFilter(BaseModel):
     author: str = ""
     disputed: bool = False
     stuck: bool = False
+    q: str = ""
+    """A part of what names an item in lists."""
     start: int = 0
     """Where the page of the list begins."""
 
@@ -156,8 +158,10 @@ class ItemFilter(BaseModel):
 def list_items(database: Database, campaign: Campaign, shown: ItemFilter, start: int) -> list[ItemLine]:
     """Return the items of a campaign, those that were touched last first, one page of them."""
     query = select(*_LINE).where(items.c.campaign == campaign.id, items.c.is_check == false())
-    for name, value in shown.model_dump(exclude={"start"}, exclude_defaults=True).items():
+    for name, value in shown.model_dump(exclude={"start", "q"}, exclude_defaults=True).items():
         query = query.where(items.c[name] == value)
+    if shown.q.strip():
+        query = query.where(items.c.headline.icontains(shown.q.strip()[:200], autoescape=True))
     query = query.order_by(items.c.updated.desc(), items.c.id)
     return [ItemLine(*row) for row in database.fetch(query.offset(start).limit(PAGE))]
 
@@ -229,6 +233,59 @@ def list_messages(
     query = select(*columns).select_from(joined).where(votes.c.campaign == campaign.id, votes.c.comment != "")
     query = query.order_by(votes.c.at.desc(), votes.c.item, votes.c.person).offset(start)
     return [OrganiserMessage(*row) for row in database.fetch(query.limit(limit) if limit else query)]
+
+
+class Reply(NamedTuple):
+    """What an organiser answered to somebody."""
+
+    person: str
+    item: str
+    headline: str
+    text: str
+    at: Any
+
+
+def list_replies(database: Database, campaign: Campaign, person: str = "") -> list[Reply]:
+    """Return what organisers answered, to everybody or one person, the newest first."""
+    columns = (replies.c.person, replies.c.item, items.c.headline, replies.c.text, replies.c.at)
+    query = select(*columns).join(items, items.c.id == replies.c.item).where(replies.c.campaign == campaign.id)
+    query = query.where(replies.c.person == person) if person else query
+    return [Reply(*row) for row in database.fetch(query.order_by(replies.c.id.desc()).limit(PAGE if person else 1000))]
+
+
+def reply(database: Database, campaign: Campaign, message: tuple[str, str], text: str, by: str) -> None:
+    """Answer somebody who wrote beside an item; raises `Unknown` where they did not."""
+    person, item = message
+    mine = (votes.c.campaign == campaign.id, votes.c.person == person, votes.c.item == item, votes.c.comment != "")
+    if not database.fetch(select(votes.c.item).where(*mine)):
+        raise Unknown("There is no such message.")
+    with database.write() as connection:
+        row = {"campaign": campaign.id, "person": person, "item": item, "text": text, "by": by, "at": now()}
+        connection.execute(insert(replies), row)
+
+
+RECENT = timedelta(days=14)
+
+
+class Forecast(NamedTuple):
+    """How far a campaign is."""
+
+    done: int
+    target: int
+    days: float | None
+    """Until it is done, at the pace of the last two weeks; None where nothing was done in them."""
+
+
+def forecast(database: Database, campaign: Campaign, row: ProgressRow) -> Forecast:
+    """Return how many items are accepted, of how many, and when the rest may be."""
+    done = row.closed.get(ItemStatus.ACCEPTED.value, 0)
+    target = campaign.settings.target or sum(row.open.values()) + done
+    mine = (items.c.campaign == campaign.id, items.c.is_check == false(), items.c.status == ItemStatus.ACCEPTED.value)
+    last = select(func.count()).where(*mine, items.c.updated > now() - RECENT).scalar_subquery()
+    first = select(func.min(items.c.created)).where(items.c.campaign == campaign.id).scalar_subquery()
+    [(count, began)] = database.fetch(select(last, first))
+    spent = min(now() - began, RECENT) / timedelta(days=1) if began else 0
+    return Forecast(done, target, max(target - done, 0) / count * max(spent, 1 / 24) if count else None)
 
 
 SLOW = timedelta(minutes=15)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from concurrent.futures import Future
 from datetime import datetime
 from threading import Lock, Thread
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, func, select, true, update
@@ -22,6 +23,8 @@ from mores.studio.store.tables import campaigns, events, items, votes
 T = TypeVar("T")
 QUICK = 0.25
 """Seconds of work that a page may wait for."""
+SOON = 1.0
+"""Seconds after which a page that has nothing older to show says that it is being made."""
 PATIENCE = 20
 """What took a second to make may be this many seconds old."""
 
@@ -33,46 +36,67 @@ class _Value(NamedTuple, Generic[T]):
     took: float
 
 
+class NotReady(Exception):  # noqa: N818 - not an error
+    """A value is being made for the first time, and takes longer than a page may."""
+
+
 class Keeper(Generic[T]):
-    """Keeps one value for each name in each database."""
+    """Keeps one value for each name in each database, and makes it again in the background as things happen."""
 
     def __init__(self) -> None:
         self._values: WeakKeyDictionary[Database, dict[str, _Value[T]]] = WeakKeyDictionary()
-        self._making: set[tuple[int, str]] = set()
+        self._making: dict[tuple[int, str], Future[None]] = {}
         self._lock = Lock()
 
     def get(self, database: Database, name: str, version: Hashable, make: Callable[[], T], *, fresh: bool = False) -> T:
-        """Return the value of this version, or, where it is slow to make, one that is a little older."""
-        with self._lock:
-            kept = self._values.setdefault(database, {}).get(name)
-        if kept and kept.version == version:
-            return kept.value
-        if fresh or kept is None or kept.took < QUICK:
-            return self._make(database, name, version, make)
-        if time.monotonic() - kept.made > PATIENCE * kept.took:
-            Thread(target=self._renew, args=(database, name, version, make), daemon=True).start()
-        return kept.value
+        """Return the value of this version, or, where it is slow to make, one that is a little older.
 
-    def _make(self, database: Database, name: str, version: Hashable, make: Callable[[], T]) -> T:
-        started = time.thread_time()
-        value = make()
-        with self._lock:
-            took = time.thread_time() - started
-            self._values.setdefault(database, {})[name] = _Value(version, value, time.monotonic(), took)
-        return value
-
-    def _renew(self, database: Database, name: str, version: Hashable, make: Callable[[], T]) -> None:
-        """Make it in the background, once at a time."""
-        key = id(database), name
-        with self._lock:
-            if key in self._making:
-                return
-            self._making.add(key)
-        try:
-            self._make(database, name, version, make)
-        finally:
+        Raises `NotReady` where there is none yet; `fresh` waits for the one of this version, whatever it takes.
+        """
+        until = time.monotonic() + SOON
+        while True:
             with self._lock:
-                self._making.discard(key)
+                kept = self._values.setdefault(database, {}).get(name)
+                if kept and kept.version == version:
+                    return kept.value
+                slow = kept is not None and kept.took >= QUICK and not fresh
+                if kept is None or not slow or time.monotonic() - kept.made > PATIENCE * kept.took:
+                    making = self._begin(database, name, version, make)
+            if kept and slow:
+                return kept.value
+            try:
+                making.result(None if fresh else max(until - time.monotonic(), 0))
+            except TimeoutError:
+                raise NotReady from None
+
+    def _begin(self, database: Database, name: str, version: Hashable, make: Callable[[], T]) -> Future[None]:
+        """Make the value in the background, once at a time."""
+        key = id(database), name
+        if key not in self._making:
+            self._making[key] = Future()
+            Thread(target=self._make, args=(self._making[key], database, name, version, make), daemon=True).start()
+        return self._making[key]
+
+    def _make(
+        self, making: Future[None], database: Database, name: str, version: Hashable, make: Callable[[], T]
+    ) -> None:
+        started = time.thread_time()
+        value: T | None = None
+        failure: BaseException | None = None
+        try:
+            value = make()
+        except BaseException as error:
+            failure = error
+        with self._lock:
+            if failure is None:
+                took = time.thread_time() - started
+                made = _Value(version, cast(T, value), time.monotonic(), took)
+                self._values.setdefault(database, {})[name] = made
+            del self._making[id(database), name]
+        if failure is None:
+            making.set_result(None)
+        else:
+            making.set_exception(failure)
 
 
 _figures = Keeper[Figures]()
@@ -101,7 +125,15 @@ def read_votes(connection: Connection, campaign: Campaign) -> list[Given]:
     """Return every answer of the campaign, in the order of items and people."""
     columns = (votes.c[name] for name in Given._fields)
     query = select(*columns).where(votes.c.campaign == campaign.id)
-    return [Given(*row) for row in connection.execute(query.order_by(votes.c.item, votes.c.stage, votes.c.person))]
+    rows = connection.execute(
+        query.order_by(votes.c.item, votes.c.stage, votes.c.person).execution_options(yield_per=1000)
+    )
+    known: dict[Any, Any] = {}  # the same names and labels come again and again
+    same = known.setdefault
+    return [
+        Given(same(item, item), same(stage, stage), version, same(person, person), same(label, label), *rest)
+        for item, stage, version, person, label, *rest in rows
+    ]
 
 
 def read_writing(connection: Connection, campaign: Campaign, author: str | None = None) -> dict[str, tuple[int, float]]:

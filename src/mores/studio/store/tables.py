@@ -48,6 +48,8 @@ campaigns = sa.Table(
     sa.Column("skills", Json, nullable=False, default=dict),
     sa.Column("created", Time, nullable=False),
     sa.Column("demo", sa.Boolean, nullable=False, default=False),
+    sa.Column("paused", sa.Boolean, nullable=False, default=False, server_default=sa.false()),
+    sa.Column("notice", sa.Text, nullable=False, default="", server_default=""),
 )
 
 people = sa.Table(
@@ -84,6 +86,8 @@ members = sa.Table(
     sa.Column("invitation", sa.String(40), nullable=False, default="", server_default=""),
     sa.Column("signals", Json, nullable=False, default=dict, server_default="{}"),
     sa.Column("alike", Json, nullable=False, default=dict, server_default="{}"),
+    sa.Column("participant", sa.String(100), nullable=False, default="", server_default=""),
+    sa.Column("place", Json, nullable=False, default=dict, server_default="{}"),
     sa.Index(None, "person"),
 )
 
@@ -102,6 +106,8 @@ invitations = sa.Table(
     sa.Column("until", Time, nullable=False),
     sa.Column("personal", sa.Boolean, nullable=False, default=False, server_default=sa.false()),
     sa.Column("used_by", sa.ForeignKey("people.id", ondelete="CASCADE")),
+    sa.Column("also", Json, nullable=False, default=list, server_default="[]"),
+    sa.Column("panel", Json, nullable=False, default=dict, server_default="{}"),
     sa.Index(None, "campaign"),
 )
 """Links into a campaign for someone new, or, with a person, links by which someone known signs in.
@@ -253,6 +259,20 @@ audit = sa.Table(
 )
 """Who signed in, invited, exported, deleted; never a secret."""
 
+replies = sa.Table(
+    "replies",
+    metadata,
+    sa.Column("id", Number, primary_key=True, autoincrement=True),
+    sa.Column("campaign", sa.ForeignKey("campaigns.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("person", sa.String(40), nullable=False),
+    sa.Column("item", sa.String(40), nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("by", sa.String(40), nullable=False),
+    sa.Column("at", Time, nullable=False),
+    sa.Index(None, "campaign", "person"),
+)
+"""What organisers answered to what people wrote to them beside an answer."""
+
 exports = sa.Table(
     "exports",
     metadata,
@@ -267,6 +287,38 @@ exports = sa.Table(
     sa.Index(None, "campaign", "at"),
 )
 """What was exported, kept whole, so that it can be downloaded again, byte for byte."""
+
+jobs = sa.Table(
+    "jobs",
+    metadata,
+    sa.Column("id", sa.String(40), primary_key=True),
+    sa.Column("campaign", sa.ForeignKey("campaigns.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("kind", sa.String(20), nullable=False),
+    sa.Column("status", sa.String(20), nullable=False),
+    sa.Column("settings", Json, nullable=False),
+    sa.Column("data", sa.LargeBinary),
+    sa.Column("done", sa.Integer, nullable=False),
+    sa.Column("total", sa.Integer, nullable=False),
+    sa.Column("cancel", sa.Boolean, nullable=False),
+    sa.Column("result", Json, nullable=False),
+    sa.Column("made_by", sa.String(40)),
+    sa.Column("created", Time, nullable=False),
+    sa.Column("seen", Time),
+    sa.Column("ended", Time),
+    sa.Index(None, "campaign", "created"),
+    sa.Index(None, "status", "created"),
+)
+"""Imports and exports that wait, run or are over; `data` is the file of an import until it is over."""
+
+limits = sa.Table(
+    "limits",
+    metadata,
+    sa.Column("name", sa.String(80), primary_key=True),
+    sa.Column("left", sa.Float, nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Index(None, "at"),
+)
+"""How often somebody may still do something, where several processes serve; names are keyed hashes."""
 
 secrets = sa.Table(
     "secrets",

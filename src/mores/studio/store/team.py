@@ -39,6 +39,22 @@ def remove_member(database: Database, campaign: Campaign, member: Member, by: st
         record(connection, by, "removed", person.id, campaign.id)
 
 
+def set_maker(database: Database, campaign: Campaign, person: str, makes: bool, by: str) -> None:
+    """Let someone make campaigns in this studio, or not any more; somebody always may."""
+    makers = select(people.c.id).where(people.c.organises, people.c.withdrawn.is_(None))
+    if not makes and [row.id for row in database.fetch(makers)] == [person]:
+        raise Refused("Somebody must be able to make campaigns. Let someone else make them first.")
+    with database.write() as connection:
+        connection.execute(update(people).where(people.c.id == person).values(organises=makes))
+        action = "let someone make campaigns" if makes else "let someone make no more campaigns"
+        record(connection, by, action, person, campaign.id)
+
+
+def makes_campaigns(database: Database, person: str) -> bool:
+    """Return whether someone may make campaigns in this studio."""
+    return bool(database.fetch(select(people.c.id).where(people.c.id == person, people.c.organises)))
+
+
 def _keep_organiser(database: Database, campaign: Campaign, person: str) -> None:
     organisers = [member for member in list_members(database, campaign) if Role.ORGANISER in member.person.roles]
     if [member.person.id for member in organisers] == [person]:

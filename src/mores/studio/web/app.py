@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from asyncio import to_thread
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from os import PathLike, stat_result
@@ -14,13 +16,18 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 from mores.engine import AskSettings
+from mores.errors import ConfigError
 from mores.settings import takes
+from mores.studio.data.jobs import list_work
 from mores.studio.settings import StudioAppSettings
 from mores.studio.store.database import Database, open_database
+from mores.studio.store.jobs import JobRunner
 from mores.studio.store.people import signing_key
+from mores.studio.store.statistics import NotReady
+from mores.studio.web.logs import RequestLog
 from mores.studio.web.pages import DEFAULT, STATIC, environment, hash_static_files
-from mores.studio.web.routes import account, campaigns, data, decide, organise, people, practice, work
-from mores.studio.web.security import Guard
+from mores.studio.web.routes import account, campaigns, data, decide, health, known, organise, people, practice, work
+from mores.studio.web.security import Guard, Limiter, SharedLimiter
 from mores.studio.web.visit import SIGN_IN, Elsewhere, Studio, visit, wants_json
 from mores.studio.worker import AskWorker
 from mores.studio.workflow import Refused, Unknown
@@ -48,29 +55,46 @@ def app(settings: StudioAppSettings) -> FastAPI:
     chosen = "" if model == "none" else model
     environment(DEFAULT)  # imports every kind of campaign, so that the first visitor does not wait for it
     worker = AskWorker(store, chosen, settings.part(AskSettings))
+    runner = JobRunner(store, list_work(chosen))
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        runner.wake()  # what was given up when the studio stopped
         async with worker:
             yield
+        await to_thread(runner.stop)
         if not isinstance(database, Database):
             store.close()
 
     studio = FastAPI(title="Mores studio", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
-    studio.state.studio = Studio(store, signing_key(store), chosen)
+    key = signing_key(store)
+    alone = store.sqlite and settings.workers == 1
+    limiter = Limiter() if alone else SharedLimiter(store, key)
+    studio.state.studio = Studio(store, key, chosen, limiter, runner=runner)
     studio.mount("/static", Static(directory=STATIC), name="static")
-    for routes in (account, campaigns, practice, work, organise, decide, people, data):
+    for routes in (account, campaigns, practice, work, organise, decide, known, people, data, health):
         studio.router.routes += routes.router.routes  # including a router makes its routes again, while a visitor waits
-    for kind in (Elsewhere, Refused, HTTPException, RequestValidationError):
+    for kind in (Elsewhere, NotReady, Refused, HTTPException, RequestValidationError):
         studio.add_exception_handler(kind, _handle)
-    studio.add_middleware(Guard)
+    studio.add_middleware(Guard, root=clean_root(settings.root_path))
+    studio.add_middleware(RequestLog)
     return studio
+
+
+def clean_root(path: str) -> str:
+    """Return the path under which a server in front offers the studio: `/studio`, or nothing."""
+    inner = path.strip("/")
+    if not re.fullmatch(r"[\w.~/-]*", inner, re.ASCII) or "//" in inner:
+        raise ConfigError(f"{path!r} is not a path such as /studio", setting="root_path")
+    return f"/{inner}" if inner else ""
 
 
 def _handle(request: Request, error: Exception) -> Response:
     """Send the visitor where they have to go first, or explain what is wrong."""
     root = request.scope.get("root_path", "")
     match error:
+        case NotReady():
+            return visit(request).page("wait.html")
         case Elsewhere(path=path) if path == SIGN_IN and wants_json(request):
             return JSONResponse({"error": "Please sign in."}, 401)
         case Elsewhere(path=path):

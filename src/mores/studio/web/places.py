@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from babel import Locale
 from babel.core import get_global
@@ -23,6 +24,7 @@ TONGUES = (
     *("my", "km", "lo", "ka", "hy", "az", "kk", "uz", "mn", "zh_Hant", "fil", "ms", "hu", "cs", "sv", "fi", "so"),
 )
 """The languages in which people may write, whatever the language of the page."""
+NameKind = Literal["regions", "places", "languages"]
 CITIES = Path(__file__).with_name("cities.txt")
 
 
@@ -67,6 +69,21 @@ def zone_cities(locale: str) -> Mapping[str, str]:
         if city and country.isalpha() and country not in UNREAL and not zone.startswith("Etc/"):
             found[fold(city)] = country
     return found
+
+
+@cache
+def list_places(locale: str, kind: NameKind) -> tuple[str, ...]:
+    """Return the names that people choose from, in the language of the page: countries, also cities, or languages."""
+    names = Locale.parse(locale)
+    if kind == "languages":
+        return tuple(sorted(names.languages.values()))
+    regions = {name for code, name in names.territories.items() if code.isalpha() and code not in UNREAL}
+    zones = get_global("zone_territories") if kind == "places" else ()
+    cities = {names.time_zones.get(zone, {}).get("city", "") for zone in zones} - {""}
+    if kind == "places" and locale == "en":
+        lines = (line.split(None, 1) for line in CITIES.read_text("utf-8").splitlines() if line and line[0] != "#")
+        cities |= {name.strip() for _, line in lines for name in line.split(";") if name.isascii()}
+    return tuple(sorted(regions | cities))
 
 
 @cache

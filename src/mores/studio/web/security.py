@@ -6,17 +6,21 @@ import hmac
 import re
 import time
 from collections import OrderedDict
+from collections.abc import Mapping
 from hashlib import sha256
 from secrets import compare_digest
 from threading import Lock
-from typing import ClassVar
 
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mores.studio.phrase import Phrase
+from mores.studio.store.database import Database
+from mores.studio.store.tables import limits
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -42,19 +46,26 @@ TOKEN_FIELD = "csrf"
 TOKEN_HEADER = "x-csrf-token"
 _HOST = re.compile(rb"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,255})(:[0-9]{1,5})?")
 _LENGTH = re.compile(rb"[0-9]{1,15}")
+FORGET_SECONDS = 3600
+"""After that a shared bucket is full again, and forgotten."""
 BROKEN = "Something went wrong on our side. What you sent before is safe; please try again."
 
 
 class Guard:
     """ASGI middleware: headers with every answer, also after a failure; bodies that are too long are cut off."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, root: str = "") -> None:
         self.app = app
+        self.root = root
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        root = scope.get("root_path") or self.root
+        scope["root_path"] = root
+        if root and not f"{scope['path']}/".startswith(f"{root}/"):  # the server in front took it away
+            scope["path"] = root + scope["path"]
         longest = LONGEST_UPLOAD if scope["path"].endswith(UPLOADS) else LONGEST_BODY
         left = longest
         started = False
@@ -107,6 +118,17 @@ def is_own(key: str, session: str, token: str) -> bool:
     return bool(session) and compare_digest(token_for(key, session).encode(), token.encode("utf-8", "replace"))
 
 
+LIMITS: Mapping[str, tuple[int, int]] = {
+    "sign in": (10, 20),
+    "account": (5, 10),
+    "join": (60, 120),
+    "write": (240, 240),
+    "ask": (30, 30),
+    "read": (1200, 1200),
+}
+"""How often a minute someone may do something, and how often at once."""
+
+
 class Limiter:
     """How often someone may do something: a bucket of `burst` that fills at `per_minute`.
 
@@ -115,14 +137,6 @@ class Limiter:
     one address (`join`).
     """
 
-    LIMITS: ClassVar = {
-        "sign in": (10, 20),
-        "account": (5, 10),
-        "join": (60, 120),
-        "write": (240, 240),
-        "ask": (30, 30),
-        "read": (1200, 1200),
-    }
     MOST = 100_000
     """Buckets that are kept; beyond them the one that was used longest ago is forgotten."""
 
@@ -133,7 +147,7 @@ class Limiter:
     def allows(self, action: str, who: str, now: float | None = None) -> bool:
         """Take one from the bucket; False where it is empty."""
         who = who if len(who) <= 64 else sha256(who.encode("utf-8", "replace")).hexdigest()
-        per_minute, burst = self.LIMITS[action]
+        per_minute, burst = LIMITS[action]
         moment = time.monotonic() if now is None else now
         with self._lock:
             left, last = self._buckets.pop((action, who), (float(burst), moment))
@@ -143,3 +157,49 @@ class Limiter:
             if len(self._buckets) > self.MOST:
                 self._buckets.popitem(last=False)
         return allowed
+
+
+class SharedLimiter(Limiter):
+    """The same where several processes serve: the buckets are in the database.
+
+    A process takes a twentieth of a bucket at a time, so that pages that are only read seldom write. Who it is about is
+    kept as a keyed hash, for an hour.
+    """
+
+    def __init__(self, database: Database, key: str) -> None:
+        super().__init__()
+        self._database, self._key = database, key
+        self._taken: OrderedDict[str, float] = OrderedDict()
+
+    def allows(self, action: str, who: str, now: float | None = None) -> bool:
+        """Take one from what this process has of the bucket, or from the bucket; False where it is empty."""
+        name = token_for(self._key, f"limit {action} {who}")
+        with self._lock:
+            if self._taken.get(name, 0) >= 1:
+                self._taken[name] -= 1
+                return True
+        moment = time.time() if now is None else now
+        try:
+            taken = self._take(name, *LIMITS[action], moment)
+        except IntegrityError:  # another process has made the bucket at this moment
+            taken = self._take(name, *LIMITS[action], moment)
+        with self._lock:
+            self._taken[name] = max(taken - 1, 0)
+            if len(self._taken) > self.MOST:
+                self._taken.popitem(last=False)
+        return taken > 0
+
+    def _take(self, name: str, per_minute: int, burst: int, moment: float) -> int:
+        """Take a part of a bucket; how many."""
+        with self._database.write() as connection:
+            found = connection.execute(select(limits).where(limits.c.name == name).with_for_update()).first()
+            left, last = (found.left, found.at) if found else (float(burst), moment)
+            left = min(burst, left + max(moment - last, 0) * per_minute / 60)
+            taken = min(max(burst // 20, 1), int(left))
+            kept = {"left": left - taken, "at": moment}
+            if found:
+                connection.execute(update(limits).where(limits.c.name == name).values(**kept))
+            else:
+                connection.execute(delete(limits).where(limits.c.at < moment - FORGET_SECONDS))
+                connection.execute(insert(limits), {"name": name} | kept)
+        return taken

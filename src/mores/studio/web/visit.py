@@ -22,10 +22,11 @@ from mores.studio.records import CampaignItem, Person, Role
 from mores.studio.store.campaigns import open_campaign
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, perform
+from mores.studio.store.jobs import JobRunner
 from mores.studio.store.people import Account, Member, find_account, find_member
 from mores.studio.web.pages import choose_locale, hash_static_files, render, translator
 from mores.studio.web.security import TOKEN_FIELD, TOKEN_HEADER, Limiter, is_own, token_for
-from mores.studio.workflow import Action, Refused
+from mores.studio.workflow import Action, CampaignStage, Refused
 
 COOKIE = "mores_studio"
 COOKIE_SECONDS = 30 * 24 * 3600
@@ -47,6 +48,8 @@ class Studio:
     model: str = ""
     """Who answers what people ask, unless a campaign says otherwise; empty for nobody."""
     limiter: Limiter = field(default_factory=Limiter)
+    runner: JobRunner = field(kw_only=True)
+    """Does what takes longer than a page may."""
 
 
 def wants_json(request: Request) -> bool:
@@ -189,6 +192,8 @@ class Place:
     visit: Visit
     campaign: Campaign
     member: Member
+    preview: Sequence[CampaignStage] = ()
+    """Of a page as others see it: the stages that an organiser can look at."""
 
     @property
     def person(self) -> Person:
@@ -326,7 +331,7 @@ Form = Annotated[Posted, Depends(posted)]
 def limited(action: str) -> Any:
     """Return a dependency that lets someone do something only so often."""
 
-    async def allow(visit: AnyVisit) -> None:
+    def allow(visit: AnyVisit) -> None:  # in a thread: limits may be in the database
         name = visit.account.id if visit.account and action not in ("sign in", "join") else visit.address
         visit.limit(action, name)
 

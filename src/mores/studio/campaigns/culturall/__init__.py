@@ -196,6 +196,7 @@ def inspire(settings: forms.CulturallSettings, item: CampaignItem) -> Content | 
 KIND: CampaignKind[Any] = CampaignKind(
     name="culturall",
     title="CulturALL",
+    goal="Everyday tasks",
     summary="Authors write questions in real situations; models measure them; a peer reviews each.",
     folder=forms.FOLDER,
     settings=forms.CulturallSettings,

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from mores.errors import InputError
 from mores.studio.form import FormField, StudioForm
-from mores.studio.kind import CampaignSettings, read_regions
+from mores.studio.kind import DETAILS, MODELS, TRAINING, CampaignSettings, asked, read_regions
 from mores.studio.phrase import Phrase
 from mores.studio.records import CampaignItem, Content
 
@@ -31,6 +31,20 @@ class CampaignTopic(BaseModel):
     seeds: tuple[str, ...] = ()
     """Things to write about, to begin with."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _from_line(cls, value: Any) -> Any:
+        """Read a line as organisers write it: `Food: what people eat | breakfast | tea`."""
+        if not isinstance(value, str):
+            return value
+        about, *seeds = (part.strip() for part in value.split("|"))
+        name, _, description = about.partition(":")
+        return {"name": name.strip(), "description": description.strip(), "seeds": [seed for seed in seeds if seed]}
+
+    def __str__(self) -> str:
+        about = f"{self.name}: {self.description}" if self.description else self.name
+        return " | ".join((about, *self.seeds))
+
 
 @cache
 def paper_topics() -> tuple[CampaignTopic, ...]:
@@ -43,26 +57,29 @@ def paper_topics() -> tuple[CampaignTopic, ...]:
 class CulturallSettings(CampaignSettings):
     """What an organiser sets for a CulturALL campaign."""
 
-    pilot: int = Field(10, ge=0, le=1000)
+    pilot: int = asked(10, title="Trial items of each author", step=2, group=TRAINING, ge=0, le=1000)
     """How many items an author writes before the organiser lets them go on; 0 for no pilot."""
-    topics: tuple[CampaignTopic, ...] = Field(default_factory=paper_topics, min_length=1, max_length=100)
-    inspiration: bool = True
+    topics: tuple[CampaignTopic, ...] = asked(
+        paper_topics(), title="Topics", step=1, group=DETAILS, min_length=1, max_length=100
+    )
+    """What authors write about: a name, then ":" and a description, then "|" before each idea to begin with."""
+    inspiration: bool = asked(True, title="Ideas from others", step=2)
     """Show authors the English versions of others' accepted items."""
-    models: tuple[str, ...] = Field((), max_length=9)
+    models: tuple[str, ...] = asked((), title="Models that measure difficulty", step=3, group=MODELS, max_length=9)
     """The models that measure how hard an item is (the paper has three); empty for no measuring."""
-    judge: str = ""
+    judge: str = asked("", title="Model that judges answers", step=3, group=MODELS)
     """Who judges their answers; empty for the campaign's own model."""
-    most_correct: int = Field(1, ge=0, le=8)
+    most_correct: int = asked(1, title="Models that may be correct", step=3, ge=0, le=8)
     """An item is challenging when at most so many of the models answer correctly."""
-    keep_easy: bool = True
+    keep_easy: bool = asked(True, title="Keep easy items", step=3)
     """Keep an easy item that its author leaves as it is; otherwise it is rejected."""
-    reviewer: Literal["author", "verifier", "inspector"] = "author"
+    reviewer: Literal["author", "verifier", "inspector"] = asked("author", title="Who reviews", step=2)
     """Who reviews: other authors, as in the paper, or people in another role. Nobody reviews an item they wrote."""
-    same_language: bool = True
+    same_language: bool = asked(True, title="Reviewers know the language", step=2, group=DETAILS)
     """Only people who know an item's language review it."""
-    same_region: bool = False
+    same_region: bool = asked(False, title="Reviewers come from the region", step=2, group=DETAILS)
     """Only people from an item's region review it."""
-    cross_check: int = Field(100, ge=0, le=100_000)
+    cross_check: int = asked(100, title="Items to check once more", step=3, ge=0, le=100_000)
     """How many of the accepted items are cross-checked, when the organiser draws them; 0 for none."""
 
     @field_validator("topics")

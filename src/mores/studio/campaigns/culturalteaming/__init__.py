@@ -13,7 +13,7 @@ from typing import Any
 
 from mores.studio.campaigns.culturalteaming import asking
 from mores.studio.campaigns.culturalteaming.forms import WORDS, duel_form, verify_form, write_form
-from mores.studio.campaigns.culturalteaming.results import export, method, summarise
+from mores.studio.campaigns.culturalteaming.results import Tally, export, summarise
 from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, adjudged, label, people, verified
 from mores.studio.kind import CampaignKind, ModelTask
 from mores.studio.records import Role
@@ -64,6 +64,7 @@ def stages(settings: TeamingSettings) -> tuple[CampaignStage, ...]:
 KIND: CampaignKind[Any] = CampaignKind(
     name="culturalteaming",
     title="CulturalTeaming",
+    goal="Questions that AI gets wrong",
     summary="Authors play questions about their culture against a model; five people from the region verify each.",
     folder=Path(__file__).parent,
     settings=TeamingSettings,
@@ -82,6 +83,6 @@ KIND: CampaignKind[Any] = CampaignKind(
     headline=lambda item: str(item.content.get("question") or item.content.get("scene") or item.id),
     skilled=lambda settings: settings.adaptive,
     summarise=summarise,
-    method=method,
+    count=Tally,
     words=WORDS,
 )

@@ -7,11 +7,13 @@ three wrong sets there are, and where the correct one stands, is drawn by the it
 
 from __future__ import annotations
 
+import io
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
-from statistics import fmean
 from typing import Any
 
 from mores.culture import region_name
@@ -23,55 +25,138 @@ from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, 
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
 from mores.studio.phrase import Phrase, phrase_share
-from mores.studio.provenance import describe_regions, last_votes, range_of
+from mores.studio.provenance import describe_regions, last_votes, matches_region, range_of
 from mores.studio.records import CampaignItem, ItemStatus
 
 PAPER = Phrase("1,696 of over 3,000 verified questions were accepted; 1,554 single, 142 multi mode")
 
 
-def summarise(settings: TeamingSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
-    """Return the paper's figures: how many questions were written, verified, accepted; votes; how the AI did."""
-    verified = [item for item in items if STAGE in item.results and item.votes]
-    accepted = [item for item in items if item.status is ItemStatus.ACCEPTED]
-    modes = [len(item.results.get(STAGE, {}).get("answer", ())) for item in accepted]
-    played = [ask for item in items for ask in item.asks if ask.task == "answer" and ask.answer]
-    rounds = ([ask for ask in item.asks if ask.task == "answer" and not ask.waiting] for item in items)
-    last = [asks[-1].answer for asks in rounds if asks]
-    votes = [vote for item in items for vote in item.votes if vote.stage == STAGE]
-    differ = [
-        item
-        for item in accepted
-        if item.author is not None
-        and (agreed := item.results.get(STAGE, {}).get("answer"))
-        and sorted(item.content.get("correct", ())) != sorted(agreed)
-    ]
-    figures: dict[str, Any] = {
-        "Questions": len(items),
-        "Verified": len(verified),
-        "Accepted": len(accepted),
-        "Accepted, of the verified": phrase_share(
-            sum(item.status is ItemStatus.ACCEPTED for item in verified), len(verified)
-        ),
-        "Single mode": sum(mode == 1 for mode in modes),
-        "Multi mode": sum(mode > 1 for mode in modes),
-        "Votes": len(votes),
-        "“I don't know”, of the votes": phrase_share(
-            sum(UNKNOWN in vote.answer["answer"] for vote in votes), len(votes)
-        ),
-        "Accepted with another answer than the author's": len(differ),
-        "Rounds against the AI": len(played),
-        "AI beaten, of the last rounds": phrase_share(
-            sum(answer["beaten"] for answer in last if answer), sum(map(bool, last)), last.count(None)
-        ),
-        "CulturalBench": PAPER,
-    }
-    if settings.ask_others:
-        figures["Another answer is surprisingly popular"] = sum(
-            popular not in ("", "".join(item.results.get(STAGE, {}).get("answer", ())))
-            for item in verified
-            if (popular := popular_answer(item)) is not None
+@dataclass
+class Tally:
+    """Everything that figures and texts count, from one pass over the questions."""
+
+    settings: TeamingSettings
+    counts: Counter[str] = field(default_factory=Counter)
+    regions: set[str] = field(default_factory=set)
+    last_rounds: Counter[bool | None] = field(default_factory=Counter)
+    """Whether the AI was beaten in the last round of each question; None where it gave no answer."""
+    verifiers: Counter[int] = field(default_factory=Counter)
+    """Verified questions by the number of answers about the last version that was judged."""
+    people: Counter[int] = field(default_factory=Counter)
+    """All questions, by the same."""
+    agreeing: list[int] = field(default_factory=list)
+    """How many verifiers gave the answer, at least, of the accepted questions."""
+    native: Counter[bool | None] = field(default_factory=Counter)
+    """Answers to verified questions, by whether who gave them came from the region."""
+    given: Counter[bool | None] = field(default_factory=Counter)
+    """The same of all questions."""
+
+    def add(self, item: CampaignItem) -> None:
+        """Count a question."""
+        counts, result, votes = self.counts, item.results.get(STAGE, {}), last_votes(item, STAGE)
+        agreed, accepted = result.get("answer", ()), item.status is ItemStatus.ACCEPTED
+        asks = [ask for ask in item.asks if ask.task == "answer"]
+        if item.region:
+            self.regions.add(item.region)
+        verified = STAGE in item.results and bool(item.votes)
+        differs = agreed and sorted(item.content.get("correct", ())) != sorted(agreed)
+        matched = Counter(matches_region(item, vote.standing) for vote in votes)
+        counts.update(
+            {
+                "items": 1,
+                "verified": verified,
+                "accepted": accepted,
+                "passed": verified and accepted,
+                "single": accepted and len(agreed) == 1,
+                "multi": accepted and len(agreed) > 1,
+                "votes": sum(vote.stage == STAGE for vote in item.votes),
+                "unknown": sum(vote.stage == STAGE and UNKNOWN in vote.answer["answer"] for vote in item.votes),
+                "differ": accepted and item.author is not None and bool(differs),
+                "played": any(ask.answer for ask in asks),
+                "rounds": len(asks),
+                "answered": sum(bool(ask.answer) for ask in asks),
+                "written": item.author is not None,
+                "drafted": any(ask.task == "draft" and ask.answer for ask in item.asks),
+                "decided": bool(result.get("adjudicated")),
+            }
         )
-    return figures
+        if ended := [ask.answer for ask in asks if not ask.waiting]:
+            self.last_rounds[ended[-1]["beaten"] if ended[-1] else None] += 1
+        if accepted:
+            self.agreeing = [min([*self.agreeing, int(result.get("agreeing", 0))])]
+        if STAGE in item.results and votes:
+            self.verifiers[len(votes)] += 1
+            self.native += matched
+        self.people[len(votes)] += 1
+        self.given += matched
+        if self.settings.ask_others and verified and (popular := popular_answer(item)) is not None:
+            counts["popular"] += popular not in ("", "".join(agreed))
+
+    @property
+    def least(self) -> int:
+        """How many verifiers gave the answer of every accepted question at least: the rule, or fewer."""
+        return min([self.settings.agreeing, *self.agreeing])
+
+    @property
+    def shown_rounds(self) -> str:
+        """How many questions were played against a model, after how they were made."""
+        played, items = self.counts["played"], self.counts["items"]
+        them = "them" if played == items else f"{played:,} of them"
+        return f", and played {them} against a model" if played else ""
+
+    def summarise(self) -> Mapping[str, Any]:
+        """Return the paper's figures: how many questions were written, verified, accepted; votes; how the AI did."""
+        counts, rounds = self.counts, self.last_rounds
+        figures: dict[str, Any] = {
+            "Questions": counts["items"],
+            "Verified": counts["verified"],
+            "Accepted": counts["accepted"],
+            "Accepted, of the verified": phrase_share(counts["passed"], counts["verified"]),
+            "Single mode": counts["single"],
+            "Multi mode": counts["multi"],
+            "Votes": counts["votes"],
+            "“I don't know”, of the votes": phrase_share(counts["unknown"], counts["votes"]),
+            "Accepted with another answer than the author's": counts["differ"],
+            "Rounds against the AI": counts["answered"],
+            "AI beaten, of the last rounds": phrase_share(rounds[True], rounds[True] + rounds[False], rounds[None]),
+            "CulturalBench": PAPER,
+        }
+        if self.settings.ask_others:
+            figures["Another answer is surprisingly popular"] = counts["popular"]
+        return figures
+
+    def method(self) -> str:
+        """Return what the Method section of a paper says about the campaign."""
+        counts, verified = self.counts, self.verifiers.total()
+        people = range_of(self.verifiers)
+        rule = (
+            f"{people} people each, until one answer was {percent(self.settings.certainty)} probable"
+            if self.settings.adaptive
+            else f"{people} people each, of whom at least {self.least} had to select the same options"
+        )
+        imported = counts["items"] - counts["written"]
+        rounds = f" ({counts['rounds'] / counts['items']:.1f} rounds on average)" if counts["items"] else ""
+        doubt = describe_regions(self.native)
+        return (
+            f"Authors wrote {counts['written']:,} multiple-choice questions about {len(self.regions):,} regions from "
+            f"scenes of their own culture{', with the help of a language model' if counts['drafted'] else ''}"
+            f"{self.shown_rounds}{rounds if self.shown_rounds else ''}. "
+            + (f"{imported:,} more were imported. " if imported else "")
+            + (f"The questions were verified by {rule}; " if verified else "No question was verified; ")
+            + "verifiers were to have the nationality of the region and to have lived there before they were 18"
+            + (f" ({doubt})" if doubt else "")
+            + ". They could select several options, “none of these is correct” and “I don't know”. "
+            f"Of {counts['verified']:,} verified questions {counts['accepted']:,} were accepted, "
+            f"{counts['single']:,} with one and {counts['multi']:,} with several correct options."
+        )
+
+
+def summarise(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Mapping[str, Any]:
+    """Return the paper's figures of some questions."""
+    tally = Tally(settings)
+    for item in items:
+        tally.add(item)
+    return tally.summarise()
 
 
 def popular_answer(item: CampaignItem) -> str | None:
@@ -92,49 +177,6 @@ def _popular(pairs: tuple[tuple[str, str], ...]) -> str | None:
     labels = sorted({name for pair in pairs for name in pair if name})
     found = surprisingly_popular([(mine, {others: 1.0} if others else None) for mine, others in pairs], labels)
     return found.winners[0] if found and len(found.winners) == 1 else None
-
-
-def method(settings: TeamingSettings, items: Iterable[CampaignItem]) -> str:
-    """Return what the Method section of a paper says about the campaign."""
-    every = list(items)
-    figures = summarise(settings, every)
-    regions = len({item.region for item in every if item.region})
-    rounds = [sum(ask.task == "answer" for ask in item.asks) for item in every]
-    verified = [item for item in every if STAGE in item.results and last_votes(item, STAGE)]
-    counts = range_of(len(last_votes(item, STAGE)) for item in verified)
-    rule = (
-        f"{counts} people each, until one answer was {percent(settings.certainty)} probable"
-        if settings.adaptive
-        else f"{counts} people each, of whom at least {_agreeing(settings, every)} had to select the same options"
-    )
-    written = sum(item.author is not None for item in every)
-    drafted = any(ask.task == "draft" and ask.answer for item in every for ask in item.asks)
-    doubt = describe_regions((item, vote) for item in verified for vote in last_votes(item, STAGE))
-    return (
-        f"Authors wrote {written:,} multiple-choice questions about {regions:,} regions from scenes of "
-        f"their own culture{', with the help of a language model' if drafted else ''}"
-        f"{_played(every, f' ({fmean(rounds):.1f} rounds on average)' if rounds else '')}. "
-        + (f"{len(every) - written:,} more were imported. " if written < len(every) else "")
-        + (f"The questions were verified by {rule}; " if verified else "No question was verified; ")
-        + "verifiers were to have the nationality of the region and to have lived there before they were 18"
-        + (f" ({doubt})" if doubt else "")
-        + ". They could select several options, “none of these is correct” and “I don't know”. "
-        f"Of {figures['Verified']:,} verified questions {figures['Accepted']:,} were accepted, "
-        f"{figures['Single mode']:,} with one and {figures['Multi mode']:,} with several correct options."
-    )
-
-
-def _agreeing(settings: TeamingSettings, items: Iterable[CampaignItem]) -> int:
-    """Return how many verifiers gave the answer of every accepted question at least: the rule, or fewer."""
-    accepted = [item for item in items if item.status is ItemStatus.ACCEPTED]
-    return min([settings.agreeing, *(int(item.results.get(STAGE, {}).get("agreeing", 0)) for item in accepted)])
-
-
-def _played(items: Sequence[CampaignItem], rounds: str) -> str:
-    """Return how many questions were played against a model, after how they were made."""
-    played = sum(any(ask.task == "answer" and ask.answer for ask in item.asks) for item in items)
-    whole = played == len(items)
-    return f", and played {'them' if whole else f'{played:,} of them'} against a model{rounds}" if played else ""
 
 
 NATIVE = "All of them have the nationality of the region and lived there before they were 18."
@@ -162,16 +204,18 @@ RUNNABLES = (
 
 def export(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield a folder with Easy and Hard that `mores bench` runs, and each item's whole story in `items.jsonl`."""
-    items = list(items)
     numbers: dict[str, int] = {}
+    tally = Tally(settings)
     easy: list[Sequence[Any]] = []
     hard: list[Sequence[Any]] = []
-    stories: list[str] = []
+    stories = io.BytesIO()
     for item in items:
+        tally.add(item)
         # what the verifiers agreed on; the author's, where an organiser accepted the item
         correct = list(item.results.get(STAGE, {}).get("answer") or item.content.get("correct", ()))
         number = len(easy) if correct and item.region else None
-        stories.append(json.dumps(_story(item, number, correct, numbers), ensure_ascii=False, sort_keys=True))
+        story = json.dumps(_story(item, number, correct, numbers), ensure_ascii=False, sort_keys=True)
+        stories.write(f"{story}\n".encode())
         if number is None:
             continue
         country = region_name(item.region)
@@ -185,8 +229,8 @@ def export(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Iterator
     data = dict([table(EASY, EASY_COLUMNS, easy), table(HARD, HARD_COLUMNS, hard)])
     first = hard[: SAMPLE * len(LETTERS)]
     sample = dict([table(EASY, EASY_COLUMNS, easy[:SAMPLE]), table(HARD, HARD_COLUMNS, first)])
-    yield from bench_folder(settings, RUNNABLES, data, sample, _about(settings, len(easy), items))
-    yield ExportFile("items.jsonl", "".join(f"{line}\n" for line in stories).encode())
+    yield from bench_folder(settings, RUNNABLES, data, sample, _about(settings, len(easy), tally))
+    yield ExportFile("items.jsonl", stories.getvalue())
 
 
 def easy_row(
@@ -250,23 +294,22 @@ def _story(item: CampaignItem, number: int | None, correct: Sequence[str], numbe
     }
 
 
-def _about(settings: TeamingSettings, count: int, items: Sequence[CampaignItem]) -> str:
-    votes = [(item, vote) for item in items for vote in last_votes(item, STAGE)]
-    people = range_of(len(last_votes(item, STAGE)) for item in items)
+def _about(settings: TeamingSettings, count: int, tally: Tally) -> str:
+    people = range_of(tally.people)
     rule = (
         f"{people} people verified each, until one answer was {settings.certainty:.0%} probable."
         if settings.adaptive
-        else f"{people} people verified each; at least {_agreeing(settings, items)} gave the same answer."
+        else f"{people} people verified each; at least {tally.least} gave the same answer."
     )
-    imported = sum(item.author is None for item in items)
+    imported = tally.counts["items"] - tally.counts["written"]
     brought = f" {imported} of them were imported." if imported else ""
-    decided = sum(bool(item.results.get(STAGE, {}).get("adjudicated")) for item in items)
+    decided = tally.counts["decided"]
     organiser = f" The answer to {decided} of them is an organiser's, not the verifiers'." if decided else ""
-    doubt = describe_regions(votes)
+    doubt = describe_regions(tally.given)
     origin = "Verifiers were to have the nationality of the region and to have lived there before they were 18"
-    made = f"{count} questions that people wrote about their own culture{_played(items, '')}.{brought}"
+    made = f"{count} questions that people wrote about their own culture{tally.shown_rounds}.{brought}"
     return f"""{made} {rule}{organiser}
-{f"{origin}: {doubt}." if doubt else NATIVE if votes else ""}
+{f"{origin}: {doubt}." if doubt else NATIVE if tally.given else ""}
 
 `items.jsonl` has each question's scene, its rounds against the model and the votes, `versions.jsonl` every version of
 it, also those that were never played; people are numbers. Topics, which were free, can be found afterwards:

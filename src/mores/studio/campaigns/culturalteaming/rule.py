@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from mores.stats.annotators.redundancy import Redundancy, decide
 from mores.stats.annotators.redundancy import VoteDecision as Certainty
 from mores.stats.classification import Floats
 from mores.studio.campaigns.culturalteaming.forms import LETTERS, NONE, UNKNOWN
 from mores.studio.form import FormError
-from mores.studio.kind import CampaignSettings
+from mores.studio.kind import DETAILS, CampaignSettings, asked
 from mores.studio.phrase import Phrase
 from mores.studio.records import CampaignItem, Content, ItemVote
 from mores.studio.workflow import StageDecision
@@ -31,23 +31,25 @@ TYPICAL = 0.8
 class TeamingSettings(CampaignSettings):
     """What an organiser sets for a CulturalTeaming campaign."""
 
-    languages: tuple[str, ...] = ("en",)
+    languages: tuple[str, ...] = asked(("en",), title="Languages", step=1)
     """What questions are written in; the published schema is English."""
-    verifiers: int = Field(5, ge=1, le=25)
+    verifiers: int = asked(5, title="People who verify each question", step=2, ge=1, le=25)
     """How many people verify a question."""
-    agreeing: int = Field(4, ge=1, le=25)
+    agreeing: int = asked(4, title="People who must agree", step=3, ge=1, le=25)
     """How many of them must give the same set of answers."""
-    early: bool = False
+    early: bool = asked(False, title="Stop as soon as it is certain", step=3, group=DETAILS)
     """Stop as soon as the outcome is certain; the paper collects all five answers."""
-    returns: bool = False
+    returns: bool = asked(False, title="A second chance for the author", step=3)
     """Send a question that fails back to its author once, instead of rejecting it."""
-    ask_others: bool = False
+    ask_others: bool = asked(False, title="Ask what others would say", step=3, group=DETAILS)
     """Ask also what others from the region would say, for surprisingly popular answers."""
-    adaptive: bool = False
-    """Ask as many people as a question needs, between `least` and `most`, instead of `verifiers`."""
-    least: int = Field(3, ge=1, le=25)
-    most: int = Field(9, ge=1, le=50)
-    certainty: float = Field(0.95, gt=0.5, lt=1)
+    adaptive: bool = asked(False, title="As many people as needed", step=3, group=DETAILS)
+    """Ask as many people as a question needs, instead of the same number for each."""
+    least: int = asked(3, title="Fewest people", step=3, group=DETAILS, ge=1, le=25)
+    """How many people are asked at least, where it depends on the question."""
+    most: int = asked(9, title="Most people", step=3, group=DETAILS, ge=1, le=50)
+    """How many people are asked at most, where it depends on the question."""
+    certainty: float = asked(0.95, title="Certainty that is enough", step=3, group=DETAILS, gt=0.5, lt=1)
     """How probable an answer must be, given who gave it, for no more people to be asked."""
 
     @model_validator(mode="after")

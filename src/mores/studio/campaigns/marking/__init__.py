@@ -14,7 +14,7 @@ from typing import Any
 
 from mores.studio.campaigns.marking.errors import GROUP, MARK, VALIDATE, agreed, found_in, group
 from mores.studio.campaigns.marking.forms import WORDS, MarkingSettings, group_form, grouped, mark_form, validate_form
-from mores.studio.campaigns.marking.imports import COLUMNS, admit, join
+from mores.studio.campaigns.marking.imports import COLUMNS, IGNORED, admit, join
 from mores.studio.campaigns.marking.results import export, label, method, summarise
 from mores.studio.form import StudioForm
 from mores.studio.kind import CampaignKind
@@ -88,6 +88,7 @@ def shown(_settings: MarkingSettings, item: CampaignItem) -> Mapping[str, Any]:
 KIND: CampaignKind[Any] = CampaignKind(
     name="marking",
     title="Error marking",
+    goal="Mark errors in texts",
     summary="People mark what is culturally wrong in texts, as in MQM and JuICE; another person checks each mark.",
     folder=Path(__file__).parent,
     settings=MarkingSettings,
@@ -98,6 +99,7 @@ KIND: CampaignKind[Any] = CampaignKind(
     admit=admit,
     join=join,
     columns=COLUMNS,
+    also=(*sorted(IGNORED), "tgt", "item_id"),
     headline=lambda item: str(item.content.get("instruction") or item.content.get("text") or item.id),
     summarise=summarise,
     method=method,

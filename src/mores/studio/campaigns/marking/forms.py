@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
-from pydantic import Field as Setting
 from pydantic import field_validator, model_validator
 
 from mores.metaevaluation.juice.data import THICK, THIN
 from mores.studio.campaigns.marking.errors import PersonMark, found_in, group
 from mores.studio.form import FormField, StudioForm
-from mores.studio.kind import CampaignSettings
+from mores.studio.kind import DETAILS, CampaignSettings, asked
 from mores.studio.marks import Mark
 from mores.studio.phrase import Phrase
 from mores.studio.records import CampaignItem, Content
@@ -48,27 +47,27 @@ MQM = (
 class MarkingSettings(CampaignSettings):
     """What an organiser sets for an error-marking campaign."""
 
-    taxonomy: Literal["excam", "juice", "mqm", "own"] = "excam"
+    taxonomy: Literal["excam", "juice", "mqm", "own"] = asked("excam", title="Types of errors", step=1)
     """The types of errors: free words as in ExCAM, the seven of JuICE, those of MQM, or your own list."""
-    types: tuple[str, ...] = ()
+    types: tuple[str, ...] = asked((), title="Your own types of errors", step=1, group=DETAILS)
     """Your own list of types."""
-    mark_instruction: bool = False
+    mark_instruction: bool = asked(False, title="Mark the instruction too", step=1, group=DETAILS)
     """Let people mark the instruction as well as the text."""
-    missing: bool = True
+    missing: bool = asked(True, title="Something may be missing", step=1, group=DETAILS)
     """Let people say that something is missing."""
-    explanation: Asked = "optional"
+    explanation: Asked = asked("optional", title="Explanations", step=1)
     """Whether people explain each error."""
-    correction: Asked = "optional"
+    correction: Asked = asked("optional", title="Corrections", step=1)
     """Whether people write what would be correct."""
-    markers: int = Setting(2, ge=1, le=25)
+    markers: int = asked(2, title="People who mark each text", step=2, ge=1, le=25)
     """How many people mark each text."""
-    begin: Literal["blank", "report", "previous"] = "report"
+    begin: Literal["blank", "report", "previous"] = asked("report", title="What people begin with", step=2)
     """What a person begins with: nothing, the report that came with the text, or what the person before left."""
-    validated: bool = True
+    validated: bool = asked(True, title="Check the marks", step=3)
     """Let another person say of each mark whether it is valid."""
-    grouping: Literal["rule", "organiser"] = "rule"
+    grouping: Literal["rule", "organiser"] = asked("rule", title="Who joins equal errors", step=3)
     """Who says which marks of several people are the same error: overlap alone, or the organiser, who may change it."""
-    regional: bool = False
+    regional: bool = asked(False, title="People come from the region", step=2)
     """People come from the text's region, besides knowing its language."""
 
     @field_validator("types")

@@ -125,7 +125,7 @@ def _by_model(row: Incoming) -> Iterator[Incoming]:
     for model, text in texts.items():
         name = str(row.content.get("item_id", ""))
         content = {"id": f"{name}/{model}" if len(texts) > 1 else name, "text": text, "source": model}
-        content["instruction"] = row.content.get("src", "")
+        content["instruction"] = row.content.get("src") or row.content.get("instruction", "")
         answers = row.answers
         if len(texts) > 1:
             parts = ((given, given.answer.get(model)) for given in answers)

@@ -154,6 +154,7 @@ def shown(settings: forms.MsqaSettings, item: CampaignItem) -> Mapping[str, Any]
 KIND: CampaignKind[Any] = CampaignKind(
     name="msqa",
     title="MSQA",
+    goal="Short factual questions",
     summary="Hard questions from native sources: models check them, an expert and native speakers confirm them.",
     folder=Path(__file__).parent,
     settings=forms.MsqaSettings,

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import Literal
 
-from pydantic import Field as Setting
 from pydantic import field_validator
 
 from mores.studio.form import FormField, StudioForm
-from mores.studio.kind import CampaignSettings
+from mores.studio.kind import DETAILS, MODELS, CampaignSettings, asked
 from mores.studio.phrase import Phrase
 from mores.studio.records import CampaignItem, Content
 
@@ -18,36 +17,37 @@ from mores.studio.records import CampaignItem, Content
 class MsqaSettings(CampaignSettings):
     """What an organiser sets for an MSQA campaign; README.md says what the paper does."""
 
-    cutoff: date = date(2023, 12, 31)
+    cutoff: date = asked(date(2023, 12, 31), title="Facts known by", step=1)
     """The facts of a question must have been established by this day."""
-    search: str = ""
+    search: str = asked("", title="Search for evidence", step=3, group=MODELS)
     """Where evidence is looked for: `serper`, `corpus:PATH` or `replay:FILE`; empty for no check by retrieval."""
-    passages: int = Setting(5, ge=1, le=50)
+    passages: int = asked(5, title="Results of the search", step=3, group=MODELS, ge=1, le=50)
     """How many results of the search are read."""
-    checker: str = ""
+    checker: str = asked("", title="Model that checks", step=3, group=MODELS)
     """The model that reads the evidence, checks the quality and translates; empty for the campaign's model."""
-    translate: bool = True
+    translate: bool = asked(True, title="Translate into Chinese", step=3, group=MODELS)
     """Let the checker translate into Chinese what the author did not."""
-    models: tuple[str, ...] = ()
+    models: tuple[str, ...] = asked((), title="Models that try each question", step=3, group=MODELS)
     """The models that try each question (the paper has three); empty for no check of the difficulty."""
-    runs: int = Setting(5, ge=1, le=100)
+    runs: int = asked(5, title="Tries of each model", step=3, group=MODELS, ge=1, le=100)
     """How often each of them tries."""
-    most_correct: int = Setting(3, ge=0, le=100)
+    most_correct: int = asked(3, title="Correct tries that are allowed", step=3, ge=0, le=100)
     """With more correct runs than this a question is too easy."""
-    counted: Literal["model", "all"] = "model"
+    counted: Literal["model", "all"] = asked("model", title="Whose tries are counted", step=3, group=MODELS)
     """Whether these are the runs of any one model, or those of all models together."""
-    too_easy: Literal["back", "keep"] = "back"
+    too_easy: Literal["back", "keep"] = asked("back", title="Questions that are too easy", step=3)
     """Whether a question that is too easy goes back to its author, or is kept as Easy."""
-    most_returns: int = Setting(10, ge=1, le=1000)
+    most_returns: int = asked(10, title="Returns before it is rejected", step=3, group=DETAILS, ge=1, le=1000)
     """An item that fails the checks by models after so many returns is rejected: each try costs calls."""
-    judge: str = ""
+    judge: str = asked("", title="Model that judges answers", step=3, group=MODELS)
     """The model that judges the answers; empty for the campaign's model."""
-    validators: int = Setting(2, ge=1, le=25)
+    validators: int = asked(2, title="Native speakers in each round", step=2, ge=1, le=25)
     """How many native speakers validate an item in each round."""
-    rounds: int = Setting(2, ge=1, le=10)
-    objections: int = Setting(0, ge=0, le=24)
+    rounds: int = asked(2, title="Rounds of validation", step=2, ge=1, le=10)
+    """How often native speakers validate an item, one round after the other."""
+    objections: int = asked(0, title="Objections that are allowed", step=3, ge=0, le=24)
     """How many validators of a round may object before an item goes back; never where one finds it disrespectful."""
-    regional: bool = True
+    regional: bool = asked(True, title="Validators come from the region", step=2)
     """Validators come from the item's region, besides knowing its language."""
 
     @field_validator("models")

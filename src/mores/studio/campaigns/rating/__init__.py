@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mores.studio.campaigns.rating.content import COLUMNS, admit, join
+from mores.studio.campaigns.rating.content import COLUMNS, FIELDS, IGNORED, LONG, admit, join
 from mores.studio.campaigns.rating.forms import RatingSettings, rate_form
 from mores.studio.campaigns.rating.results import STAGE, export, method, shown, summarise
 from mores.studio.kind import CampaignKind
@@ -66,6 +66,7 @@ WORDS = {
 KIND: CampaignKind[Any] = CampaignKind(
     name="rating",
     title="Rating",
+    goal="Rate answers",
     summary="People rate and rank the answers of several models without knowing whose they are.",
     folder=Path(__file__).parent,
     settings=RatingSettings,
@@ -76,6 +77,7 @@ KIND: CampaignKind[Any] = CampaignKind(
     admit=admit,
     join=join,
     columns=COLUMNS,
+    also=(*FIELDS, *sorted(LONG | IGNORED)),
     headline=headline,
     summarise=summarise,
     method=method,

@@ -25,7 +25,7 @@ LONGEST_ANSWER, LONGEST_TEXT, LONGEST_NAME = 50_000, 10_000, 500
 COLUMN = "answer_"
 """In a table, the answer of a model stands in a column such as `answer_Some Model`."""
 FIELDS = ("question", "reference", "type", "answers", "failed")
-COLUMNS = ("question", "reference", "type", f"{COLUMN}NAME")
+COLUMNS = ("question", "reference", "type", f"{COLUMN}NAME", "model", "answer")
 LONG = {"question", "reference", "type", "kind", "model", "answer", "failure"}
 IGNORED = {"topic", "question_english", "answer_english"}
 """What rows of `mores longform` have besides."""

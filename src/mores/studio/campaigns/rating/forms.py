@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pydantic import Field as Setting
 from pydantic import field_validator
 
 from mores.errors import InputError
 from mores.studio.campaigns.rating.content import needed, read_answers
 from mores.studio.form import FormField, StudioForm
-from mores.studio.kind import CampaignSettings, Practice
+from mores.studio.kind import DETAILS, CampaignSettings, Practice, asked
 from mores.studio.records import CampaignItem, Content
 
 INSTRUCTIONS = (Path(__file__).parent / "instructions.txt").read_text("utf-8").strip()
@@ -24,21 +23,21 @@ REASON = "reason"
 class RatingSettings(CampaignSettings):
     """What an organiser sets for a rating campaign; README.md says what the paper does."""
 
-    instructions: str = Setting(INSTRUCTIONS, max_length=20_000)
+    instructions: str = asked(INSTRUCTIONS, title="Guidelines", step=1, max_length=20_000)
     """What everybody reads before they begin; paragraphs of plain text."""
-    raters: int = Setting(2, ge=1, le=25)
+    raters: int = asked(2, title="People who rate each question", step=2, ge=1, le=25)
     """How many people rate the answers to each question."""
-    regional: bool = False
+    regional: bool = asked(False, title="People come from the region", step=2)
     """Raters come from the region of the question, besides knowing its language."""
-    marking: bool = True
+    marking: bool = asked(True, title="Mark mistakes", step=3)
     """Let people mark mistakes in the answers, as minor or major."""
-    error_types: tuple[str, ...] = ()
+    error_types: tuple[str, ...] = asked((), title="Types of mistakes", step=3, group=DETAILS)
     """Types of mistakes to choose from for each mark; empty for none."""
-    comments: bool = True
+    comments: bool = asked(True, title="A comment on each answer", step=3)
     """Each answer needs a comment."""
-    ties: bool = False
+    ties: bool = asked(False, title="Ties in the ranking", step=3, group=DETAILS)
     """Answers may share a place in the ranking."""
-    reasons: bool = True
+    reasons: bool = asked(True, title="A reason for the ranking", step=3)
     """The ranking needs a reason."""
 
     @field_validator("practice", "checks")

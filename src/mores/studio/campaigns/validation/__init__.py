@@ -15,7 +15,7 @@ from mores.language.units import Unit, units
 from mores.metaevaluation.votes import ERROR_PARTLY, holds
 from mores.studio.campaigns.validation.export import STAGE, export, method, summarise, to_judged
 from mores.studio.campaigns.validation.forms import MARKS, SEVERITIES, WORDS, ValidationSettings, validate_form
-from mores.studio.campaigns.validation.rows import KEPT, OPTIONAL, REQUIRED, SIDES, admit, join
+from mores.studio.campaigns.validation.rows import ALSO, OPTIONAL, REQUIRED, SIDES, admit, join
 from mores.studio.kind import CampaignKind
 from mores.studio.records import CampaignItem, Content, Role
 from mores.studio.workflow import CampaignStage, StageDecision
@@ -124,6 +124,7 @@ def shown(_settings: ValidationSettings, item: CampaignItem) -> Mapping[str, Any
 KIND: CampaignKind[Any] = CampaignKind(
     name="validation",
     title="ExCAM validation",
+    goal="Check a metric",
     summary="People judge errors that were put into texts, their explanations, and those of metrics.",
     folder=Path(__file__).parent,
     settings=ValidationSettings,
@@ -133,7 +134,8 @@ KIND: CampaignKind[Any] = CampaignKind(
     runs=False,
     admit=lambda _settings, content: admit(content),
     join=join,
-    columns=(*REQUIRED, *(name for name in OPTIONAL if name not in KEPT)),
+    columns=(*REQUIRED, *OPTIONAL),
+    also=ALSO,
     headline=lambda item: str(item.content.get("text") or item.id)[:160],
     summarise=summarise,
     method=method,

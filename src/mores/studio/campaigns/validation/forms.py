@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pydantic import Field, field_validator
+from pydantic import field_validator
 
 from mores.culture import language
 from mores.errors import InputError
 from mores.studio.campaigns.validation.rows import admit
 from mores.studio.form import FormField, StudioForm
-from mores.studio.kind import CampaignSettings, Practice
+from mores.studio.kind import DETAILS, CampaignSettings, Practice, asked
 from mores.studio.records import CampaignItem, Content
 
 
 class ValidationSettings(CampaignSettings):
     """The paper's numbers are the defaults (Section 4): three people for English, two for other languages."""
 
-    main: str = "en"
+    main: str = asked("en", title="Main language", step=1)
     """The language that most samples are in."""
-    people: int = Field(3, ge=2, le=50)
+    people: int = asked(3, title="People for the main language", step=2, ge=2, le=50)
     """How many people answer about a sample in the main language."""
-    people_elsewhere: int = Field(2, ge=2, le=50)
+    people_elsewhere: int = asked(2, title="People for other languages", step=2, ge=2, le=50)
     """How many people answer about a sample in another language."""
-    people_by_language: dict[str, int] = Field(default_factory=dict)
+    people_by_language: dict[str, int] = asked(
+        {}, title="Languages with another number of people", step=2, group=DETAILS
+    )
     """Languages with another number of people, for example sw: 5."""
 
     @field_validator("main")

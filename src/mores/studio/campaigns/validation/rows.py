@@ -35,6 +35,8 @@ REQUIRED = ("text", "original", "explanation", "type", "severity")
 OPTIONAL = ("sample", "instruction", "original_instruction", "errors", "explanations", "source")
 KEPT = ("marks", "silent", "failed")
 """What a campaign keeps besides: the errors as marks, and metrics that find no error or failed."""
+ALSO = (*KEPT, *Gold.model_fields, *Judgement.model_fields)
+"""Fields of lines of `mores build`, of judgements, and of what was exported."""
 PAIR = ("metric", "explanation")
 """What is kept of each explanation of a metric."""
 SIDES = {"instruction": "original_instruction", "text": "original"}

@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import re
 from secrets import token_urlsafe
+from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import FileResponse, PlainTextResponse, Response
-from sqlalchemy import literal, select
+from fastapi.responses import FileResponse, JSONResponse, Response
 
 from mores.culture import region_name
 from mores.errors import InputError
 from mores.studio.form import clean
-from mores.studio.store import identity, people
+from mores.studio.records import Person
+from mores.studio.store import identity, panels, people
 from mores.studio.store.campaigns import list_campaigns_of, open_campaign
+from mores.studio.store.items import Campaign
 from mores.studio.store.passwords import check_password, set_password
 from mores.studio.store.people import AS_WRITTEN
 from mores.studio.store.queries import summarise_work
 from mores.studio.web.pages import WEB, choose_locale, list_locales, region_in
-from mores.studio.web.places import find_name
+from mores.studio.web.places import NameKind, find_name, list_places
 from mores.studio.web.visit import LANGUAGE_COOKIE, AnyVisit, Form, Posted, SignedIn, Visit, limited
 from mores.studio.workflow import Refused
 
@@ -38,14 +40,32 @@ def home(visit: SignedIn) -> Response:
 @router.get("/join/{token}", dependencies=[limited("join")])
 def invitation(token: str, visit: AnyVisit) -> Response:
     """Show what a person is invited to, and the questions about themselves."""
+    free_places(visit, token)
     return _join(visit, token)
+
+
+def free_places(visit: Visit, token: str) -> None:
+    """Give back the late places of a panel's link, so that the next person finds one."""
+    if campaign := panels.find_panel_campaign(visit.database, token):
+        panels.free_late_places(visit.database, open_campaign(visit.database, campaign))
 
 
 def _join(visit: Visit, token: str, problem: str = "", given: Posted | None = None) -> Response:
     """Return the page of a link; what was just sent is in its fields again."""
     found = people.find_invitation(visit.database, token)
     campaign = open_campaign(visit.database, found.campaign) if found.campaign else None
-    shown = {"invitation": found, "campaign": campaign, "token": token, "problem": problem}
+    shown: dict[str, Any] = {
+        "invitation": found,
+        "campaign": campaign,
+        "token": token,
+        "problem": problem,
+        "participant": "",
+    }
+    if found.panel and campaign:
+        asked = panels.Panel.model_validate(found.panel).about.parameter
+        shown["participant"] = given.get("participant") if given else visit.request.query_params.get(asked, "").strip()
+        if _is_participant(visit, campaign, shown["participant"]):
+            return visit.go(f"/c/{campaign.id}")
     code = 422 if problem else 200
     return visit.page("join.html", code=code, profile=None, given=given.lists if given else {}, **shown)
 
@@ -53,7 +73,10 @@ def _join(visit: Visit, token: str, problem: str = "", given: Posted | None = No
 @router.post("/join/{token}", dependencies=[limited("join")])
 def accept(token: str, visit: AnyVisit, form: Form) -> Response:
     """Join the campaign as someone new or as who one is, or sign in by one's own link."""
+    free_places(visit, token)
     found = people.find_invitation(visit.database, token)
+    if found.panel:
+        return _join_by_panel(visit, token, found, form)
     if visit.account and not found.person:
         people.join(visit.database, token, None, visit.account.id)
         return visit.go("/")
@@ -66,11 +89,50 @@ def accept(token: str, visit: AnyVisit, form: Form) -> Response:
     except InputError as error:
         return _join(visit, token, error.args[0], form)
     if found.campaign and not found.used_by:
-        headers = visit.request.headers
-        browser = "\0".join((visit.address, headers.get("user-agent", ""), headers.get("accept-language", "")))
-        signals = identity.hash_signals(visit.studio.key, found.campaign, form.get("name"), browser)
-        identity.note_signals(visit.database, found.campaign, person, signals)
+        _note_signals(visit, found.campaign, person, form.get("name"))
     return visit.keep(visit.go("/"), people.sign_in(visit.database, person))
+
+
+def _note_signals(visit: Visit, campaign: str, person: str, name: str) -> None:
+    """Keep what tells whether somebody joins twice."""
+    headers = visit.request.headers
+    browser = "\0".join((visit.address, headers.get("user-agent", ""), headers.get("accept-language", "")))
+    signals = identity.hash_signals(visit.studio.key, campaign, name, browser)
+    identity.note_signals(visit.database, campaign, person, signals)
+
+
+def _is_participant(visit: Visit, campaign: Campaign, participant: str) -> bool:
+    """Return whether who is signed in has begun as this participant of a panel."""
+    member = people.find_member(visit.database, campaign, visit.account.id) if visit.account else None
+    return bool(member and participant and member.participant == participant)
+
+
+def _join_by_panel(visit: Visit, token: str, found: people.Invitation, form: Posted) -> Response:
+    """Join as a participant of a panel: screened by its quotas, named by the id in the link."""
+    assert found.campaign is not None
+    campaign, panel = open_campaign(visit.database, found.campaign), panels.Panel.model_validate(found.panel)
+    participant = clean(form.get("participant"))
+    if _is_participant(visit, campaign, participant):
+        return visit.go(f"/c/{campaign.id}")
+    for member in people.list_members(visit.database, campaign):
+        if member.participant == participant and member.place.get("browser") == people.digest(visit.cookie):
+            return visit.keep(visit.go(f"/c/{campaign.id}"), people.sign_in(visit.database, member.person.id))
+    named = Posted({**form.values, "name": [participant or "–"]})
+    try:
+        profile = _profile(named, visit)
+    except InputError as error:
+        return _join(visit, token, error.args[0], form)
+    regions = people.with_countries(profile.nationality) & people.with_countries(profile.home)
+    someone = Person(id="", roles=frozenset(found.roles), regions=regions, languages=frozenset(profile.languages))
+
+    def admit() -> None:
+        there = people.list_members(visit.database, campaign)
+        panels.check_participant(there, panel, found.id, participant, someone)
+
+    about = {"participant": participant, "browser": visit.cookie}
+    person = people.join(visit.database, token, profile, admit=admit, **about)
+    _note_signals(visit, campaign.id, person, participant)
+    return visit.keep(visit.go(f"/c/{campaign.id}"), people.sign_in(visit.database, person))
 
 
 def _profile(form: Posted, visit: Visit) -> people.PersonProfile:
@@ -94,11 +156,11 @@ def _profile(form: Posted, visit: Visit) -> people.PersonProfile:
     return people.read_profile(form.get("name"), form.get("email"), locale=locale, typed=typed, **several)
 
 
-@router.get("/health")
-def health(visit: AnyVisit) -> Response:
-    """Answer whether the studio and its database work, for whatever watches over them."""
-    visit.database.fetch(select(literal(1)))
-    return PlainTextResponse("ok")
+@router.get("/names/{tongue}/{kind}")
+def names(tongue: str, kind: NameKind, _visit: AnyVisit) -> Response:
+    """Send the names of countries, cities or languages in a language of the pages, for fields that offer them."""
+    headers = {"Cache-Control": "public, max-age=604800"}
+    return JSONResponse(list_places(choose_locale(tongue, ""), kind), headers=headers)
 
 
 @router.get("/sw.js", include_in_schema=False)

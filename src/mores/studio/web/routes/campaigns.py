@@ -10,10 +10,11 @@ from starlette.exceptions import HTTPException
 
 from mores.errors import ConfigError, InputError
 from mores.studio.campaigns import REGISTRY, all_kinds, open_kind
-from mores.studio.kind import CampaignKind
+from mores.studio.form import clean
+from mores.studio.kind import STEPS, CampaignKind
 from mores.studio.records import Role
 from mores.studio.setup import dump_campaign, read_campaign_file, read_settings_form, settings_form, show_settings
-from mores.studio.store.campaigns import SettingsError, change_settings, make_campaign, set_open
+from mores.studio.store.campaigns import SettingsError, change_settings, duplicate_campaign, make_campaign, set_open
 from mores.studio.store.people import add_member, log_action
 from mores.studio.web.visit import Form, Organising, Place, SignedIn, Visit, limited
 
@@ -44,9 +45,9 @@ def _kind(name: str) -> CampaignKind[Any]:
 
 
 def _form(visit: Visit, kind: CampaignKind[Any], values: dict[str, Any], problems: dict[str, str]) -> Response:
-    code = 422 if problems else 200
+    code, form = 422 if problems else 200, settings_form(kind)
     return visit.page(
-        "new_settings.html", code=code, kind=kind, form=settings_form(kind), values=values, problems=problems
+        "new_settings.html", code=code, kind=kind, form=form, values=values, problems=problems, steps=STEPS
     )
 
 
@@ -79,9 +80,13 @@ def settings(place: Organising, saved: bool = False) -> Response:
 
 
 def _settings(place: Place, values: dict[str, Any], problems: dict[str, str], *, saved: bool = False) -> Response:
-    form = settings_form(place.campaign.kind)
-    code = 422 if problems else 200
-    return place.page("settings.html", code=code, form=form, values=values, problems=problems, saved=saved)
+    about: dict[str, Any] = {
+        "form": settings_form(place.campaign.kind),
+        "steps": STEPS,
+        "values": values,
+        "saved": saved,
+    }
+    return place.page("settings.html", code=422 if problems else 200, problems=problems, **about)
 
 
 @router.post("/c/{campaign}/settings", dependencies=[limited("write")])
@@ -97,10 +102,21 @@ def change(place: Organising, form: Form) -> Response:
 
 @router.post("/c/{campaign}/open", dependencies=[limited("write")])
 def open_or_close(place: Organising, form: Form) -> Response:
-    """Close the campaign, or open it again."""
-    is_open = form.get("open") == "yes"
-    set_open(place.database, place.campaign, is_open, place.person.id)
+    """Pause or close the campaign, with a notice for its people, or open it again."""
+    is_open, notice = form.get("open") == "yes", clean(form.get("notice"))[:2000]
+    paused = form.get("open") == "pause"
+    set_open(place.database, place.campaign, is_open, place.person.id, paused=paused, notice=notice)
     return place.go("/settings")
+
+
+@router.post("/c/{campaign}/duplicate", dependencies=[limited("write")])
+def duplicate(place: Organising, _form: Form) -> Response:
+    """Make a campaign with the same settings, without people and items."""
+    organiser = _organiser(place.visit)
+    campaign = duplicate_campaign(place.database, place.campaign)
+    add_member(place.database, campaign, organiser, Role.ORGANISER)
+    log_action(place.database, organiser, "made the campaign", place.campaign.id, campaign.id)
+    return place.visit.go(f"/c/{campaign.id}/settings")
 
 
 @router.get("/c/{campaign}/settings.yaml")

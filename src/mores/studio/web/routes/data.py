@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from hashlib import sha256
+
 from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse, Response
 
-from mores.errors import ConfigError, InputError
 from mores.studio.data import imports
 from mores.studio.data.card import write_card, write_method
-from mores.studio.data.exports import list_exports, list_formats, make_export, read_export
+from mores.studio.data.exports import list_exports, list_formats, read_export
 from mores.studio.data.snapshot import read_snapshot
-from mores.studio.phrase import Phrase
+from mores.studio.phrase import Phrase, read_phrases
+from mores.studio.store.jobs import StudioJob, add_job, cancel_job, confirm_job, list_jobs, read_job
 from mores.studio.web.visit import Form, Organising, Place, limited
 
 router = APIRouter(prefix="/c/{campaign}")
+SOON = 1.0
+"""Seconds after which a page says how far something is, instead of waiting for it."""
 
 
 @router.get("/data")
@@ -22,7 +27,14 @@ def data(place: Organising) -> Response:
     return _page(place)
 
 
-def _page(place: Place, *, problem: str = "", imported: imports.Imported | None = None) -> Response:
+def _page(
+    place: Place,
+    *,
+    problem: str = "",
+    imported: imports.Imported | None = None,
+    made: str = "",
+    cancelled: bool = False,
+) -> Response:
     campaign = place.campaign
     target = imports.find_import_stage(campaign)
     return place.page(
@@ -32,6 +44,9 @@ def _page(place: Place, *, problem: str = "", imported: imports.Imported | None 
         readers=imports.READERS,
         most=imports.MOST_ROWS,
         imported=imported,
+        made=made,
+        cancelled=cancelled,
+        running=list_jobs(place.database, campaign.id),
         kept=list_exports(place.database, campaign),
         target=target,
         columns=imports.list_columns(campaign, target),
@@ -41,12 +56,55 @@ def _page(place: Place, *, problem: str = "", imported: imports.Imported | None 
 
 @router.post("/export", dependencies=[limited("write")])
 def export(place: Organising, form: Form) -> Response:
-    """Make an export, keep it, and send it."""
-    try:
-        kept = make_export(place.database, place.campaign, form.get("format", "folder"), place.person.id)
-    except (ConfigError, InputError) as error:
-        return _page(place, problem=error.args[0])
-    return send(kept.id, place)
+    """Let an export be made and kept; it is sent where it is made soon."""
+    return _begin(place, "export", {"format": form.get("format", "folder")})
+
+
+def _begin(place: Place, kind: str, settings: Mapping[str, str], data: bytes = b"") -> Response:
+    """Let something be done, and show what came of it, or how far it is where it takes longer than a page may."""
+    campaign, runner = place.campaign.id, place.visit.studio.runner
+    job = add_job(place.database, campaign, kind, place.person.id, settings, data)
+    runner.wake()
+    found = runner.wait(campaign, job, SOON)
+    if not (found.over or found.asks):
+        return place.go(f"/jobs/{job}")
+    return send(found.result["export"], place) if "export" in found.result else _show(place, found)
+
+
+def _show(place: Place, job: StudioJob) -> Response:
+    """Show how far a job is, or what came of it."""
+    if not job.over:
+        return place.page("job.html", job=job)
+    if problem := job.result.get("problem"):
+        return _page(place, problem=read_phrases(problem))
+    if job.status == "done" and job.kind == "import":
+        return _page(place, imported=imports.Imported(**job.result))
+    return _page(place, made=job.result.get("export", ""), cancelled=job.status == "cancelled")
+
+
+@router.get("/jobs/{job}")
+def show_job(job: str, place: Organising) -> Response:
+    """Show how far a job is; the page loads itself again until it is over."""
+    place.visit.studio.runner.wake()  # a process that died may have left it
+    return _show(place, read_job(place.database, place.campaign.id, job))
+
+
+@router.post("/jobs/{job}/cancel")
+def cancel(job: str, place: Organising, _form: Form) -> Response:
+    """Give a job up."""
+    found = read_job(place.database, place.campaign.id, job)
+    cancel_job(place.database, found)
+    return place.go(f"/jobs/{job}")
+
+
+@router.post("/jobs/{job}/confirm")
+def confirm(job: str, place: Organising, _form: Form) -> Response:
+    """Let a file be imported as its columns were read."""
+    runner = place.visit.studio.runner
+    confirm_job(place.database, read_job(place.database, place.campaign.id, job))
+    runner.wake()
+    found = runner.wait(place.campaign.id, job, SOON)
+    return _show(place, found) if found.over else place.go(f"/jobs/{job}")
 
 
 @router.get("/exports/{export}")
@@ -75,9 +133,5 @@ def bring_in(place: Organising, form: Form) -> Response:
     name = form.names.get("file", "") or "file"
     if not sent:
         return _page(place, problem=Phrase("Choose a file first."))
-    try:
-        rows = imports.read_items_files(place.campaign, [(name, sent)], form.get("format"), form.get("stage"))
-        imported = imports.import_items(place.database, place.campaign, place.person, rows, sent, form.get("stage"))
-    except InputError as error:
-        return _page(place, problem=error.args[0])
-    return _page(place, imported=imported)
+    settings = {"name": name, "format": form.get("format"), "stage": form.get("stage")}
+    return _begin(place, "import", settings | {"sha256": sha256(sent).hexdigest()}, sent)

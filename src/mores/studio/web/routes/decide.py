@@ -9,13 +9,13 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from mores.studio.form import FormError
-from mores.studio.records import CampaignItem, Content
-from mores.studio.store.items import read_events, read_item
-from mores.studio.store.people import list_members
+from mores.studio.records import CampaignItem, Content, ItemStatus
+from mores.studio.store.items import perform, read_events, read_item
+from mores.studio.store.people import find_member, list_members
 from mores.studio.store.queries import count_disputed, list_disputed
 from mores.studio.timeline import list_values, tell_life
 from mores.studio.web.visit import Form, Organising, Place, Posted, limited
-from mores.studio.workflow import Adjudicate, AskAgain, may
+from mores.studio.workflow import Adjudicate, AskAgain, Refused, Release, Take, may
 
 router = APIRouter(prefix="/c/{campaign}")
 
@@ -50,6 +50,18 @@ def adjudicate(item: str, place: Organising, form: Form) -> Response:
     return place.go(f"/items/{item}/life")
 
 
+@router.post("/items/{item}/assign", dependencies=[limited("write")])
+def assign(item: str, place: Organising, form: Form) -> Response:
+    """Give an item to somebody whom the rules allow it, or take it back from who has it."""
+    shown, member = _find(place, item), find_member(place.database, place.campaign, form.get("person"))
+    if member is None:
+        raise Refused("Choose a person.")
+    held = any(hold.person == member.person.id for hold in shown.holds)
+    person, action = (None, Release(of=member.person.id)) if held else (member.person, Take())
+    perform(place.database, place.campaign, person, action, item=item, key=form.key)
+    return place.go(f"/items/{item}/life")
+
+
 @router.post("/items/{item}/ask-again", dependencies=[limited("write")])
 def ask_again(item: str, place: Organising, form: Form) -> Response:
     """Ask models again what they could not answer."""
@@ -68,7 +80,9 @@ def _names(place: Place) -> dict[str, str]:
 def _life(place: Place, item: CampaignItem, problems: Content) -> Response:
     events = read_events(place.database, place.campaign, item.id)
     decides = may(place.campaign.flow, item, place.person, Adjudicate) is None
-    form = place.campaign.flow.stage(item.stage).decision_form(item) if decides else None
+    stage = place.campaign.flow.stage(item.stage)
+    form = stage.decision_form(item) if decides else None
+    members = list_members(place.database, place.campaign) if item.status is ItemStatus.OPEN else []
     return place.page(
         "life.html",
         code=422 if problems else 200,
@@ -76,6 +90,7 @@ def _life(place: Place, item: CampaignItem, problems: Content) -> Response:
         entries=tell_life(place.campaign.flow, place.campaign.kind, events),
         names=_names(place),
         decides=decides,
+        workers=[member for member in members if may(place.campaign.flow, item, member.person, Take) is None],
         form=form,
         values=form.values if form else {},
         problems=problems,

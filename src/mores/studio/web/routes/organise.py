@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from mores.studio.data.card import write_method
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.data.tables import to_csv
+from mores.studio.form import clean
 from mores.studio.records import ItemStatus
 from mores.studio.store import queries
 from mores.studio.store.people import log_action
@@ -33,6 +34,7 @@ def overview(place: Organising) -> Response:
     return place.page(
         "overview.html",
         every=every,
+        forecast=queries.forecast(database, campaign, every),
         statuses=[status.value for status in ItemStatus if status is not ItemStatus.OPEN],
         stuck=queries.find_stuck(database, campaign, groups),
         tables=[(by, rows) for by in ("region", "language") if len(rows := queries.tabulate(groups, by)) > 1],
@@ -49,8 +51,15 @@ def figures(place: Organising) -> Response:
     def summarise() -> tuple[Mapping[str, Any], str, int]:
         """Return the kind's figures, the paragraph for a paper, and how many items a sample can be drawn from."""
         snapshot = read_snapshot(database, campaign)
-        left = sum(may(campaign.flow, item, place.person, Recheck) is None for item in snapshot.items)
-        return campaign.kind.summarise(campaign.settings, snapshot.items), write_method(snapshot), left
+        kind, settings = campaign.kind, campaign.settings
+        counted = kind.count(settings) if kind.count else None
+        left = 0
+        for item in snapshot.items:
+            left += may(campaign.flow, item, place.person, Recheck) is None
+            if counted is not None:
+                counted.add(item)
+        found = kind.summarise(settings, snapshot.items) if counted is None else counted.summarise()
+        return found, write_method(snapshot), left
 
     with database.read() as connection:
         version = find_last_event(connection, campaign), campaign.settings.model_dump_json()
@@ -82,7 +91,19 @@ def messages(place: Organising, start: int = 0) -> Response:
     """Show what people wrote to the organiser beside their answers."""
     start = min(max(start, 0), FURTHEST)
     found = queries.list_messages(place.database, place.campaign, start)
-    return place.page("messages.html", messages=found, start=start, page=queries.PAGE)
+    answered: dict[tuple[str, str], list[queries.Reply]] = {}
+    for one in queries.list_replies(place.database, place.campaign):
+        answered.setdefault((one.person, one.item), []).insert(0, one)
+    return place.page("messages.html", messages=found, replies=answered, start=start, page=queries.PAGE)
+
+
+@router.post("/messages/reply", dependencies=[limited("write")])
+def reply(place: Organising, form: Form) -> Response:
+    """Answer somebody who wrote to the organiser; they read it on the page of their work."""
+    if text := clean(form.get("text"))[:2000]:
+        message = form.get("person"), form.get("item")
+        queries.reply(place.database, place.campaign, message, text, place.person.id)
+    return place.go("/messages")
 
 
 @router.get("/messages.csv")

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import timedelta
+from typing import Annotated, Any
 
 import segno
 from fastapi import APIRouter, Depends
 from fastapi.responses import Response
+from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
+from mores.errors import InputError
 from mores.studio.data.tables import time_rows, to_csv
-from mores.studio.figures import PersonFigures
+from mores.studio.figures import PersonFigures, find_unusual
+from mores.studio.form import clean
+from mores.studio.phrase import Phrase
 from mores.studio.records import Role
 from mores.studio.store.identity import Settled, list_alike, settle_alike
+from mores.studio.store.items import read_items
+from mores.studio.store.panels import (
+    SERVICES,
+    Panel,
+    Reconciled,
+    end_place,
+    free_late_places,
+    rate_of,
+    read_panels,
+    read_quotas,
+    reconcile,
+)
 from mores.studio.store.people import (
     Member,
     change_member,
@@ -25,12 +42,23 @@ from mores.studio.store.people import (
 )
 from mores.studio.store.queries import list_items_by
 from mores.studio.store.statistics import read_figures
-from mores.studio.store.team import change_roles, new_link, remove_member
-from mores.studio.web.visit import Form, Organising, Place, limited
+from mores.studio.store.team import change_roles, makes_campaigns, new_link, remove_member, set_maker
+from mores.studio.web.visit import Form, Organising, Place, Posted, limited
 from mores.studio.workflow import Refused
 
 router = APIRouter(prefix="/c/{campaign}")
 NOTHING_DONE = PersonFigures()
+
+
+def find_someone(person: str, place: Organising) -> Member:
+    """Return the member that an address names; there is no such page for anybody else."""
+    member = find_member(place.database, place.campaign, person)
+    if member is None:
+        raise HTTPException(404)
+    return member
+
+
+Someone = Annotated[Member, Depends(find_someone)]
 
 
 @router.get("/people")
@@ -39,14 +67,25 @@ def people(place: Organising) -> Response:
     return _people(place)
 
 
-def _people(place: Place, token: str = "") -> Response:
-    database, campaign, link = place.database, place.campaign, _address(place, token)
-    members = list_members(database, campaign)
+def _people(
+    place: Place, token: str = "", query: str = "", problem: str = "", reconciled: Reconciled | None = None
+) -> Response:
+    database, campaign, link = place.database, place.campaign, _address(place, token, query)
+    free_late_places(database, campaign)
+    members, figures = list_members(database, campaign), read_figures(database, campaign)
+    panels = read_panels(database, campaign)
     return place.page(
         "people.html",
+        code=422 if problem else 200,
         members=members,
         names={member.person.id: member.name for member in members},
-        figures=read_figures(database, campaign).people,
+        figures=figures.people,
+        unusual=find_unusual(figures.people),
+        panels=panels,
+        rates=rate_of(members, panels, figures),
+        services=SERVICES,
+        reconciled=reconciled,
+        problem=problem,
         nothing=NOTHING_DONE,
         invitations=open_invitations(database, campaign),
         alike=list_alike(database, campaign),
@@ -60,20 +99,75 @@ def _draw(link: str) -> str:
     return segno.make(link).svg_data_uri(scale=4, border=2) if link else ""
 
 
-def _address(place: Place, token: str) -> str:
+def _address(place: Place, token: str, query: str = "") -> str:
     """Return the whole link of an invitation; empty without one."""
-    return f"{str(place.visit.request.base_url).rstrip('/')}/join/{token}" if token else ""
+    return f"{str(place.visit.request.base_url).rstrip('/')}/join/{token}{query}" if token else ""
 
 
 @router.post("/invite", dependencies=[limited("write")])
 def invite_people(place: Organising, form: Form) -> Response:
     """Make an invitation and show its link once."""
-    if form.get("role") not in set(Role):
-        raise Refused("Choose a role.")
+    role, also = _roles(place, form)
     uses = int(min(max(form.number("uses", 1), 1), 1000))
-    role = Role(form.get("role"))
-    token = invite(place.database, place.campaign, role, place.person.id, uses=uses, note=form.get("note")[:200])
+    note = form.get("note")[:200]
+    token = invite(place.database, place.campaign, role, place.person.id, uses=uses, note=note, also=also)
     return _people(place, token)
+
+
+def _roles(place: Place, form: Posted) -> tuple[Role, tuple[Role, ...]]:
+    """Return the roles that were chosen, of those that the campaign has."""
+    chosen = [role for role in place.campaign.roles if role.value in form.values.get("role", ())]
+    if not chosen:
+        raise Refused("Choose a role.")
+    return chosen[0], tuple(chosen[1:])
+
+
+@router.post("/panel", dependencies=[limited("write")])
+def invite_panel(place: Organising, form: Form) -> Response:
+    """Make a link for a panel, which puts the participant's id into it."""
+    role, also = _roles(place, form)
+    try:
+        numbers = {name: form.number(name) for name in ("hours", "reward")}
+        texts = {name: clean(form.get(name)) for name in ("service", "code", "finish")}
+        answers = int(form.number("answers", 10))
+        panel = Panel(**texts, **numbers, answers=answers, quotas=read_quotas(clean(form.get("quotas"))))
+        if not (panel.code or panel.finish):
+            raise InputError("Give the panel's completion code, or the address that ends a place.")
+    except ValidationError:
+        return _people(place, problem=Phrase("One of the numbers is too small or too large."))
+    except InputError as error:
+        return _people(place, problem=error.args[0])
+    uses = int(min(max(form.number("uses", 1), 1), 100_000))
+    about: dict[str, Any] = {"uses": uses, "note": panel.about.title, "lasts": timedelta(days=90), "also": also}
+    token = invite(place.database, place.campaign, role, place.person.id, panel=panel.model_dump(), **about)
+    return _people(place, token, f"?{panel.about.parameter}={panel.about.value}" if panel.about.value else "")
+
+
+@router.post("/participants", dependencies=[limited("write")])
+def compare_participants(place: Organising, form: Form) -> Response:
+    """Compare the participants with a list of the panel."""
+    data, name = form.files.get("file", b""), form.names.get("file") or "list.csv"
+    try:
+        return _people(place, reconciled=reconcile(place.database, place.campaign, data, name, place.person.id))
+    except InputError as error:
+        return _people(place, problem=error.args[0])
+
+
+@router.post("/people/{person}/place", dependencies=[limited("write")])
+def end(member: Someone, place: Organising, _form: Form) -> Response:
+    """Give back a place that somebody returned to the panel."""
+    if member.participant and member.place.get("state") == "working":
+        end_place(place.database, place.campaign, member, "returned")
+    return place.go(f"/people/{member.person.id}")
+
+
+@router.post("/people/{person}/maker", dependencies=[limited("write")])
+def maker(member: Someone, place: Organising, form: Form) -> Response:
+    """Let somebody make campaigns in this studio, or not any more."""
+    if place.visit.account is None or not place.visit.account.organises:
+        raise HTTPException(404)
+    set_maker(place.database, place.campaign, member.person.id, form.get("makes") == "yes", place.person.id)
+    return place.go(f"/people/{member.person.id}")
 
 
 @router.post("/invitations/{invitation}/revoke")
@@ -86,21 +180,15 @@ def revoke_invitation(invitation: str, place: Organising, _form: Form) -> Respon
 @router.get("/people/time.csv")
 def time_and_pay(place: Organising) -> Response:
     """Send who worked how long and what the organiser noted about pay, with names, for whoever pays."""
-    figures = read_figures(place.database, place.campaign, fresh=True)
-    table = to_csv(time_rows(list_members(place.database, place.campaign), figures), ())
+    database, campaign = place.database, place.campaign
+    items = read_items(database, campaign) if campaign.kind.earned else ()
+    figures = read_figures(database, campaign, fresh=True)
+    panels = read_panels(database, campaign)
+    table = to_csv(
+        time_rows(campaign, list_members(database, campaign), figures, items, campaign.settings.hourly, panels), ()
+    )
     log_action(place.database, place.person.id, "exported time and pay", "", place.campaign.id)
     return place.download(table, f"{place.campaign.id}-time.csv", "text/csv; charset=utf-8")
-
-
-def find_someone(person: str, place: Organising) -> Member:
-    """Return the member that an address names; there is no such page for anybody else."""
-    member = find_member(place.database, place.campaign, person)
-    if member is None:
-        raise HTTPException(404)
-    return member
-
-
-Someone = Annotated[Member, Depends(find_someone)]
 
 
 @router.get("/people/{person}")
@@ -116,7 +204,8 @@ def _person(place: Place, member: Member, token: str = "") -> Response:
         member=member,
         done=read_figures(database, campaign).people.get(member.person.id, NOTHING_DONE),
         written=list_items_by(database, campaign, member.person),
-        roles=tuple(Role),
+        roles=(*place.campaign.roles, *(role for role in member.person.roles if role not in place.campaign.roles)),
+        makes=makes_campaigns(database, member.person.id),
         link=link,
         qr=_draw(link),
     )

@@ -16,8 +16,9 @@ from mores.studio.phrase import Phrase
 from mores.studio.practice import QualificationTest
 from mores.studio.records import CampaignItem, Content, EventKind, ItemStatus
 from mores.studio.store.items import find_done, find_item, list_held, now, read_events
+from mores.studio.store.panels import read_panels, see_place
 from mores.studio.store.people import change_member, read_draft, save_draft
-from mores.studio.store.queries import find_inspiration, list_items_by, sum_seconds
+from mores.studio.store.queries import find_inspiration, list_items_by, list_replies, sum_seconds
 from mores.studio.store.work import CANDIDATES, count_votes, count_work, take_next
 from mores.studio.timeline import Earlier, join_forms, list_earlier, list_values
 from mores.studio.web.visit import FURTHEST, Form, Joined, Place, Posted, Working, limited
@@ -48,6 +49,7 @@ def start(place: Working) -> Response:
     if place.organises:
         return place.go("/overview")
     database, campaign, person = place.database, place.campaign, place.person
+    panel = read_panels(database, campaign).get(person.link) if place.member.participant else None
     return place.page(
         "work.html",
         held=list_held(database, campaign, person),
@@ -59,12 +61,17 @@ def start(place: Working) -> Response:
         writes=workflow.may(campaign.flow, None, person, workflow.Create) is None,
         judges=any(stage.role in person.roles and workflow.is_judged(stage) for stage in campaign.flow.stages),
         test=QualificationTest.read(campaign.settings, place.member.test),
+        panel=panel,
+        state=see_place(database, campaign, place.member, panel) if panel else "",
+        replies=list_replies(database, campaign, person.id),
     )
 
 
 @router.post("/next", dependencies=[limited("write")])
 def following(place: Working, _form: Form) -> Response:
-    """Take the next item, or go on with one that waits."""
+    """Take the next item, or go on with one that waits; a participant's place that has ended gets none."""
+    if place.member.place.get("state", "working") != "working":
+        return place.go()
     item = take_next(place.database, place.campaign, place.person)
     return place.go(f"/items/{item}") if item else place.go("?nothing=1")
 
@@ -77,7 +84,7 @@ def new(place: Working) -> Response:
         raise workflow.Refused(reason)
     fields = place.campaign.flow.stages[0].form(writing.begin_item(place.campaign, place.person)).fields
     asked = place.visit.request.query_params
-    return _write(place, None, {}, given={field.name: asked[field.name] for field in fields if field.name in asked})
+    return write_page(place, None, {}, given={field.name: asked[field.name] for field in fields if field.name in asked})
 
 
 @router.get("/inspiration")
@@ -102,7 +109,7 @@ def create(place: Working, form: Form) -> Response:
         fields = place.campaign.flow.stages[0].form(blank)
         content = read_form(fields, form.values, draft=writing.is_draft(place.campaign, form.get("then")))
     except FormError as error:
-        return _write(place, None, error.problems, form)
+        return write_page(place, None, error.problems, form)
     where = writing.check_place(
         place.campaign, place.person, blank, form.get("region"), form.get("language"), workflow.Create
     )
@@ -121,10 +128,10 @@ def show(item: str, place: Working) -> Response:
     stage = place.campaign.flow.stage(shown.stage)
     if shown.author == place.person.id:
         if stage.own and shown.status is ItemStatus.OPEN:
-            return _write(place, shown, {})
+            return write_page(place, shown, {})
         return place.page("mine.html", item=shown, stage=stage)
     if workflow.may(place.campaign.flow, shown, place.person, workflow.Cast) is None:
-        return _judge(place, shown, {})
+        return judge_page(place, shown, {})
     raise HTTPException(404)
 
 
@@ -140,7 +147,7 @@ def save(item: str, place: Working, form: Form) -> Response:
         fields = place.campaign.flow.stage(shown.stage).form(shown)
         changed = read_form(fields, form.values, draft=writing.is_draft(place.campaign, then))
     except FormError as error:
-        return _write(place, shown, error.problems, form)
+        return write_page(place, shown, error.problems, form)
     content = shown.content | changed | writing.adopt_answer(place.campaign, shown, then)
     where = writing.check_place(place.campaign, place.person, shown, form.get("region"), form.get("language"))
     if then != writing.SUBMIT and (content, *where) != (shown.content, shown.region, shown.language):
@@ -187,7 +194,7 @@ def vote(item: str, place: Working, form: Form) -> Response:
     try:
         answer = read_form(whole.select_step(step), form.values)
     except FormError as error:
-        return _judge(place, shown, error.problems, form)
+        return judge_page(place, shown, error.problems, form)
     comment = clean(form.get("comment"))[:2000]
     known = [hold.taken for hold in shown.holds if hold.person == place.person.id]
     known += [vote.taken for vote in shown.votes_at(shown.stage) if vote.person == place.person.id]
@@ -252,7 +259,7 @@ def check_writes(place: Place) -> None:
         raise HTTPException(404)
 
 
-def _write(
+def write_page(
     place: Place, item: CampaignItem | None, problems: Content, form: Posted | None = None, given: Content | None = None
 ) -> Response:
     """Return the page of an author, with their earlier versions; `given` is what a link has filled in."""
@@ -266,7 +273,7 @@ def _write(
     return _item_page(place, "write.html", shown, fields, values=values, problems=problems, earlier=earlier)
 
 
-def _judge(place: Place, item: CampaignItem, problems: Content, form: Posted | None = None) -> Response:
+def judge_page(place: Place, item: CampaignItem, problems: Content, form: Posted | None = None) -> Response:
     mine = next((vote.answer for vote in item.votes_at(item.stage) if vote.person == place.person.id), {})
     fields = as_seen(place.campaign.flow.stage(item.stage).form(item), item.id, place.person.id)
     values = _values(place, item, form, fields.values | mine)
