@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import orjson
-from langcodes import Language
 
 from mores.culture import country, language
+from mores.culture.languages import parse_tag
 from mores.engine import Counts, Limits
 from mores.engine.limits import Throttle
 from mores.engine.patience import Patience, Tries
@@ -64,7 +64,7 @@ def hl_of(tag: str | None) -> str | None:
     """Return Google's code of a language; None where it has none, for example Balochi."""
     if tag is None:
         return None
-    known = Language.get(language(tag))
+    known = parse_tag(language(tag))
     if known.language in ("zh", "yue"):
         return "zh-tw" if known.maximize().script == "Hant" else "zh-cn"
     if known.language == "es" and known.territory not in (None, "ES"):
@@ -77,7 +77,7 @@ def hl_of(tag: str | None) -> str | None:
 
 def gl_of(query: Query) -> str | None:
     """Return Google's code of a country: the region's, or else that of the language's tag."""
-    code = country(query.region) if query.region else Language.get(language(query.language or "und")).territory
+    code = country(query.region) if query.region else parse_tag(language(query.language or "und")).territory
     return code.lower() if code and len(code) == 2 and code not in _NO_COUNTRY else None
 
 
