@@ -1,8 +1,9 @@
-"""Writes docs/commands/ and docs/api/settings.md from the settings themselves: `make docs`; a test checks them."""
+"""Writes docs/commands/, docs/api/settings.md and help.json from the settings: `make docs`; a test checks them."""
 
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from mores.settings.values import GIVEN
 
 FOLDER = Path(__file__).parent / "commands"
 SETTINGS = Path(__file__).parent / "api" / "settings.md"
+HELPS = Path(package.__file__).parent / "cli" / "help.json"
 
 
 def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
@@ -83,6 +85,22 @@ def pages() -> dict[str, str]:
     return {"index.md": "\n".join(["# Commands", "", intro, "", *rows]) + "\n", **written}
 
 
+def helps() -> str:
+    """What `mores COMMAND --help` shows, for `mores_start`: the command's imports take longer than all else."""
+    written = {}
+    for path, command in commands(mores, "mores"):
+        if command is not mores:
+            context = click.Context(command, info_name=path, **mores.context_settings)
+            options = (option for option in command.get_params(context) if isinstance(option, click.Option))
+            written[path.removeprefix("mores ")] = {
+                "usage": command.collect_usage_pieces(context),
+                "help": command.help,
+                "options": [option.get_help_record(context) for option in options],
+                "commands": [(name, each.help) for name, each in _below(command)],
+            }
+    return json.dumps(written, indent=1, ensure_ascii=False) + "\n"
+
+
 def settings_page() -> str:
     """The reference of every record of settings; a setting stands with the record that declares it."""
     parts = [
@@ -121,7 +139,8 @@ def _setting_row(record: type[Settings], entry: Field[Any]) -> str:
 if __name__ == "__main__":
     current = {page.name: page.read_text("utf-8") for page in FOLDER.glob("*.md")}
     if sys.argv[1:] == ["--check"]:
-        is_current = current == pages() and SETTINGS.read_text("utf-8") == settings_page()
+        texts = {SETTINGS: settings_page(), HELPS: helps()}
+        is_current = current == pages() and all(path.read_text("utf-8") == text for path, text in texts.items())
         sys.exit(None if is_current else "docs/commands/ is not current: run `make docs`")
     FOLDER.mkdir(exist_ok=True)
     for name in current:
@@ -129,3 +148,4 @@ if __name__ == "__main__":
     for name, text in pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
     SETTINGS.write_text(settings_page(), encoding="utf-8")
+    HELPS.write_text(helps(), encoding="utf-8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import unicodedata
 
 import pycountry
@@ -17,11 +19,13 @@ from mores.culture import (
     is_rtl,
     language,
     language_name,
+    languages,
     local_region_name,
     mentions,
     mentions_country,
     region,
     region_name,
+    regions,
     roll_up,
     script,
 )
@@ -557,3 +561,34 @@ def test_every_country_is_named_by_its_name() -> None:
         name = region_name(entry.alpha_2)
         if name != "Jersey":  # rather a garment
             assert mentions_country(name, entry.alpha_2), name
+
+
+def test_common_names_are_those_of_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every line of names.txt says what langcodes and pycountry say without it."""
+    rows = dict(regions.common_names())
+    assert len(rows) > 500
+    cached = (languages.language, languages.language_name, languages.script, languages.macrolanguage)
+    cached = (*cached, regions.region, regions.region_name)
+    monkeypatch.setattr(regions, "common_names", dict)
+    monkeypatch.setattr(languages, "common_names", dict)
+    for function in cached:
+        function.cache_clear()
+    for code, row in rows.items():
+        if code.isupper():
+            assert (region(code), region_name(code)) == (code, row[0])
+        else:
+            assert language(code) == code
+            assert (language_name(code), script(code), languages.macrolanguage(code) or "") == row
+    for function in cached:
+        function.cache_clear()
+
+
+def test_common_languages_need_no_tables() -> None:
+    code = (
+        "from mores.culture import accepts, language_name, region_name, script; import sys; "
+        "assert (language_name('en'), region_name('KE'), script('fa')) == ('English', 'Kenya', 'Arab'); "
+        "assert accepts('no', 'nn') and not accepts('en', 'de'); "
+        "assert not {'langcodes', 'language_data', 'pycountry', 'numpy'} & sys.modules.keys()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

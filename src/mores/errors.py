@@ -13,7 +13,6 @@ MoresError
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 class MoresError(Exception):
@@ -100,6 +99,8 @@ def suggest(name: str, known: Iterable[str], cutoff: float = 0.6, *, before: str
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """Return the known name that is spelt most like another, whatever their case; None where none is near."""
+    from difflib import get_close_matches  # only needed where something is wrong
+
     names = {word.casefold().strip(): word for word in known}
     near = get_close_matches(name.casefold(), names, n=1, cutoff=cutoff)
     return names[near[0]] if near else None

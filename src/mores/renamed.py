@@ -10,10 +10,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 from warnings import warn
 
 import mores
@@ -30,8 +29,11 @@ RENAMED = {
 """Packages and modules by their old names."""
 
 
-class _Renamed(MetaPathFinder, Loader):
-    """Finds and loads modules by their old names."""
+class _Renamed:
+    """Finds and loads modules by their old names; the base classes of importlib would only cost start-up time."""
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Let Python make the module."""
 
     def find_spec(
         self,
@@ -40,7 +42,7 @@ class _Renamed(MetaPathFinder, Loader):
         target: ModuleType | None = None,  # noqa: ARG002
     ) -> ModuleSpec | None:
         old = ".".join(fullname.split(".")[:2])
-        return ModuleSpec(fullname, self, is_package=True) if old in RENAMED else None
+        return ModuleSpec(fullname, cast(Any, self), is_package=True) if old in RENAMED else None
 
     def exec_module(self, module: ModuleType) -> None:
         name = module.__name__
@@ -71,4 +73,4 @@ def find_old_name(module: str, names: Mapping[str, str]) -> Callable[[str], Any]
 
 def accept_old_names() -> None:
     """Let old names be imported; called once, when `mores` is."""
-    sys.meta_path.append(_Renamed())
+    sys.meta_path.append(cast(Any, _Renamed()))

@@ -35,7 +35,7 @@ def _is_none(value: object) -> bool:
 class Record(BaseModel):
     """Base of all records: immutable, and no field that we do not know."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
 class Signature(dict[str, str]):
@@ -127,7 +127,7 @@ class Response(Record):
     text: str | None = None
     logprobs: tuple[float, ...] | None = None
     """Natural log-probability of each generated token; None where the server gives none."""
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=Usage)
     stop: str | None = None
     """The server's finish reason: `stop`, `length`, `content_filter`."""
     thoughts: str = Field("", exclude_if=_is_empty)

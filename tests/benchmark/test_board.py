@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from mores.benchmark import board
 from mores.benchmark.benchmark import Label, Verdict
-from mores.benchmark.board import Board, BoardEntry, make_board, read_runs
+from mores.benchmark.board import Board, BoardEntry, make_board, rank_runs, read_runs
 from mores.benchmark.score import BenchResult, credit_of, tally
 from mores.errors import ConfigError, InputError
 from mores.stats.results import share_result
@@ -238,3 +239,54 @@ def test_boards_without_missing_scores_have_no_interval_of_what_is_missing() -> 
     [leaderboard] = make_board([entry("a", [1.0] * 8), entry("b", [0.0] * 8)]).leaderboards
     assert "whole" not in leaderboard.model_dump_json()
     assert not leaderboard.notes
+
+
+# ---- what is kept ----------------------------------------------------------------------------------------------
+
+
+def write_run(folder: Path, model: str, labels: str) -> None:
+    """Write a run in which a question is correct for each `c`, incorrect for each `i`, and not graded for each `-`."""
+    words = {"c": Label.CORRECT, "i": Label.INCORRECT, "-": None}
+    folder.mkdir(parents=True)
+    write_manifest(folder, "bench")
+    graded = labels.replace("-", "")
+    (folder / "result.json").write_text(result(model, graded.count("c") / len(graded)).model_dump_json())
+    rows = (verdict(f"q{i:03}", words[letter]).model_dump_json() + "\n" for i, letter in enumerate(labels))
+    (folder / "verdicts.jsonl").write_text("".join(rows))
+
+
+def test_a_kept_board_is_the_same_and_other_verdicts_make_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, labels in {"a": "cccciccc-c" * 3, "b": "ciciiccici" * 3, "c": "iiiicic--i" * 3}.items():
+        write_run(tmp_path / name, name, labels)
+    fresh = make_board(read_runs([tmp_path]))
+    monkeypatch.setattr(board, "WORTH_KEEPING", 1)
+    for _ in range(2):
+        ranking, runs = rank_runs([tmp_path])
+        assert ranking == fresh
+        assert [run.result.model for run in runs] == ["a", "b", "c"]
+    monkeypatch.setattr(board, "make_board", None)
+    assert rank_runs([tmp_path])[0] == fresh
+    monkeypatch.undo()
+    path = tmp_path / "c" / "verdicts.jsonl"
+    path.write_text(path.read_text().replace("incorrect", "correct"))
+    assert rank_runs([tmp_path])[0] != fresh
+
+
+@pytest.mark.parametrize("line", ['{"item_id": "x"}', "[]", '{"item_id": "x", "unit": "x", "label": "good"}', "{"])
+def test_a_line_that_is_no_verdict_is_named(tmp_path: Path, line: str) -> None:
+    write_run(tmp_path / "a", "a", "cic")
+    path = tmp_path / "a" / "verdicts.jsonl"
+    path.write_text(path.read_text() + line + "\n")
+    with pytest.raises(InputError, match=r"verdicts\.jsonl:4: "):
+        read_runs([tmp_path])
+
+
+def test_lines_that_others_wrote_count_as_ours_do(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", "a", "cic")
+    path = tmp_path / "a" / "verdicts.jsonl"
+    before = read_runs([tmp_path])[0].credit
+    short = '{"item_id": "q003", "unit": "q003", "label": "correct"}'
+    path.write_text(path.read_text().replace("\n", "\n\n") + short)
+    assert read_runs([tmp_path])[0].credit == {**before, "q003": 1.0}

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import mores as package
+import mores_start
 from mores.benchmark import BENCHMARKS, benchmark
+from mores.cli import COMMANDS, main
 from tests.cli.conftest import Run
 from tests.cli.test_diagnose import write_stories
 from tests.engine.server import Server
@@ -120,3 +124,41 @@ def test_a_dry_run_counts_the_judge(mores: Run, home: Path) -> None:
 
 def test_the_public_names_are_listed() -> None:
     assert set(package.__all__) <= set(dir(package))
+
+
+HELPS = json.loads((Path(package.__file__).parent / "cli" / "help.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("columns", [60, 140])
+def test_written_help_is_the_help_of_the_commands(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert {name.split()[0] for name in HELPS} == set(COMMANDS)
+    for name in HELPS:
+        assert mores_start.show_help([*name.split(), "--help"])
+        written = capsys.readouterr().out
+        with pytest.raises(SystemExit):
+            main([*name.split(), "-h"])
+        assert written == capsys.readouterr().out
+
+
+def test_help_needs_no_imports_of_the_command() -> None:
+    code = "import sys, mores_start; mores_start.show_help(['bench', '--help']); sys.exit('pydantic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Ask a model the questions of BENCHMARK..." in done.stdout
+
+
+def test_a_package_that_adds_names_has_the_command_speak_for_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine-1.dist-info").mkdir()
+    (tmp_path / "mine-1.dist-info" / "entry_points.txt").write_text("[mores.languages]\nmine = mine:check\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert not mores_start.show_help(["bench", "--help"])
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["score"], ["score", "texts.jsonl", "--help"], ["no", "-h"]])
+def test_everything_else_is_for_the_command(arguments: list[str]) -> None:
+    assert not mores_start.show_help(arguments)

@@ -11,7 +11,7 @@ from mores.benchmark import benchmark as find_benchmark
 from mores.benchmark import judge_check as checking
 from mores.benchmark import reference
 from mores.benchmark.benchmark import Benchmark, Verdict
-from mores.benchmark.board import Board, make_board, read_runs
+from mores.benchmark.board import Board, rank_runs
 from mores.benchmark.folder import RESPONSES, VERDICTS, BenchRun
 from mores.benchmark.judge_check import JudgeCheckRun, LabelledAnswer, make_probes, probes_hash
 from mores.benchmark.labels import Tiers, label_tiers, read_labels
@@ -124,8 +124,7 @@ async def check_judge(settings: JudgeCheckSettings, asker: Asker) -> JudgeCheckR
 @takes(BoardSettings)
 async def board(settings: BoardSettings) -> Board:
     """Rank the models of some runs; one table for each benchmark."""
-    entries = read_runs(folders_of(settings.runs))
-    return make_board(entries, force=settings.force, by=settings.by, ability=settings.ability)
+    return rank_runs(folders_of(settings.runs), force=settings.force, by=settings.by, ability=settings.ability)[0]
 
 
 def folders_of(runs: Iterable[Run | Path | str]) -> list[Path]:

@@ -15,24 +15,31 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
 from pydantic import Field
 
-from mores.benchmark.folder import find_bench_runs
+from mores import __version__
+from mores.benchmark.folder import VERDICTS, BenchRun, find_bench_runs
 from mores.benchmark.score import BenchResult, credit_of
 from mores.errors import ConfigError, suggest
 from mores.formatting import SIGNIFICANT
+from mores.run.kept import content_of, recall
 from mores.stats.classification import Floats
 from mores.stats.irt import LEAST_MODELS, QuestionScale, fit_questions
 from mores.stats.missing import decide
-from mores.stats.resampling import adjust_p_values, compare_means
+from mores.stats.resampling import adjust_p_values, compare_gaps, paired_gaps
 from mores.stats.results import difference_result
 from mores.types import Record, Result, Signature
 from mores.views import NotebookView
 
 PERMUTATIONS = 10_000
+VERSION = 1
+"""Changes when a board of the same runs does: kept ones are then made again."""
+WORTH_KEEPING = 20_000
+"""Questions of all runs together from which a board is kept."""
 SAME = ("task", "data")
 """Fields of a signature that must be the same in one table."""
 ALIKE = ("judge", "decoding", "search")
@@ -146,14 +153,39 @@ class BoardEntry:
 
 def read_runs(folders: Iterable[Path]) -> list[BoardEntry]:
     """Return every run in these folders, and in those inside them."""
-    entries: dict[Path, BoardEntry] = {}
-    for folder in folders:
-        for run in find_bench_runs(folder):
-            tallies, result = run.tallies(), run.result
-            missing = {unit: 1 - scored / asked for unit, (_, scored, asked) in tallies.items() if scored < asked}
-            entry = BoardEntry(str(run.path), result, credit_of(tallies), run.facts, missing)
-            entries.setdefault(run.path.resolve(), entry)
-    return list(entries.values())
+    return [read_entry(run) for run in _find_all(folders)]
+
+
+def _find_all(folders: Iterable[Path]) -> list[BenchRun]:
+    runs = [run for folder in folders for run in find_bench_runs(folder)]
+    return list({run.path.resolve(): run for run in reversed(runs)}.values())[::-1]
+
+
+def read_entry(run: BenchRun) -> BoardEntry:
+    """Return a run with the credit of each of its questions."""
+    tallies, result = run.tallies(), run.result
+    missing = {unit: 1 - scored / asked for unit, (_, scored, asked) in tallies.items() if scored < asked}
+    return BoardEntry(str(run.path), result, credit_of(tallies), run.facts, missing)
+
+
+def rank_runs(
+    folders: Sequence[Path], *, force: bool = False, by: str | None = None, ability: bool = False
+) -> tuple[Board, list[BenchRun]]:
+    """Return `make_board` of the runs in these folders, and the runs; a large one is kept in the first folder."""
+    runs = _find_all(folders)
+
+    def rank() -> Board:
+        return make_board([read_entry(run) for run in runs], force=force, by=by, ability=ability)
+
+    if sum(run.result.questions for run in runs) < WORTH_KEEPING:
+        return rank(), runs
+    total = blake2b(f"{VERSION} {force} {by} {ability}".encode())
+    for run in runs:
+        verdicts = content_of(run.file(VERDICTS)).digest
+        total.update(f"{run.path}\0{run.result.model_dump_json()}\0{run.facts}\0{verdicts}".encode("utf-8", "replace"))
+    key = {"name": f"board {__version__}", "content": total.hexdigest()}
+    found = recall(folders[0] / ".board.figures", key, lambda: rank().model_dump(mode="json"))
+    return Board.model_validate(found), runs
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------
@@ -183,11 +215,15 @@ def _leaderboard(name: str, entries: list[BoardEntry], force: bool, ability: boo
     if notes and not force:
         raise ConfigError(f"{notes[0]}; run them alike, give only runs of one kind, or force it", setting="force")
     notes += [note for field in ALIKE if (note := _differing(name, field, entries))]
-    places = {entry.folder: _rank(entry, entries) for entry in entries}
-    ranked = sorted(
-        entries,
-        key=lambda e: (places[e.folder] or len(entries) + 1, -_least(e.headline), e.headline.unscored, e.result.model),
-    )
+    table = _Table(entries)
+    places = table.rank()
+
+    def key(i: int) -> tuple[int, float, int, str]:
+        headline = entries[i].headline
+        return places[i] or len(entries) + 1, -_least(headline), headline.unscored, entries[i].result.model
+
+    order = sorted(range(len(entries)), key=key)
+    ranked = [entries[i] for i in order]
     first, times = ranked[0].result, Counter(entry.result.model for entry in ranked)
     names = [e.result.model if times[e.result.model] == 1 else f"{e.result.model} ({e.folder})" for e in ranked]
     figure = next(iter(first.figures), "")
@@ -197,7 +233,12 @@ def _leaderboard(name: str, entries: list[BoardEntry], force: bool, ability: boo
         notes.append("models share a rank where missing scores, or chance, could decide which is better")
     # Each against the first and against the one below; a pair that is both is tested once.
     pairs = sorted({(0, i) for i in range(1, len(ranked))} | {(i, i + 1) for i in range(len(ranked) - 1)})
-    gaps = {pair: gap for pair in pairs if (gap := _compare(ranked[pair[0]], ranked[pair[1]], names[pair[1]]))}
+    compared = table.compare([(order[i], order[j]) for i, j in pairs])
+    gaps = {
+        (i, j): gap.model_copy(update={"against": names[j]})
+        for (i, j), gap in zip(pairs, compared, strict=True)
+        if gap is not None
+    }
     adjusted = adjust_p_values([gap.p for gap in gaps.values()]) if gaps else np.empty(0)
     for ((upper, lower), gap), q in zip(list(gaps.items()), adjusted.tolist(), strict=True):
         gaps[upper, lower] = gap.model_copy(update={"adjusted": q})
@@ -209,7 +250,7 @@ def _leaderboard(name: str, entries: list[BoardEntry], force: bool, ability: boo
         notes.append(f"no abilities: fewer than {LEAST_MODELS} models have both correct and incorrect answers")
     standings = [
         Standing(
-            rank=places[entry.folder], model=names[i], folder=entry.folder, result=entry.headline,
+            rank=places[order[i]], model=names[i], folder=entry.folder, result=entry.headline,
             failures=entry.result.failures, signature=entry.result.signature, best=gaps.get((i, 0)),
             next=gaps.get((i, i + 1)), facts=dict(entry.facts), ability=abilities[i] if abilities else None,
         )
@@ -265,54 +306,76 @@ def _differing(name: str, field: str, entries: Sequence[BoardEntry]) -> str:
     return f"{name}: {field} is {value} in {here} and {other_value} in {there}, so the numbers are not comparable"
 
 
-def _rank(entry: BoardEntry, entries: Sequence[BoardEntry]) -> int | None:
-    """Return one more than the number of models above; None without a score."""
-    return None if entry.headline.value is None else 1 + sum(_is_above(other, entry) for other in entries)
+class _Table:
+    """The credit of every model and question as arrays, and what each is at least and at most where some is missing."""
 
+    def __init__(self, entries: Sequence[BoardEntry]) -> None:
+        self.entries = entries
+        units = sorted({unit for entry in entries for unit in (*entry.credit, *entry.missing)})
+        place = {unit: i for i, unit in enumerate(units)}
+        self.credit, share = np.full((len(entries), len(units)), np.nan), np.zeros((len(entries), len(units)))
+        for row, entry in enumerate(entries):
+            for cells, values in ((self.credit, entry.credit), (share, entry.missing)):
+                cells[row, [place[unit] for unit in values]] = list(values.values())
+        known = np.nan_to_num(self.credit)
+        self.scored, self.missing = ~np.isnan(self.credit), share > 0
+        self.asked = self.scored | self.missing
+        self.ends = tuple(np.where(self.missing, known * (1 - share) + value * share, known) for value in (0.0, 1.0))
 
-def _is_above(entry: BoardEntry, other: BoardEntry) -> bool:
-    """Return whether a model is better than another, whatever the missing scores are."""
-    value, other_value = entry.headline.value, other.headline.value
-    if value is None or other_value is None:
-        return False
-    gap = _difference(entry, other)
-    return decide(gap) > 0 if gap else value > other_value
+    def rank(self) -> list[int | None]:
+        """Return one more than the number of models above each; None without a score."""
+        values = [entry.headline.value for entry in self.entries]
+        places: list[int | None] = []
+        for i, value in enumerate(values):
+            above = (j for j, other in enumerate(values) if value is not None and other is not None)
+            places.append(None if value is None else 1 + sum(self._is_above(j, i, values) for j in above))
+        return places
+
+    def _is_above(self, i: int, j: int, values: Sequence[float | None]) -> bool:
+        """Return whether a model is better than another, whatever the missing scores are."""
+        value, other = values[i], values[j]
+        gap = self.difference(i, j)
+        return decide(gap) > 0 if gap else value is not None and other is not None and value > other
+
+    def compare(self, pairs: Sequence[tuple[int, int]]) -> list[Gap | None]:
+        """Return each difference of credit on the questions that both have a score for, with its test."""
+        scored = [self.scored[i] & self.scored[j] for i, j in pairs]
+        gaps = [
+            paired_gaps(self.credit[i, both], self.credit[j, both]) for (i, j), both in zip(pairs, scored, strict=True)
+        ]
+        tests = iter(compare_gaps([gap for gap in gaps if gap.samples], permutations=PERMUTATIONS))
+        compared: list[Gap | None] = []
+        for (i, j), gap in zip(pairs, gaps, strict=True):
+            if not gap.samples:
+                compared.append(None)
+                continue
+            test, missing, against = next(tests), self.difference(i, j), self.entries[j].folder
+            whole, p = missing.whole if missing else None, test.p_value
+            compared.append(
+                Gap(against=against, difference=test.difference, p=p, adjusted=p, n=gap.samples, whole=whole)
+            )
+        return compared
+
+    def difference(self, i: int, j: int) -> Result | None:
+        """Return the difference of credit on all questions that both were asked; None where no score is missing."""
+        if not (self.entries[i].missing or self.entries[j].missing):
+            return None
+        asked = self.asked[i] & self.asked[j]
+        if not (self.missing[i] | self.missing[j])[asked].any():
+            return None
+        first, second = ((self.ends[0][k, asked], self.ends[1][k, asked]) for k in (i, j))
+        return difference_result("difference", self.credit[i, asked], self.credit[j, asked], ends=(first, second))
 
 
 def _least(result: Result) -> float:
     return result.bounds[0] if result.bounds else result.value or 0.0
 
 
-def _compare(entry: BoardEntry, other: BoardEntry, against: str) -> Gap | None:
-    """Return the difference of credit on the questions that both have a score for, with its test."""
-    shared = sorted(entry.credit.keys() & other.credit.keys())
-    first, second = ([run.credit[unit] for unit in shared] for run in (entry, other))
-    test = compare_means(first, second, permutations=PERMUTATIONS)
-    if test is None:
-        return None
-    p, missing = test.p_value, _difference(entry, other)
-    whole = missing.whole if missing else None
-    return Gap(against=against, difference=test.difference, p=p, adjusted=p, n=len(shared), whole=whole)
-
-
-def _difference(entry: BoardEntry, other: BoardEntry) -> Result | None:
-    """Return the difference of credit on all questions that both were asked; None where no score is missing."""
-    asked = sorted((entry.credit.keys() | entry.missing) & (other.credit.keys() | other.missing))
-    if not any(unit in entry.missing or unit in other.missing for unit in asked):
-        return None
-    ends, credit = [], []
-    for run in (entry, other):
-        least, most = run.filled(0.0), run.filled(1.0)
-        ends.append((np.array([least[unit] for unit in asked]), np.array([most[unit] for unit in asked])))
-        credit.append([run.credit.get(unit, np.nan) for unit in asked])
-    return difference_result("difference", *credit, ends=(ends[0], ends[1]))
-
-
 def compare_runs(run: BoardEntry, other: BoardEntry) -> Gap | None:
     """Return a run against another of the same benchmark; None where no question has a score in both."""
     if note := next(filter(None, (_differing(run.result.name, field, (run, other)) for field in SAME)), ""):
         raise ConfigError(f"{note}; run them alike")
-    return _compare(run, other, other.folder)
+    return _Table((run, other)).compare([(0, 1)])[0]
 
 
 # ---- ranks -----------------------------------------------------------------------------------------------------

@@ -14,15 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 
+import orjson
+
 from mores.benchmark import benchmark
-from mores.benchmark.benchmark import Benchmark, Verdict
-from mores.benchmark.score import BenchResult, Tallies, credit_of, measure_of, tally
+from mores.benchmark.benchmark import Benchmark, Label, Verdict
+from mores.benchmark.score import BenchResult, Tallies, credit_of, measure_of, tally, tally_labels
 from mores.errors import InputError
 from mores.io import JsonlWriter
 from mores.metaevaluation.records import GradedQuestion
 from mores.run import Run, find_runs, open_run
+from mores.run.kept import kept
 from mores.types import Item
 
 ITEMS, EVIDENCE, RESPONSES = "items.jsonl", "evidence.jsonl", "responses.jsonl"
@@ -31,6 +35,7 @@ LONGFORM = "longform"
 """Folder of the judgements of long answers, where the benchmark has them."""
 FILES = {ITEMS: "Item", RESPONSES: "Said", VERDICTS: "Verdict", RESULT: "BenchResult"}
 """Record types."""
+_LABELS: dict[str | None, Label | None] = {None: None, **{label.value: label for label in Label}}
 
 
 class BenchRun(Run):
@@ -74,8 +79,19 @@ class BenchRun(Run):
 
     def tallies(self) -> Tallies:
         """Return how many answers to each question are correct, or what was measured of them."""
-        name, result = next(iter(self.result.figures), ""), self.result
-        return measure_of(self.verdicts(), name) if result.measured else tally(self.verdicts(), result.unjudged)
+        result, path = self.result, self.file(VERDICTS)
+        figure = next(iter(result.figures), "") if result.measured else None
+
+        def count() -> Tallies:
+            if figure is not None:
+                return measure_of(self.verdicts(), figure)
+            try:
+                return tally_labels(_read_labels(path, result.unjudged))
+            except (ValueError, LookupError, TypeError):  # not as Mores writes it: the reader says what is wrong
+                return tally(self.verdicts(), result.unjudged)
+
+        made = kept(path, f"tallies-1 {figure or ''} {result.unjudged or ''}", count)
+        return {unit: (total, scored, asked) for unit, (total, scored, asked) in made.items()}
 
     def graded(self) -> dict[str, GradedQuestion]:
         """Return each question with its first answer, and the share of its answers that are correct."""
@@ -89,6 +105,18 @@ class BenchRun(Run):
                     asked=item.prompt, answer=verdict.answer or "", label=label, credit=share
                 )
         return graded
+
+
+def _read_labels(path: Path, unjudged: Label | None) -> Iterator[tuple[str, int, Label | None]]:
+    """Yield the unit, sample and label of each verdict without making records of them, which is slow."""
+    get = itemgetter("unit", "sample", "label", "answer")
+    with path.open("rb") as file:
+        while lines := file.readlines(1 << 20):
+            for unit, sample, word, answer in map(get, orjson.loads(b"[%b]" % b",".join(lines))):
+                if type(unit) is not str or type(sample) is not int:
+                    raise TypeError("not a verdict")
+                label = _LABELS[word]
+                yield unit, sample, unjudged if label is None and answer is not None and unjudged else label
 
 
 def write_items(items: Iterable[Item], folder: Path) -> None:

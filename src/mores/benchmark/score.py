@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from math import fsum
+from operator import itemgetter
 from statistics import fmean
 
 import numpy as np
@@ -238,9 +239,14 @@ Tallies = dict[str, tuple[float, int, int]]
 
 def tally(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> Tallies:
     """Return how many answers to each question are correct, graded and asked for; parts of one come together."""
+    return tally_labels((verdict.unit, verdict.sample, label_of(verdict, unjudged)) for verdict in verdicts)
+
+
+def tally_labels(labels: Iterable[tuple[str, int, Label | None]]) -> Tallies:
+    """Return the tallies of units, samples and labels."""
     tallies: Tallies = {}
-    for (unit, _), parts in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
-        label = together([label_of(part, unjudged) for part in parts])
+    for (unit, _), parts in groupby(labels, itemgetter(0, 1)):
+        label = together([part for _, _, part in parts])
         correct, graded, asked = tallies.get(unit, (0, 0, 0))
         tallies[unit] = correct + (label is Label.CORRECT), graded + (label is not None), asked + 1
     return tallies

@@ -14,7 +14,7 @@ import click
 from mores.benchmark import all_in, benchmarks
 from mores.benchmark.api import folders_of, open_session
 from mores.benchmark.benchmark import Benchmark
-from mores.benchmark.board import make_board, read_runs
+from mores.benchmark.board import rank_runs
 from mores.benchmark.contract import check, list_facts
 from mores.benchmark.session import Session
 from mores.benchmark.settings import BenchSettings, BoardSettings, MoreModels
@@ -154,8 +154,8 @@ def board(settings: BoardSettings, output: OutputSettings) -> None:
     from mores.report.base.links import link_runs
     from mores.report.bench import describe_board
 
-    entries = read_runs(folders_of(settings.runs))
-    ranking = make_board(entries, force=settings.force, by=settings.by, ability=settings.ability)
-    names = ((f"{entry.result.model}, {entry.result.name}", Path(entry.folder)) for entry in entries)
+    folders = folders_of(settings.runs)
+    ranking, runs = rank_runs(folders, force=settings.force, by=settings.by, ability=settings.ability)
+    names = ((f"{run.result.model}, {run.result.name}", run.path) for run in runs)
     links = link_runs(output.html, names) if output.html else ()
-    show_document(describe_board(ranking, [entry.result for entry in entries], links), output, ranking)
+    show_document(describe_board(ranking, [run.result for run in runs], links), output, ranking)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-
-from langcodes import Language
-from langcodes.data_dicts import MACROLANGUAGES
-from langcodes.tag_parser import LanguageTagError
+from typing import TYPE_CHECKING
 
 from mores.culture.regions import (
     LONGEST,
     UnknownName,
     close,
     code_of,
+    common_names,
     country_names,
     find_country,
     fold,
@@ -22,6 +20,9 @@ from mores.culture.regions import (
     trie,
 )
 from mores.errors import InputError
+
+if TYPE_CHECKING:
+    from langcodes import Language
 
 LANGUAGE_ALIASES = {
     "gã": "gaa",
@@ -56,6 +57,8 @@ def language(value: str) -> str:
 
     Canonical is what CLDR says: `iw` is `he`, `cmn` is `zh`, `tl` is `fil`, `en-Latn` is `en`.
     """
+    if value in common_names() and value.islower():
+        return value
     tag = _from_tag(value)
     # Too short for a name and not capitalised like one: "ua" is not a language, but Ua is.
     is_code = len(value.strip()) <= 3 and value.isascii() and not _capitalised(value)
@@ -79,7 +82,10 @@ OWN_NAMES = {"bal": "Balochi", "rn": "Kirundi"}
 @lru_cache(maxsize=4096)
 def language_name(tag: str) -> str:
     """Return the English name of a language, for example `Portuguese (Brazil)`."""
-    parsed = Language.get(language(tag))
+    canonical = language(tag)
+    if canonical in common_names():
+        return common_names()[canonical][0]
+    parsed = parse_tag(canonical)
     details = [parsed.script_name()] if parsed.script else []
     details += [territory_name(parsed.territory)] if parsed.territory else []
     name = OWN_NAMES.get(str(parsed.language)) or str(parsed.language_name())
@@ -102,12 +108,13 @@ def is_rtl(tag: str | None) -> bool:
 @lru_cache(maxsize=1024)
 def script(tag: str) -> str | None:
     """Return the script of a language, by its tag or most likely: `Cyrl` for `sr`, `Latn` for `sr-Latn`."""
-    return Language.get(language(tag)).maximize().script
+    canonical = language(tag)
+    return common_names()[canonical][1] if canonical in common_names() else parse_tag(canonical).maximize().script
 
 
 def local_region_name(region: str, tag: str) -> str | None:
     """Return a country's name in a language (CLDR), for example `中国` for `CN` in `zh`; None where it has none."""
-    name = str(Language.get(f"und-{region}").territory_name(language(tag))) if "-" not in region else ""
+    name = str(parse_tag(f"und-{region}").territory_name(language(tag))) if "-" not in region else ""
     is_english = name.isascii() and script(tag) != "Latn"  # what langcodes gives where CLDR has no name
     return None if is_english else name
 
@@ -116,6 +123,10 @@ def local_region_name(region: str, tag: str) -> str | None:
 def macrolanguage(tag: str) -> str | None:
     """Return the macrolanguage of a language, such as `no` for `nn` and `ku` for `ckb`, or None."""
     base = language(tag).partition("-")[0]
+    if base in common_names():
+        return common_names()[base][2] or None
+    from langcodes.data_dicts import MACROLANGUAGES
+
     name = None if base in SEPARATE else MACROLANGUAGES.get(base)
     return language(name) if name else None
 
@@ -126,17 +137,31 @@ def accepts(expected: str, actual: str) -> bool:
 
     A macrolanguage accepts its members (ISO 639-3), and a tag without a script any script; regions do not matter.
     """
-    expected_tag, actual_tag = Language.get(language(expected)), Language.get(language(actual))
-    if expected_tag.language != actual_tag.language and language(expected) != macrolanguage(actual):
+    expected_tag, actual_tag = language(expected), language(actual)
+    if base_language(expected_tag) != base_language(actual_tag) and expected_tag != macrolanguage(actual):
         return False
-    return expected_tag.script is None or actual_tag.script in (None, expected_tag.script)
+    return named_script(expected_tag) is None or named_script(actual_tag) in (None, named_script(expected_tag))
+
+
+def named_script(tag: str) -> str | None:
+    """Return the script that a canonical tag names: `Hant` for `zh-Hant-TW`, None for `zh`."""
+    return next((part for part in tag.split("-")[1:] if len(part) == 4 and part.isalpha()), None)
+
+
+def parse_tag(tag: str) -> Language:
+    """Return a tag in its parts; what knows them is imported here, because few texts need it and it takes 0.1 s."""
+    from langcodes import Language
+
+    return Language.get(tag)
 
 
 def _from_tag(value: str) -> str | None:
     if len(value) > LONGEST:  # the parser recurses on every subtag
         return None
+    from langcodes.tag_parser import LanguageTagError
+
     try:
-        parsed = Language.get(value.strip())
+        parsed = parse_tag(value.strip())
     except LanguageTagError:
         return None
     tag = parsed.prefer_macrolanguage().simplify_script().to_tag()
@@ -172,7 +197,7 @@ def _near_languages(value: str) -> tuple[str, ...]:
         return ()
     country = country_names().get(fold(value))
     if country:  # "jp" is not a language, but its country has one
-        return (_language_with_tag(language(str(Language.get(f"und-{country}").maximize().language))),)
+        return (_language_with_tag(language(str(parse_tag(f"und-{country}").maximize().language))),)
     names = [value, *close(key(value), trie("language", "en").keys())]
     tags = [_from_name(name) for name in names]
     return tuple(dict.fromkeys(_language_with_tag(tag) for tag in tags if tag))

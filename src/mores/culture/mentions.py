@@ -11,8 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import pycountry
-
 from mores.culture.regions import VAGUE, fold, parts_of, territory_name
 
 TABLE = Path(__file__).with_name("mentions.txt")
@@ -48,6 +46,8 @@ def mentions_country(text: str, code: str) -> bool:
 @cache
 def _known() -> dict[str, Mention | None]:
     """Return what each word means; None where it names no country."""
+    import pycountry
+
     known: dict[str, Mention | None] = {}
     for country in pycountry.countries:
         of_iso = (country.name, getattr(country, "common_name", country.name))

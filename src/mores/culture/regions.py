@@ -16,25 +16,36 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pycountry
-from langcodes import Language
-from language_data import names as name_data  # type: ignore[import-untyped]
-from language_data.util import data_filename  # type: ignore[import-untyped]
-
 from mores.errors import InputError
 
 LONGEST = 80
 """No name or tag is longer."""
 
 
+@cache
+def common_names() -> dict[str, tuple[str, ...]]:
+    """Return the name of common languages and countries by tag and code; of a language also script and macrolanguage.
+
+    `names.txt` has them, so that few texts need the tables of langcodes and pycountry, which take 0.3 s to load.
+    """
+    lines = Path(__file__).with_name("names.txt").read_text(encoding="utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if not line.startswith("#"))
+    return {code: (*fields, *[""] * (3 - len(fields))) for code, *fields in rows}
+
+
 def key(name: str) -> str:
     """Return a name in the form that the tries use."""
+    from language_data import names as name_data  # type: ignore[import-untyped]
+
     return str(name_data.normalize_name(" ".join(unicodedata.normalize("NFC", name).split())))
 
 
 @cache
 def trie(kind: str, language: str) -> Any:
     """Return codes by name, for a kind (language, script, territory) and a language; `und` is all languages."""
+    from language_data import names as name_data
+    from language_data.util import data_filename  # type: ignore[import-untyped]
+
     return name_data.load_trie(data_filename(f"trie/{language}/name_to_{kind}.marisa"))
 
 
@@ -160,6 +171,8 @@ def region(value: str) -> str:
     Countries have ISO 3166-1 alpha-2 (and XK for Kosovo), also from alpha-3 and numeric codes. Parts of countries have
     ISO 3166-2, or a longer code of ours where no standard has them; also from "Punjab, Pakistan" and "Kano State".
     """
+    if len(value) == 2 and value.isupper() and value in common_names():
+        return value
     codes = _find(value)
     if not codes:
         raise UnknownName("region", value, _near, EXAMPLE)
@@ -268,6 +281,8 @@ def _qualified(value: str) -> list[str]:
 @cache
 def country_names() -> dict[str, str]:
     """Return every folded code and name of a country, and its alpha-2 code."""
+    import pycountry
+
     names = trie("territory", "en")
     codes = {country.alpha_2 for country in pycountry.countries} | {"XK"}
     codes_by_name = {fold(name): names[name][0].decode() for name in names.keys()}  # noqa: SIM118 - a trie is not a dict
@@ -280,6 +295,8 @@ def country_names() -> dict[str, str]:
 @cache
 def _parts() -> dict[str, RegionPart]:
     """Return every part of a country, and every region in several countries."""
+    import pycountry
+
     parts = {}
     for unit in pycountry.subdivisions:
         if unit.code not in TWICE:
@@ -319,6 +336,8 @@ def _spellings(name: str, country: str) -> Iterator[str]:
 
 @cache
 def _is_latin(country: str) -> bool:
+    from langcodes import Language
+
     return Language.get(f"und-{country}").maximize().script == "Latn"
 
 
@@ -340,6 +359,10 @@ def _codes_by_name() -> dict[str, list[str]]:
 
 def territory_name(code: str) -> str:
     """Return the English name of a country, or of a larger region of a language tag: `419` is Latin America."""
+    if code in common_names():
+        return common_names()[code][0]
+    from langcodes import Language
+
     return SHORT_NAMES.get(code) or str(Language.make(territory=code).territory_name()).replace(" & ", " and ")
 
 

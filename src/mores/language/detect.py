@@ -19,9 +19,9 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from langcodes import Language
 
 from mores.culture import accepts, language, macrolanguage
+from mores.culture.languages import named_script
 from mores.errors import InputError
 from mores.language.letters import EAST_ASIAN, MOST, RULES
 from mores.language.model import shipped
@@ -143,7 +143,7 @@ def _expectation(expected: str) -> _Expected | None:
     tag = model_tag(expected)
     if tag is None:
         return None
-    script = Language.get(language(expected)).script
+    script = named_script(language(expected))
     indices = tuple(index for name, index in _indices().items() if name == tag or accepts(expected, name))
     return _Expected(tag, indices, script if script in NUMBERS else None)
 

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import orjson
-from langcodes import Language
 
 from mores.culture import country, language
+from mores.culture.languages import parse_tag
 from mores.engine import Counts, Limits
 from mores.engine.limits import Throttle
 from mores.engine.patience import Patience, Tries
@@ -92,7 +92,7 @@ class Provider:
 
 def country_of(query: Query) -> str | None:
     """Return the ISO 3166-1 code of a query's country: the region's, or else that of the language's tag."""
-    code = country(query.region) if query.region else Language.get(language(query.language or "und")).territory
+    code = country(query.region) if query.region else parse_tag(language(query.language or "und")).territory
     return code if code and len(code) == 2 and code != "XK" else None
 
 

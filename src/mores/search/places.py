@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-import pycountry
-
 from mores.culture import local_region_name, mentions
 from mores.language import detect
 
@@ -21,5 +19,7 @@ def named_countries(text: str, language: str | None = None) -> frozenset[str]:
 
 @cache
 def _local_names(tag: str) -> list[tuple[str, str]]:
+    import pycountry
+
     names = ((land.alpha_2, local_region_name(land.alpha_2, tag)) for land in pycountry.countries)
     return [(code, name) for code, name in names if name]

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from langcodes import Language
-
 from mores.culture import language, region_name
+from mores.culture.languages import parse_tag
 from mores.errors import Transient
 from mores.search.base import Evidence, Query
 from mores.search.clean import evidence, web_address
@@ -61,7 +60,7 @@ def brave_language(tag: str | None) -> str | None:
     """Return Brave's code of a language; None where it has none."""
     if tag is None:
         return None
-    known = Language.get(language(tag))
+    known = parse_tag(language(tag))
     if known.language in ("zh", "yue"):
         return "zh-hant" if known.maximize().script == "Hant" else "zh-hans"
     whole = f"{known.language}-{known.territory}".lower()
@@ -142,7 +141,7 @@ TAVILY = Provider(
 
 
 def _ask_searxng(text: str, query: Query, _k: int) -> WebRequest:
-    known = Language.get(language(query.language)) if query.language else None
+    known = parse_tag(language(query.language)) if query.language else None
     code, place = known.language if known else None, country_of(query)
     return WebRequest("/search", q=text, format="json", language=f"{code}-{place}" if code and place else code)
 

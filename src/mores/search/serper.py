@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from langcodes import Language
-
 from mores.culture import language
+from mores.culture.languages import parse_tag
 from mores.engine import Counts, Limits
 from mores.errors import Transient
 from mores.search.base import Evidence, Query
@@ -43,7 +42,7 @@ def hl_of(tag: str | None) -> str | None:
     """Return Google's code of a language; None where it has none, for example Balochi."""
     if tag is None:
         return None
-    known = Language.get(language(tag))
+    known = parse_tag(language(tag))
     if known.language in ("zh", "yue"):
         return "zh-tw" if known.maximize().script == "Hant" else "zh-cn"
     if known.language == "es" and known.territory not in (None, "ES"):
