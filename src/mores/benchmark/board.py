@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
+from mores.benchmark.findings import FactFindings, FactModel, Place, find_associations
 from mores.benchmark.folder import find_bench_runs
 from mores.benchmark.score import BenchResult, credit_of
 from mores.errors import ConfigError, suggest
@@ -95,6 +96,8 @@ class Leaderboard(Record):
     standings: tuple[Standing, ...]
     notes: tuple[str, ...] = ()
     """What differs between the models."""
+    findings: FactFindings | None = Field(None, exclude_if=lambda findings: findings is None)
+    """What the results have to do with the models' sizes, versions and homes."""
 
 
 class RankShift(Record):
@@ -127,6 +130,8 @@ class BoardEntry:
     """Facts of the model's configuration."""
     missing: Mapping[str, float] = field(default_factory=dict)
     """By question, the share of its answers that have no score, where some have none."""
+    places: Mapping[str, Place] = field(default_factory=dict)
+    """The region and the language of each question, of a model whose home is known."""
 
     @property
     def headline(self) -> Result:
@@ -151,7 +156,11 @@ def read_runs(folders: Iterable[Path]) -> list[BoardEntry]:
         for run in find_bench_runs(folder):
             tallies, result = run.tallies(), run.result
             missing = {unit: 1 - scored / asked for unit, (_, scored, asked) in tallies.items() if scored < asked}
-            entry = BoardEntry(str(run.path), result, credit_of(tallies), run.facts, missing)
+            facts, places = run.facts, dict[str, Place]()
+            if facts.get("home") or facts.get("country"):
+                unit = run.benchmark().unit
+                places = {unit(item): (item.region, item.language) for item in reversed(run.items())}
+            entry = BoardEntry(str(run.path), result, credit_of(tallies), facts, missing, places)
             entries.setdefault(run.path.resolve(), entry)
     return list(entries.values())
 
@@ -223,7 +232,18 @@ def _leaderboard(name: str, entries: list[BoardEntry], force: bool, ability: boo
         people=first.people,
         standings=tuple(standings),
         notes=tuple(notes),
+        findings=relate_facts(dict(zip(names, ranked, strict=True))),
     )
+
+
+def relate_facts(entries: Mapping[str, BoardEntry]) -> FactFindings | None:
+    """Return what the results of runs on one benchmark, by model, have to do with facts of the models."""
+    models = [
+        FactModel(name=name, facts=dict(entry.facts), result=entry.headline, credit=dict(entry.credit))
+        for name, entry in entries.items()
+    ]
+    places = {unit: place for entry in entries.values() for unit, place in entry.places.items()}
+    return find_associations(models, places) if len(models) > 1 else None
 
 
 def measure_abilities(entries: Sequence[BoardEntry]) -> list[Result]:
