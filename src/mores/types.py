@@ -148,6 +148,18 @@ class Evidence(Record):
     """What it may be used for, where its corpus says so (SPDX)."""
 
 
+class TurnSpan(Record):
+    """A turn of a conversation, as a span of its text; or the part of a turn that an error is in."""
+
+    number: int
+    """Its place in the conversation, from 1."""
+    speaker: str = ""
+    start: int
+    """First code point in the text; of an error, in the words of its turn."""
+    end: int
+    """One past the last."""
+
+
 class Sample(Record):
     """One instruction and the text that was written for it: what a metric reads."""
 
@@ -162,6 +174,8 @@ class Sample(Record):
     """Where the sample comes from: a dataset, a model, a file."""
     evidence: tuple[Evidence, ...] = Field((), exclude_if=_is_empty)
     """What was looked up about it, for the metric to judge by."""
+    turns: tuple[TurnSpan, ...] = Field((), exclude_if=_is_empty)
+    """The turns of a text that is a whole conversation."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict, exclude_if=_is_empty)
     """What else the row says that it comes from, by column."""
 
@@ -172,6 +186,21 @@ class Sample(Record):
     def side(self, side: Side) -> str:
         """Return the instruction or the text."""
         return self.instruction if side == "instruction" else self.text
+
+    def in_turn(self, error: Error) -> Error:
+        """Return the error with its place in the turn that it is in, or begins in; None between turns."""
+        if error.side == "instruction" or error.start is None or error.end is None:
+            return error
+        spans = [(turn, max(error.start, turn.start), min(error.end, turn.end)) for turn in self.turns]
+        place = next(
+            (
+                turn.model_copy(update={"start": start - turn.start, "end": end - turn.start})
+                for turn, start, end in spans
+                if start < end
+            ),
+            None,
+        )
+        return error.model_copy(update={"turn": place})
 
 
 class Severity(StrEnum):
@@ -207,6 +236,8 @@ class Error(Record):
 
     found_by: tuple[str, ...] = Field((), exclude_if=_is_empty)
     """The judges of an ensemble that found it."""
+    turn: TurnSpan | None = Field(None, exclude_if=_is_none)
+    """Where it is in a conversation: its turn, and its span in the words of that turn."""
 
     @property
     def located(self) -> bool:
@@ -278,6 +309,8 @@ class Judgement(Record, NotebookView):
     instruction: str | None = Field(None, exclude_if=_is_none)
     text: str | None = Field(None, exclude_if=_is_none)
     """The sample's, as are the three before; None where the judgement does not repeat it."""
+    turns: tuple[TurnSpan, ...] = Field((), exclude_if=_is_empty)
+    """The turns of the sample, where it is a conversation."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict, exclude_if=_is_empty)
     """The sample's."""
     judge: str
@@ -298,21 +331,26 @@ class Judgement(Record, NotebookView):
 
     @classmethod
     def of(cls, sample: Sample, **fields: Any) -> Self:
-        """Return a judgement that repeats its sample."""
+        """Return a judgement that repeats its sample; errors of a conversation are located by turn."""
+        if sample.turns and (report := fields.get("report")):
+            errors = tuple(map(sample.in_turn, report.errors))
+            fields["report"] = report.model_copy(update={"errors": errors})
         return cls(sample_id=sample.id, **fields).repeat(sample)
 
     def repeat(self, sample: Sample | None) -> Self:
         """Return the judgement with its sample; with None, without it."""
         names = ("language", "region", "instruction", "text")
         update = {name: getattr(sample, name, None) for name in names}
-        return self.model_copy(update=update | {"metadata": sample.metadata if sample else {}})
+        return self.model_copy(
+            update=update | {"metadata": sample.metadata if sample else {}, "turns": sample.turns if sample else ()}
+        )
 
     @property
     def sample(self) -> Sample | None:
         """What was judged, where the judgement repeats it."""
         if self.text is None:
             return None
-        fields = {name: getattr(self, name) for name in ("language", "region", "evidence", "metadata")}
+        fields = {name: getattr(self, name) for name in ("language", "region", "evidence", "turns", "metadata")}
         return Sample(id=self.sample_id, instruction=self.instruction or "", text=self.text, **fields)
 
     @model_validator(mode="after")

@@ -324,3 +324,32 @@ def test_real_data(name: str, count: int, random: float | None) -> None:
             grade = loaded.grade(item, item.target[0])
             assert isinstance(grade, Graded)
             assert grade.label is Label.CORRECT, item
+
+
+def test_world_values_asks_for_the_models_own_answer_and_compares_it_with_each_country(tmp_path: Path) -> None:
+    row = {"question": "Is rain good?", "options": ["Yes", "No"], "gold_distribution": [0.9, 0.1], "source": "WVS"}
+    rows = [
+        row | {"attribute": "Peru"},
+        row | {"attribute": "Chile", "gold_distribution": [0.2, 0.8]},
+        row | {"attribute": "Peru", "question": "Is snow good?", "source": "GAS"},
+    ]
+    path = tmp_path / "globalopinionqa_few.json"
+    path.write_text(json.dumps(rows))
+    items, bad = load("world-values", tmp_path)
+    assert not bad
+    assert [(item.region, item.target) for item in items] == [("PE", ("Yes",)), ("CL", ("No",))]
+    assert items[0].prompt == items[1].prompt, "one answer is compared with all countries"
+    assert "Peru" not in items[0].prompt
+    assert "someone from Chile" in items[1].metadata["variants"]["country"]
+    scores = VerdictScores(benchmark("world-values"), items)
+    for item in items:
+        probabilities = {"A": 0.1, "B": 0.9}  # by the alphabet, B is Yes
+        scores.add(Verdict(item_id=item.id, unit=item.id, read="B", probabilities=probabilities))
+    regions = scores.result("m", None, Signature()).by["region"]
+    assert regions["PE"]["similarity"].value == pytest.approx(1)
+    likeness = regions["CL"]["similarity"].value
+    assert likeness is not None
+    assert likeness < 0.5
+    path.write_text(json.dumps([{name: value for name, value in rows[0].items() if name != "source"}]))
+    with pytest.raises(InputError, match="nothing says which questions are of the World Values Survey"):
+        load("world-values", tmp_path)

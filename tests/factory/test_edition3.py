@@ -446,6 +446,30 @@ def test_dropped_soft_errors_are_told_by_reason(tmp_path: Path) -> None:
     run = mores.build(recipe, tmp_path / "data", model=FakeModel("soft", say), soft="model", store=None)
     assert run.about["dropped"] == {"no 'OUTPUT:' with JSON after it": 20}
     assert "- 20: no 'OUTPUT:' with JSON after it" in (tmp_path / "data" / "card.md").read_text()
+    assert run.about["soft_errors"] == {"survey": [20, 40]}
+    assert "made, of those asked for**: survey 20 of 40." in (tmp_path / "data" / "card.md").read_text()
+    several = mores.build(
+        recipe, tmp_path / "several", model=FakeModel("soft", say), soft="model", store=None, at_once=7, temperature=0.5
+    )
+    assert several.about["soft_errors"] == {"survey": [20, 40]}, "what several at once leave out is asked for alone"
+    assert several.manifest.signature["soft"] != run.manifest.signature["soft"]
+
+
+def test_a_dry_run_counts_calls_tokens_and_cost(command: Run, tmp_path: Path) -> None:
+    """Twenty pairs, with minor and major errors: 40 calls, or 6 of at most seven pairs."""
+    items = [item.model_copy(update={"wrong": ()}) for item in survey(20)]
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"name: mine\nedition: 3\nsources: [{put(tmp_path, items, 'survey')}]\n", "utf-8")
+    arguments = ("build", str(path), "--out", str(tmp_path / "d"), "--soft", "model", "--model", "fake:clean")
+    for more, calls in (((), 40), (("--at-once", "7"), 6)):
+        done = command(*arguments, *more, "--dry-run", "--price", "1,2", "--json")
+        assert done.returncode == 0, done.stderr
+        estimate = json.loads(done.stdout)
+        assert estimate["calls"] == calls
+        tokens = estimate["prompt_tokens"], estimate["completion_tokens"]
+        assert tokens[0] > 200 * calls
+        assert estimate["cost"] == pytest.approx((tokens[0] + 2 * tokens[1]) / 1e6)
+    assert not (tmp_path / "d").exists()
 
 
 def test_rules_may_exchange_the_answer_of_a_sentence_from_edition_3_on(tmp_path: Path) -> None:

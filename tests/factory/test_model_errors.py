@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.engine import Asker, Counts
-from mores.factory.errors.model import Made, SoftErrorSettings, make, prompt_hash, read, requests
+from mores.factory.errors.model import (
+    Made,
+    SoftErrorSettings,
+    make,
+    make_each,
+    make_several,
+    prompt_hash,
+    read,
+    requests,
+)
 from mores.factory.gold import Gold, Original
 from mores.factory.items import Task
 from mores.models.base import Completion, Request, Stop
@@ -194,3 +205,126 @@ def test_a_run(tmp_path: Path) -> None:
     assert len(calls) == counts.calls == 4
     assert asyncio.run(collect()) == pairs
     assert len(calls) == 4
+
+
+REPAIRABLE = {
+    "words after it": answer() + " That is all.",
+    "no OUTPUT": "Here it is: " + json.dumps(WRITTEN),
+    "a line break in a string": answer().replace("eat ramen", "eat\\nramen").replace("\\n", "\n"),
+    "quotation marks in a string": answer().replace("not ramen", 'not "ramen", they say,'),
+    "a fence and words": answer().replace("OUTPUT:\n", "OUTPUT:\n```json\n") + "\n```\nDone.",
+    "names in another case": answer().replace("Error Type", "error_type").replace("Explanation", "explanation"),
+    "a field too many": answer(Note="more"),
+    "a field that is not used is missing": answer().replace('"Rule Adherence": "Pointwise.", ', ""),
+    "a side that is left out": answer(**{"Modified Instruction": ""}),
+    "a side that is only called unchanged": answer(**{"Modified Instruction": "(No change)"}),
+    "a label": answer(**{"Modified Generated Text": f"Generated Text: {WRITTEN['Modified Generated Text']}"}),
+}
+
+
+@pytest.mark.parametrize("name", REPAIRABLE)
+def test_what_can_be_read_without_a_guess_is_repaired(name: str) -> None:
+    repaired = Counter[str]()
+    written = Completion(REPAIRABLE[name]).complete(Stop.LENGTH)
+    plainly = read(written, GOLD, Severity.MINOR, "qwen")
+    wrongly = isinstance(plainly, Gold) and [error.quote for error in plainly.report.errors] != ["ramen", "casino"]
+    assert isinstance(plainly, Failure) or wrongly
+    made = read(written, GOLD, Severity.MINOR, "qwen", repaired)
+    assert isinstance(made, Gold)
+    assert [error.quote for error in made.report.errors] == ["ramen", "casino"]
+    assert made.sample.instruction == SAMPLE.instruction
+    assert repaired.total() == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I refuse.",
+        "OUTPUT: {}",
+        answer().replace('"Severity"', '"Severity": "", "Severity"'),
+        answer(**{"Modified Generated Text": SAMPLE.text}),
+        answer(**{"Modified Generated Text": None, "Modified Instruction": None}),
+        answer(**{"Cultural Content": "Norway is named."}),
+        answer(Explanation=""),
+        answer(Explanation="\ud800").replace("\ud800", "\\ud800"),
+        answer()[:-40],
+        "OUTPUT: " + '{"a":' * 100_000,
+    ],
+)
+def test_nothing_is_guessed(text: str) -> None:
+    repaired = Counter[str]()
+    made = read(Completion(text).complete(Stop.LENGTH), GOLD, Severity.MINOR, "qwen", repaired)
+    assert isinstance(made, Failure)
+    assert not repaired
+
+
+@given(st.text(max_size=200))
+def test_no_answer_raises_when_it_is_repaired(text: str) -> None:
+    for written in (f"OUTPUT: {{{text}", f'{{"Error Type": "{text}", "Modified Generated Text": "{text}"}}'):
+        read(Completion(written).complete(Stop.LENGTH), GOLD, Severity.MINOR, "qwen", Counter())
+
+
+def pairs_of(count: int) -> list[Gold]:
+    samples = [SAMPLE.model_copy(update={"id": f"mango/{n}", "instruction": f"Write about {n}."}) for n in range(count)]
+    return [GOLD.model_copy(update={"sample": sample}) for sample in samples]
+
+
+def test_an_unusable_answer_is_asked_for_once_more() -> None:
+    asked: list[Request] = []
+
+    def say(request: Request) -> Completion:
+        asked.append(request)
+        first = len(request.messages) == 1
+        if "about 0." in request.messages[0].content:
+            return Completion("Sorry." if first else answer(**{"Modified Instruction": ""}))
+        return Completion("Never.")
+
+    async def collect() -> list[Made]:
+        asker, settings = Asker(FakeModel("soft", say), store=None), SoftErrorSettings(repair=True)
+        golds = [(gold, Severity.MAJOR) for gold in pairs_of(2)]
+        return [made async for _, made in make_each(golds, asker, settings, repaired=repaired)]
+
+    repaired = Counter[str]()
+    mended, failed = asyncio.run(collect())
+    assert isinstance(mended, Gold)
+    assert isinstance(failed, Failure)
+    assert len(asked) == 4, "each once more, and no more"
+    again = next(request for request in asked if len(request.messages) == 3)
+    assert again.messages[2].content.startswith(
+        "This output cannot be used: no 'OUTPUT:' with JSON after it. Return all"
+    )
+    assert repaired == {"the type, the explanation or one of the texts is empty": 1, "asked for once more": 1}
+
+
+def test_several_at_once_and_the_rest_one_by_one() -> None:
+    def say(request: Request) -> Completion:
+        prompt = request.messages[0].content
+        numbers = re.findall(r"Instruction (\d+): Write about (\d+)\.", prompt)
+        if not numbers:
+            return Completion(answer())
+        outputs = [
+            f"OUTPUT {place}: {json.dumps(WRITTEN | {'Modified Instruction': f'Write about {number}.'})}"
+            for place, number in numbers
+            if number != "1"
+        ]
+        return Completion("Thoughts about OUTPUT 1: nothing.\n" + "\n".join(outputs))
+
+    async def collect() -> list[tuple[Gold, Severity, Made]]:
+        asker, settings = Asker(FakeModel("soft", say), store=None), SoftErrorSettings(at_once=2, repair=True)
+        golds = [(gold, severity) for gold in pairs_of(3) for severity in Severity]
+        return [(gold, severity, made) async for (gold, severity), made in make_several(golds, asker, settings, counts)]
+
+    counts = Counts()
+    results = asyncio.run(collect())
+    assert counts.calls == 4, "three pairs, two at once, for each severity"
+    by_pair = {(gold.sample.id, severity): made for gold, severity, made in results}
+    assert len(by_pair) == 6
+    for (name, severity), made in by_pair.items():
+        if name == "mango/1":
+            assert isinstance(made, Failure)
+            assert "no output for this pair" in made.reason
+        else:
+            assert isinstance(made, Gold)
+            assert made.sample.id == f"{name}:{severity}"
+            assert {error.severity for error in made.report.errors} == {severity}
+            assert made.sample.instruction == f"Write about {name[-1]}."

@@ -36,6 +36,7 @@ BENCHMARKS = {
     "global-piqa-parallel": "mores.benchmark.global_piqa:PARALLEL",
     "arabculture": "mores.benchmark.arabculture:ARABCULTURE",
     "globalopinionqa": "mores.benchmark.globalopinionqa:GLOBALOPINIONQA",
+    "world-values": "mores.benchmark.globalopinionqa:WORLD_VALUES",
     "msqa": "mores.benchmark.msqa:MSQA",
     "simpleqa": "mores.benchmark.simpleqa:SIMPLEQA",
     "chinese-simpleqa": "mores.benchmark.simpleqa:CHINESE",

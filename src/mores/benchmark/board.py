@@ -22,6 +22,7 @@ import numpy as np
 from pydantic import Field
 
 from mores import __version__
+from mores.benchmark.findings import FactFindings, FactModel, Place, find_associations
 from mores.benchmark.folder import VERDICTS, BenchRun, find_bench_runs
 from mores.benchmark.score import BenchResult, credit_of
 from mores.errors import ConfigError, suggest
@@ -102,6 +103,8 @@ class Leaderboard(Record):
     standings: tuple[Standing, ...]
     notes: tuple[str, ...] = ()
     """What differs between the models."""
+    findings: FactFindings | None = Field(None, exclude_if=lambda findings: findings is None)
+    """What the results have to do with the models' sizes, versions and homes."""
 
 
 class RankShift(Record):
@@ -134,6 +137,8 @@ class BoardEntry:
     """Facts of the model's configuration."""
     missing: Mapping[str, float] = field(default_factory=dict)
     """By question, the share of its answers that have no score, where some have none."""
+    places: Mapping[str, Place] = field(default_factory=dict)
+    """The region and the language of each question, of a model whose home is known."""
 
     @property
     def headline(self) -> Result:
@@ -165,7 +170,11 @@ def read_entry(run: BenchRun) -> BoardEntry:
     """Return a run with the credit of each of its questions."""
     tallies, result = run.tallies(), run.result
     missing = {unit: 1 - scored / asked for unit, (_, scored, asked) in tallies.items() if scored < asked}
-    return BoardEntry(str(run.path), result, credit_of(tallies), run.facts, missing)
+    facts, places = run.facts, dict[str, Place]()
+    if facts.get("home") or facts.get("country"):
+        unit = run.benchmark().unit
+        places = {unit(item): (item.region, item.language) for item in reversed(run.items())}
+    return BoardEntry(str(run.path), result, credit_of(tallies), facts, missing, places)
 
 
 def rank_runs(
@@ -264,7 +273,18 @@ def _leaderboard(name: str, entries: list[BoardEntry], force: bool, ability: boo
         people=first.people,
         standings=tuple(standings),
         notes=tuple(notes),
+        findings=relate_facts(dict(zip(names, ranked, strict=True))),
     )
+
+
+def relate_facts(entries: Mapping[str, BoardEntry]) -> FactFindings | None:
+    """Return what the results of runs on one benchmark, by model, have to do with facts of the models."""
+    models = [
+        FactModel(name=name, facts=dict(entry.facts), result=entry.headline, credit=dict(entry.credit))
+        for name, entry in entries.items()
+    ]
+    places = {unit: place for entry in entries.values() for unit, place in entry.places.items()}
+    return find_associations(models, places) if len(models) > 1 else None
 
 
 def measure_abilities(entries: Sequence[BoardEntry]) -> list[Result]:

@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from mores.cli.command import command
-from mores.cli.result import check_push, hint_at_failures, print_result, push, show_document
+from mores.cli.result import check_push, hint_at_failures, print_estimates, print_result, push, show_document
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.factory.settings import BuildSettings, DatasetSettings, DatasetsSettings, SourcesSettings
-from mores.report.settings import JsonSettings, OutputSettings, PushSettings
+from mores.report.settings import DryRunSettings, JsonSettings, OutputSettings, PushSettings
 from mores.search.settings import CorpusSettings
 from mores.settings import apply
 from mores.training.settings import GroundSettings
@@ -28,15 +28,19 @@ class _Recipes(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@command(BuildSettings, PushSettings, OutputSettings)
-def recipe(settings: BuildSettings, hub: PushSettings, output: OutputSettings) -> None:
+@command(BuildSettings, DryRunSettings, PushSettings, OutputSettings)
+def recipe(settings: BuildSettings, dry: DryRunSettings, hub: PushSettings, output: OutputSettings) -> None:
     """Build the dataset of RECIPE: `excam40k`, `free` or a YAML file of yours.
 
     `free` has the sources that may be used commercially and passed on; `excam40k-2` and `free-2` are of edition 2.
     """
     from mores.factory.api import build as make
+    from mores.factory.api import estimate_soft
     from mores.report.runs import describe
 
+    if dry.dry_run:
+        print_estimates({"": estimate_soft(settings)}, output.json)
+        return
     check_push(hub)
     try:
         run = run_loop(apply(make, settings))
@@ -46,10 +50,9 @@ def recipe(settings: BuildSettings, hub: PushSettings, output: OutputSettings) -
     click.echo(f"wrote {settings.out}; its card is {settings.out / 'card.html'}", err=True)
     if settings.validate:
         folder = quote(str(settings.out))
-        steps = {"new": "validate.yaml", "import NAME": "validate.jsonl", "export NAME": "validated"}
-        studio = f"mores studio --database {folder}/validate.db"
-        lines = [f"  {studio} {step} {folder}/{file}\n" for step, file in steps.items()]
-        click.echo(f"next, for people to validate samples:\n{''.join(lines)}", err=True, nl=False)
+        click.echo("next, for people to validate samples:", err=True)
+        for step in ("new {}/validate.yaml", "import NAME {}/validate.jsonl", "export NAME {}/validated"):
+            click.echo(f"  mores studio --database {folder}/validate.db {step.format(folder)}", err=True)
     hint_at_failures({kind: n for kind, n in run.manifest.failures.items() if kind != "input"})
     show_document(describe(run), output, run.about["shortcut"])
     push(hub, run.upload)

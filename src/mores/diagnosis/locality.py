@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
-from mores.benchmark.board import SAME, BoardEntry, read_runs
+from mores.benchmark.board import SAME, BoardEntry, read_runs, relate_facts
+from mores.benchmark.findings import FactFindings
 from mores.benchmark.folder import open_bench_run
 from mores.diagnosis.change import language_label
 from mores.errors import ConfigError, InputError
@@ -136,6 +138,8 @@ class Locality(Record):
     shifts: tuple[LocalityShift, ...]
     unpaired: tuple[str, ...] = ()
     """Pairs of benchmarks that share fewer than two models."""
+    findings: dict[str, FactFindings] = Field(default_factory=dict, exclude_if=lambda findings: not findings)
+    """What the results on each benchmark have to do with the models' sizes, versions and homes."""
     notes: tuple[str, ...] = ()
 
 
@@ -176,6 +180,11 @@ def measure_locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bo
         grouping=grouping, figures=credit | taus, profiles=tuple(profiles), shifts=tuple(shifts),
         unpaired=tuple(f"{first} and {second}" for first, second in pairs if (first, second) not in compared),
         notes=tuple(_notes(by_benchmark, grouping)),
+        findings={
+            name: found
+            for name, by_model in by_benchmark.items()
+            if (found := relate_facts({model: run.entry for model, run in by_model.items()}))
+        },
     )  # fmt: skip
 
 

@@ -35,8 +35,8 @@ class Estimate(Record):
     """US dollars if every answer were as long as allowed."""
 
 
-def estimate(asker: Asker, jobs: Iterable[Job], max_tokens: int) -> Estimate:
-    """Count what asking these jobs would send; answers have at most `max_tokens`."""
+def estimate(asker: Asker, jobs: Iterable[Job], max_tokens: int, usual_tokens: int = USUAL_TOKENS) -> Estimate:
+    """Count what asking these jobs would send; answers have about `usual_tokens` and at most `max_tokens`."""
     calls = known = unsendable = tokens = 0
     remaining = iter(jobs)
     with opened(asker.store) as store:
@@ -47,7 +47,7 @@ def estimate(asker: Asker, jobs: Iterable[Job], max_tokens: int) -> Estimate:
             known += len(requests) - len(new)
             unsendable += len(chunk) - len(requests)
             tokens += sum(guess_tokens(message.content) for request in new for message in request.messages)
-    usual, price = calls * min(USUAL_TOKENS, max_tokens), asker.price
+    usual, price = calls * min(usual_tokens, max_tokens), asker.price
     return Estimate(
         calls=calls,
         known=known,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -12,15 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from mores.engine import Asker, make_asker
+from mores.engine.estimate import Estimate, estimate
 from mores.engine.loop import interruptible
 from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError
 from mores.extras import require
 from mores.factory.audit import BOUND
-from mores.factory.build import SOFT, BuildSession, Built, Softened, revisions
+from mores.factory.build import SOFT, BuildSession, Built, Softened, read_pairs, revisions
 from mores.factory.build import build as make
-from mores.factory.errors.model import make as make_soft
-from mores.factory.errors.model import prompt_hash
+from mores.factory.errors.model import (
+    Asked,
+    SoftErrorSettings,
+    make_each,
+    make_several,
+    prompt_hash,
+    reason_of,
+    settings_hash,
+    several_jobs,
+    single_jobs,
+)
 from mores.factory.folder import FILES, BuildRun
 from mores.factory.gold import Gold
 from mores.factory.output import write
@@ -35,38 +44,29 @@ from mores.prompts import hash_prompts
 from mores.run import WORK, Plan, start_run
 from mores.settings import takes
 from mores.signature import sign
+from mores.types import Severity
 from mores.views import draw
 
 SHOWN = 20
 """Bad rows that are quoted."""
-REASONS, LONGEST_REASON = 12, 100
-"""Reasons for dropped soft errors that are told, and their characters."""
+REASONS = 12
+"""Reasons for dropped soft errors that are told."""
+USUAL_TOKENS = 600
+"""About how long an answer with soft errors is: thoughts in steps, and JSON that repeats the pair."""
 
 
 @takes(BuildSettings)
 async def build(settings: BuildSettings) -> BuildRun:
     """Make instruction-text pairs with gold error reports from cultural datasets, in the folder `out`."""
     require("build", "yaml", "scipy", "pyarrow")
-    recipe, model, out = settings.recipe, settings.model, settings.out
-    chosen = recipe if isinstance(recipe, BuildRecipe) else read_recipe(str(recipe))
-    changes = {name: getattr(settings, name) for name in ("soft", "sampling", "cap", "seed")}
-    chosen = chosen.model_copy(update={name: value for name, value in changes.items() if value is not None})
+    chosen, model, out = _chosen(settings), settings.model, settings.out
     commercial, progress = settings.commercial, settings.progress
-    if chosen.soft == "model" and not model:
-        raise ConfigError(f"{chosen.name}: soft errors by a model need one; name it", setting="model")
-    if model and chosen.soft != "model":
-        reason = f"a model makes soft errors, but {chosen.name} makes them by {chosen.soft}; let a model make them"
-        raise ConfigError(reason, setting="soft")
-    if settings.ray and not model:
-        raise ConfigError(
-            f"{chosen.name}: Ray runs the model that makes soft errors, and {chosen.name} makes them by {chosen.soft}",
-            setting="soft",
-        )
     asker = make_asker(model, settings) if model else None
     folder, started = settings.data, time.monotonic()
-    known = revisions(chosen, folder, commercial)
-    with interruptible(), start_run(out, _plan(chosen, known, folder, commercial, asker), numbered=False) as run:
-        soften = (lambda golds: run_loop(_soften(golds, asker))) if asker else None
+    known, soft = revisions(chosen, folder, commercial), _soft_settings(settings, chosen)
+    plan = _plan(chosen, known, folder, commercial, asker, settings_hash(soft))
+    with interruptible(), start_run(out, plan, numbered=False) as run:
+        soften = (lambda golds: run_loop(_soften(golds, asker, soft))) if asker else None
         work = StageStore(run.path / WORK, str(run.manifest.signature))
         if settings.fresh or settings.retry_failed:
             work.forget(SOFT)
@@ -94,7 +94,46 @@ async def build(settings: BuildSettings) -> BuildRun:
     return BuildRun(run.path, run.manifest)
 
 
-def _plan(recipe: BuildRecipe, known: dict[str, str], data: Path | None, commercial: bool, asker: Asker | None) -> Plan:
+def estimate_soft(settings: BuildSettings) -> Estimate:
+    """Return what the model that makes soft errors would be sent, without sending anything."""
+    recipe = _chosen(settings)
+    if not settings.model:
+        return Estimate()
+    asker, soft = make_asker(settings.model, settings), _soft_settings(settings, recipe)
+    pairs = read_pairs(recipe, settings.data, settings.commercial, settings.progress)
+    asked = [(gold, severity) for gold in pairs for severity in Severity]
+    jobs = several_jobs(asked, soft) if soft.at_once > 1 else single_jobs(asked, soft)
+    return estimate(asker, jobs, soft.max_tokens, USUAL_TOKENS * soft.at_once)
+
+
+def _chosen(settings: BuildSettings) -> BuildRecipe:
+    """Return the recipe with what overrides it; ConfigError where it does not go with the model."""
+    recipe, model = settings.recipe, settings.model
+    chosen = recipe if isinstance(recipe, BuildRecipe) else read_recipe(str(recipe))
+    changes = {name: getattr(settings, name) for name in ("soft", "sampling", "cap", "seed")}
+    chosen = chosen.model_copy(update={name: value for name, value in changes.items() if value is not None})
+    if chosen.soft == "model" and not model:
+        raise ConfigError(f"{chosen.name}: soft errors by a model need one; name it", setting="model")
+    if model and chosen.soft != "model":
+        reason = f"a model makes soft errors, but {chosen.name} makes them by {chosen.soft}; let a model make them"
+        raise ConfigError(reason, setting="soft")
+    if settings.ray and not model:
+        raise ConfigError(
+            f"{chosen.name}: Ray runs the model that makes soft errors, and {chosen.name} makes them by {chosen.soft}",
+            setting="soft",
+        )
+    return chosen
+
+
+def _soft_settings(settings: BuildSettings, recipe: BuildRecipe) -> SoftErrorSettings:
+    repair = recipe.edition > 2 if settings.repair is None else settings.repair
+    given = {name: getattr(settings, name) for name in ("max_tokens", "temperature", "at_once")}
+    return SoftErrorSettings(repair=repair, **given)
+
+
+def _plan(
+    recipe: BuildRecipe, known: dict[str, str], data: Path | None, commercial: bool, asker: Asker | None, soft: str
+) -> Plan:
     fields = {
         "task": f"build.{recipe.edition}",
         "recipe": hash_prompts(recipe.model_dump_json()),
@@ -102,6 +141,7 @@ def _plan(recipe: BuildRecipe, known: dict[str, str], data: Path | None, commerc
         "commercial": "yes" if commercial else "no",
         "model": asker.model.identity if asker else "none",
         **({"prompt": prompt_hash()} if asker else {}),
+        **({"soft": soft} if asker and soft else {}),
     }
     return Plan(
         kind="build",
@@ -125,30 +165,45 @@ def list_sources(settings: SourcesSettings, note: Callable[[object], None]) -> l
     return [describe(source) | (count_items(source, data, note) if data else {}) for source in listed]
 
 
-async def _soften(golds: list[Gold], asker: Asker) -> Softened:
-    """Soft errors by a model; what it fails to make is counted by kind."""
+async def _soften(golds: list[Gold], asker: Asker, settings: SoftErrorSettings) -> Softened:
+    """Soft errors by a model; what it fails to make is counted by kind and by reason."""
     soft: list[Gold] = []
-    dropped, failures = Counter[str](), Counter[str]()
-    async with (
-        asker.progress.stage("soft errors", 2 * len(golds), asker.price) as counts,
-        aclosing(make_soft(golds, asker, counts=counts)) as results,
-    ):
-        async for _, result in results:
-            if isinstance(result, Gold):
-                soft.append(result)
-            elif result is None:
-                dropped["nothing in the pair is about a culture, the model says"] += 1
-            else:
-                failures[result.kind] += 1
-                # What is quoted, or comes after the first part, differs from answer to answer.
-                dropped[re.split(r"[;(]| ends ", result.reason)[0].strip()[:LONGEST_REASON]] += 1
+    dropped, failures, repaired = Counter[str](), Counter[str](), Counter[str]()
+    asked: list[Asked] = [(gold, severity) for gold in golds for severity in Severity]
+    sources = {name: [0, n] for name, n in Counter(gold.sample.source or "" for gold, _ in asked).items()}
+    for makes in (make_several, make_each) if settings.at_once > 1 else (make_each,):
+        at_once, left = settings.at_once if makes is make_several else 1, list[Asked]()
+        async with (
+            asker.progress.stage("soft errors", -(-len(asked) // at_once), asker.price) as counts,
+            aclosing(makes(asked, asker, settings, counts, repaired)) as results,
+        ):
+            async for pair, result in results:
+                if isinstance(result, Gold):
+                    soft.append(result)
+                    sources[result.sample.source or ""][0] += 1
+                elif result is None:
+                    dropped["nothing in the pair is about a culture, the model says"] += 1
+                elif makes is make_several:
+                    left.append(pair)
+                else:
+                    failures[result.kind] += 1
+                    dropped[reason_of(result)] += 1
+        asked = left
     reasons = dict(dropped.most_common(REASONS))
     if rest := dropped.total() - sum(reasons.values()):
         reasons["for other reasons"] = rest
     lines = [f"{number:,}: {reason}" for reason, number in reasons.items()]
+    lines += [f"{number:,} repaired: {reason}" for reason, number in repaired.most_common()]
+    lines += [f"{source}: {made:,} of {number:,}" for source, (made, number) in sources.items() if len(sources) > 1]
     made = f"{len(soft):,} soft errors made" + (f", {dropped.total():,} dropped:" if lines else "")
     asker.progress.note("\n  ".join([made, *lines]))
-    return Softened(golds=tuple(soft), failures=dict(failures), dropped=reasons)
+    return Softened(
+        golds=tuple(soft),
+        failures=dict(failures),
+        dropped=reasons,
+        repaired=dict(repaired.most_common()),
+        made={name: (made, number) for name, (made, number) in sources.items()},
+    )
 
 
 def headline(built: Built) -> str:

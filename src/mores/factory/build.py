@@ -49,6 +49,10 @@ class Softened(Record):
     """Failures by kind."""
     dropped: dict[str, int] = Field(default_factory=dict)
     """All that it was asked for and did not make, by reason."""
+    repaired: dict[str, int] = Field(default_factory=dict)
+    """Answers that could be used after a repair, by what was wrong with them."""
+    made: dict[str, tuple[int, int]] = Field(default_factory=dict)
+    """How many soft errors were made, and asked for, of each source."""
 
 
 Soften = Callable[[list[Gold]], Softened]
@@ -148,6 +152,8 @@ class Built:
     """Soft errors that a model failed to make, by kind."""
     dropped: dict[str, int] = field(default_factory=dict)
     """Soft errors that it was asked for and that are not there, by reason."""
+    softened: Softened | None = None
+    """The soft errors of a model, and what became of the others."""
     validation: ValidationRate | None = None
     """What people found who looked at samples."""
 
@@ -319,15 +325,25 @@ def _drafts(
     if (soften := session.soften) is None:
         raise ConfigError(f"{recipe.name}: soft errors by a model need one")
     yield from (draft for item in items if item.wrong for draft in drafts(item))
-    plain = {item.name: item for item in items if not item.wrong}
-    wrapper = _wrapper(recipe)
-    correct = [word(draft, wrapper) for item in plain.values() for draft in drafts(item)]
+    plain, correct = {item.name: item for item in items}, pairs_to_soften(recipe, items)
     inputs = (gold.model_dump_json() for gold in correct)
     softened = session.work.keep(SOFT, inputs, Softened, lambda: soften(correct))
-    built.failures, built.dropped = softened.failures, softened.dropped
+    built.failures, built.dropped, built.softened = softened.failures, softened.dropped, softened
     with_errors = {gold.item for gold in softened.golds}
     for gold in [*(gold for gold in correct if gold.item in with_errors), *softened.golds]:
         yield Draft(plain[gold.item], gold.task, gold.sample.text, gold.kind, gold.maker, worded=gold)
+
+
+def pairs_to_soften(recipe: BuildRecipe, items: Iterable[SourceItem]) -> list[Gold]:
+    """Return the correct pairs that a model is to put errors into: those of items without a wrong answer."""
+    wrapper = _wrapper(recipe)
+    return [word(draft, wrapper) for item in items if not item.wrong for draft in drafts(item)]
+
+
+def read_pairs(recipe: BuildRecipe, data: Path | None, commercial: bool, progress: Progress) -> list[Gold]:
+    """Read the sources of a recipe, and return the correct pairs that a model is to put errors into."""
+    items = _load(recipe, data, commercial, Built([], {}, {}, [], {}, [], {}), BuildSession(progress))
+    return pairs_to_soften(recipe, items)
 
 
 def _choose(

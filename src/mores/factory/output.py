@@ -127,6 +127,11 @@ def facts(built: Built, recipe: BuildRecipe, tally: CardTally) -> dict[str, Any]
         "missing": built.missing,
         **({"failures": built.failures} if built.failures else {}),
         **({"dropped": built.dropped} if built.dropped and recipe.edition > 2 else {}),
+        **(
+            {"repaired": soft.repaired, "soft_errors": {name: list(counts) for name, counts in soft.made.items()}}
+            if (soft := built.softened) and recipe.edition > 2
+            else {}
+        ),
         **({"validation": built.validation.model_dump()} if built.validation else {}),
         "sources": [_source(name, built, tally, recipe.cap) for name in sorted(built.items)],
         "groups": {"count": len(tally.groups), "largest": largest, "samples": tally.groups[largest]},
@@ -156,6 +161,8 @@ def render(about: dict[str, Any]) -> str:
         "failed": failed,
         "validated": tell_validation(about),
         "dropped": {},
+        "repaired": {},
+        "soft_errors": {},
         "canary": "",
         "tell_canary": tell_canary,
     }

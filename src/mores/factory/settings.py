@@ -46,6 +46,27 @@ class BuildSettings(AskSettings, table="build"):
     soft: Literal["rules", "model", "none"] | None = setting(
         default=None, help="Who makes soft errors.", default_text="the recipe's", result=True
     )
+    at_once: int = setting(
+        default=1,
+        at_least=1,
+        at_most=20,
+        help="With --soft model: pairs in one request; those that it leaves unanswered are asked for one by one.",
+        result=True,
+    )
+    temperature: float | None = setting(
+        default=None,
+        help="With --soft model: sampling temperature, or 'none' to leave it to the server.",
+        result=True,
+    )
+    max_tokens: int = setting(
+        default=16_384, at_least=1, help="With --soft model: maximum length of an answer, in tokens.", result=True
+    )
+    repair: bool | None = setting(
+        default=None,
+        help="With --soft model: repair unusable answers, and ask once more for those that cannot be repaired.",
+        default_text="from edition 3 on",
+        result=True,
+    )
     sampling: Literal["shortcut-free", "paper"] | None = setting(
         default=None, help="How correct and wrong pairs are chosen.", default_text="the recipe's", result=True
     )

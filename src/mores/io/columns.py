@@ -40,12 +40,14 @@ class TableColumn:
     guesses: tuple[str, ...] = ()
     """Names that are read as this one where neither its name nor an alias is there; case and blanks do not matter."""
     needed: bool = False
-    instead: str = ""
-    """A column that suffices in its place."""
+    instead: tuple[str, ...] = ()
+    """Columns that suffice in its place."""
     kind: Kind = "text"
     """`metadata` and `number` may be missing in many ways, see `MISSING`; a text or a choice is as it is written."""
     near: float = 0.0
     """How similar a name must be to count as misspelt, which is an error; 0 where none does."""
+    unless: tuple[str, ...] = ()
+    """Columns beside which one of this name is another."""
     competes: bool = False
     """Whether a guess counts as much as an alias: where a row has both, nobody can tell which one is meant."""
 
@@ -54,6 +56,9 @@ LANGUAGE = TableColumn("language", ("lang",), ("language code", "lang code", "lo
 REGION = TableColumn("region", ("country",), ("country code", "country name", "region code", "nation"), kind="metadata")
 MESSAGES = TableColumn("messages", ("conversations",))
 """A chat: its last answer is the text, and what stands before it the instruction, where no other columns are them."""
+
+TURNS = TableColumn("turns", ("dialogue", "dialog"), unless=("text", MESSAGES.name))
+"""A conversation that is judged as a whole: a list of turns, each with a speaker."""
 
 
 class ColumnMatch(NamedTuple):
@@ -113,7 +118,8 @@ class Wanted:
                 forms = dict.fromkeys(fold(name) for name in (column.name, *column.aliases, *column.guesses))
                 guessed = (name for form in forms for name in by_form.get(form, ()) if name not in taken)
                 found[column.name] = tuple(dict.fromkeys((*found[column.name], *guessed)))
-        taken.update(name for theirs in found.values() for name in theirs)
+        found |= {column.name: () for column in open_columns if any(found.get(name) for name in column.unless)}
+        taken = {name for theirs in found.values() for name in theirs}
         others = tuple(name for name in dict.fromkeys(names) if name and name not in taken)
         match = ColumnMatch(found, others, {column: theirs[0] for column, theirs in found.items() if len(theirs) == 1})
         if len(self._matches) < _CACHED:
@@ -139,7 +145,7 @@ class Wanted:
 
     def _problem(self, column: TableColumn, names: tuple[str, ...], is_row: bool) -> str | None:
         match, theirs = self.match(names), self.chosen.get(column.name)
-        is_needed = column.needed and not (column.instead and match.names[column.instead])
+        is_needed = column.needed and not any(match.names[name] for name in column.instead)
         if match.names[column.name] or theirs == "" or (theirs and is_row and not is_needed):
             return None
         if theirs:
@@ -209,6 +215,7 @@ class TableReport(Record):
     def __str__(self) -> str:
         rows = f"{self.rows:,} row" + ("s" if self.rows != 1 else "")
         names = {MESSAGES.name: "instruction" if "text" in self.columns else "text and instruction"}
+        names[TURNS.name] = "conversation"
         shown = [] if self.log else sorted(self.columns.items(), key=lambda pair: pair[0] not in ("text", *names))
         parts = [f"{names.get(ours, ours)} ← {' or '.join(theirs)}" for ours, theirs in shown]
         log = f" of a log of {self.log}" if self.log else ""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
 
 from mores.errors import InputError
-from mores.io.columns import LANGUAGE, MESSAGES, REGION, ColumnMatch, ColumnReader, TableColumn, Wanted
+from mores.io.columns import LANGUAGE, MESSAGES, REGION, TURNS, ColumnMatch, ColumnReader, TableColumn, Wanted
+from mores.io.dialogue import Dialogue, as_turns, read_dialogue, write_dialogue
 from mores.io.logs import as_chat, conversation, read_chat
-from mores.types import DEFAULT_INSTRUCTION, Evidence, Sample
+from mores.types import DEFAULT_INSTRUCTION, Evidence, Sample, TurnSpan
 
 EVIDENCE = TableColumn("evidence")
 """A list of passages, each a text or an object with one; no cell of a spreadsheet is one."""
@@ -21,7 +23,7 @@ COLUMNS = (
         ("model answer", "model output", "model response", "generated answer", "generated output", "answer text",
          "llm answer", "llm output", "llm response"),
         needed=True,
-        instead=MESSAGES.name,
+        instead=(MESSAGES.name, TURNS.name),
         near=0.6,
         competes=True,
     ),
@@ -40,9 +42,10 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def sample_columns(chosen: Mapping[str, str] | None, *more: TableColumn) -> Wanted:
+def sample_columns(chosen: Mapping[str, str] | None, *more: TableColumn, dialogue: bool = False) -> Wanted:
     """Return the columns of a table of texts, with the table's names of some."""
-    return Wanted((*COLUMNS, *more), chosen or {}, expected="'instruction' and 'text'")
+    turns = replace(TURNS, unless=()) if dialogue else TURNS
+    return Wanted((*COLUMNS, turns, *more), chosen or {}, expected="'instruction' and 'text'")
 
 
 def name_columns(names: Iterable[str], others: Container[str] = ()) -> Iterator[TableColumn]:
@@ -68,10 +71,11 @@ _CODES = 1024
 
 
 class SampleReader(ColumnReader):
-    """Reads rows as samples."""
+    """Reads rows as samples; with `dialogue`, their texts are whole conversations."""
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: Wanted, *, dialogue: bool = False) -> None:
         super().__init__(wanted)
+        self._dialogue = dialogue
         self._codes: dict[tuple[str, str], str] = {}
 
     def read(self, values: Mapping[str, Any], default_id: str, *, is_table: bool = False) -> Sample:
@@ -82,8 +86,14 @@ class SampleReader(ColumnReader):
             if problem := self.wanted.problem(names, is_row=True):
                 raise InputError(problem, setting="columns")
             match = self.match(names)
-        instruction, text = self._pair(match, values)
         fields: dict[str, Any] = {"id": self._string(match, values, "id") or default_id}
+        spans = values.get(TURNS.name)
+        if self._dialogue or match.names[TURNS.name]:
+            instruction, text, fields["turns"] = self._conversation(match, values)
+        else:
+            instruction, text = self._pair(match, values)
+            if isinstance(spans, list) and spans and all(isinstance(turn, dict) and "start" in turn for turn in spans):
+                fields["turns"] = tuple(_spans(spans, text))
         for column in ("language", "region", "source"):
             if column in match.names and (value := self._string(match, values, column)) is not None:
                 fields[column] = value if column == "source" else self._code(column, value)
@@ -109,6 +119,26 @@ class SampleReader(ColumnReader):
             is_filled = isinstance(about, str) and about.strip() and values.get("instruction")
             instruction = f"{instruction}\n{about}" if is_filled else instruction
         return instruction, text
+
+    def _conversation(self, match: ColumnMatch, values: Mapping[str, Any]) -> Dialogue:
+        """Return the conversation of a row: its turns, its chat (with the text as the last answer), or its text."""
+        text = self.value(match, values, "text")
+        chats = {
+            column: turns
+            for column in (TURNS.name, MESSAGES.name, "text")
+            if match.names[column] and (turns := as_turns(self.value(match, values, column)))
+        }
+        if chats:
+            column, chat = next(iter(chats.items()))
+            is_apart = column == MESSAGES.name and isinstance(text, str) and text.strip() and chat[-1][1] != text
+            dialogue = write_dialogue([*chat, *([("assistant", str(text))] if is_apart else [])])
+        elif isinstance(text, str):
+            dialogue = read_dialogue(text)
+        else:
+            form = '{"speaker": "Aiko", "text": "…"}'
+            raise InputError(f"the conversation is empty or not a list of turns such as {form}")
+        asked = self._string(match, values, "instruction") or dialogue.instruction or DEFAULT_INSTRUCTION
+        return dialogue._replace(instruction=asked)
 
     def _metadata(self, match: ColumnMatch, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return what other columns say; an object of that name is that of a sample which Mores or others wrote."""
@@ -148,6 +178,18 @@ _ANY = SampleReader(sample_columns(None, EVIDENCE))
 def sample_from(values: Mapping[str, Any], default_id: str) -> Sample:
     """Return the sample in a mapping of fields by our names or others that are usual."""
     return _ANY.read(values, default_id)
+
+
+def _spans(turns: list[dict[str, Any]], text: str) -> Iterator[TurnSpan]:
+    """Yield the turns of a text that Mores wrote, as spans of it."""
+    for number, turn in enumerate(turns, 1):
+        try:
+            span = TurnSpan.model_validate(turn)
+        except ValidationError as error:
+            raise InputError(f"turn {number}: {error.errors(include_url=False)[0]['msg']}") from error
+        if not 0 <= span.start < span.end <= len(text):
+            raise InputError(f"turn {number}: {span.start}:{span.end} is not in the text")
+        yield span
 
 
 def _passages(value: object) -> Iterator[Evidence]:

@@ -27,7 +27,7 @@ _ZSTANDARD = 93
 """The compression of Inspect's logs, which `zipfile` reads since Python 3.14."""
 _ATTACHED = "attachment://"
 """What Inspect writes in place of a long text that several parts of a sample share."""
-_NOT_JSON = (ValueError, RecursionError)
+NOT_JSON = (ValueError, RecursionError)
 _CONVERT = "write the log again with a newer version: inspect log convert"
 _ROLES = {"human": "user", **dict.fromkeys(("gpt", "chatgpt", "bing", "bard", "model", "ai", "bot"), "assistant")}
 """What ShareGPT and others call the roles of a chat."""
@@ -41,7 +41,7 @@ def read_inspect(source: TableSource) -> Rows:
         if not packed:
             try:
                 log = json.loads(file.read())
-            except _NOT_JSON as error:
+            except NOT_JSON as error:
                 what = f"neither a zip file nor valid JSON ({_why(error)})"
                 raise source.error(f"{what}; give a log of Inspect AI, .eval or .json") from error
             if not isinstance(log, dict) or not isinstance(log.get("eval"), dict):
@@ -70,7 +70,7 @@ def _inspect_zip(source: TableSource, log: ZipFile) -> Rows:
         raise source.error("a zip file, but no log of Inspect AI: it has no header.json; give a log of it")
     try:
         header = json.loads(_unpacked(source, log, about))
-    except _NOT_JSON as error:
+    except NOT_JSON as error:
         raise source.error(f"{about.filename} in it is not valid JSON ({_why(error)}); copy the log again") from error
     if not isinstance(header, dict):
         raise source.error(f"{about.filename} in it is not an object; give a log of Inspect AI")
@@ -80,7 +80,7 @@ def _inspect_zip(source: TableSource, log: ZipFile) -> Rows:
     for number, info in enumerate(samples, 1):
         try:
             sample = json.loads(_unpacked(source, log, info))
-        except _NOT_JSON as error:
+        except NOT_JSON as error:
             problem = f"{info.filename} is not valid JSON ({_why(error)})"
             yield source.error(f"{problem}; run that sample again", number)
         else:
@@ -134,7 +134,7 @@ def _inspect_values(sample: Mapping[str, Any], about: Mapping[str, Any]) -> dict
     attachments = sample.get("attachments") or {}
 
     def content(message: Mapping[str, Any]) -> str:
-        text = _content(message["content"])
+        text = content_of(message["content"])
         return str(attachments.get(text.removeprefix(_ATTACHED), text)) if text.startswith(_ATTACHED) else text
 
     identifier, epoch = str(sample["id"]), sample.get("epoch") or 1
@@ -177,7 +177,7 @@ def as_chat(value: Any) -> list[dict[str, str]] | None:
     if isinstance(value, str):
         if not value.lstrip().startswith("["):
             return None
-        with suppress(*_NOT_JSON):
+        with suppress(*NOT_JSON):
             value = json.loads(value)
     value = value.tolist() if hasattr(value, "tolist") else value  # pandas reads lists of Parquet as arrays
     if not isinstance(value, list | tuple) or not value:
@@ -189,7 +189,7 @@ def as_chat(value: Any) -> list[dict[str, str]] | None:
         role, content = message.get("role", message.get("from")), message.get("content", message.get("value"))
         if not isinstance(role, str) or not isinstance(content, str | list | tuple | None):
             return None
-        messages.append({"role": _ROLES.get(role.casefold(), role.casefold()), "content": _content(content)})
+        messages.append({"role": _ROLES.get(role.casefold(), role.casefold()), "content": content_of(content)})
     return messages
 
 
@@ -203,7 +203,7 @@ def read_chat(messages: Sequence[Mapping[str, str]], *, answered: bool = False) 
     return conversation(messages[: answers[-1]]), messages[answers[-1]]["content"]
 
 
-def _content(content: Any) -> str:
+def content_of(content: Any) -> str:
     """Return the text of a message; thoughts, pictures and calls of tools are left out."""
     if content is None or isinstance(content, str):
         return content or ""
@@ -219,7 +219,7 @@ def read_lm_eval(source: TableSource) -> Rows:
                 continue
             try:
                 sample = json.loads(line)
-            except _NOT_JSON as error:
+            except NOT_JSON as error:
                 yield source.error(f"not valid JSON ({_why(error)}); copy the file again", number)
                 continue
             try:
@@ -253,8 +253,8 @@ def _prompt(argument: Any) -> str:
     text = argument[0] if isinstance(argument, list) else argument
     try:
         messages = json.loads(text)
-        return conversation([{"role": each["role"], "content": _content(each["content"])} for each in messages])
-    except (*_NOT_JSON, TypeError, KeyError):
+        return conversation([{"role": each["role"], "content": content_of(each["content"])} for each in messages])
+    except (*NOT_JSON, TypeError, KeyError):
         return str(text)
 
 
@@ -268,7 +268,7 @@ def read_promptfoo(source: TableSource) -> Rows:
         except json.JSONDecodeError:  # one result in each line
             results = [json.loads(line) for line in data.splitlines() if line.strip()]
         results = results[0]["results"]["results"] if "results" in results[0] else results
-    except (*_NOT_JSON, KeyError, TypeError) as error:
+    except (*NOT_JSON, KeyError, TypeError) as error:
         raise source.error(f"no results of promptfoo ({error}); give what `promptfoo eval -o` writes") from error
     fix = "write the results again with a newer version"
     for number, result in enumerate(results, 1):

@@ -50,6 +50,8 @@ class Reading:
     """How many arrays and objects of a JSON file lie around its rows."""
     finds_logs: bool = False
     """Whether JSON that is a log of another program is read as one."""
+    paragraphs: bool = False
+    """Whether the lines of a plain text up to a blank one are one row."""
     encoding: str = ""
     delimiter: str = ""
     log: str = ""
@@ -89,12 +91,19 @@ def _sniff(lines: Lines, reading: Reading) -> tuple[str, Lines]:
 
 def _text(source: TableSource, lines: Lines, reading: Reading) -> Rows:
     texts = TextLines(source, reading.encoding, lines)
-    for text in texts:
+    paragraph, first = "", 0
+    for text in chain(texts, [""] if reading.paragraphs else []):
         if texts.error:
             yield texts.error
             texts.error = None
+        elif reading.paragraphs and text.strip():
+            first = first if paragraph else texts.number
+            paragraph += text.rstrip("\r\n") + "\n"
         elif text.strip():
             yield TableRow(source, texts.number, {"text": text.rstrip("\r\n")})
+        elif paragraph:
+            yield TableRow(source, first, {"text": paragraph.rstrip("\n")})
+            paragraph = ""
     reading.encoding = texts.encoding
 
 

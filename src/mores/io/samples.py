@@ -76,6 +76,7 @@ class SampleTable:
         encoding: str | None = None,
         more: tuple[TableColumn, ...] = (),
         on_bad: OnBad | None = None,
+        dialogue: bool = False,
     ) -> None:
         is_path = isinstance(data, str | Path)
         source = find_source(data, format) if is_path else TableSource(Path(type(data).__name__), None)
@@ -84,7 +85,8 @@ class SampleTable:
             import_parquet()  # say now that it is missing, not at the first row
         self._data, self._on_bad = None if is_path else data, on_bad
         evidence = () if self.source.is_untyped else (EVIDENCE,)
-        self._wanted = sample_columns(columns, *evidence, *more)
+        self._wanted = sample_columns(columns, *evidence, *more, dialogue=dialogue)
+        self._dialogue = dialogue
         self._reader, self._reading = SampleReader(self._wanted), Reading()
 
     def __iter__(self) -> Iterator[Sample]:
@@ -98,8 +100,8 @@ class SampleTable:
 
     def rows(self) -> Iterator[tuple[TableRow, Sample]]:
         """Yield the samples with the row of each; a bad one goes to `on_bad`, or is raised."""
-        reader = self._reader = SampleReader(self._wanted)
-        reading = self._reading = Reading(reader.choose, self._wanted.known, finds_logs=True)
+        reader = self._reader = SampleReader(self._wanted, dialogue=self._dialogue)
+        reading = self._reading = Reading(reader.choose, self._wanted.known, finds_logs=True, paragraphs=self._dialogue)
         rows: Rows = read_rows(self.source, reading)
         if self._data is not None:
             rows = (TableRow(self.source, number, values) for number, values in enumerate(frame_rows(self._data), 1))
@@ -134,13 +136,16 @@ def read_samples(
     columns: Mapping[str, str] | None = None,
     encoding: str | None = None,
     on_bad: OnBad | None = None,
+    dialogue: bool = False,
 ) -> Iterator[Sample]:
     """Return the samples of a file, of standard input for `-`, of a frame or of mappings, one at a time.
 
-    `columns` has the table's names of our columns: {"text": "Model answer"}. A bad row is given to `on_bad` and left
-    out; without `on_bad` it is raised.
+    `columns` has the table's names of our columns: {"text": "Model answer"}. With `dialogue`, the texts are whole
+    conversations: chats, lists of turns, or texts with a speaker and a colon before each turn. A bad row is given to
+    `on_bad` and left out; without `on_bad` it is raised.
     """
-    return iter(SampleTable(data, format, columns=columns, encoding=encoding, on_bad=on_bad))
+    table = SampleTable(data, format, columns=columns, encoding=encoding, on_bad=on_bad, dialogue=dialogue)
+    return iter(table)
 
 
 def check_samples(
@@ -148,13 +153,14 @@ def check_samples(
     *,
     format: str | None = None,  # noqa: A002 - the option's name
     columns: Mapping[str, str] | None = None,
+    dialogue: bool = False,
 ) -> CheckedTexts:
     """Read a whole file and say what is in it and what is wrong; standard input is used up."""
     if str(path) == STDIN:
         with spool(STDIN) as spooled:
-            return check_samples(spooled, format=format, columns=columns)
-    table, ids, count, characters = SampleTable(path, format, columns=columns, on_bad=lambda _: None), _Ids(), 0, 0
-    without = 0
+            return check_samples(spooled, format=format, columns=columns, dialogue=dialogue)
+    table = SampleTable(path, format, columns=columns, on_bad=lambda _: None, dialogue=dialogue)
+    ids, count, characters, without = _Ids(), 0, 0, 0
     for sample in table:
         ids.add(sample.id)
         count += 1

@@ -34,8 +34,10 @@ async def score(settings: ScoreSettings) -> Judgements:
     samples: Iterable[SampleLike] = settings.samples
     judged = Judgements()
     judged.index = getattr(samples, "index", None) if hasattr(samples, "iloc") else None
-    if settings.columns or is_frame(samples):
-        samples = SampleTable(samples, columns=settings.columns)
+    if settings.columns or settings.dialogue or is_frame(samples):
+        if settings.dialogue and not is_frame(samples):
+            samples = [{"text": sample} if isinstance(sample, str) else sample for sample in samples]
+        samples = SampleTable(samples, columns=settings.columns, dialogue=settings.dialogue)
     async with AsyncExitStack() as stack:
         if lookup is not None:
             if isinstance(samples, str | Mapping):

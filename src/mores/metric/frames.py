@@ -73,6 +73,8 @@ def frame_row(judgement: Judgement) -> dict[str, Any]:
         "failure": judgement.failure.reason if judgement.failure else None,
         "notes": "; ".join(judgement.notes),
     }
+    if judgement.turns:
+        verdict["turns"] = "; ".join(str(error.turn.number) if error.turn else "" for error in found)
     taken = {*ours, *verdict}
     kept = {f"{name} (table)" if name in taken else name: value for name, value in judgement.metadata.items()}
     return {**ours, **kept, **verdict}

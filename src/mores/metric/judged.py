@@ -33,7 +33,8 @@ def _matched(judgements: Path | str, texts: Path, format_: str | None) -> Iterat
     for judgement in read_records(judgements, Judgement):
         if by_id.setdefault(judgement.sample_id, judgement) is not judgement:
             raise InputError(f"{judgements}: {judgement.sample_id!r} is judged twice; give one judgement for each text")
-    for sample in read_samples(texts, format=format_):
+    dialogue = any(judgement.turns for judgement in by_id.values())
+    for sample in read_samples(texts, format=format_, dialogue=dialogue):
         if sample.id not in by_id:
             raise InputError(f"{judgements}: there is no judgement of {sample.id!r}; is it the file for these texts?")
         judgement = by_id.pop(sample.id)

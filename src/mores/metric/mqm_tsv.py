@@ -38,7 +38,7 @@ from pydantic import Field, ValidationError
 from mores.errors import InputError
 from mores.io.source import TableSource, not_utf8, numbered_lines
 from mores.metric.score import score
-from mores.types import Error, ErrorReport, Failure, Judgement, Record, Severity, Side
+from mores.types import Error, ErrorReport, Failure, Judgement, Record, Sample, Severity, Side, TurnSpan
 
 COLUMNS = (
     "system", "doc", "docSegId", "globalSegId", "rater", "source", "target", "category", "severity", "metadata",
@@ -97,6 +97,8 @@ class Extra(Record):
     """Where it is not that of the report."""
     has_report: bool = True
     notes: tuple[str, ...] = ()
+    turns: tuple[TurnSpan, ...] = ()
+    """Of a text that is a conversation."""
     breaks: dict[Side, tuple[tuple[int, Literal["\t", "\n", "\r"]], ...]] = Field(default_factory=dict)
     """Where the instruction and the text have tabs and line breaks."""
     judge: str = ""
@@ -277,12 +279,9 @@ def _judgement(rating: _Rating) -> Judgement:
     extra = rating.extra
     report = ErrorReport(errors=tuple(rating.errors), explanation=extra.explanation, certainty=extra.certainty)
     value = score(report) if extra.score is None else extra.score
-    return Judgement(
-        sample_id=rating.sample_id,
-        language=extra.language,
-        region=extra.region,
-        instruction=rating.texts["instruction"],
-        text=rating.texts["text"],
+    places = {"language": extra.language, "region": extra.region, "turns": extra.turns}
+    return Judgement.of(
+        Sample.model_validate({"id": rating.sample_id, **rating.texts, **places}),
         judge=rating.rater,
         score=None if extra.failure else value,
         report=None if extra.failure or not extra.has_report else report,
@@ -341,6 +340,7 @@ def _extra(judgement: Judgement, segment: Segment) -> Extra:
             "score": judgement.score if judgement.score != score(report) else None,
             "has_report": bool(judgement.report or judgement.failure),
             "notes": judgement.notes,
+            "turns": judgement.turns,
             "breaks": {side: places for side, places in breaks.items() if places},
             "judge": judgement.judge if judgement.failure else "",
             "failure": judgement.failure,

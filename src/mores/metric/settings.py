@@ -102,7 +102,18 @@ class EvidenceSettings(Settings):
     )
 
 
-class ScoreSettings(EvidenceSettings, EnsembleSettings, ReportSettings, AskSettings):
+class DialogueSettings(Settings):
+    """Texts that are whole conversations."""
+
+    dialogue: bool = setting(
+        default=False,
+        help="Judge whole conversations and locate errors by turn: all of a chat instead of its last answer, lists of "
+        "turns, or texts in which 'Name: …' begins each turn.",
+        result=True,
+    )
+
+
+class ScoreSettings(DialogueSettings, EvidenceSettings, EnsembleSettings, ReportSettings, AskSettings):
     """Texts in memory, and how they are judged."""
 
     samples: Iterable[SampleLike] = setting(kw_only=False, help="Texts, pairs, mappings, samples, or a data frame.")
@@ -115,7 +126,9 @@ class ScoreSettings(EvidenceSettings, EnsembleSettings, ReportSettings, AskSetti
     )
 
 
-class ScoreFileSettings(EvidenceSettings, EnsembleSettings, ReportSettings, AskSettings, table="score"):
+class ScoreFileSettings(
+    DialogueSettings, EvidenceSettings, EnsembleSettings, ReportSettings, AskSettings, table="score"
+):
     """A table of texts, and how they are judged."""
 
     texts: Path | str = setting(

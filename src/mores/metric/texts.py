@@ -42,6 +42,8 @@ class Texts:
     """The table's names of our columns, where they were given."""
     report: TableReport | None = None
     """What was read of the table."""
+    dialogue: bool = False
+    """The texts are whole conversations."""
     grounded: Path | None = None
     """The same texts with what was looked up about them."""
 
@@ -55,7 +57,9 @@ class Texts:
         if self.grounded:
             return read_records(self.grounded, Sample)
         on_bad = (lambda _: None) if self.bad else None
-        samples = read_samples(self.path, format=self.format, columns=self.columns, on_bad=on_bad)
+        samples = read_samples(
+            self.path, format=self.format, columns=self.columns, on_bad=on_bad, dialogue=self.dialogue
+        )
         return islice(samples, self.count)
 
     def revision(self) -> str:
@@ -63,7 +67,7 @@ class Texts:
         digest = sha256()
         for sample in self.samples():
             fields = sample.id, sample.instruction, sample.text, sample.language, sample.region, sample.evidence
-            digest.update(repr(fields).encode(errors="surrogatepass"))
+            digest.update(repr((*fields, sample.turns) if sample.turns else fields).encode(errors="surrogatepass"))
         return f"{digest.hexdigest()[:12]}.{self.count}"
 
 
@@ -72,7 +76,7 @@ def open_texts(texts: str, settings: ScoreFileSettings) -> Iterator[Texts]:
     """Open the texts of a file, or of standard input for `-`; it is read once, so that a bad row is found at once."""
     format_, columns, skip_bad, progress = settings.format, settings.columns, settings.skip_bad, settings.progress
     with spool(texts) as path:
-        check = check_samples(path, format=format_, columns=columns)
+        check = check_samples(path, format=format_, columns=columns, dialogue=settings.dialogue)
         if not check.report.is_plain:
             progress.note(str(check.report))
         if wrong := check.bad + check.repeated:
@@ -89,7 +93,7 @@ def open_texts(texts: str, settings: ScoreFileSettings) -> Iterator[Texts]:
             some = f"{count(check.without_instruction)} of {count(check.count, 'text')}"
             progress.note(f"no instruction in {some}: the judge is told “{DEFAULT_INSTRUCTION}”")
         name = "standard input" if texts == "-" else texts
-        yield Texts(name, path, format_, number, check.bad, columns, check.report)
+        yield Texts(name, path, format_, number, check.bad, columns, check.report, settings.dialogue)
 
 
 @dataclass(frozen=True)

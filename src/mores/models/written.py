@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from mores.reading import without_thoughts
 from mores.types import Failure, FailureKind
 
-__all__ = ["object_schema", "read_object", "read_written", "without_thoughts"]
+__all__ = ["no_duplicates", "object_schema", "read_object", "read_written", "without_thoughts"]
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -21,7 +21,7 @@ def read_written(text: str, kind: type[M], expected: str) -> M | Failure:
     """Return the record in a text, or why there is none. Only a code fence around the whole is allowed."""
     text = _unfenced(text.strip())
     try:
-        data = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+        data = json.loads(text, object_pairs_hook=no_duplicates, parse_constant=_no_constant)
         json.dumps(data, ensure_ascii=False).encode()  # a lone surrogate could never be written again
     except RecursionError:
         return Failure(kind=FailureKind.PARSE, reason="not JSON: nested too deeply")
@@ -43,7 +43,8 @@ def _unfenced(text: str) -> str:
     return inside if fenced else text
 
 
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the fields of a JSON object; ValueError where a key is there twice."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
         raise ValueError("a key occurs twice")

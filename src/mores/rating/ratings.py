@@ -123,7 +123,7 @@ WANTED = tuple(
         name,
         guesses=PEOPLE if name == "annotator" else (),
         needed=name in NEEDED,
-        instead="question_id" if name == "question" else "",
+        instead=("question_id",) if name == "question" else (),
         kind=KINDS.get(name, "text"),
         near=0.5 if name in NEEDED else 0.85,
     )

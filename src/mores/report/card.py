@@ -60,6 +60,11 @@ def describe_card(about: Mapping[str, Any], headline: str = "") -> ResultDocumen
     validated = tell_validation(about)
     looked = [Section("validation", "Validation", [Paragraph(validated)])] if validated else []
     looked += [Section("dropped", "Dropped soft errors", [Notes(dropped)])] if dropped else []
+    repaired = [f"{n:,}: {reason}" for reason, n in about.get("repaired", {}).items()]
+    looked += [Section("repaired", "Repaired answers", [Notes(repaired)])] if repaired else []
+    softened = [(name, made, asked) for name, (made, asked) in about.get("soft_errors", {}).items()]
+    table = make_grid("", ("source", "made", "asked for"), softened)
+    looked += [Section("soft", "Soft errors by a model", [table])] if softened else []
     named = [(source["name"], source["revision"]) for source in about["sources"]]
     named.append(("manifest.jsonl", f"sha256:{about['manifest']}"))
     revisions = (

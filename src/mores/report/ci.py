@@ -67,7 +67,7 @@ def find_lines(run: ScoreRun, texts: Texts, gate: TextGate) -> dict[str, int]:
     seen = {judgement.sample_id for judgement in run.judgements() if any(find(judgement, gate))}
     if texts.path != Path(texts.name):  # one text per line, whose ids are the lines, or standard input
         return {name: int(name) for name in seen if name.isdecimal()} if Path(texts.name).is_file() else {}
-    table = SampleTable(texts.path, texts.format, columns=texts.columns, on_bad=lambda _: None)
+    table = SampleTable(texts.path, texts.format, columns=texts.columns, on_bad=lambda _: None, dialogue=texts.dialogue)
     return {sample.id: row.line for row, sample in table.rows() if sample.id in seen}
 
 

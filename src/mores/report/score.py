@@ -78,14 +78,19 @@ def describe_judgements(
     rows = heapq.nsmallest(limit, counted.watch(pairs), key=lambda row: (*rank(row[2]), row[0]))
     summary = counted.tally.summary()
     asked = [(result, column_tables(result)) for result in (counted.by[column].result() for column in by)]
-    printed = [table for _, tables in asked for table in tables]
+    printed = [*_turns(rows), *(table for _, tables in asked for table in tables)]
     distribution = [ScoreDistribution(_zones(summary, counted.bars, counted.doubtful))] if summary.judged else []
     return ResultDocument(
         "cultural error report",
         title,
         [_list(rows, summary.n), *([""] if printed else []), *printed, *show_summary(summary, counted.doubtful)],
         details=lambda: [JudgedTexts(summary.n, [text_card(*row) for row in rows])],
-        opening=[Tiles(summary, counted.doubtful), *distribution, *_folds(counted, asked)],
+        opening=[
+            Tiles(summary, counted.doubtful),
+            *distribution,
+            *(Fold(table.title, [table]) for table in _turns(rows)),
+            *_folds(counted, asked),
+        ],
         facts=counted.facts(facts or {}),
         warning=warning,
         cautions=[Caution("Weak", f"{sentence}.") for sentence in _weak(summary)],
@@ -238,6 +243,27 @@ def _list(rows: Sequence[tuple[int, Sample, Judgement]], n: int) -> Grid:
     return make_grid("", columns, lines, note, kind=ListGrid, **limits)
 
 
+def _turns(rows: Sequence[tuple[int, Sample, Judgement]]) -> list[Grid]:
+    """Return the errors of conversations with their places, where there are any."""
+    lines: list[Row] = [
+        (
+            sample.id,
+            error.turn.number,
+            plain(error.turn.speaker),
+            f"{error.turn.start}:{error.turn.end}",
+            error.severity.value,
+            f"“{plain(error.quote)}” {plain(error.type)}",
+        )
+        for _, sample, judgement in rows
+        for error in sorted(errors(judgement), key=lambda error: error.start or 0)
+        if error.turn
+    ]
+    columns = ("id", "turn", "speaker", "characters", "severity", "error")
+    words = {"words": frozenset({0, 2, 3, 4, 5}), "limits": (18, 99, 14, 99, 99)}
+    note = "characters are counted in the words of the turn"
+    return [make_grid("Errors by turn", columns, lines, note, kind=ListGrid, most=ROWS, **words)] if lines else []
+
+
 def _first(judgement: Judgement) -> Cell:
     if judgement.failure is not None:
         at = {Blame.TEXT: "", Blame.MOMENT: " at that moment", Blame.SETUP: " because of the set-up"}
@@ -246,7 +272,8 @@ def _first(judgement: Judgement) -> Cell:
         # What it rests on stands first: a narrow terminal cuts the end.
         rests = f"{cite(of_text[0])} " if of_text[0].evidence else ""
         weak = "weak: " if doubt(judgement) else ""
-        return Cell(f"{weak}{rests}“{plain(of_text[0].quote)}” {plain(of_text[0].type)}")
+        turn = f"turn {of_text[0].turn.number}: " if of_text[0].turn else ""
+        return Cell(f"{weak}{rests}{turn}“{plain(of_text[0].quote)}” {plain(of_text[0].type)}")
     if reason := doubt(judgement):
         return Cell(f"not known: {reason}", style="yellow")
     return Cell("no certainty p(R)" if lacks_certainty(judgement) else "", style="dim")

@@ -22,12 +22,13 @@ class ServiceStatus(Record):
 
 
 FIELDS = {
-    "text": "The text to judge; required",
+    "text": "The text to judge; required unless there are turns",
     "instruction": "What the text was written for",
     "language": "The text's language: a name, or a code of BCP 47 such as pt-BR",
     "region": "The region that the text is about: a name, or a code of ISO 3166 such as JP or ES-CT",
     "id": "Your name for the text; its number in the request if there is none",
     "evidence": "Passages to judge by: strings, or objects with text, title, source and date",
+    "turns": "Instead of text: a conversation, as objects with speaker and text; errors name their turn",
 }
 """The fields of a request that the page at `/` explains, in its order."""
 
@@ -42,9 +43,14 @@ def _text() -> dict[str, Any]:
     fields["instruction"]["type"] = ["string", "null"]
     fields["evidence"]["type"] = ["array", "null"]
     fields["evidence"]["items"] = {"anyOf": [{"type": "string", "pattern": r"\S"}, fields["evidence"]["items"]]}
+    fields["turns"] = {"type": "array", "items": {"type": ["object", "string"]}, "title": "Turns", "minItems": 1}
     for name, about in FIELDS.items():
         fields[name]["description"] = about
-    return schema | {"title": "Text", "required": ["text"], "additionalProperties": True}
+    return schema | {
+        "title": "Text",
+        "additionalProperties": True,
+        "anyOf": [{"required": ["text"]}, {"required": ["turns"]}],
+    }
 
 
 TEXT = _text()

@@ -42,6 +42,10 @@ class ModelFacts(Settings, table="facts"):
     parameters: str = setting(default="", help="Number of parameters, such as 8B.")
     released: str = setting(default="", help="Date of release, such as 2025-04-14.")
     open: bool | None = setting(default=None, help="Weights are open.")
+    family: str = setting(default="", help="Family of models in which sizes and versions are compared.")
+    home: str = setting(
+        default="", help="Regions and languages that it was made for, such as 'CN, zh'.", default_text="the country"
+    )
 
     def shown(self) -> dict[str, str]:
         """Return the facts that are known, as text."""

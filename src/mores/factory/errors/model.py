@@ -1,7 +1,8 @@
 """Soft errors by a model: it gets a correct pair and writes a wrong one (ExCAM, Section 3 and Table 7).
 
-Each pair is tried once with minor and once with major errors. Pairs that the model calls not cultural are dropped, and
-an unusable answer is a failure; neither is asked for again. The errors are located by comparing the model's texts with
+Each pair is tried once with minor and once with major errors. Pairs that the model calls not cultural are dropped. An
+unusable answer is a failure; with `repair` (from edition 3 on) it is read as far as that needs no guess
+(`mores.factory.errors.repair`), and asked for once more. The errors are located by comparing the model's texts with
 the originals; the model is not asked for their places. The paper splits both into NLTK words without punctuation and
 compares them with difflib (Appendix E). Here, scripts that write no spaces are compared by grapheme cluster, and
 neighbouring differences count as one error.
@@ -10,25 +11,30 @@ neighbouring differences count as one error.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import pairwise
 from typing import Annotated, NamedTuple, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from mores.engine import Answer, Asker, Counts, Job
+from mores.factory.errors.repair import find_fields
 from mores.factory.gold import Gold, Original
 from mores.language.units import Unit, units
-from mores.models.base import Message, Request, Stop, Written
+from mores.models.base import Completion, Message, Request, Stop, Written
 from mores.models.written import read_written
-from mores.prompts import hash_prompts, read_prompt
+from mores.prompts import fill, hash_prompts, read_prompt
 from mores.types import Error, ErrorReport, Failure, FailureKind, Severity, Side
 
-_SLOT = re.compile(r"\{(src|gt|MINOR/MAJOR)\}")
+_SLOT = re.compile(r"\{(src|gt|MINOR/MAJOR|pairs|count)\}")
+LONGEST_REASON = 100
+"""Characters of a reason for which an answer is dropped."""
+NOT_THE_TEXT = "a side is only called unchanged, or has a label before it"
 _OUTPUT = re.compile(r"OUTPUT:\**\s*(?=\{|```)")
 
 
@@ -40,6 +46,10 @@ class SoftErrorSettings:
     temperature: float | None = None
     """None leaves it to the server, which usually follows the model's card, as the paper does."""
     seed: int | None = 0
+    repair: bool = False
+    """Whether unusable answers are repaired, and asked for once more."""
+    at_once: int = 1
+    """Pairs in one request; those that it does not answer are asked for one by one."""
 
 
 class WrittenPair(BaseModel):
@@ -63,6 +73,8 @@ class WrittenPair(BaseModel):
 
 Made = Gold | Failure | None
 """A pair with errors, a failure, or None if the model says that nothing in the pair is cultural."""
+Asked = tuple[Gold, Severity]
+"""A correct pair, and the severity of the errors that a model is asked for."""
 
 
 def requests(gold: Gold, settings: SoftErrorSettings | None = None) -> dict[Severity, Request]:
@@ -70,8 +82,10 @@ def requests(gold: Gold, settings: SoftErrorSettings | None = None) -> dict[Seve
     return {severity: _request(gold, severity, settings or SoftErrorSettings()) for severity in Severity}
 
 
-def read(answer: Written | Failure, gold: Gold, severity: Severity, name: str = "") -> Made:
-    """Return the pair with errors in an answer of the model `name`."""
+def read(
+    answer: Written | Failure, gold: Gold, severity: Severity, name: str = "", repaired: Counter[str] | None = None
+) -> Made:
+    """Return the pair with errors in an answer of the model `name`; repairs, if wanted, are counted by their reason."""
     if isinstance(answer, Failure):
         return answer
     marks = list(_OUTPUT.finditer(answer.text))
@@ -80,26 +94,90 @@ def read(answer: Written | Failure, gold: Gold, severity: Severity, name: str = 
     else:
         reason = f"no 'OUTPUT:' with JSON after it; ends {answer.text[-60:]!r}"
         written = Failure(kind=FailureKind.PARSE, reason=reason)
-    if isinstance(written, Failure):
-        if answer.stop is Stop.LENGTH:
-            return Failure(kind=FailureKind.TRUNCATED, reason="the answer was cut off; raise the limit of tokens")
-        return written
-    return _gold(written, gold, severity, name) if written.is_cultural else None
+    if isinstance(written, Failure) and answer.stop is Stop.LENGTH:
+        return Failure(kind=FailureKind.TRUNCATED, reason="the answer was cut off; raise the limit of tokens")
+    made = written if isinstance(written, Failure) else _made(written, gold, severity, name)
+    if made is not None and repaired is not None:
+        names = [str(field.alias) for field in WrittenPair.model_fields.values()]
+        with suppress(ValidationError):
+            pair = WrittenPair.model_validate(find_fields(answer.text, names, gold.sample))
+            if pair != written and not isinstance(again := _made(pair, gold, severity, name), Failure):
+                repaired[reason_of(made) if isinstance(made, Failure) else NOT_THE_TEXT] += 1
+                return again
+    return made
+
+
+def reason_of(failure: Failure) -> str:
+    """Return why an answer cannot be used, without what differs from answer to answer."""
+    return re.split(r"[;(]| ends ", failure.reason)[0].strip()[:LONGEST_REASON]
 
 
 async def make(
     golds: Iterable[Gold], asker: Asker, settings: SoftErrorSettings | None = None, counts: Counts | None = None
 ) -> AsyncGenerator[tuple[Gold, Made], None]:
     """Yield each pair twice, with the result of its minor and its major request, in order, in constant memory."""
+    asked = ((gold, severity) for gold in golds for severity in Severity)
+    async with aclosing(make_each(asked, asker, settings or SoftErrorSettings(), counts)) as results:
+        async for (gold, _), made in results:
+            yield gold, made
 
-    def made(answer: Answer) -> Made:
+
+async def make_each(
+    asked: Iterable[Asked],
+    asker: Asker,
+    settings: SoftErrorSettings,
+    counts: Counts | None = None,
+    repaired: Counter[str] | None = None,
+) -> AsyncGenerator[tuple[Asked, Made], None]:
+    """Yield each pair with what the model makes of it, in order; an unusable answer may be asked for once more."""
+    repaired = Counter() if repaired is None else repaired
+
+    def made(answer: Answer, counted: Counter[str] | None = None) -> Made:
+        counted = (Counter() if counted is None else counted) if settings.repair else None
         gold, severity = answer.job.data
-        return read(answer.read(Stop.LENGTH), gold, severity, asker.model.name)
+        return read(answer.read(Stop.LENGTH), gold, severity, asker.model.name, counted)
 
-    jobs = _jobs(golds, settings or SoftErrorSettings())
-    async with aclosing(asker.ask(jobs, counts=counts, read=made)) as answers:
+    def follow(job: Job, completion: Completion) -> Request | None:
+        reply, result = completion.complete(Stop.LENGTH), made(Answer(job, completion))
+        if isinstance(reply, Failure) or not isinstance(result, Failure) or result.kind is FailureKind.TRUNCATED:
+            return None
+        assert isinstance(job.request, Request)
+        again = fill(_text("again"), reason=reason_of(result))
+        told = (Message("assistant", reply.text), Message("user", again))
+        return job.request._replace(messages=(*job.request.messages, *told))
+
+    asking = asker.ask(
+        single_jobs(asked, settings), counts=counts, read=made, follow=follow if settings.repair else None
+    )
+    async with aclosing(asking) as answers:
         async for answer in answers:
-            yield answer.job.data[0], made(answer)
+            result = made(answer, repaired)
+            if answer.followed and not isinstance(result, Failure):
+                repaired["asked for once more"] += 1
+            yield answer.job.data, result
+
+
+async def make_several(
+    asked: Iterable[Asked],
+    asker: Asker,
+    settings: SoftErrorSettings,
+    counts: Counts | None = None,
+    repaired: Counter[str] | None = None,
+) -> AsyncGenerator[tuple[Asked, Made], None]:
+    """Yield each pair with what the model makes of it in a request of several; a failure is to be asked for alone."""
+    async with aclosing(asker.ask(several_jobs(asked, settings), counts=counts)) as answers:
+        async for answer in answers:
+            reply = answer.read(Stop.LENGTH)
+            pieces = re.split(r"OUTPUT\W{0,3}(\d+)\W{0,3}?:", "" if isinstance(reply, Failure) else reply.text)
+            outputs = dict(zip(pieces[1::2], pieces[2::2], strict=True))  # of those with one number the last counts
+            for number, (gold, severity) in enumerate(answer.job.data, 1):
+                if isinstance(reply, Failure) or (output := outputs.get(str(number))) is None:
+                    missing = Failure(kind=FailureKind.PARSE, reason="no output for this pair among several")
+                    yield (gold, severity), reply if isinstance(reply, Failure) else missing
+                else:
+                    piece = reply._replace(text=f"OUTPUT: {output.strip()}")
+                    counted = repaired if settings.repair else None
+                    yield (gold, severity), read(piece, gold, severity, asker.model.name, counted)
 
 
 @cache
@@ -108,25 +186,56 @@ def prompt_hash() -> str:
     return hash_prompts(*map(_text, ("soft", *Severity)))
 
 
+def settings_hash(settings: SoftErrorSettings) -> str:
+    """Return what tells results with these settings from those with the defaults; empty for the defaults."""
+    changed = {name: value for name, value in vars(settings).items() if value != getattr(SoftErrorSettings, name)}
+    return hash_prompts(str(changed), *map(_text, ("again", "several"))) if changed else ""
+
+
 def _request(gold: Gold, severity: Severity, settings: SoftErrorSettings) -> Request:
     values = {"src": gold.sample.instruction, "gt": gold.sample.text, "MINOR/MAJOR": _text(severity)}
     prompt = _SLOT.sub(lambda slot: values[slot[1]], _text("soft"))  # one pass: inserted text has no slots
-    return Request(
-        (Message("user", prompt),), settings.max_tokens, settings.temperature, seed=settings.seed, logprobs=False
-    )
+    return _ask(prompt, settings.max_tokens, settings)
 
 
-def _jobs(golds: Iterable[Gold], settings: SoftErrorSettings) -> Iterator[Job]:
-    for gold in golds:
+def _ask(prompt: str, tokens: int, settings: SoftErrorSettings) -> Request:
+    return Request((Message("user", prompt),), tokens, settings.temperature, seed=settings.seed, logprobs=False)
+
+
+def single_jobs(asked: Iterable[Asked], settings: SoftErrorSettings) -> Iterator[Job]:
+    """Yield the calls to make, one for each pair."""
+    for gold, severity in asked:
         unfit = None
         if gold.kind != "correct" or gold.report.errors:
             reason = f"{gold.sample.id} has errors already; only a correct pair can be given some"
             unfit = Failure(kind=FailureKind.INPUT, reason=reason)
-        for severity, request in requests(gold, settings).items():
-            yield Job(_id(gold, severity), unfit or request, data=(gold, severity))
+        yield Job(_id(gold, severity), unfit or _request(gold, severity, settings), data=(gold, severity))
 
 
-def _gold(written: WrittenPair, gold: Gold, severity: Severity, name: str) -> Gold | Failure:
+def several_jobs(asked: Iterable[Asked], settings: SoftErrorSettings) -> Iterator[Job]:
+    """Yield the calls to make, each for as many pairs with errors of one severity as the settings say."""
+    waiting: dict[Severity, list[Asked]] = {severity: [] for severity in Severity}
+    for pair in asked:
+        waiting[pair[1]].append(pair)
+        if len(batch := waiting[pair[1]]) == settings.at_once:
+            waiting[pair[1]] = []
+            yield _several(batch, settings)
+    yield from (_several(batch, settings) for batch in waiting.values() if batch)
+
+
+def _several(batch: Sequence[Asked], settings: SoftErrorSettings) -> Job:
+    shown = "\n".join(
+        f"Instruction {number}: {gold.sample.instruction}\nGenerated Text {number}: {gold.sample.text}"
+        for number, (gold, _) in enumerate(batch, 1)
+    )
+    values = {"count": str(len(batch)), "pairs": shown, "MINOR/MAJOR": _text(batch[0][1])}
+    prompt = _SLOT.sub(lambda slot: values[slot[1]], _text("several"))
+    return Job(_id(*batch[0]), _ask(prompt, settings.max_tokens, settings), data=batch)
+
+
+def _made(written: WrittenPair, gold: Gold, severity: Severity, name: str) -> Made:
+    if not written.is_cultural:
+        return None
     needed = (written.type, written.explanation, written.instruction, written.text)
     if not all(value.strip() for value in needed):
         return Failure(kind=FailureKind.SCHEMA, reason="the type, the explanation or one of the texts is empty")

@@ -43,6 +43,8 @@ class Survey(NamedTuple):
     region: str
     ranked: tuple[tuple[float, str], ...]
     """Share and text of each answer, the most common first."""
+    source: str = ""
+    """The survey: `WVS` or `GAS`; empty in copies that do not say."""
 
     @property
     def answers(self) -> tuple[tuple[float, str], ...]:
@@ -91,7 +93,8 @@ def _once(is_wanted: Callable[[Survey], bool]) -> Callable[[SourceRow], Survey |
         if _MISPLACED.search(question):
             return None
         name = _SAMPLE.sub("", row.text("attribute"))
-        survey = Survey(question, region(SPELLINGS.get(name, name)), tuple(ranked))
+        source = str(row.values.get("source") or "")
+        survey = Survey(question, region(SPELLINGS.get(name, name)), tuple(ranked), source)
         if not is_wanted(survey) or (survey.question, survey.region) in seen:
             return None
         seen.add((survey.question, survey.region))

@@ -28,7 +28,7 @@ from mores.types import Judgement
 MODELS = {"Claude Opus": "claude", "Mixtral 8x22B (together.ai)": "mixtral22b", "GPT 4 Turbo": "gpt4turbo"}
 """Models as the judge's file of CaLMQA's release calls them, and as its file of people's ratings does."""
 COLUMNS = (
-    TableColumn("question", needed=True, instead="question_id"),
+    TableColumn("question", needed=True, instead=("question_id",)),
     TableColumn("question_id"),
     TableColumn("model", needed=True),
     TableColumn("rating", ("score",), needed=True, kind="number"),

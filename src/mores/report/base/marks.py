@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from mores.culture import is_rtl
 from mores.report.base.names import look_up
 from mores.search.ground import cut
-from mores.types import DEFAULT_INSTRUCTION, Error, Sample, Severity, Side
+from mores.types import DEFAULT_INSTRUCTION, Error, Sample, Severity, Side, TurnSpan
 
 SIDES: tuple[Side, ...] = ("instruction", "text")
 JOINERS = "\u200c\u200d"
@@ -42,6 +42,8 @@ class MarkedPiece(NamedTuple):
     """The errors that cover it."""
     after: tuple[Numbered, ...] = ()
     """The errors whose numbers stand behind it."""
+    turn: int | None = None
+    """The turn of a conversation that begins with it."""
 
 
 class MarkedSample(NamedTuple):
@@ -67,6 +69,7 @@ def mark(
         side: cut_at_errors(
             sample.side(side),
             [error_mark for error_mark in numbered if error_mark.located and error_mark.error.side == side],
+            sample.turns if side == "text" else (),
         )
         for side in SIDES
     }
@@ -102,8 +105,8 @@ def number_errors(errors: Sequence[Error], sample: Sample) -> list[Numbered]:
     return [Numbered(number, error, not place(error)[0]) for number, error in enumerate(ordered, 1)]
 
 
-def cut_at_errors(text: str, errors: Sequence[Numbered]) -> list[MarkedPiece]:
-    """Return the text in pieces, cut at every boundary, so that overlapping errors need no nested marks.
+def cut_at_errors(text: str, errors: Sequence[Numbered], turns: Sequence[TurnSpan] = ()) -> list[MarkedPiece]:
+    """Return the text in pieces, cut at every boundary and turn, so that overlapping errors need no nested marks.
 
     `errors` are those of this side that are located.
     """
@@ -111,12 +114,14 @@ def cut_at_errors(text: str, errors: Sequence[Numbered]) -> list[MarkedPiece]:
         (error, error.error.start or 0, error.error.end or 0, number_place(text, error.error.end or 0))
         for error in errors
     ]
-    edges = sorted({0, len(text)}.union(*((start, end, place) for _, start, end, place in spans)))
+    begins = {turn.start: turn.number for turn in turns}
+    edges = sorted({0, len(text), *begins}.union(*((start, end, place) for _, start, end, place in spans)))
     return [
         MarkedPiece(
             text[first:last],
             tuple(error for error, start, end, _ in spans if start <= first and last <= end),
             tuple(error for error, _, _, place in spans if place == last),
+            begins.get(first),
         )
         for first, last in pairwise(edges)
     ]

@@ -24,9 +24,13 @@ class Axis(NamedTuple):
     high: float = 1.0
     shares: bool = True
     """Its numbers are per cent."""
+    marks: Sequence[tuple[float, str]] = ()
+    """Where its lines stand, and what is written there, where it is neither shares nor whole numbers."""
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return where a line stands, and what is written there."""
+        if self.marks:
+            return list(self.marks)
         if self.shares:
             return [(tick / 4, f"{25 * tick}%") for tick in range(5)]
         room = max(1.0, self.high - self.low)

@@ -28,6 +28,7 @@ from mores.report.base.charts import GroupedBars, IntervalRow, Intervals, spoken
 from mores.report.base.grid import Cell, Grid, Head, Heat, make_grid
 from mores.report.base.names import group_name, numbered
 from mores.report.base.shapes import Radar, RadarProfile, Ranks, Shades, World, shades
+from mores.report.bench.findings import finding_blocks
 from mores.report.bench.tables import (
     figure_table,
     headline_of,
@@ -114,6 +115,7 @@ def _section(
             "permutation test. “Next” is the one below."
         )
         body += [standing_table(leaderboard, begin, by), key(text)]
+    body += finding_blocks(leaderboard.findings if leaderboard else None)
     if leaderboard and leaderboard.notes:
         body.append(Notes(leaderboard.notes, "warning notes"))
     text = (

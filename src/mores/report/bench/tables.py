@@ -24,6 +24,7 @@ from mores.formatting import (
 )
 from mores.report.base.grid import Cell, Grid, Head, Row, make_grid, number_cell, share_cell
 from mores.report.base.names import group_name
+from mores.report.bench.findings import finding_tables
 from mores.types import Result
 
 SELECTED = "Accepted questions were selected because people agree on them, so that their rate is high by construction."
@@ -266,7 +267,8 @@ def board_tables(board: Board) -> list[Grid | str]:
         rows = [(model, *map(str, places)) for model, places in shift.ranks.items()]
         ranks = [make_grid(title, ("model", *shift.benchmarks), rows)]
     tables = [replace(standing_table(each, {}, board.by), notes=_standing_notes(each)) for each in board.leaderboards]
-    return [*tables, *ranks, *map(_leaderboard_headline, board.leaderboards)]
+    found = [table for each in board.leaderboards for table in finding_tables(each.findings, each.title)]
+    return [*tables, *found, *ranks, *map(_leaderboard_headline, board.leaderboards)]
 
 
 def _standing_notes(leaderboard: Leaderboard) -> list[str]:

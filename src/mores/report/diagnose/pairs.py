@@ -19,6 +19,7 @@ from mores.report.base.blocks import Fold, Frame, Heading, PageBlock, key
 from mores.report.base.charts import IntervalRow, Intervals, Stack, StackPart, Stacks
 from mores.report.base.grid import Cell, Head, Heat, make_grid, number_cell
 from mores.report.base.names import group_name
+from mores.report.bench.findings import finding_blocks
 from mores.report.diagnose import items, tables
 from mores.types import Result
 
@@ -244,6 +245,8 @@ def locality_part(result: Locality) -> list[PageBlock]:
         body.append(key(STAR + f" Groups with fewer than {LEAST} questions are not tested."))
     for name in result.benchmarks:
         body += _profile_table([p for p in with_groups if p.benchmark == name], name, result.grouping)
+    for name, found in result.findings.items():
+        body += [Heading(name), *finding_blocks(found)]
     for shift in result.shifts:
         body += _shift(shift)
     return [*body, *_locality_unused(result), *items.notes(result.notes)]

@@ -20,6 +20,7 @@ from mores.diagnosis.translation import TranslationResult
 from mores.formatting import count, name_failure, number, p_equals, p_value, percent, points, show_failures, to
 from mores.report.base.grid import UNADJUSTED, Cell, Grid, Head, make_grid, number_cell, share_cell
 from mores.report.base.names import group_name
+from mores.report.bench.findings import finding_tables
 from mores.report.bench.tables import figure_cell
 from mores.stats import calibration as reliability
 from mores.types import Record, Result
@@ -200,6 +201,7 @@ def has_moved(row: Moved) -> bool:
 
 def _locality(result: Locality) -> Iterator[Grid]:
     yield from (profile_table(profile, result.grouping) for profile in result.profiles if profile.groups)
+    yield from (table for name, found in result.findings.items() for table in finding_tables(found, name))
     for shift in result.shifts:
         tau, left = _cells(shift.tau), ", ".join(shift.left_out)
         yield rank_table(
