@@ -376,3 +376,26 @@ def test_a_model_is_rated_highest_whatever_was_skipped() -> None:
     assert study.is_decided
     assert study.headline.startswith("banana is rated highest: mean 4.5")
     assert "lead" not in analyse(rows[2:]).model_dump()
+
+
+def test_a_large_study_is_fitted_from_some_of_its_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same models as of a small one; people are described by the questions that were drawn, which is said."""
+    dice = random.Random(0)
+    rows = [
+        rating(question=str(n), model=model, annotator=f"r{r}", rating=dice.choice([1, 2, 3, 3, 4, 5]))
+        for n in range(60)
+        for model in "ab"
+        for r in range(4)
+    ]
+    whole = analyse(rows)
+    monkeypatch.setattr("mores.rating.regressions.MANY", 400)
+    monkeypatch.setattr("mores.rating.regressions.SOME", 300)
+    large = analyse(rows)
+    one, two = whole.regressions["model"], large.regressions["model"]
+    assert two.log_likelihood == pytest.approx(one.log_likelihood, abs=1e-4)
+    assert two.differences[0].estimate == pytest.approx(one.differences[0].estimate, abs=1e-3)
+    assert large.annotators
+    assert large.annotators.notes[-1] == "of 37 questions drawn at random: 296 ratings"
+    assert {person.name for person in large.annotators.people} == {"r0", "r1", "r2", "r3"}
+    monkeypatch.setattr("mores.rating.regressions.MOST_LEVELS", 3)
+    assert "too many for it" in analyse(rows).regressions["model"].failure

@@ -34,8 +34,8 @@ class ModelComparison(NamedTuple):
 
     def win(self, model: str) -> float:
         """Return what a model has of the first place."""
-        first = [name for name in self.keys if self.place(name) == 1]
-        return 1 / len(first) if model in first else 0.0
+        best, keys = min(self.keys.values()), [*self.keys.values()]
+        return 1 / keys.count(best) if self.keys[model] == best else 0.0
 
 
 def rank_models(ratings: Sequence[Rating], groups: Groups) -> Ranking | None:

@@ -313,7 +313,7 @@ class Annotators(Record):
 
     formula: str
     notes: tuple[str, ...] = ()
-    """Why there is no severity, where there is none."""
+    """Why there is no severity, where there is none, and which ratings it rests on, where not on all."""
     people: tuple[Annotator, ...]
     severity_p: float | None = None
     """Of the hypothesis that nobody is more severe than others."""
