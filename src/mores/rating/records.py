@@ -199,6 +199,8 @@ class Ranking(Record):
     placings: tuple[Placing, ...]
     """All types together first."""
     pairs: tuple[Pairwise, ...]
+    over_raters: bool = Field(False, exclude_if=lambda over: not over)
+    """Whether the intervals are about other raters too, not about other questions alone."""
 
 
 class ColumnAgreement(Record):
