@@ -5,17 +5,22 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.stats import norm
 
 import mores
 from mores.errors import InputError
 from mores.rating.folder import RateRun
 from mores.rating.groups import find_groups, spread
 from mores.rating.population import measure_points
+from mores.rating.ranking import crossed_interval
 from mores.rating.ratings import InLanguage, IssueLevel, Rating
 from mores.rating.records import RatingStudy
 from mores.rating.regressions import fit_model
 from mores.rating.study import analyse
+from mores.report.rate.tables import ranking_note
+from mores.stats.intervals import mean_interval
 from tests.rating import made_up
 from tests.rating.made_up import rating
 
@@ -376,3 +381,61 @@ def test_a_model_is_rated_highest_whatever_was_skipped() -> None:
     assert study.is_decided
     assert study.headline.startswith("banana is rated highest: mean 4.5")
     assert "lead" not in analyse(rows[2:]).model_dump()
+
+
+def test_a_large_study_is_fitted_from_some_of_its_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same models as of a small one; people are described by the questions that were drawn, which is said."""
+    dice = random.Random(0)
+    rows = [
+        rating(question=str(n), model=model, annotator=f"r{r}", rating=dice.choice([1, 2, 3, 3, 4, 5]))
+        for n in range(60)
+        for model in "ab"
+        for r in range(4)
+    ]
+    whole = analyse(rows)
+    monkeypatch.setattr("mores.rating.regressions.MANY", 400)
+    monkeypatch.setattr("mores.rating.regressions.SOME", 300)
+    large = analyse(rows)
+    one, two = whole.regressions["model"], large.regressions["model"]
+    assert two.log_likelihood == pytest.approx(one.log_likelihood, abs=1e-4)
+    assert two.differences[0].estimate == pytest.approx(one.differences[0].estimate, abs=1e-3)
+    assert large.annotators
+    assert large.annotators.notes[-1] == "of 37 questions drawn at random: 296 ratings"
+    assert {person.name for person in large.annotators.people} == {"r0", "r1", "r2", "r3"}
+    monkeypatch.setattr("mores.rating.regressions.MOST_LEVELS", 3)
+    assert "too many for it" in analyse(rows).regressions["model"].failure
+
+
+def test_win_rates_hold_for_other_raters_and_questions() -> None:
+    """Preferences of raters and of questions vary; over questions alone, 72% of the intervals hold."""
+    rng, held, narrow = np.random.default_rng(0), 0, 0
+    raters, questions = np.divmod(np.arange(4 * 40), 40)
+    for _ in range(200):
+        taste, topic = rng.normal(0, 0.6, 4), rng.normal(0, 0.7, 40)
+        won = (0.5 + taste[raters] + topic[questions] + rng.normal(0, 1, len(raters)) > 0).astype(float)
+        truth = norm.cdf(0.5 / np.sqrt(0.36 + 0.49 + 1))
+        low, high = crossed_interval(won, raters, questions)
+        held += low <= truth <= high
+        low, high = mean_interval(won, groups=questions)
+        narrow += low <= truth <= high
+    assert held >= 0.93 * 200
+    assert narrow < 0.8 * 200
+
+
+def test_win_rates_say_whom_they_are_about() -> None:
+    dice = random.Random(0)
+    rows = [
+        rating(question=str(n), model=model, annotator=f"r{r}", rating=dice.randint(1, 5))
+        for n in range(12)
+        for model in "ab"
+        for r in range(3)
+    ]
+    new, old = analyse(rows), analyse(rows, analysis="calmqa")
+    assert new.ranking
+    assert old.ranking
+    assert (new.ranking.over_raters, old.ranking.over_raters) == (True, False)
+    assert "over_raters" not in old.ranking.model_dump()
+    one, two = new.ranking.pairs[0].rate, old.ranking.pairs[0].rate
+    assert one.value == two.value
+    assert (one.low, one.high) != (two.low, two.high)
+    assert "other raters" in ranking_note(new.ranking)

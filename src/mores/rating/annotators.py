@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC
 
+from mores.formatting import count
 from mores.rating.ratings import Rating
 from mores.rating.records import Annotator, Annotators, CarelessSign
 from mores.rating.regressions import Fitted
@@ -32,6 +33,7 @@ def choose_model(models: Mapping[str, Fitted]) -> Fitted | None:
 
 def describe_annotators(model: Fitted) -> Annotators:
     """Return everybody's severity, drift and signs of carelessness, as far as the ratings show them."""
+    whole, model = model, model.part or model
     assert model.fit is not None
     rows, columns, deviations = model.rows, model.columns, {v.group: v.sd for v in model.regression.variances}
     # The random term of annotators; empty where there is only one of them.
@@ -53,9 +55,12 @@ def describe_annotators(model: Fitted) -> Annotators:
     people = list(dict.fromkeys((row.language, row.annotator) for row in rows))
     by_level = {severity.annotator: severity for severity in severities.people} if severities else {}
     drift_of = {drift.annotator: drift for drift in drifts.people} if drifts else {}
+    notes: tuple[str, ...] = () if varies or not term else (ALIKE,)
+    if whole is not model:
+        notes += (f"of {count(len(set(columns['question'])), 'question')} drawn at random: {len(rows):,} ratings",)
     return Annotators(
         formula=model.regression.formula,
-        notes=() if varies or not term else (ALIKE,),
+        notes=notes,
         people=tuple(
             describe_person(
                 [row for row in rows if (row.language, row.annotator) == (language, name)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from hashlib import sha256
 from pathlib import Path
 
@@ -25,20 +26,32 @@ async def rate(settings: RateSettings) -> RateRun:
 
     The run is in the folder `out`; without it, in one named after the file.
     """
+    try:
+        from threadpoolctl import threadpool_limits  # it comes with scikit-learn
+    except ImportError:
+        alone: AbstractContextManager[object] = nullcontext()
+    else:
+        # The matrices are small: threads would wait for each other, many times as long on a busy machine.
+        alone = threadpool_limits(1)
+    with alone, interruptible():  # nothing here awaits anything
+        return write_study(settings)
+
+
+def write_study(settings: RateSettings) -> RateRun:
+    """Read the ratings, analyse them and write the run."""
     ratings, scale, codes, out = settings.ratings, settings.scale, settings.codes, settings.out
     schema = read_schema(codes) if codes else None
     if isinstance(ratings, Path | str):
         name = Path(ratings).name
-        with interruptible():
-            file = open_ratings(
-                ratings,
-                columns=settings.columns,
-                languages=settings.languages,
-                aliases=settings.aliases,
-                scale=scale,
-                wide=settings.wide,
-                split=settings.split,
-            )
+        file = open_ratings(
+            ratings,
+            columns=settings.columns,
+            languages=settings.languages,
+            aliases=settings.aliases,
+            scale=scale,
+            wide=settings.wide,
+            split=settings.split,
+        )
         if file.report and not file.report.is_plain:
             settings.progress.note(str(file.report))
     else:
@@ -61,8 +74,7 @@ async def rate(settings: RateSettings) -> RateRun:
     )
     folder = Path(out) if out else Path(f"{Path(name).stem}.rate")
     with start_run(folder, plan, numbered=out is None) as run:
-        with interruptible():
-            study = analyse(file, source=name, scale=scale, schema=schema, analysis=settings.analysis)
+        study = analyse(file, source=name, scale=scale, schema=schema, analysis=settings.analysis)
         with JsonlWriter(run.path / RATINGS) as writer:
             for rating in file.ratings:
                 writer.write(rating)

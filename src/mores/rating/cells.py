@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
@@ -54,7 +55,7 @@ class RatingCells:
     def label(self, column: str, row: Row) -> str | None:
         """Return a name, without the spaces around it."""
         text = self.text(column, row)
-        return text and text.strip()
+        return text and sys.intern(text.strip())  # the same few names are in many rows
 
     def needed_label(self, column: str, row: Row) -> str:
         """Return a name that must be there."""

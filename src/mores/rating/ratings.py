@@ -9,9 +9,10 @@ of another file. Only a question (or its id), a model, an annotator and a rating
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from mores.io.columns import Kind, TableColumn, TableReport, Wanted
 from mores.io.exports import TableShape
 from mores.io.source import TableRow
 from mores.io.table import read_table
-from mores.rating.cells import RatingCells
+from mores.rating.cells import RatingCells, Row
 from mores.rating.codes import parse_codes
 from mores.rating.scales import is_number, read_words
 from mores.types import Record, Severity
@@ -220,6 +221,22 @@ def open_ratings(
     return RatingFile(ratings, report.unread, Counter(cells.replaced), lines, report)
 
 
+READERS: dict[str, Callable[[RatingCells, str, Row], object]] = {
+    "language": RatingCells.language,
+    "type": RatingCells.label,
+    "factuality": partial(RatingCells.member, members=IssueLevel),
+    "omissions": partial(RatingCells.member, members=IssueLevel),
+    "language_correct": partial(RatingCells.member, members=InLanguage),
+    "comment": RatingCells.text,
+    "rank": RatingCells.count,
+    "reason": RatingCells.text,
+    "at": RatingCells.time,
+    "seconds": partial(RatingCells.number, least=0),
+    "position": RatingCells.count,
+}
+"""How the cells of optional columns are read."""
+
+
 def read_row(row: TableRow, cells: RatingCells) -> Rating:
     """Return the rating in a row; InputError with its place when a value is not known."""
     values = row.values
@@ -229,26 +246,20 @@ def read_row(row: TableRow, cells: RatingCells) -> Rating:
         name = cells.label("question_id", values) or question
         if name is None:
             raise InputError("no question; fill in 'question' or 'question_id'")
+        given = {column: read(cells, column, values) for column, read in READERS.items() if column in values}
+        given |= {
+            "answer": answer,
+            "codes": parse_codes(values.get("codes")),
+            "spans": read_marks(cells, values, answer),
+        }
+        # Only what is there: a record remembers the names of all fields that it was given.
         return Rating(
             question=question or name,
             question_id=name,
             model=cells.needed_label("model", values),
             annotator=cells.needed_label("annotator", values),
             rating=cells.number("rating", values),
-            answer=answer,
-            language=cells.language("language", values),
-            type=cells.label("type", values),
-            factuality=cells.member("factuality", values, IssueLevel),
-            omissions=cells.member("omissions", values, IssueLevel),
-            language_correct=cells.member("language_correct", values, InLanguage),
-            comment=cells.text("comment", values),
-            codes=parse_codes(values.get("codes")),
-            rank=cells.count("rank", values),
-            reason=cells.text("reason", values),
-            spans=read_marks(cells, values, answer),
-            at=cells.time("at", values),
-            seconds=cells.number("seconds", values, least=0),
-            position=cells.count("position", values),
+            **{column: value for column, value in given.items() if value is not None},
         )
     except InputError as error:
         raise row.error(str(error), setting=error.setting) from error

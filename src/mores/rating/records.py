@@ -199,6 +199,8 @@ class Ranking(Record):
     placings: tuple[Placing, ...]
     """All types together first."""
     pairs: tuple[Pairwise, ...]
+    over_raters: bool = Field(False, exclude_if=lambda over: not over)
+    """Whether the intervals are about other raters too, not about other questions alone."""
 
 
 class ColumnAgreement(Record):
@@ -313,7 +315,7 @@ class Annotators(Record):
 
     formula: str
     notes: tuple[str, ...] = ()
-    """Why there is no severity, where there is none."""
+    """Why there is no severity, where there is none, and which ratings it rests on, where not on all."""
     people: tuple[Annotator, ...]
     severity_p: float | None = None
     """Of the hypothesis that nobody is more severe than others."""

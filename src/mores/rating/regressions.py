@@ -12,6 +12,9 @@ from dataclasses import asdict
 from math import isinf
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from mores.rating.groups import LEVELS
 from mores.rating.ratings import Rating
 from mores.rating.records import (
@@ -30,8 +33,12 @@ from mores.stats.mixed.odds import check_odds
 
 MOST_RATINGS = 30
 """A cumulative link model has a threshold between every two ratings; with more, it is the wrong model."""
-MOST_PAIRS = 100_000
-"""Pairs of a level of the largest random effect and one of the others: with more, an ordinal model takes minutes."""
+MANY = 20_000
+"""Ratings from which a model is first fitted to some of the questions, and annotators are described by these."""
+SOME = 10_000
+"""Ratings of those questions."""
+MOST_LEVELS = 2_000
+"""Levels of all random effects but questions and answers: their matrix is dense."""
 PREDICTORS = ("model", "type", "model*type", "omissions", "factuality", "language_correct")
 """The fixed effects of each model, in the order of the tables."""
 
@@ -44,46 +51,84 @@ class Fitted(NamedTuple):
     """None where there is none."""
     rows: Sequence[Rating]
     columns: Columns
+    part: Fitted | None = None
+    """The same of some of the questions, where there are many ratings."""
 
 
 def fit_models(ratings: Sequence[Rating], groups: Groups, points: Points | None = None) -> dict[str, Fitted]:
     """Return every model whose columns the ratings have; without `points`, as CaLMQA has them."""
     there = {name for name in ("model", "type", *LEVELS) if any(getattr(r, name) is not None for r in ratings)}
+    rows = [rating for rating in ratings if rating.rating is not None]
+    columns = read_columns(rows)
     predictors = [predictor for predictor in PREDICTORS if there.issuperset(predictor.split("*"))]
-    return {predictor: fit_model(ratings, groups, predictor, points) for predictor in predictors}
+    return {predictor: fit_model(rows, groups, predictor, points, columns) for predictor in predictors}
 
 
-def fit_model(ratings: Sequence[Rating], groups: Groups, predictor: str, points: Points | None = None) -> Fitted:
-    """Return the ratings by one predictor, of the rows that have both."""
+def read_columns(rows: Sequence[Rating]) -> dict[str, list[object]]:
+    """Return all columns of the models."""
+    names = ("model", "type", "language", "annotator")
+    columns: dict[str, list[object]] = {name: [getattr(row, name) for row in rows] for name in names}
+    columns |= {name: [plain(getattr(row, name)) for row in rows] for name in ("rating", *LEVELS)}
+    return columns | {"question": [r.question_key for r in rows], "answer": [r.answer_key for r in rows]}
+
+
+def choose_rows(rows: Sequence[Rating], columns: Columns, kept: Sequence[int]) -> tuple[list[Rating], Columns]:
+    """Return some of the rows, and their columns."""
+    return [rows[n] for n in kept], {name: [values[n] for n in kept] for name, values in columns.items()}
+
+
+def fit_model(
+    rows: Sequence[Rating],
+    groups: Groups,
+    predictor: str,
+    points: Points | None = None,
+    columns: Columns | None = None,
+) -> Fitted:
+    """Return the ratings by one predictor, of the rows that have both; `columns` are those of all the rows."""
     names = predictor.split("*")
-    rows = [r for r in ratings if r.rating is not None and all(getattr(r, name) is not None for name in names)]
-    random = random_terms(rows, points is not None)
+    columns = columns or read_columns(rows)
+    if any(None in columns[name] for name in ("rating", *names)):
+        needed = list(zip(*(columns[name] for name in ("rating", *names)), strict=True))
+        rows, columns = choose_rows(rows, columns, [n for n, values in enumerate(needed) if None not in values])
+    random = random_terms(columns, points is not None)
     formula = " + ".join([f"rating ~ {' * '.join(names)}", *(f"(1 | {term})" for term in random)])
     # The reference comes first: of an aspect the worst level.
     orders = {"model": groups.models, "type": groups.types} | {name: of[::-1] for name, of in LEVELS.items()}
-    levels = {name: orders[name] for name in names}
-    columns = {name: [plain(getattr(r, name)) for r in rows] for name in ("rating", *names, "language", "annotator")}
-    columns |= {"question": [r.question_key for r in rows], "answer": [r.answer_key for r in rows]}
     regression = Regression(formula=formula, n=len(rows))
-    if len(set(columns["rating"])) > MOST_RATINGS:
-        reason = f"{len(set(columns['rating']))} different ratings are too many; round them to {MOST_RATINGS} or fewer"
-        return Fitted(regression.model_copy(update={"failure": reason}), None, rows, columns)
-    sizes = sorted(len(set(columns[name])) for name in ("annotator", *(set(random) & {"question", "answer"})))
-    if sizes[-1] * sum(sizes[:-1]) > MOST_PAIRS:
-        reason = f"{len(rows):,} ratings are too many for it; read the differences in points, which rest on all of them"
-        return Fitted(regression.model_copy(update={"failure": reason}), None, rows, columns)
-    try:
-        fitted = fit(MixedModel("rating", (predictor,), random, levels), columns)
-    except ValueError as error:
-        return Fitted(regression.model_copy(update={"failure": str(error)}), None, rows, columns)
-    if fitted.problems:
-        failed = {"failure": "; ".join(fitted.problems), "notes": fitted.notes}
-        return Fitted(regression.model_copy(update=failed), None, rows, columns)
+    model, part = MixedModel("rating", (predictor,), random, {name: orders[name] for name in names}), None
+    failure, fitted = "", None
+    if len(ratings := set(columns["rating"])) > MOST_RATINGS:
+        failure = f"{len(ratings)} different ratings are too many; round them to {MOST_RATINGS} or fewer"
+    elif len(rows) > MANY and len(set(columns["annotator"])) > MOST_LEVELS:
+        failure = f"more than {MOST_LEVELS:,} annotators are too many for it; read the differences in points"
+    else:
+        try:
+            if len(rows) > MANY and "question" in random:
+                kept = np.flatnonzero(sample_questions(columns["question"]))
+                part = Fitted(regression, None, *choose_rows(rows, columns, kept.tolist()))
+                part = part._replace(fit=fit(model, part.columns))
+            near = part.fit if part and part.fit and part.fit.converged else None
+            fitted = fit(model, columns, near)
+        except ValueError as error:
+            failure = str(error)
+    if fitted and fitted.problems:
+        regression = regression.model_copy(update={"notes": fitted.notes})
+        failure = "; ".join(fitted.problems)
+    if failure or fitted is None:
+        return Fitted(regression.model_copy(update={"failure": failure}), None, rows, columns)
     described = describe(fitted, formula, names, len(rows), points)
     if points is not None and (odds := check_odds(fitted.design.response.codes, fitted.design.matrix, number(columns))):
         slopes = dict(zip(fitted.design.names, map(tuple, odds.slopes.T.tolist()), strict=True))
         described = described.model_copy(update={"odds": ProportionalOdds(p=odds.p, by_threshold=slopes)})
-    return Fitted(described, fitted, rows, columns)
+    return Fitted(described, fitted, rows, columns, part and part._replace(regression=described))
+
+
+def sample_questions(questions: Sequence[object]) -> npt.NDArray[np.bool_]:
+    """Return the rows of some questions, drawn at random."""
+    places = {key: n for n, key in enumerate(dict.fromkeys(questions))}
+    codes = np.array([places[key] for key in questions])
+    shuffled = np.random.default_rng(0).permutation(len(places))
+    return np.asarray(shuffled[codes] < max(30, len(places) * SOME // len(questions)))
 
 
 def number(columns: Columns) -> list[int]:
@@ -92,16 +137,16 @@ def number(columns: Columns) -> list[int]:
     return [codes[key] for key in columns["question"]]
 
 
-def random_terms(rows: Sequence[Rating], crossed: bool) -> tuple[str, ...]:
+def random_terms(columns: Columns, crossed: bool) -> tuple[str, ...]:
     """Return annotators within languages, questions and answers; what does not vary cannot be a random effect.
 
     CaLMQA's annotators rated different answers, and its models have no effect of questions; where several people rate
     the same answers, their ratings are not independent, and questions are a random effect there too.
     """
-    languages, annotators = {row.language for row in rows}, {row.annotator for row in rows}
-    questions, answers = len({row.question_key for row in rows}), len({row.answer_key for row in rows})
-    shared = 1 < questions < len(rows) if crossed else answers < len(rows) and questions > 1
-    items = ("question",) * shared + ("answer",) * (crossed and questions < answers < len(rows))
+    rows, languages, annotators = len(columns["rating"]), set(columns["language"]), set(columns["annotator"])
+    questions, answers = len(set(columns["question"])), len(set(columns["answer"]))
+    shared = 1 < questions < rows if crossed else answers < rows and questions > 1
+    items = ("question",) * shared + ("answer",) * (crossed and questions < answers < rows)
     if len(languages) > 1 and None not in languages:
         return ("language/annotator" if len(annotators) > 1 else "language", *items)
     return ("annotator", *items) if len(annotators) > 1 else items if crossed else ()

@@ -39,8 +39,9 @@ def analyse(
     groups = find_groups(ratings)
     places, known = find_scale(ratings, scale)
     levels = {aspect: tuple(count_levels(ratings, groups, aspect)) for aspect in LEVELS if has_values(ratings, aspect)}
-    ranking, agreement = rank_models(ratings, groups), measure_agreement(ratings, places, analysis != "calmqa")
-    points, linear = (None, None) if analysis == "calmqa" else measure_points(ratings, groups)
+    crossed = analysis != "calmqa"
+    ranking, agreement = rank_models(ratings, groups, crossed), measure_agreement(ratings, places, crossed)
+    points, linear = measure_points(ratings, groups) if crossed else (None, None)
     models = fit_models(ratings, groups, points)
     chosen = choose_model(models)
     # The codes of the reasons for first places, by the codes that are found without people.

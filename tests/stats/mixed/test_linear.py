@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
 from scipy.stats import studentized_range, t
 
-from mores.stats.mixed import Fit, MixedModel, contrasts, fit_linear, means, raw_mean
+from mores.stats.mixed import Fit, MixedModel, contrasts, fit_linear, means, raw_mean, sums
 from mores.stats.mixed.comparison import critical_value, range_tail
-from mores.stats.mixed.linear import Sums
+from mores.stats.mixed.design import build
 from mores.stats.mixed.odds import check_odds
+from mores.stats.mixed.sums import Sums
 from tests.stats.mixed.test_mixed import ORDER, RATINGS, WINE, Data
 
 GERMAN: Data = {
@@ -74,23 +74,30 @@ def test_fits_are_those_of_lme4_and_contrasts_those_of_emmeans(name: str) -> Non
         assert contrast.p == pytest.approx(p, rel=1e-3, abs=1e-9)
 
 
-def test_taking_the_system_apart_gives_what_solving_it_at_once_gives() -> None:
-    """Answers in questions, crossed with raters: block by block, and whole."""
+def test_taking_the_system_apart_gives_what_solving_it_at_once_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers in questions, crossed with raters: level by level and whole, and slopes by steps."""
     rng = np.random.default_rng(0)
-    codes = np.array([(r, q, 3 * q + m) for q in range(60) for m in range(3) for r in rng.choice(8, 3, replace=False)])
+    codes = np.array([
+        (r, q, 3 * q + m) for q in range(60) for m in range(3) for r in rng.choice(8, 2 + (q + m) % 3, replace=False)
+    ])  # fmt: skip
     data: Data = {name: [f"{name}{code}" for code in column] for name, column in zip("rqa", codes.T, strict=True)}
     data |= {"model": [str(code % 3) for code in codes[:, 2]], "rating": rng.normal(size=len(codes)).tolist()}
-    result = fit_linear(MixedModel("rating", ("model",), ("r", "q", "a")), data)
-    design, thetas = result.design, np.array([0.5, 0.4, 0.3])
-    y = np.array(data["rating"], dtype=np.float64)
+    design = build(MixedModel("rating", ("model",), ("r", "q", "a")), data)
+    y, thetas = np.array(data["rating"], dtype=np.float64), np.array([0.5, 0.4, 0.3])
     matrix = np.column_stack([np.ones(len(y)), design.matrix])
-    at_once, apart = (Sums(y, matrix, design.groups) for _ in range(2))
-    assert at_once.chain == 0
-    apart.chain = 2  # answers, then questions; raters are what is left
-    apart.crossed = csr_matrix(apart.crossed)
-    one, two = at_once.profile(thetas), apart.profile(thetas)
-    assert (one.logs, one.rest) == pytest.approx((two.logs, two.rest))
-    np.testing.assert_allclose(one.effects, two.effects)
+    at_once, apart = (Sums(y, matrix, design.groups, apart) for apart in (False, True))
+    monkeypatch.setattr(sums, "MOST_CELLS", 0)
+    unkept = Sums(y, matrix, design.groups, True)
+    assert (at_once.heads, apart.heads, len(apart.counts)) == (0, 2, 3)
+    one = at_once.profile(thetas)
+    for other in (apart, unkept):
+        two = other.profile(thetas)
+        assert (one.logs, one.rest) == pytest.approx((two.logs, two.rest))
+        for part in ("effects", "covariance", "log_slopes", "rest_slopes"):
+            np.testing.assert_allclose(getattr(one, part), getattr(two, part), rtol=1e-7)
+    for n in range(3):
+        up, down = (apart.deviance(thetas + sign * 1e-5 * (np.arange(3) == n))[0] for sign in (1, -1))
+        assert apart.deviance(thetas)[1][n] == pytest.approx((up - down) / 2e-5, rel=1e-5)
 
 
 @pytest.mark.parametrize("df", [2.0, 3.7, 16.1, 45.0, 500.0, np.inf])

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mores.stats.mixed import Fit, MixedModel, contrasts, fit, means, r_squared
+from mores.stats.mixed import likelihood as likelihoods
 from mores.stats.mixed.comparison import Adjustment, adjusted
 from mores.stats.mixed.estimation import evaluate, prepare
 from mores.stats.mixed.likelihood import Likelihood, rows_at
@@ -201,6 +202,35 @@ def test_gradient_is_that_of_the_likelihood(name: str) -> None:
         for step in np.eye(size) * 1e-4
     ]
     assert evaluate(point, likelihood)[1] == pytest.approx(expected, abs=1e-4)
+
+
+def test_levels_within_levels_are_eliminated_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in large studies: the same likelihood, gradient and variances of intercepts as with all but one at once."""
+    whole = prepare(*MODELS["crossed"]).likelihood
+    monkeypatch.setattr(likelihoods, "MOST_CELLS", 0)
+    nested = prepare(*MODELS["crossed"]).likelihood
+    assert (whole.nested, nested.nested) == (False, True)
+    point = np.linspace(-0.7, 0.9, whole.cuts + whole.matrix.shape[1] + len(whole.groups))
+    for one, two in zip(evaluate(point, whole), evaluate(point, nested), strict=True):
+        assert one == pytest.approx(two, abs=1e-8)
+    thresholds, sds = np.array([-1.0, 0.0, 1.0, 2.0]), np.array([0.5, 0.9, 0.7])
+    variances = [
+        each.by_term(each.find_modes(thresholds, np.zeros(len(each.codes)), sds[each.order])[1].inverse_diagonal())
+        for each in (whole, nested)
+    ]
+    for one, two in zip(*variances, strict=True):
+        assert one == pytest.approx(two)
+
+
+def test_a_search_from_some_of_the_rows_ends_at_the_same_maximum() -> None:
+    model, data = MODELS["crossed"]
+    plain = fit(model, data)
+    some: Data = {name: values[: len(values) * 2 // 3] for name, values in data.items()}
+    near = fit(model, data, fit(model, some))
+    assert near.log_likelihood == pytest.approx(plain.log_likelihood, abs=1e-6)
+    for one, two in zip(plain.coefficients, near.coefficients, strict=True):
+        assert one.estimate == pytest.approx(two.estimate, abs=1e-3)
+        assert one.se == pytest.approx(two.se, rel=0.03)  # without the bend of log|H|
 
 
 def test_no_variance_is_the_model_without_random_terms() -> None:

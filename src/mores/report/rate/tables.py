@@ -264,7 +264,8 @@ def ranking_note(ranking: Ranking) -> str:
     """Return where the places are from."""
     origin = "derived from the ratings: answers with the same rating tie" if ranking.derived else "as people ranked"
     left = f"; {ranking.left_out:,} comparisons without a complete ranking" if ranking.left_out else ""
-    return f"{ranking.comparisons:,} comparisons, {origin}{left}"
+    over = "; intervals are about other raters and questions" if ranking.over_raters else ""
+    return f"{ranking.comparisons:,} comparisons, {origin}{left}{over}"
 
 
 def _ordinal(place: int) -> str:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from mores.errors import suggest
 
@@ -150,11 +151,20 @@ def check_columns(names: Sequence[str], data: Columns) -> None:
     if len(set(sizes.values())) > 1:
         raise ValueError(f"columns of different lengths: {', '.join(f'{n} {s}' for n, s in sizes.items())}")
     for name in names:
+        try:  # mostly few values, of many rows
+            if not any(map(is_missing, set(data[name]))):
+                continue
+        except TypeError:
+            pass
         for row, value in enumerate(data[name], 1):
             if not isinstance(value, Hashable):
                 raise ValueError(f"column {name!r}, row {row}: {value!r}; expected a text, a number or a truth value")
-            if value is None or value == "" or (isinstance(value, float | np.floating) and not isfinite(value)):
+            if is_missing(value):
                 raise ValueError(f"column {name!r}, row {row}: {value!r}; leave out rows with missing values")
+
+
+def is_missing(value: object) -> bool:
+    return value is None or value == "" or (isinstance(value, float | np.floating) and not isfinite(value))
 
 
 def read_response(model: MixedModel, data: Columns) -> CodedFactor:
@@ -256,3 +266,14 @@ def check_rank(names: Sequence[str], matrix: Floats) -> None:
             f"aliased columns, constant or a combination of those before them: {', '.join(aliased)}; "
             "leave out a term or the rows of an empty cell"
         )
+
+
+def indicate(codes: Codes) -> csr_matrix:
+    """Return rows × levels, 1 at each row's level."""
+    return csr_matrix((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), (len(codes), int(codes.max()) + 1))
+
+
+def is_nested(inner: CodedFactor, outer: CodedFactor) -> bool:
+    """Return whether each level of a term is within one level of another."""
+    pairs = np.unique(inner.codes * np.intp(len(outer.levels)) + outer.codes)
+    return len(pairs) == len(inner.levels)

@@ -163,17 +163,27 @@ class Optimum:
     point: Floats
     value: float
     """The log-likelihood."""
+    gradient: Floats
+    """Of minus the log-likelihood."""
     inverse: Floats | None
     """Of minus the second derivatives; None when they are not those of a maximum."""
     decrement: float
 
 
-def fit(model: MixedModel, data: Columns) -> Fit:
-    """Return the maximum-likelihood fit; with random terms, of the Laplace approximation of the likelihood."""
+def fit(model: MixedModel, data: Columns, near: Fit | None = None) -> Fit:
+    """Return the maximum-likelihood fit; with random terms, of the Laplace approximation of the likelihood.
+
+    `near` is the same model's fit of some of the rows: from there Newton steps reach the same maximum, with second
+    derivatives (and so standard errors) that leave out how log|H| bends with thresholds and effects.
+    """
     task = prepare(model, data)
-    first, problems = start(task.design, task.scaling), find_separation(task)
-    # Without a finite maximum, a search would only end after all its steps.
-    optimum = stop_at(task.likelihood, first) if problems else search(task.likelihood, first)
+    problems = find_separation(task)
+    if near and not problems:
+        optimum = approach(task.likelihood, start_near(task, near))
+    else:
+        first = start(task.design, task.scaling)
+        # Without a finite maximum, a search would only end after all its steps.
+        optimum = stop_at(task.likelihood, first) if problems else search(task.likelihood, first)
     sds = np.abs(optimum.point[len(optimum.point) - len(task.groups) :])
     problems = problems or [*find_failure(optimum), *find_divergence(task.groups, sds)]
     notes = [*note_alike(task.merged), *note_zero(task.groups, sds)]
@@ -265,7 +275,8 @@ def climb(likelihood: Likelihood, point: Floats) -> Floats:
 def stop_at(likelihood: Likelihood, point: Floats) -> Optimum:
     """Return the start, with standard deviations of 1, where there is nothing to search for."""
     point = np.concatenate([point, np.ones(len(likelihood.groups))])
-    return Optimum(point, -evaluate(point, likelihood)[0], None, float("inf"))
+    value, gradient = evaluate(point, likelihood)
+    return Optimum(point, -value, gradient, None, float("inf"))
 
 
 def search(likelihood: Likelihood, point: Floats) -> Optimum:
@@ -283,13 +294,51 @@ def search(likelihood: Likelihood, point: Floats) -> Optimum:
     return optimum
 
 
+def start_near(task: FitTask, near: Fit) -> Floats:
+    """Return the estimates of a fit of some of the rows, as parameters of the search."""
+    known = {coefficient.name: coefficient.estimate for coefficient in near.coefficients}
+    effects = np.array([known[name] for name in task.design.names])
+    thresholds = np.array([cut.estimate for cut in near.thresholds]) - task.scaling.means @ effects
+    sds = {variance.group: variance.sd for variance in near.variances}
+    first = np.concatenate([thresholds[:1], np.log(np.diff(thresholds)), effects * task.scaling.sds])
+    return np.append(first, [max(0.05, sds[group.name]) for group in task.groups])
+
+
+def approach(likelihood: Likelihood, point: Floats) -> Optimum:
+    """Search by Newton steps; second derivatives are worked out every four steps, the last time next to the maximum."""
+    cuts, known = likelihood.cuts, likelihood.cuts + likelihood.matrix.shape[1]
+    value, gradient = evaluate(point, likelihood)
+    optimum = Optimum(point, -value, gradient, None, float("inf"))
+    for _ in range(8):
+        jacobian = np.eye(known)
+        jacobian[:cuts, :cuts] = threshold_jacobian(point[:cuts])
+        information = likelihood.information(thresholds_at(point[:cuts]), point[cuts:known], point[known:])
+        matrix = np.zeros((len(point), len(point)))
+        matrix[:known, :known] = jacobian.T @ information @ jacobian
+        for n in range(known, len(point)):
+            step = STEP * (np.arange(len(point)) == n)
+            bend = (evaluate(point + step, likelihood)[1] - evaluate(point - step, likelihood)[1]) / (2 * STEP)
+            matrix[n], matrix[:, n] = bend, bend
+        values, vectors = np.linalg.eigh(matrix)
+        # Far from the maximum the likelihood may bend upwards; there a step goes down the slope.
+        inverse = (vectors / np.maximum(np.abs(values), 1e-9 * values[-1])) @ vectors.T
+        optimum = Optimum(point, optimum.value, gradient, inverse, float(gradient @ inverse @ gradient))
+        near = values[0] > 0 and optimum.decrement < 0.01
+        for _ in range(4):
+            if near and optimum.decrement < DECREMENT:
+                return optimum
+            optimum = improve(likelihood, optimum)
+        point, gradient = optimum.point, optimum.gradient
+    return optimum
+
+
 def improve(likelihood: Likelihood, optimum: Optimum) -> Optimum:
     """Return one Newton step with the second derivatives at hand, which costs far less than working them out again."""
     if optimum.inverse is None:
         return optimum
-    point = optimum.point - optimum.inverse @ evaluate(optimum.point, likelihood)[1]
+    point = optimum.point - optimum.inverse @ optimum.gradient
     value, gradient = evaluate(point, likelihood)
-    return Optimum(point, -value, optimum.inverse, float(gradient @ optimum.inverse @ gradient))
+    return Optimum(point, -value, gradient, optimum.inverse, float(gradient @ optimum.inverse @ gradient))
 
 
 def inspect(likelihood: Likelihood, point: Floats) -> Optimum:
@@ -304,9 +353,9 @@ def inspect(likelihood: Likelihood, point: Floats) -> Optimum:
     matrix = (matrix + matrix.T) / 2
     values, vectors = np.linalg.eigh(matrix)
     if values[0] <= 1e-9 * values[-1]:
-        return Optimum(point, -value, None, float("inf"))
+        return Optimum(point, -value, gradient, None, float("inf"))
     inverse = (vectors / values) @ vectors.T
-    return Optimum(point, -value, inverse, float(gradient @ inverse @ gradient))
+    return Optimum(point, -value, gradient, inverse, float(gradient @ inverse @ gradient))
 
 
 def find_separation(task: FitTask) -> list[str]:
@@ -318,8 +367,11 @@ def find_separation(task: FitTask) -> list[str]:
     cuts, names = task.likelihood.cuts, task.design.names
     if not names:
         return []
-    rows = np.unique(np.column_stack([task.design.response.codes, task.scaling.matrix]), axis=0)
-    codes, matrix = rows[:, 0].astype(np.intp), rows[:, 1:]
+    # Like rows have the same sum at random weights, which sorts much faster than rows do.
+    weights = np.random.default_rng(0).normal(size=len(names))
+    sums = np.column_stack([task.design.response.codes, (task.scaling.matrix * weights).sum(axis=1)])
+    first = np.unique(sums.view(np.complex128).ravel(), return_index=True)[1]
+    codes, matrix = task.design.response.codes[first], task.scaling.matrix[first]
     picks = np.eye(cuts)
     upper = np.column_stack([picks[codes[codes < cuts]], -matrix[codes < cuts]])
     lower = np.column_stack([-picks[codes[codes > 0] - 1], matrix[codes > 0]])

@@ -19,11 +19,13 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit, log_expit
 
-from mores.stats.mixed.design import CodedFactor, Codes, Floats
+from mores.stats.mixed.design import CodedFactor, Codes, Floats, indicate, is_nested
 
 NEWTON_STEPS = 100
 MODE_TOLERANCE = 1e-9
 """The largest last step of a mode; the search converges quadratically, so the modes are nearer than that."""
+MOST_CELLS = 20_000
+"""Pairs of a level of the largest term and one of the others that are held as a matrix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +52,14 @@ def rows_at(thresholds: Floats, codes: Codes, m: Floats) -> Rows:
     """Use F(b) - F(a) = F(b) F(-a) (1 - exp(a - b)), which loses no digits in the tails."""
     ends = np.concatenate([[-np.inf], thresholds, [np.inf]])
     below, above = ends[codes], ends[codes + 1]
-    gap = above - below
+    gap = np.diff(ends)
     share = -np.expm1(-gap)
-    pull = np.exp(-gap) / share
+    pull = (np.exp(-gap) / share)[codes]
     low, high = expit(below - m), expit(above - m)
     low_rest, high_rest = expit(m - below), expit(m - above)
     lower, upper = low * low_rest, high * high_rest
     return Rows(
-        log_p=log_expit(above - m) + log_expit(m - below) + np.log(share),
+        log_p=log_expit(above - m) + log_expit(m - below) + np.log(share)[codes],
         by_upper=high_rest + pull,
         by_lower=-low - pull,
         by_m=low - high_rest,
@@ -68,60 +70,123 @@ def rows_at(thresholds: Floats, codes: Codes, m: Floats) -> Rows:
     )
 
 
-class Curvature:
-    """H = I + CᵀWC, C = Zσ: the block of the largest grouping term is diagonal and is eliminated first."""
+class Arrow:
+    """A matrix [[D, C], [Cᵀ, K]] with a diagonal D, which is eliminated first."""
 
-    def __init__(self, groups: Sequence[CodedFactor], deviations: Floats, weight: Floats) -> None:
-        first, *rest = groups
-        sizes = [len(group.levels) for group in rest]
-        starts = np.cumsum([0, *sizes])
-        self.width = int(starts[-1])
-        size = len(first.levels)
-        self.diagonal = 1 + deviations[0] ** 2 * np.bincount(first.codes, weight, size)
-        places = [group.codes + start for group, start in zip(rest, starts[:-1], strict=True)]
-        self.cross = self._sum_pairs(first.codes, size, places, deviations[0] * deviations[1:], weight)
-        self.scaled = self.cross / self.diagonal[:, None]
-        schur = np.eye(self.width)
-        for place, sd in zip(places, deviations[1:], strict=True):
-            schur += self._sum_pairs(place, self.width, places, sd * deviations[1:], weight)
-        schur -= self.cross.T @ self.scaled
+    def __init__(self, diagonal: Floats, cross: Floats, corner: Floats) -> None:
+        self.diagonal, self.width = diagonal, len(corner)
+        self.scaled = cross / diagonal[:, None]
         # An empty matrix, for one grouping term only, has no factorisation in LAPACK.
-        self.factor = cho_factor(schur) if self.width else None
-
-    def _sum_pairs(self, rows: Codes, height: int, columns: Sequence[Codes], scales: Floats, weight: Floats) -> Floats:
-        """Return the weights summed by the pairs of a level of one term and one of the others."""
-        total = np.zeros((height, self.width))
-        for column, scale in zip(columns, scales, strict=True):
-            sums = np.bincount(rows * self.width + column, scale * weight, height * self.width)
-            total += sums.reshape(height, self.width)
-        return total
+        self.factor = cho_factor(corner - cross.T @ self.scaled) if self.width else None
 
     def log_determinant(self) -> float:
         diagonal_part = float(np.log(self.diagonal).sum())
         return diagonal_part + (2 * float(np.log(np.diag(self.factor[0])).sum()) if self.factor else 0.0)
 
     def solve(self, vector: Floats) -> Floats:
-        """Return H⁻¹ times a vector."""
+        """Return the inverse times a vector."""
         size = len(self.diagonal)
         first, rest = vector[:size], vector[size:]
         if self.factor:
             rest = cho_solve(self.factor, rest - self.scaled.T @ first)
         return np.concatenate([first / self.diagonal - self.scaled @ rest, rest])
 
-    def inverse_diagonal(self) -> Floats:
-        """Return the diagonal of H⁻¹: the variances of the intercepts, given everything else."""
+    def inverse(self) -> tuple[Floats, Floats, Floats]:
+        """Return the inverse's diagonal beside D, its block beside C, and that beside K."""
         corner = cho_solve(self.factor, np.eye(self.width)) if self.factor else np.empty((0, 0))
-        first = 1 / self.diagonal + (self.scaled * (self.scaled @ corner)).sum(axis=1)
-        return np.concatenate([first, np.diag(corner)])
+        edge = -(self.scaled @ corner)
+        return 1 / self.diagonal - (self.scaled * edge).sum(axis=1), edge, corner
+
+    def inverse_diagonal(self) -> Floats:
+        """Return the diagonal of the inverse: the variances of the intercepts, given everything else."""
+        variances, _, corner = self.inverse()
+        return np.concatenate([variances, np.diag(corner)])
 
     def inverse_at(self, places: Sequence[Codes]) -> list[list[Floats]]:
         """Return, for each row, the entries of H⁻¹ between its levels of every two terms; places count by block."""
-        corner = cho_solve(self.factor, np.eye(self.width)) if self.factor else np.empty((0, 0))
-        edge = -(self.scaled @ corner)
-        variances = 1 / self.diagonal - (self.scaled * edge).sum(axis=1)
+        variances, edge, corner = self.inverse()
         first, *rest = places
         top = [variances[first], *(edge[first, place] for place in rest)]
         return [top, *([top[n], *(corner[place, other] for other in rest)] for n, place in enumerate(rest, 1))]
+
+
+class NestedArrow:
+    """A matrix whose first block is diagonal and beside the second in one place of each row only: of answers, each of
+    which is within one question. What their elimination leaves is an arrow again."""
+
+    def __init__(self, diagonal: Floats, link: Floats, parents: Codes, cross: Floats, outer: Arrow) -> None:
+        self.diagonal, self.parents, self.outer = diagonal, parents, outer
+        self.link, self.scaled = link / diagonal, cross / diagonal[:, None]
+
+    def log_determinant(self) -> float:
+        return float(np.log(self.diagonal).sum()) + self.outer.log_determinant()
+
+    def solve(self, vector: Floats) -> Floats:
+        """Return the inverse times a vector."""
+        size, height = len(self.diagonal), len(self.outer.diagonal)
+        first, second, rest = np.split(vector, [size, size + height])
+        second = second - np.bincount(self.parents, self.link * first, height)
+        tail = self.outer.solve(np.concatenate([second, rest - self.scaled.T @ first]))
+        first = first / self.diagonal - self.link * tail[:height][self.parents] - self.scaled @ tail[height:]
+        return np.concatenate([first, tail])
+
+    def inverse(self) -> tuple[Floats, Floats, Floats]:
+        """Return the inverse's entries of the first block: its diagonal, beside the second block, beside the rest."""
+        variances, edge, corner = self.outer.inverse()
+        beside = -self.link[:, None] * edge[self.parents] - self.scaled @ corner
+        within = -self.link * variances[self.parents] - (self.scaled * edge[self.parents]).sum(axis=1)
+        return 1 / self.diagonal - self.link * within - (self.scaled * beside).sum(axis=1), within, beside
+
+    def inverse_diagonal(self) -> Floats:
+        """Return the diagonal of the inverse."""
+        return np.concatenate([self.inverse()[0], self.outer.inverse_diagonal()])
+
+    def inverse_at(self, places: Sequence[Codes]) -> list[list[Floats]]:
+        """Return, for each row, the entries of the inverse between its levels of every two terms."""
+        first, _, *rest = places
+        variances, within, beside = self.inverse()
+        top = [variances[first], within[first], *(beside[first, place] for place in rest)]
+        return [top, *([top[n], *row] for n, row in enumerate(self.outer.inverse_at(places[1:]), 1))]
+
+
+def curvature_of(
+    groups: Sequence[CodedFactor], deviations: Floats, weight: Floats, nested: bool
+) -> Arrow | NestedArrow:
+    """Return H = I + CᵀWC, C = Zσ; `nested` says that the first term is nested in the second."""
+    rest = groups[1 + nested :]
+    starts = np.cumsum([0, *(len(group.levels) for group in rest)])
+    width, sds = int(starts[-1]), deviations[1 + nested :]
+    places = [group.codes + start for group, start in zip(rest, starts[:-1], strict=True)]
+
+    def sum_pairs(codes: Codes, height: int, deviation: float) -> Floats:
+        """Return the weights summed by the pairs of a level of one term and one of the rest."""
+        total = np.zeros((height, width))
+        for column, sd in zip(places, sds, strict=True):
+            sums = np.bincount(codes * width + column, deviation * sd * weight, height * width)
+            total += sums.reshape(height, width)
+        return total
+
+    def sum_levels(group: CodedFactor) -> Floats:
+        return np.asarray(np.bincount(group.codes, weight, len(group.levels)), dtype=np.float64)
+
+    corner = np.eye(width)
+    for place, sd in zip(places, sds, strict=True):
+        corner += sum_pairs(place, width, sd)
+    blocks = [
+        (1 + sd**2 * sum_levels(group), sum_pairs(group.codes, len(group.levels), sd))
+        for group, sd in zip(groups[: 1 + nested], deviations[: 1 + nested], strict=True)
+    ]
+    diagonal, cross = blocks[0]
+    if not nested:
+        return Arrow(diagonal, cross, corner)
+    inner, outer = groups[:2]
+    parents = np.empty(len(inner.levels), dtype=np.intp)
+    parents[inner.codes] = outer.codes
+    link = deviations[0] * deviations[1] * sum_levels(inner)
+    own = blocks[1][0] - np.bincount(parents, link**2 / diagonal, len(outer.levels))
+    beside = blocks[1][1] - indicate(parents).T @ (cross * (link / diagonal)[:, None])
+    left = Arrow(own, np.asarray(beside), corner - cross.T @ (cross / diagonal[:, None]))
+    return NestedArrow(diagonal, link, parents, cross, left)
 
 
 class Likelihood:
@@ -130,9 +195,12 @@ class Likelihood:
     def __init__(self, response: CodedFactor, matrix: Floats, groups: Sequence[CodedFactor]) -> None:
         self.codes, self.cuts = response.codes, len(response.levels) - 1
         self.matrix = matrix
-        # The largest term comes first, where its block costs nothing.
+        # The largest term comes first, where its block costs nothing; in large studies then one that it is nested in.
         self.order = sorted(range(len(groups)), key=lambda n: -len(groups[n].levels))
-        self.groups = [groups[n] for n in self.order]
+        cells = len(groups[self.order[0]].levels) * sum(len(groups[n].levels) for n in self.order[1:]) if groups else 0
+        outer = [n for n in self.order[1:] if cells > MOST_CELLS and is_nested(groups[self.order[0]], groups[n])][:1]
+        self.order = [*self.order[:1], *outer, *(n for n in self.order[1:] if n not in outer)]
+        self.nested, self.groups = bool(outer), [groups[n] for n in self.order]
         sizes = [len(group.levels) for group in self.groups]
         self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
         self.modes = np.zeros(sum(sizes))
@@ -148,7 +216,7 @@ class Likelihood:
         value = float(rows.log_p.sum() - self.modes @ self.modes / 2) - curvature.log_determinant() / 2
         return value, self.gradient(rows, curvature, deviations)
 
-    def find_modes(self, thresholds: Floats, fixed: Floats, deviations: Floats) -> tuple[Rows, Curvature]:
+    def find_modes(self, thresholds: Floats, fixed: Floats, deviations: Floats) -> tuple[Rows, Arrow | NestedArrow]:
         """Use Newton's method with step halving; the problem is concave, so it has one maximum."""
         scales = np.repeat(deviations, np.diff(self.starts))
 
@@ -158,7 +226,7 @@ class Likelihood:
         u = self.modes
         rows = rows_for(u)
         for _ in range(NEWTON_STEPS):
-            curvature = Curvature(self.groups, deviations, rows.weight)
+            curvature = curvature_of(self.groups, deviations, rows.weight, self.nested)
             step = curvature.solve(scales * self.by_level(rows.by_m) - u)
             if np.abs(step).max() < MODE_TOLERANCE:
                 break
@@ -177,7 +245,7 @@ class Likelihood:
         """Return sums of the rows' values over all levels, term by term."""
         return np.concatenate([np.bincount(g.codes, values, len(g.levels)) for g in self.groups])
 
-    def gradient(self, rows: Rows, curvature: Curvature, deviations: Floats) -> Floats:
+    def gradient(self, rows: Rows, curvature: Arrow | NestedArrow, deviations: Floats) -> Floats:
         """Use the chain rule through H and through the modes, whose derivatives are H⁻¹ ∂(Cᵀ ∂log p/∂m)/∂parameter."""
         between = curvature.inverse_at(self.places())
         mixed = [sum((sd * entry for sd, entry in zip(deviations, row, strict=True)), np.zeros(1)) for row in between]
@@ -196,6 +264,26 @@ class Likelihood:
         by_upper = rows.by_upper - leverage * rows.upper_slope / 2 - echo * rows.upper / 2
         by_lower = rows.by_lower - leverage * rows.lower_slope / 2 - echo * rows.lower / 2
         return self.join(by_upper, by_lower, by_m, by_deviation)
+
+    def information(self, thresholds: Floats, effects: Floats, sds: Floats) -> Floats:
+        """Return minus the second derivatives of ℓ by thresholds and effects, with the modes that follow them.
+
+        These are nearly those of the marginal log-likelihood: only how log|H| bends is left out.
+        """
+        deviations, size = sds[self.order], self.cuts + 1
+        rows, curvature = self.find_modes(thresholds, self.matrix @ effects, deviations)
+        pull = 1 / np.expm1(np.diff(thresholds))
+        bends = np.bincount(self.codes, minlength=size)[1:-1] * pull * (1 + pull)
+        upper, lower = np.bincount(self.codes, rows.upper, size)[:-1], np.bincount(self.codes, rows.lower, size)[1:]
+        corner = np.diag(upper + lower + np.append(bends, 0) + np.append(0, bends))
+        corner -= np.diag(bends, 1) + np.diag(bends, -1)
+        scales = np.repeat(deviations, np.diff(self.starts))
+        bent = [-(rows.upper * (self.codes == cut) + rows.lower * (self.codes == cut + 1)) for cut in range(self.cuts)]
+        edge = np.array(bent) @ self.matrix
+        bent += [rows.weight * column for column in self.matrix.T]
+        whole = np.block([[corner, edge], [edge.T, np.array(bent[self.cuts :]) @ self.matrix]])
+        beside = np.array([scales * self.by_level(column) for column in bent])
+        return np.asarray(whole - beside @ np.array([curvature.solve(column) for column in beside]).T)
 
     def join(self, by_upper: Floats, by_lower: Floats, by_m: Floats, by_sd: Floats) -> Floats:
         """Sum the rows' derivatives into the parameters'; a row of category k has thresholds k - 1 and k."""
@@ -217,6 +305,7 @@ class Likelihood:
         return [parts[self.order.index(n)] for n in range(len(self.groups))]
 
     def places(self) -> list[Codes]:
-        """Return each row's level in the first block, and in the block of all the other terms together."""
-        first, *rest = self.groups
-        return [first.codes, *(g.codes + s - self.starts[1] for g, s in zip(rest, self.starts[1:-1], strict=True))]
+        """Return each row's level in each block of its own, and in the block of all the other terms together."""
+        heads = 1 + self.nested
+        rest = zip(self.groups[heads:], self.starts[heads:-1], strict=True)
+        return [*(g.codes for g in self.groups[:heads]), *(g.codes + s - self.starts[heads] for g, s in rest)]
