@@ -112,6 +112,7 @@ pictures: picture ## a picture of every screen of the studio in build/studio, an
 	MORES_PICTURES=docs $(BIN)/pytest -n 0 tests/view/test_browser.py
 	MORES_PICTURES=build/studio $(BIN)/pytest -n 0 -k "not squeezed" tests/studio/test_looks.py
 	cp build/studio/studio-*.png docs/
+	MORES_PICTURES=docs $(BIN)/pytest -n 0 tests/studio/test_volunteers.py
 
 release-check: $(READY) ## build a release into dist/, check what is in it, and install it in clean environments
 	@test -z "$$(git status --porcelain)" || { git status --short; echo "commit or remove these first"; exit 1; }
