@@ -104,6 +104,13 @@ def test_counts(text: str, expected: str) -> None:
     assert text == expected
 
 
+def test_code_in_a_message() -> None:
+    assert formatting.show_code("see `mores pull <NAME>` & `x`") == (
+        "see <code>mores pull &lt;NAME&gt;</code> &amp; <code>x</code>"
+    )
+    assert formatting.show_code("it`s <b>") == "it`s &lt;b&gt;"
+
+
 def test_the_first_problems_and_how_many_more() -> None:
     assert formatting.first_problems(["a", "b"]) == "\n  a\n  b"
     assert formatting.first_problems(list("abc"), 2) == "\n  a\n  b\n  and 1 more"

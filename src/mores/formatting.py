@@ -7,9 +7,14 @@ empty, so that it can simply be left out.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from mores.types import MUCH_MISSING, Failure, FailureKind, Result
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 NOTHING = "–"
 """Shown where there is no value."""
@@ -181,3 +186,10 @@ def blame_failure(failure: Failure) -> str:
 def _failure(kind: str, n: int) -> str:
     single, many = FAILED.get(kind, (f"answer without a result ({kind})", f"answers without a result ({kind})"))
     return f"{n:,} {single if n == 1 else many}"
+
+
+def show_code(text: str) -> Markup:
+    """Return a message as HTML, in which what stands between backticks is code."""
+    from markupsafe import Markup, escape  # most commands draw no page
+
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))

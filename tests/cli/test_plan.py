@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from mores.planning.records import StudyPlan
 from tests.cli.conftest import Run
 
@@ -34,3 +36,10 @@ def test_a_wrong_measure_or_number_is_a_usage_error(mores: Run) -> None:
     wrong = mores("plan", "ratings", "--assume", "rater=much")
     assert wrong.returncode == 2
     assert "expected numbers such as rater=0.5,item=0.6" in wrong.stderr
+
+
+@pytest.mark.parametrize("option", ["--items", "--raters", "--models"])
+def test_numbers_that_are_none_are_named_with_their_option(mores: Run, option: str) -> None:
+    done = mores("plan", "ratings", option, "100,x")
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith(f"'100, x': expected whole numbers such as 5,10,20 ({option})")

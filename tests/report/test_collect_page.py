@@ -100,10 +100,11 @@ def test_duplicates_are_listed() -> None:
 
 def test_nothing_kept_and_a_warning() -> None:
     every = [question for question in questions() if question.status is CandidateStatus.DROPPED]
-    html = page(every, "fake: is not a model")
+    html = page(every, "fake: is not a model; get one with `mores pull`")
     assert 'id="topics"' not in html
     assert "0.0% kept" in words(html)
     assert "Warning fake: is not a model" in words(html)
+    assert "get one with <code>mores pull</code>" in html
 
 
 def test_a_page_holds_some_of_each_fate(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,11 @@ class Settings:
         for entry in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
             if "setting" in entry.metadata:
                 value = getattr(self, entry.name)
-                checked = check_value(entry.name, value, declared(entry), form_of(type(self), entry.name))
+                try:
+                    checked = check_value(entry.name, value, declared(entry), form_of(type(self), entry.name))
+                except ConfigError as error:
+                    error.setting = error.setting or entry.name
+                    raise
                 if checked is not value:
                     object.__setattr__(self, entry.name, checked)
 

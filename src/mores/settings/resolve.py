@@ -119,7 +119,10 @@ def read_table(file: SettingsFile, table: str, record: type[Settings]) -> dict[s
 def read_value(value: Any, about: Declared, form: Form, place: str) -> Any:
     """Return a value of a settings file; ConfigError where it is of another type than the setting."""
     if about.parse and isinstance(value, str):
-        return about.parse(value)
+        try:
+            return about.parse(value)
+        except ConfigError as error:
+            raise ConfigError(f"{place}: {error}", setting="config") from error
     if isinstance(value, str) and form.none and value == "none" and not form.text:
         return None
     fits = (

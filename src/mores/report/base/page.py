@@ -17,7 +17,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from mores.formatting import blame_failure, count, number, percent, show_failures, show_score
+from mores.formatting import blame_failure, count, number, percent, show_code, show_failures, show_score
 from mores.report.base.blocks import STEPS, Fold, PageBlock, Paragraph, RunList, Section, Signatures
 from mores.report.base.charts import COLOURS
 from mores.report.base.document import ResultDocument
@@ -69,7 +69,7 @@ def environment() -> Environment:
     made = Environment(loader=FileSystemLoader(REPORT), autoescape=True, undefined=StrictUndefined)
     made.filters.update(
         draw=draw, without_overrides=without_overrides, thousands=count, number=number, percent=percent,
-        score=show_score, blame_failure=blame_failure, show_failures=show_failures,
+        score=show_score, code=show_code, blame_failure=blame_failure, show_failures=show_failures,
     )  # fmt: skip
     made.filters["hash"] = lambda asset: "sha256-" + b64encode(sha256(asset.encode()).digest()).decode()
     made.globals["LONG"] = LONG

@@ -119,6 +119,7 @@ def environment(locale: str) -> Environment:
     env.globals["_"] = translator(locale)
     env.filters |= {
         "marks": as_json,
+        "code": form.show_code,
         "number": lambda value: format_decimal(value, locale=locale),
         "share": lambda value: format_percent(value, "#,##0%", locale=locale),
         "date": lambda value: format_datetime(value, "medium", locale=locale),
