@@ -49,6 +49,15 @@ def measure(source: Path, texts: Path, folder: Path) -> dict[str, float]:
     return spent
 
 
+def write_texts(path: Path, count: int) -> None:
+    """Write a table of texts that all differ."""
+    with path.open("w", encoding="utf-8") as file:
+        for n in range(count):
+            text = f"People in place {n} eat rice with {n % 7 + 1} chopsticks and drink tea every day."
+            row = {"id": f"t{n}", "instruction": f"What do people in place {n} eat?", "text": text, "language": "en"}
+            file.write(json.dumps(row) + "\n")
+
+
 def main() -> None:
     """Write the texts and judge them with each version."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -62,25 +71,13 @@ def main() -> None:
             packed = subprocess.run(archive, cwd=ROOT, capture_output=True, check=True).stdout
             subprocess.run(["tar", "-x", "-C", made], input=packed, check=True)
             versions = {"before": folder / "src", **versions}
-        texts = folder / "texts.jsonl"
-        with texts.open("w", encoding="utf-8") as file:
-            for n in range(options.texts):
-                text = f"People in place {n} eat rice with {n % 7 + 1} chopsticks and drink tea every day."
-                row = {
-                    "id": f"t{n}",
-                    "instruction": f"What do people in place {n} eat?",
-                    "text": text,
-                    "language": "en",
-                }
-                file.write(json.dumps(row) + "\n")
+        write_texts(folder / "texts.jsonl", options.texts)
         for name, source in versions.items():
             (folder / name).mkdir()
-            spent = measure(source, texts, folder / name)
-            rate, after = options.texts / spent["cpu"], spent["after"]
-            print(
-                f"mores score, {options.texts:,} texts, {name}: {rate:,.0f} texts per CPU second (goal {GOAL:,}), "
-                f"{after:.1f} s of {spent['cpu']:.1f} after the last call"
-            )
+            spent = measure(source, folder / "texts.jsonl", folder / name)
+            rate = f"{options.texts / spent['cpu']:,.0f} texts per CPU second (goal {GOAL:,})"
+            after = f"{spent['after']:.1f} s of {spent['cpu']:.1f} after the last call"
+            print(f"mores score, {options.texts:,} texts, {name}: {rate}, {after}")
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from mores.benchmark.folder import ITEMS, VERDICTS, BenchRun, find_bench_runs
 from mores.benchmark.score import BenchResult, credit_of
 from mores.errors import ConfigError, suggest
 from mores.formatting import SIGNIFICANT
+from mores.run import Run
 from mores.run.kept import content_of, recall
 from mores.stats.classification import Floats
 from mores.stats.missing import decide
@@ -182,10 +183,10 @@ def read_entry(run: BenchRun) -> BoardEntry:
 
 
 def rank_runs(
-    folders: Iterable[Path], *, force: bool = False, by: str | None = None, ability: bool = False
+    given: Iterable[Run | Path | str], *, force: bool = False, by: str | None = None, ability: bool = False
 ) -> tuple[Board, list[BenchRun]]:
     """Return `make_board` of the runs in these folders, and the runs; a large one is kept in the first folder."""
-    folders = list(folders)
+    folders = [run.path if isinstance(run, Run) else Path(run) for run in given]
     runs = _find_all(folders)
 
     def rank() -> Board:

@@ -160,7 +160,7 @@ def board(settings: BoardSettings, output: OutputSettings) -> None:
     from mores.report.base.links import link_runs
     from mores.report.bench import describe_board
 
-    ranking, runs = rank_runs(map(Path, settings.runs), force=settings.force, by=settings.by, ability=settings.ability)
+    ranking, runs = rank_runs(settings.runs, force=settings.force, by=settings.by, ability=settings.ability)
     names = ((f"{run.result.model}, {run.result.name}", run.path) for run in runs)
     links = link_runs(output.html, names) if output.html else ()
     show_document(describe_board(ranking, [run.result for run in runs], links), output, ranking)
