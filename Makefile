@@ -85,7 +85,8 @@ coverage: $(READY) ## the lines and branches that the tests reach, in child proc
 	$(BIN)/coverage html --quiet
 	$(BIN)/coverage report --skip-covered
 
-bench: $(READY) ## the engine's speed beside others, as ratios in one run
+bench: $(READY) ## every goal of speed in one table, then the engine beside others, as ratios in one run
+	$(BIN)/python benchmarks/goals.py
 	$(BIN)/python benchmarks/engine.py
 
 docs: $(READY) ## write the help texts into the docs again

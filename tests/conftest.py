@@ -6,6 +6,7 @@ import ast
 import gc
 import os
 import signal
+import sys
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +15,9 @@ from tempfile import gettempdir
 # Tests run side by side: threads of one that wait by spinning would take the cores from the others.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+# Tests start hundreds of processes, each of which would otherwise compile the package again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 os.environ["XDG_CONFIG_HOME"] = str(Path(gettempdir()) / "mores-tests")  # no settings of the developer's own
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported
 

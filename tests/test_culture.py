@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import unicodedata
+from typing import Any
 
 import pycountry
 import pytest
@@ -567,8 +568,8 @@ def test_common_names_are_those_of_the_tables(monkeypatch: pytest.MonkeyPatch) -
     """Every line of names.txt says what langcodes and pycountry say without it."""
     rows = dict(regions.common_names())
     assert len(rows) > 500
-    cached = (languages.language, languages.language_name, languages.script, languages.macrolanguage)
-    cached = (*cached, regions.region, regions.region_name)
+    cached: list[Any] = [languages.language, languages.language_name, languages.script, languages.macrolanguage]
+    cached += [regions.region, regions.region_name]
     monkeypatch.setattr(regions, "common_names", dict)
     monkeypatch.setattr(languages, "common_names", dict)
     for function in cached:

@@ -23,7 +23,7 @@ from mores.factory.errors.rules.swap import Pool
 from mores.factory.gold import Gold
 from mores.factory.items import SourceItem, Task
 from mores.factory.statement import bare, subject
-from mores.language.detect import detect
+from mores.language.detection import detect
 from mores.longanswer.collection import asking
 from mores.longanswer.judging import read_claims, read_relevance, relevance_request, windows
 from mores.longanswer.judging import read_verdict as read_support

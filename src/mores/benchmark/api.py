@@ -124,7 +124,7 @@ async def check_judge(settings: JudgeCheckSettings, asker: Asker) -> JudgeCheckR
 @takes(BoardSettings)
 async def board(settings: BoardSettings) -> Board:
     """Rank the models of some runs; one table for each benchmark."""
-    return rank_runs(folders_of(settings.runs), force=settings.force, by=settings.by, ability=settings.ability)[0]
+    return rank_runs(settings.runs, force=settings.force, by=settings.by, ability=settings.ability)[0]
 
 
 def folders_of(runs: Iterable[Run | Path | str]) -> list[Path]:

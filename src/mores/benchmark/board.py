@@ -14,27 +14,32 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from mores import __version__
 from mores.benchmark.findings import FactFindings, FactModel, Place, find_associations
-from mores.benchmark.folder import VERDICTS, BenchRun, find_bench_runs
+from mores.benchmark.folder import ITEMS, VERDICTS, BenchRun, find_bench_runs
 from mores.benchmark.score import BenchResult, credit_of
 from mores.errors import ConfigError, suggest
 from mores.formatting import SIGNIFICANT
+from mores.run import Run
 from mores.run.kept import content_of, recall
 from mores.stats.classification import Floats
-from mores.stats.irt import LEAST_MODELS, QuestionScale, fit_questions
 from mores.stats.missing import decide
 from mores.stats.resampling import adjust_p_values, compare_gaps, paired_gaps
 from mores.stats.results import difference_result
 from mores.types import Record, Result, Signature
 from mores.views import NotebookView
+
+if TYPE_CHECKING:
+    from mores.stats.irt import QuestionScale
 
 PERMUTATIONS = 10_000
 VERSION = 1
@@ -178,9 +183,10 @@ def read_entry(run: BenchRun) -> BoardEntry:
 
 
 def rank_runs(
-    folders: Sequence[Path], *, force: bool = False, by: str | None = None, ability: bool = False
+    given: Iterable[Run | Path | str], *, force: bool = False, by: str | None = None, ability: bool = False
 ) -> tuple[Board, list[BenchRun]]:
     """Return `make_board` of the runs in these folders, and the runs; a large one is kept in the first folder."""
+    folders = [run.path if isinstance(run, Run) else Path(run) for run in given]
     runs = _find_all(folders)
 
     def rank() -> Board:
@@ -190,11 +196,13 @@ def rank_runs(
         return rank(), runs
     total = blake2b(f"{VERSION} {force} {by} {ability}".encode())
     for run in runs:
-        verdicts = content_of(run.file(VERDICTS)).digest
-        total.update(f"{run.path}\0{run.result.model_dump_json()}\0{run.facts}\0{verdicts}".encode("utf-8", "replace"))
+        contents = [content_of(run.file(name)).digest for name in (VERDICTS, ITEMS) if name == VERDICTS or run.facts]
+        total.update(f"{run.path}\0{run.result.model_dump_json()}\0{run.facts}\0{contents}".encode("utf-8", "replace"))
     key = {"name": f"board {__version__}", "content": total.hexdigest()}
     found = recall(folders[0] / ".board.figures", key, lambda: rank().model_dump(mode="json"))
-    return Board.model_validate(found), runs
+    with suppress(ValidationError):
+        return Board.model_validate(found), runs
+    return rank(), runs  # it has a number that JSON has not
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------
@@ -256,6 +264,8 @@ def _leaderboard(name: str, entries: list[BoardEntry], force: bool, ability: boo
         gaps[lower, upper] = gap.model_copy(update=turned)
     abilities = measure_abilities(ranked) if ability else []
     if ability and not abilities:
+        from mores.stats.irt import LEAST_MODELS
+
         notes.append(f"no abilities: fewer than {LEAST_MODELS} models have both correct and incorrect answers")
     standings = [
         Standing(
@@ -289,6 +299,8 @@ def relate_facts(entries: Mapping[str, BoardEntry]) -> FactFindings | None:
 
 def measure_abilities(entries: Sequence[BoardEntry]) -> list[Result]:
     """Return the ability of every model by the 1PL (`stats.irt`); empty where there are too few, or no scale."""
+    from mores.stats.irt import LEAST_MODELS, fit_questions  # scipy, which boards without abilities do not need
+
     _, table = credit_table(entries)
     if len(entries) < LEAST_MODELS or entries[0].result.measured:
         return []

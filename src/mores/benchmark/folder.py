@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -24,10 +25,12 @@ from mores.benchmark.benchmark import Benchmark, Label, Verdict
 from mores.benchmark.score import BenchResult, Tallies, credit_of, measure_of, tally, tally_labels
 from mores.errors import InputError
 from mores.io import JsonlWriter
-from mores.metaevaluation.records import GradedQuestion
 from mores.run import Run, find_runs, open_run
 from mores.run.kept import kept
 from mores.types import Item
+
+if TYPE_CHECKING:
+    from mores.metaevaluation.records import GradedQuestion
 
 ITEMS, EVIDENCE, RESPONSES = "items.jsonl", "evidence.jsonl", "responses.jsonl"
 VERDICTS, RESULT = "verdicts.jsonl", "result.json"
@@ -95,6 +98,8 @@ class BenchRun(Run):
 
     def graded(self) -> dict[str, GradedQuestion]:
         """Return each question with its first answer, and the share of its answers that are correct."""
+        from mores.metaevaluation.records import GradedQuestion
+
         credit, graded = credit_of(self.tallies()), dict[str, GradedQuestion]()
         for item, verdict in self.answers():
             if verdict.unit not in graded:

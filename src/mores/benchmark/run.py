@@ -30,7 +30,6 @@ from mores.longanswer.appraise import Appraising
 from mores.models import Completion, Message, Model, Request
 from mores.models.base import Stop, is_logprob
 from mores.signature import sign
-from mores.stats.agreement import krippendorff_alpha
 from mores.types import Failure, FailureKind, Item, Record, Response, Signature
 
 Alternatives = tuple[tuple[str, float], ...]
@@ -347,6 +346,8 @@ def data_hash(items: Iterable[Item]) -> str:
 
 def combine(judged: dict[str, Path], path: Path) -> float | None:
     """Write the majority's verdict on every answer to a file; return Krippendorff's α, None where it is undefined."""
+    from mores.stats.agreement import krippendorff_alpha  # scipy, which one judge does not need
+
     votes = bytearray()
     with JsonlWriter(path) as writer:
         for verdicts in zip(*(read_records(file, Verdict) for file in judged.values()), strict=True):

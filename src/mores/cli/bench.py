@@ -7,30 +7,27 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mores.benchmark import all_in, benchmarks
-from mores.benchmark.api import folders_of, open_session
-from mores.benchmark.benchmark import Benchmark
-from mores.benchmark.board import rank_runs
-from mores.benchmark.contract import check, list_facts
-from mores.benchmark.session import Session
 from mores.benchmark.settings import BenchSettings, BoardSettings, MoreModels
 from mores.cli.command import command
 from mores.cli.result import asking, hint_at_failures, print_estimates, print_result, show_document
-from mores.engine.estimate import Estimate
-from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError
 from mores.formatting import money
 from mores.gate import BenchGate
 from mores.report.settings import DryRunSettings, OutputSettings
-from mores.search import search_cost
+
+if TYPE_CHECKING:
+    from mores.benchmark.benchmark import Benchmark
+    from mores.benchmark.session import Session
+    from mores.engine.estimate import Estimate
 
 
 def show_list(_: Sequence[str], as_json: bool, __: BenchSettings) -> None:
     """List all benchmarks."""
+    from mores.benchmark import benchmarks
     from mores.report.bench import benchmark_table
 
     every = list(benchmarks(lambda error: click.echo(f"note: {error}", err=True)))
@@ -41,6 +38,8 @@ def show_list(_: Sequence[str], as_json: bool, __: BenchSettings) -> None:
 
 def show_info(names: Sequence[str], as_json: bool, settings: BenchSettings) -> None:
     """Describe some benchmarks: their data, with counts where it is at hand, prompts, figures, paper and licence."""
+    from mores.benchmark import all_in
+    from mores.benchmark.contract import list_facts
     from mores.report.bench import facts_text
     from mores.report.cite import paper_of
 
@@ -57,6 +56,8 @@ def show_info(names: Sequence[str], as_json: bool, settings: BenchSettings) -> N
 
 def dry_run(sessions: Sequence[Session], chosen: Sequence[Benchmark], as_json: bool) -> None:
     """Print what the models, the judges and the search would be asked, and the cost."""
+    from mores.search import search_cost
+
     estimates: dict[str, Estimate] = {}
     search, results = sessions[0].asking.search, sessions[0].asking.results
     for session, each in product(sessions, chosen):
@@ -78,6 +79,7 @@ def dry_run(sessions: Sequence[Session], chosen: Sequence[Benchmark], as_json: b
 
 def show_checks(names: Sequence[str], as_json: bool, _: BenchSettings) -> None:
     """Print every check of some benchmarks with its result; exit with 1 where something is missing."""
+    from mores.benchmark.contract import check
     from mores.report.base.grid import plain_console
     from mores.report.bench import check_table
 
@@ -118,6 +120,9 @@ def bench(
     one; `mores bench check BENCHMARK` says what a benchmark of yours lacks, and `mores bench init TABLE` writes a file
     that says how your questions are asked and graded. A stopped run continues where it stopped.
     """
+    from mores.benchmark import all_in
+    from mores.benchmark.api import open_session
+    from mores.engine.loop import run
     from mores.report.bench import write_pages
 
     given: Any = settings.benchmark
@@ -151,11 +156,11 @@ def board(settings: BoardSettings, output: OutputSettings) -> None:
     A DIR is what `mores bench --out` wrote, or one run in it. Every model is tested against the best and against the
     one below it, on the questions that both answered; p is adjusted for the number of tests.
     """
+    from mores.benchmark.board import rank_runs
     from mores.report.base.links import link_runs
     from mores.report.bench import describe_board
 
-    folders = folders_of(settings.runs)
-    ranking, runs = rank_runs(folders, force=settings.force, by=settings.by, ability=settings.ability)
+    ranking, runs = rank_runs(settings.runs, force=settings.force, by=settings.by, ability=settings.ability)
     names = ((f"{run.result.model}, {run.result.name}", run.path) for run in runs)
     links = link_runs(output.html, names) if output.html else ()
     show_document(describe_board(ranking, [run.result for run in runs], links), output, ranking)

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
-from mores.engine import Asker
-from mores.engine.estimate import Estimate
-from mores.engine.loop import run as run_loop
+from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.formatting import count, money
 from mores.hub import Upload, check_access, check_name
@@ -23,6 +21,8 @@ from mores.run import Run
 from mores.types import Record
 
 if TYPE_CHECKING:
+    from mores.engine import Asker
+    from mores.engine.estimate import Estimate
     from mores.report.base.document import ResultDocument
     from mores.report.base.grid import Grid
 
@@ -108,7 +108,7 @@ def print_estimates(estimates: Mapping[str, Estimate], as_json: bool = False) ->
 def run_asking(askers: Iterable[Asker], work: Coroutine[Any, Any, T]) -> T:
     """Run work that asks models."""
     with asking(*askers):
-        return run_loop(work)
+        return run(work)
 
 
 @contextmanager

@@ -100,12 +100,12 @@ class _Work:
         from mores.metric.api import score_texts
         from mores.metric.texts import check_style
         from mores.report.ci import annotate, write_junit
-        from mores.report.score import describe, score_lines
+        from mores.report.score import CountedJudgements, describe, score_lines
 
         with ExitStack() as stack:
             source = stack.enter_context(opened)
             check_style(self.metric, source, self.lookup)
-            source.find_columns(self.output.by)  # before anything is sent
+            counted = CountedJudgements(source.find_columns(self.output.by))  # before anything is sent
             stack.enter_context(asking(self.metric.asker))
             if self.dry_run:
                 self._estimate(source)
@@ -113,14 +113,13 @@ class _Work:
             piped = str(out) == "-"
             if piped:
                 out = Path(stack.enter_context(TemporaryDirectory(prefix="mores-"))) / "run"
-            scored = run(score_texts(self.metric, source, self.lookup, out, ["-"] if piped else []))
+            scored = run(score_texts(self.metric, source, self.lookup, out, ["-"] if piped else [], counted.see))
             if not piped:
                 click.echo(f"wrote {scored.path}", err=True)
                 hint_at_failures(scored.manifest.failures)
-            summary, by_line, by = scored.result, bool(self.lines.systems), self.output.by
-            data = summary.model_dump(mode="json") | {"left_out": source.bad}
-            data |= {"by": {name: scored.by(name).model_dump(mode="json") for name in by}} if by else {}
-            show_document(describe(scored, by), self.output, data, () if by_line else None, stderr=piped)
+            summary, by_line = scored.result, bool(self.lines.systems)
+            data = summary.model_dump(mode="json") | {"left_out": source.bad} | counted.data_by(self.output.by)
+            show_document(describe(scored, counted=counted), self.output, data, () if by_line else None, stderr=piped)
             if by_line and not self.output.json:
                 for line in score_lines(scored, source.count + source.bad, self.lines.only_system):
                     click.echo(f"{Path(source.name).name}\t{line}")

@@ -7,18 +7,42 @@
 the store before it is handed on, so a run that was killed continues where it stopped.
 """
 
-from mores.engine.ask import Asker, Reply, make_asker, open_asker, read_reply, unread
-from mores.engine.counts import Counts
-from mores.engine.job import Answer, Job
-from mores.engine.limits import Limits
-from mores.engine.progress import SILENT, Progress
-from mores.engine.runner import Lasting, RunOptions, run
-from mores.engine.settings import AskSettings
-from mores.engine.store import Store, request_key
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from mores.renamed import find_old_name
 
-__getattr__ = find_old_name(__name__, {"AskOptions": "AskSettings"})
+if TYPE_CHECKING:
+    from mores.engine.ask import Asker, Reply, make_asker, open_asker, read_reply, unread
+    from mores.engine.counts import Counts
+    from mores.engine.job import Answer, Job
+    from mores.engine.limits import Limits
+    from mores.engine.progress import SILENT, Progress
+    from mores.engine.runner import Lasting, RunOptions, run
+    from mores.engine.settings import AskSettings
+    from mores.engine.store import Store, request_key
+
+_PLACES = {
+    "ask": ("Asker", "Reply", "make_asker", "open_asker", "read_reply", "unread"),
+    "counts": ("Counts",),
+    "job": ("Answer", "Job"),
+    "limits": ("Limits",),
+    "progress": ("SILENT", "Progress"),
+    "runner": ("Lasting", "RunOptions", "run"),
+    "settings": ("AskSettings",),
+    "store": ("Store", "request_key"),
+}
+_find_old_name = find_old_name(__name__, {"AskOptions": "AskSettings"})
 __all__ = [
     "SILENT", "Answer", "AskSettings", "Asker", "Counts", "Job", "Lasting", "Limits", "Progress", "Reply", "RunOptions",
     "Store", "make_asker", "open_asker", "read_reply", "request_key", "run", "unread",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Import the names when they are first used: settings need no asyncio, and no database."""
+    for module, names in _PLACES.items():
+        if name in names:
+            globals()[name] = found = getattr(import_module(f"mores.engine.{module}"), name)
+            return found
+    return _find_old_name(name)

@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from mores import culture
-from mores.engine import SILENT, Progress
+from mores.engine.progress import SILENT, Progress
 from mores.errors import ConfigError, InputError
 from mores.factory import sources as datasets
 from mores.factory.audit import AUDITORS, WORD_PAIRS, audit_texts

@@ -8,8 +8,6 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import NamedTuple, Protocol
 
-from mores.language import check, model, strangers
-from mores.language.paper import detect_as_paper, is_expected
 from mores.longanswer.records import LanguageCheck, LongAnswer
 from mores.registry import Registry, identity_of
 
@@ -39,6 +37,8 @@ def checker(given: str | LanguageChecker) -> Checker:
 
 
 def _mores(_name: str) -> Checker:
+    from mores.language import check, model, strangers
+
     def by_ours(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
         checks = check([answer.answer or "" for answer in answers], [answer.language for answer in answers])
         return [LanguageCheck(**vars(verdict)) for verdict in checks]
@@ -49,6 +49,7 @@ def _mores(_name: str) -> Checker:
 
 def _paper(_name: str) -> Checker:
     """Check as the paper does: a language that is not detected counts as wrong."""
+    from mores.language.paper import detect_as_paper, is_expected
 
     def by_papers(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
         expected = [answer.language for answer in answers]

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
 from mores.errors import InputError
 from mores.io import SampleTable, file_name
 from mores.io.samples import is_frame
-from mores.metric.audit.run import AuditRun, audit_injections
 from mores.metric.folder import JUDGEMENTS, ScoreRun, open_score_run
 from mores.metric.frames import Judgements
 from mores.metric.metric import SINGLE, Metric, as_sample
 from mores.metric.opening import make_metric
 from mores.metric.prompt import places_of
 from mores.metric.settings import AuditSettings, SampleLike, ScoreFileSettings, ScoreSettings
-from mores.metric.summary import summarise
+from mores.metric.summary import ScoreTally
 from mores.metric.texts import Lookup, Texts, check_style, judge_texts, make_lookup, open_texts
 from mores.models.configured import configuration_of
 from mores.run import Plan, start_run
 from mores.settings import takes
-from mores.types import Signature
+from mores.types import Judgement, Signature
+
+if TYPE_CHECKING:
+    from mores.metric.audit.run import AuditRun
 
 
 @takes(ScoreSettings)
@@ -62,16 +65,24 @@ async def score_file(settings: ScoreFileSettings) -> ScoreRun:
 @takes(AuditSettings)
 async def audit(settings: AuditSettings) -> AuditRun:
     """Test whether words hidden in the judged text, its instruction or its evidence change the verdict."""
+    from mores.metric.audit.run import audit_injections
+
     metric = make_metric(settings.model, settings, settings.report)
     return await audit_injections(metric, settings.categories, settings.limit, settings.out)
 
 
 async def score_texts(
-    metric: Metric, texts: Texts, lookup: Lookup | None, out: Path | str | None, copies: Sequence[str | Path] = ()
+    metric: Metric,
+    texts: Texts,
+    lookup: Lookup | None,
+    out: Path | str | None,
+    copies: Sequence[str | Path] = (),
+    watch: Callable[[Judgement], None] = lambda _: None,
 ) -> ScoreRun:
     """Judge these texts in a run; where nobody named its folder, other runs of the same file are left alone.
 
-    The judgements also go into `copies`, where `-` is standard output.
+    The judgements also go into `copies`, where `-` is standard output; `watch` sees each as it is written, so that
+    nobody needs to read all of them again.
     """
     check_style(metric, texts, lookup)
     lookup = lookup and lookup.for_samples(texts.samples())
@@ -97,8 +108,16 @@ async def score_texts(
             configuration=configuration_of(asker.model),
         )
         with start_run(folder, plan, numbered=out is None, progress=asker.progress) as run:
-            await judge_texts(metric, texts, [run.path / JUDGEMENTS, *copies], grounding)
-            result = summarise(ScoreRun(run.path, run.manifest).judgements())
+            tally = ScoreTally()
+
+            def see(judgement: Judgement) -> None:
+                tally.add(judgement)
+                watch(judgement)
+
+            await judge_texts(metric, texts, [run.path / JUDGEMENTS, *copies], grounding, see)
+            result = tally.summary()
             failures = {kind.value: number for kind, number in result.failed.items()}
             run.finish(files={JUDGEMENTS: "Judgement"}, failures=failures, headline=result.headline)
-    return open_score_run(run.path)
+    scored = open_score_run(run.path)
+    vars(scored)["result"] = result  # known already
+    return scored

@@ -15,7 +15,6 @@ from mores.engine.estimate import Estimate, estimate
 from mores.errors import ConfigError, InputError
 from mores.formatting import count, first_problems, money
 from mores.io import JsonlWriter, TableReport, check_samples, read_records, read_samples, spool
-from mores.metric.groups import find_column
 from mores.metric.metric import Metric
 from mores.metric.prompt import NO_PLACE
 from mores.metric.settings import EvidenceSettings, ScoreFileSettings
@@ -24,8 +23,7 @@ from mores.registry import name_of
 from mores.search import Options as SearchOptions
 from mores.search import Search, ground, open_search, search_cost, search_or_corpus
 from mores.search.ground import CHARACTERS, nearness, searches_sentences
-from mores.search.languages import language_note
-from mores.types import DEFAULT_INSTRUCTION, Evidence, Sample
+from mores.types import DEFAULT_INSTRUCTION, Evidence, Judgement, Sample
 
 
 @dataclass(frozen=True)
@@ -49,6 +47,8 @@ class Texts:
 
     def find_columns(self, names: Iterable[str]) -> list[str]:
         """Return the columns that a person means; ConfigError where there is none of that name."""
+        from mores.metric.groups import find_column  # numpy, which most runs do not need
+
         kept, read = (self.report.kept, self.report.columns) if self.report else ((), {})
         return [find_column(name, kept, {ours: theirs[0] for ours, theirs in read.items()}) for name in names]
 
@@ -175,6 +175,8 @@ class OpenLookup:
 
     async def ground(self, metric: Metric, texts: Texts, path: Path) -> Texts:
         """Return the texts with what the search finds about them; those for which it fails are not judged."""
+        from mores.search.languages import language_note  # the detection of languages
+
         progress, lookup = metric.asker.progress, self.lookup
         if note := language_note(self.search, texts.samples()):
             progress.note(note)
@@ -201,8 +203,17 @@ def check_style(metric: Metric, texts: Texts, lookup: Lookup | None) -> None:
         raise ConfigError(NO_PLACE, setting="style")
 
 
-async def judge_texts(metric: Metric, texts: Texts, paths: Sequence[str | Path], grounding: OpenLookup | None) -> None:
-    """Judge every text, into files of judgements in the order of the texts; `-` is standard output."""
+async def judge_texts(
+    metric: Metric,
+    texts: Texts,
+    paths: Sequence[str | Path],
+    grounding: OpenLookup | None,
+    watch: Callable[[Judgement], None],
+) -> None:
+    """Judge every text, into files of judgements in the order of the texts; `-` is standard output.
+
+    `watch` sees each judgement as the files have it.
+    """
     asker, counts = metric.asker, Counts()
     with TemporaryDirectory(prefix="mores-") as folder, ExitStack() as stack:
         if grounding:
@@ -211,8 +222,11 @@ async def judge_texts(metric: Metric, texts: Texts, paths: Sequence[str | Path],
         stage = asker.progress.stage("judging", texts.count, asker.price, counts)
         async with stage, aclosing(metric.stream(texts.samples(), counts)) as judgements:
             async for _, judgement in judgements:
+                line = b""
                 for writer in writers:
-                    writer.write(judgement)
+                    line = writer.write(judgement)
+                # Half an emoji is written as this sign, which is what a reader of the file would count.
+                watch(Judgement.model_validate_json(line) if b"\xef\xbf\xbd" in line else judgement)
 
 
 async def estimate_texts(metric: Metric, texts: Texts, lookup: Lookup | None) -> Estimate:

@@ -37,13 +37,13 @@ SEVERITIES = (Severity.MAJOR, Severity.MINOR)
 STYLES: dict[State, str] = {"errors": "bold red", "clean": "blue", "unknown": "yellow", "failed": "dim"}
 
 
-def describe(run: ScoreRun, by: Sequence[str] = ()) -> ResultDocument:
-    """Return the document of a run, also by columns of its texts."""
+def describe(run: ScoreRun, by: Sequence[str] = (), counted: CountedJudgements | None = None) -> ResultDocument:
+    """Return the document of a run, also by columns of its texts; `counted` has seen its judgements already."""
     settings = {name: str(run.manifest.settings.get(name) or "") for name in ("evidence", "warning", "table")}
     facts = {"Texts": run.manifest.name, "Columns": settings["table"], "Model": run.manifest.model}
     facts |= {"Evidence": settings["evidence"]}
-    by, warning = run.find_columns(by), settings["warning"] or None
-    return describe_judgements(run.pairs(), "Cultural errors", facts, warning=warning, by=by)
+    counted = counted or count_judgements(run.pairs(), by=run.find_columns(by))
+    return counted.document("Cultural errors", facts, warning=settings["warning"] or None)
 
 
 def score_lines(run: ScoreRun, lines: int, only_system: bool) -> Iterator[str]:
@@ -74,30 +74,7 @@ def describe_judgements(
     With more than `limit` texts, the page says how many it leaves out. `facts` are those of the header in their
     order; the judge and the signature are added from the judgements unless they are given.
     """
-    counted = _Counted(by)
-    rows = heapq.nsmallest(limit, counted.watch(pairs), key=lambda row: (*rank(row[2]), row[0]))
-    summary = counted.tally.summary()
-    asked = [(result, column_tables(result)) for result in (counted.by[column].result() for column in by)]
-    printed = [*_turns(rows), *(table for _, tables in asked for table in tables)]
-    distribution = [ScoreDistribution(_zones(summary, counted.bars, counted.doubtful))] if summary.judged else []
-    return ResultDocument(
-        "cultural error report",
-        title,
-        [_list(rows, summary.n), *([""] if printed else []), *printed, *show_summary(summary, counted.doubtful)],
-        details=lambda: [JudgedTexts(summary.n, [text_card(*row) for row in rows])],
-        opening=[
-            Tiles(summary, counted.doubtful),
-            *distribution,
-            *(Fold(table.title, [table]) for table in _turns(rows)),
-            *_folds(counted, asked),
-        ],
-        facts=counted.facts(facts or {}),
-        warning=warning,
-        cautions=[Caution("Weak", f"{sentence}.") for sentence in _weak(summary)],
-        look="score",
-        script=True,
-        name=title,
-    )
+    return count_judgements(pairs, by, limit).document(title, facts or {}, warning=warning)
 
 
 def rank(judgement: Judgement) -> tuple[int, float]:
@@ -109,31 +86,84 @@ def rank(judgement: Judgement) -> tuple[int, float]:
 # ---- counts ----------------------------------------------------------------------------------------------------
 
 
-class _Counted:
-    """Counts judgements one by one, in all and by group."""
+def count_judgements(pairs: Iterable[Pair], by: Sequence[str] = (), limit: int = LIMIT) -> CountedJudgements:
+    """Return the counts of judged texts, also by some columns, with the worst of them."""
+    counted = CountedJudgements(by, limit)
+    for sample, judgement in pairs:
+        counted.add(sample, judgement)
+    return counted
 
-    def __init__(self, by: Sequence[str] = ()) -> None:
+
+class CountedJudgements:
+    """Counts judgements one by one, in all and by group, and keeps the worst; memory does not grow with the texts."""
+
+    def __init__(self, by: Sequence[str] = (), limit: int = LIMIT) -> None:
+        self.given, self.asked, self.limit = by, tuple(dict.fromkeys(by)), limit
         self.tally = ScoreTally()
+        self._worst: list[tuple[int, float, int, Sample, Judgement]] = []
+        """A heap, the least bad first: its rank, score and place with the opposite sign."""
         self.bars: Counter[str] = Counter()
         self.types: Counter[tuple[str, Severity]] = Counter()
-        self.by = {name: ColumnTally(name, paired=name in by) for name in dict.fromkeys((*by, *PLACE_NAMES))}
-        self.without_instruction = 0
+        names = dict.fromkeys((*self.asked, *PLACE_NAMES))
+        self.by = {name: ColumnTally(name, paired=name in self.asked) for name in names}
+        self._n = self.without_instruction = 0
         self.doubtful = 0
         self._shared: dict[str, set[str]] = {"Judge": set(), "Signature": set()}
 
-    def watch(self, pairs: Iterable[Pair]) -> Iterator[tuple[int, Sample, Judgement]]:
-        """Yield each pair with its place in the input, and count it."""
-        for place, (sample, judgement) in enumerate(pairs):
-            self.tally.add(judgement)
-            self.bars[_bar(judgement)] += 1
-            self.types.update((error.type, error.severity) for error in errors(judgement))
-            self.without_instruction += sample.instruction == DEFAULT_INSTRUCTION
-            self.doubtful += state(judgement) == "clean" and bool(doubt(judgement))
-            for column in self.by.values():
-                column.add(sample, judgement)
-            self._shared["Judge"].add(judgement.judge)
-            self._shared["Signature"].add(str(judgement.signature))
-            yield place, sample, judgement
+    def add(self, sample: Sample, judgement: Judgement) -> None:
+        """Count one text."""
+        place, self._n = self._n, self._n + 1
+        self.tally.add(judgement)
+        self.bars[_bar(judgement)] += 1
+        self.types.update((error.type, error.severity) for error in errors(judgement))
+        self.without_instruction += sample.instruction == DEFAULT_INSTRUCTION
+        self.doubtful += state(judgement) == "clean" and bool(doubt(judgement))
+        for column in self.by.values():
+            column.add(sample, judgement)
+        self._shared["Judge"].add(judgement.judge)
+        self._shared["Signature"].add(str(judgement.signature))
+        order, score = rank(judgement)
+        row = (-order, -score, -place, sample, judgement)
+        if len(self._worst) < self.limit:
+            heapq.heappush(self._worst, row)
+        elif self._worst and row > self._worst[0]:
+            heapq.heapreplace(self._worst, row)
+
+    def see(self, judgement: Judgement) -> None:
+        """Count one text that its judgement repeats."""
+        assert judgement.sample is not None, "the metric repeats the sample"
+        self.add(judgement.sample, judgement)
+
+    def data_by(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the results by the columns that were asked for, under the names that a person gave them, for JSON."""
+        results = {name: self.by[column].result() for name, column in zip(names, self.given, strict=True)}
+        return {"by": {name: result.model_dump(mode="json") for name, result in results.items()}} if names else {}
+
+    def document(self, title: str, facts: Mapping[str, str], *, warning: str | None = None) -> ResultDocument:
+        """Return what was counted as a document."""
+        rows = [(-place, sample, judgement) for _, _, place, sample, judgement in sorted(self._worst, reverse=True)]
+        summary = self.tally.summary()
+        asked = [(result, column_tables(result)) for result in (self.by[column].result() for column in self.asked)]
+        printed = [*_turns(rows), *(table for _, tables in asked for table in tables)]
+        distribution = [ScoreDistribution(_zones(summary, self.bars, self.doubtful))] if summary.judged else []
+        return ResultDocument(
+            "cultural error report",
+            title,
+            [_list(rows, summary.n), *([""] if printed else []), *printed, *show_summary(summary, self.doubtful)],
+            details=lambda: [JudgedTexts(summary.n, [text_card(*row) for row in rows])],
+            opening=[
+                Tiles(summary, self.doubtful),
+                *distribution,
+                *(Fold(table.title, [table]) for table in _turns(rows)),
+                *_folds(self, asked),
+            ],
+            facts=self.facts(facts),
+            warning=warning,
+            cautions=[Caution("Weak", f"{sentence}.") for sentence in _weak(summary)],
+            look="score",
+            script=True,
+            name=title,
+        )
 
     def facts(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return the facts that are given, then the judge and the signature that all judgements share."""
@@ -184,7 +214,7 @@ def _compared(result: ColumnResult, difference: PairedGroups) -> str:
     return " less ".join(group_name(result.column, name) for name in (difference.first, difference.second))
 
 
-def _folds(counted: _Counted, asked: Sequence[tuple[ColumnResult, list[Grid]]]) -> Iterator[PageBlock]:
+def _folds(counted: CountedJudgements, asked: Sequence[tuple[ColumnResult, list[Grid]]]) -> Iterator[PageBlock]:
     """Yield the charts and tables of the groups; those that were asked for come first, and are open."""
     for result, tables in asked:
         body = [*_charts(result), tables[0], *_difference_chart(result), *tables[1:]]

@@ -12,14 +12,18 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mores.engine import SILENT, Counts, Limits, Progress
+from mores.engine.counts import Counts
+from mores.engine.progress import SILENT, Progress
 from mores.errors import ConfigError
 from mores.registry import Registry, identity_of, name_of, split_name
 from mores.search.base import Evidence, Found, Query, Search
 from mores.search.ground import ground, shorten
 from mores.search.stream import find_all
+
+if TYPE_CHECKING:
+    from mores.engine.limits import Limits
 
 __all__ = [
     "KINDS",

@@ -13,7 +13,7 @@ from functools import lru_cache
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from mores.engine import Counts
+from mores.engine.counts import Counts
 from mores.language.sentences import sentences
 from mores.search.base import Evidence, Found, Query, Search, about
 from mores.search.content import coverage

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Coroutine, Iterable
 from itertools import islice
 from typing import Any, TypeVar
 
-from mores.engine import Counts
+from mores.engine.counts import Counts
 from mores.search.base import Found, Query, Search
 
 T = TypeVar("T")

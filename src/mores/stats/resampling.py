@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -79,7 +79,7 @@ def paired_gaps(first: npt.ArrayLike, second: npt.ArrayLike, groups: npt.ArrayLi
     """Return the gaps of two paired lists."""
     a, b = vector(first, "first", finite=True), vector(second, "second", finite=True)
     same_length(first=a, second=b)
-    gaps = np.bincount(group_codes(groups, a.size), weights=a - b)
+    gaps = np.bincount(group_codes(groups, a.size), weights=a - b).astype(np.float64)
     return PairedGaps(gaps, float(np.abs(a).sum() + np.abs(b).sum()), a.size)
 
 
@@ -94,10 +94,10 @@ def compare_gaps(pairs: Sequence[PairedGaps], *, permutations: int = 1000, seed:
         bars = np.abs(totals) - ROUNDING * np.array([pairs[place].size for place in places])
         # Sums of whole numbers are exact in half the memory, and fast.
         whole = bool((gaps == np.rint(gaps)).all()) and float(np.abs(gaps).sum(axis=0).max()) < 2**24
-        number = np.float32 if whole else np.float64
+        number: type[np.floating[Any]] = np.float32 if whole else np.float64
         extreme, columns = np.zeros(len(places), dtype=np.intp), gaps.astype(number)
         for swaps in draw_swaps(size, permutations, seed):
-            sums = (swaps.astype(number) @ columns).astype(np.float64)
+            sums = np.matmul(swaps.astype(number), columns).astype(np.float64)
             extreme += np.count_nonzero(np.abs(totals - 2 * sums) >= bars, axis=0)
         exact = enumerates(size, permutations)
         for place, total, count in zip(places, totals.tolist(), extreme.tolist(), strict=True):

@@ -12,9 +12,6 @@ from mores.benchmark.board import Board
 from mores.benchmark.score import BenchResult
 from mores.formatting import count
 from mores.io import write_text
-from mores.longanswer.appraise import read_summaries
-from mores.longanswer.evaluate import read_appraised
-from mores.report import longform
 from mores.report.base.blocks import RunLinks, Section
 from mores.report.base.document import ResultDocument
 from mores.report.base.grid import Grid, tables_html
@@ -101,6 +98,10 @@ def write_pages(runs: Sequence[folder.BenchRun], out: Path) -> ResultDocument:
     write_text(out / "bench.html", render_page(document))
     for run in runs:
         if (inner := run.path / folder.LONGFORM).is_dir():
+            from mores.longanswer.appraise import read_summaries
+            from mores.longanswer.evaluate import read_appraised
+            from mores.report import longform
+
             summaries = read_summaries(inner)
             of_run = longform.describe_summaries(summaries, partial(read_appraised, inner), summaries[0].signature)
             write_text(inner / "longform.html", render_page(of_run))

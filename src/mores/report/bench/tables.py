@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mores.benchmark.benchmark import Benchmark
 from mores.benchmark.board import Board, Gap, Leaderboard
-from mores.benchmark.contract import BenchmarkCheck
 from mores.benchmark.score import BenchResult
 from mores.formatting import (
     NOTHING,
@@ -26,6 +25,9 @@ from mores.report.base.grid import Cell, Grid, Head, Row, make_grid, number_cell
 from mores.report.base.names import group_name
 from mores.report.bench.findings import finding_tables
 from mores.types import Result
+
+if TYPE_CHECKING:
+    from mores.benchmark.contract import BenchmarkCheck
 
 SELECTED = "Accepted questions were selected because people agree on them, so that their rate is high by construction."
 PARTS = "statements"
